@@ -1,0 +1,36 @@
+# Everything happens in .venv; each target sets up what it needs.
+PYTHON ?= python3
+BIN := .venv/bin
+ARGS ?=
+
+.PHONY: demo test test-all lint bench clean
+
+demo: .venv/installed  ## evaluate a policy on embedded data with known truth
+	$(BIN)/counterfold demo
+
+test: .venv/dev lint  ## what CI runs: lint, types, layers, and all but the slow tests
+	$(BIN)/python -m pytest -m "not slow" --cov $(ARGS)
+
+test-all: .venv/dev lint  ## the slow tests, too
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: .venv/dev
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+bench: .venv/dev  ## ratios against the naive loop
+	$(BIN)/python benchmarks/naive_loop.py $(ARGS)
+
+clean:
+	rm -rf .venv build dist src/*.egg-info
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+.venv/dev: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@

@@ -1,0 +1,121 @@
+"""evaluate() and estimate(): the only place that glues logs, targets, models, estimators and selectors together."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from counterfold import checks, registry
+from counterfold.candidates import Wanted, gathered
+from counterfold.diagnostics import Diagnostics, diagnose, with_model
+from counterfold.errors import ParameterError, SupportWarning
+from counterfold.estimates import Estimate
+from counterfold.estimators.base import Estimator
+from counterfold.evaluation import Candidate, Evaluation
+from counterfold.log import Log
+from counterfold.models import as_model
+from counterfold.models.base import TrainedModel
+from counterfold.models.cross_fitted import CrossFitted
+from counterfold.models.ridge_per_action import RidgePerAction
+from counterfold.pool import Pool, Progress, one_blas_thread
+from counterfold.rows import Rows
+from counterfold.selectors.base import Selector
+from counterfold.target import as_target
+
+RIDGE = RidgePerAction()
+
+
+def estimate(log: Log, target: Any, estimator: Estimator, *, reward_model: Any = RIDGE) -> Estimate:
+    """Return the value of a target by one estimator.
+
+    >>> import counterfold as cf
+    >>> log = cf.Log(action=[0, 1, 0, 1], reward=[0.0, 0.0, 1.0, 1.0], propensity=[0.8, 0.4, 0.5, 0.2])
+    >>> cf.estimate(log, [0.4, 0.8, 0.5, 0.8], cf.SNIPS())
+    Estimate(SNIPS: 0.6667 ± 0.3)
+    """
+    with one_blas_thread():
+        rows = Rows.of(log, as_target(target, log), as_model(reward_model, log))
+        reason = estimator.obstacle(rows)
+        if reason:
+            raise ParameterError(f"{estimator.name} {reason}.")
+        return Estimate(estimator.name, estimator.contributions(rows), rows.groups)
+
+
+def evaluate(
+    log: Log,
+    target: Any,
+    candidates: Wanted | Sequence[Wanted] = "default",
+    selector: Selector | str = "ocv",
+    reward_model: Any = RIDGE,
+    *,
+    seed: int = 0,
+    level: float = 0.95,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Return what a target would have earned, by the candidate that cross-validation on the log trusts most.
+
+    - `target`: probabilities (n x A), or (n) for the logged actions alone, or a callable of the context.
+    - `candidates`: "default", "paper" (everything the paper tunes jointly), or any mixture of estimators and of classes
+      or names of estimators, which stand for their own grids.
+    - `selector`: a selector or the name of one; by default `OCV`, with DR or else IPS as validator.
+    - `reward_model`: a reward model, a scikit-learn estimator (one per action), predictions (n x A), or None.
+    - `seed` fixes the splits; `threads` and `progress` never change the answer.
+
+    >>> import numpy as np
+    >>> import counterfold as cf
+    >>> rng = np.random.default_rng(0)
+    >>> x, logging = rng.normal(size=(500, 3)), np.full((500, 2), 0.5)
+    >>> action = rng.integers(2, size=500)
+    >>> reward = (x[:, 0] > 0) * action + rng.normal(size=500)
+    >>> log = cf.Log(context=x, action=action, reward=reward, logging_probs=logging)
+    >>> result = cf.evaluate(log, np.tile([0.1, 0.9], (500, 1)))
+    >>> result.interval.low < 0.45 < result.interval.high
+    True
+    """
+    checks.inside(0, 1, level=level)
+    checks.whole(0, seed=seed)
+    pool = Pool(threads, progress)
+    checked = as_target(target, log)
+    diagnostics = warned(diagnose(log, checked))
+    with one_blas_thread():
+        rows = Rows.of(log, checked, as_model(reward_model, log))
+        estimators, left_out = gathered(candidates, rows)
+        judge = (registry.build("selectors", selector) if isinstance(selector, str) else selector).settled(rows)
+        selection = judge.select(rows, list(estimators.values()), np.random.default_rng(seed), pool)
+        chosen = list(estimators)[selection.chosen]
+        table = [
+            Candidate(name, one.value, one.stderr, float(score), name == chosen)
+            for (name, estimator), score in zip(estimators.items(), selection.scores, strict=True)
+            for one in [Estimate(name, estimator.contributions(rows), rows.groups)]
+        ]
+        answer = Estimate(chosen, estimators[chosen].contributions(rows), rows.groups)
+        if isinstance(rows.model, TrainedModel) and "model" in estimators[chosen].needs:
+            elsewhere = replace(rows, model=CrossFitted(rows.model))
+            diagnostics = with_model(diagnostics, answer, estimators[chosen].value(elsewhere))
+    return Evaluation(
+        estimate=answer,
+        interval=answer.interval(level),
+        level=level,
+        selected=chosen,
+        estimator=estimators[chosen],
+        selector=judge,
+        table=table,
+        left_out=left_out,
+        diagnostics=diagnostics,
+        seed=seed,
+    )
+
+
+def warned(diagnostics: Diagnostics) -> Diagnostics:
+    """Warn if the target may take actions that the log could never take, and return the diagnostics."""
+    if diagnostics.unsupported_mass:
+        warnings.warn(
+            f"the target puts {diagnostics.unsupported_mass:.2%} of its probability, in {diagnostics.unsupported_rows} "
+            f"of {diagnostics.rows} rows, on actions that the log could never take; it cannot tell what they would earn",
+            SupportWarning,
+            stacklevel=3,
+        )
+    return diagnostics

@@ -1,0 +1,8 @@
+"""Names for the few array types that are used everywhere."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]

@@ -1,0 +1,65 @@
+"""Candidates: from what a user names to the estimators that apply, each with a name of its own."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from counterfold import registry
+from counterfold.errors import ParameterError
+from counterfold.estimators.base import Estimator
+from counterfold.rows import Rows
+
+Wanted = str | Estimator | type[Estimator]
+"""An estimator; or a class or name of one, which stand for its own grid; or the name of a set."""
+
+SETS = {
+    "default": ("ips", "snips", "dm", "dr", "sndr"),
+    "paper": (
+        *("ips", "snips", "dm", "dr", "sndr"),
+        *("truncated-ips", "switch-dr", "cab", "dros", "drps", "ips-lambda", "group-ips"),
+    ),
+}
+"""Named sets: without parameters to tune, and all that the paper tunes jointly."""
+
+
+def gathered(wanted: Wanted | Sequence[Wanted], rows: Rows) -> tuple[dict[str, Estimator], dict[str, str]]:
+    """Return the candidates that apply, by distinct names, and why the others do not."""
+    listed = [wanted] if isinstance(wanted, (str, Estimator, type)) else wanted
+    found: list[Estimator] = []
+    left_out: dict[str, str] = {}
+    for item in listed:
+        for choice in _resolved(item):
+            reason = choice.obstacle(rows)
+            if reason:
+                left_out[choice.__name__ if isinstance(choice, type) else choice.name] = reason
+            else:
+                found.extend(choice.candidates(rows) if isinstance(choice, type) else [choice])
+    if not found:
+        why = "; ".join(f"{name} {reason}" for name, reason in left_out.items())
+        raise ParameterError(f"`candidates` must hold an estimator that applies, got {why or 'none'}.")
+    return dict(zip(distinct(candidate.name for candidate in found), found, strict=True)), left_out
+
+
+def _resolved(item: Wanted) -> Iterable[Estimator | type[Estimator]]:
+    if not isinstance(item, str):
+        if isinstance(item, Estimator) or (isinstance(item, type) and issubclass(item, Estimator)):
+            return [item]
+        raise ParameterError(f"`candidates` must be estimators, classes or names of estimators, got {item!r}.")
+    if item in SETS:
+        return [registry.find("estimators", name) for name in SETS[item]]
+    if ":" in item:
+        return [registry.build("estimators", item)]
+    return [registry.find("estimators", item, also=tuple(SETS))]
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Return the names with a number behind those that were there before, so that no candidate hides another.
+
+    >>> distinct(["IPS", "DR", "IPS"])
+    ['IPS', 'DR', 'IPS #2']
+    """
+    seen: Counter[str] = Counter()
+    result = []
+    for name in names:
+        seen[name] += 1
+        result.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
+    return result

@@ -1,0 +1,125 @@
+"""Diagnostics: how far the log can answer for one target, as numbers and as a verdict with its reasons."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from counterfold.arrays import Floats
+from counterfold.estimates import Estimate
+from counterfold.log import Log
+from counterfold.target import Target
+
+Verdict = Literal["good", "caution", "not answerable"]
+
+FEW_EFFECTIVE_ROWS, TOO_FEW_EFFECTIVE_ROWS = 100, 10
+LARGE_SHARE, TOO_LARGE_SHARE = 0.1, 0.5
+SOME_UNSUPPORTED, TOO_MUCH_UNSUPPORTED = 0.001, 0.1
+SURPRISING = 0.001
+LARGE_SHIFT = 1.0
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    r"""What the weights say about trust.
+
+    - `effective_rows`: $(\sum w)^2 / \sum w^2$, the number of equally weighted rows that would be as informative.
+    - `largest_weight`, `largest_share`: the largest weight, and its share of all weights, which is how much of the
+      estimate hangs on that one row.
+    - `mean_weight`, `mean_weight_p`: should be 1, less what lacks support; a small p-value of the two-sided normal test
+      says that the propensities or the target's probabilities are wrong, or that rare large weights are missing.
+    - `unsupported_rows`, `unsupported_mass`: rows in which the target may take an action that the log could never take,
+      and its probability on average; None if the target is known for the logged actions alone.
+    - `reward_low`, `reward_high`: the range of the rewards.
+    - `model_shift`: by how many standard errors the answer moves when the reward model predicts only rows that it was
+      not fitted on; None if the answer needs no fitted model. A large one says that the model flatters itself.
+    - `verdict`, `reasons`: "good", "caution" or "not answerable" (from this log), and why.
+    """
+
+    rows: int
+    effective_rows: float
+    largest_weight: float
+    largest_share: float
+    mean_weight: float
+    mean_weight_p: float
+    unsupported_rows: int | None
+    unsupported_mass: float | None
+    reward_low: float
+    reward_high: float
+    model_shift: float | None
+    verdict: Verdict
+    reasons: tuple[str, ...]
+
+
+def diagnose(log: Log, target: Target) -> Diagnostics:
+    """Return the diagnostics of one target on one log."""
+    weights = target.logged / log.propensity
+    total = weights.sum()
+    effective = float(total**2 / np.square(weights).sum()) if total else 0.0
+    share = float(weights.max() / total) if total else 1.0
+    missing = target.unsupported(log)
+    mass = 0.0 if missing is None else float(missing.mean())
+    p = mean_test(weights, log, expected=1 - mass)
+    verdict, reasons = judged(effective, share, mass, p, float(weights.mean()))
+    return Diagnostics(
+        rows=len(log),
+        effective_rows=effective,
+        largest_weight=float(weights.max()),
+        largest_share=share,
+        mean_weight=float(weights.mean()),
+        mean_weight_p=p,
+        unsupported_rows=None if missing is None else int((missing > 0).sum()),
+        unsupported_mass=None if missing is None else mass,
+        reward_low=float(log.reward.min()),
+        reward_high=float(log.reward.max()),
+        model_shift=None,
+        verdict=verdict,
+        reasons=reasons,
+    )
+
+
+def with_model(found: Diagnostics, answer: Estimate, out_of_sample: float) -> Diagnostics:
+    """Return the diagnostics with how far out-of-sample predictions move the answer; at best "caution" if they do."""
+    gap = out_of_sample - answer.value
+    shift = gap / answer.stderr if answer.stderr else math.copysign(math.inf, gap) if gap else 0.0
+    if abs(shift) <= LARGE_SHIFT:
+        return replace(found, model_shift=shift)
+    reason = (
+        f"the answer moves from {answer.value:.4g} to {out_of_sample:.4g} when the reward model predicts only rows "
+        "that it was not fitted on: use a cross-fitted one"
+    )
+    if found.verdict == "good":
+        return replace(found, model_shift=shift, verdict="caution", reasons=(reason,))
+    return replace(found, model_shift=shift, reasons=(*found.reasons, reason))
+
+
+def mean_test(weights: Floats, log: Log, expected: float) -> float:
+    """Return the two-sided p-value of the hypothesis that the weights' mean is as expected."""
+    mean = Estimate("mean weight", weights, log.group)
+    gap = abs(mean.value - expected)
+    if gap <= 1e-9:
+        return 1.0
+    return math.erfc(gap / mean.stderr / math.sqrt(2)) if mean.stderr else 0.0
+
+
+def judged(effective: float, share: float, mass: float, p: float, mean: float) -> tuple[Verdict, tuple[str, ...]]:
+    """Return the verdict and the sentences that explain it, the gravest first."""
+    grave = {
+        "the target never takes a logged action": effective == 0,
+        f"the log is worth only {effective:.1f} rows for this target": 0 < effective < TOO_FEW_EFFECTIVE_ROWS,
+        f"one row carries {share:.0%} of the estimate": effective > 0 and share >= TOO_LARGE_SHARE,
+        f"{mass:.1%} of the target's probability is on actions that the log could never take": mass
+        >= TOO_MUCH_UNSUPPORTED,
+    }
+    light = {
+        f"the log is worth only {effective:.0f} rows for this target": effective < FEW_EFFECTIVE_ROWS,
+        f"one row carries {share:.0%} of the estimate": share >= LARGE_SHARE,
+        f"{mass:.2%} of the target's probability is on actions that the log could never take": mass >= SOME_UNSUPPORTED,
+        f"the mean weight is {mean:.3g} where 1 is expected (p = {p:.1g}): check the propensities": p < SURPRISING,
+    }
+    if any(grave.values()):
+        return "not answerable", tuple(reason for reason, holds in grave.items() if holds)
+    if any(light.values()):
+        return "caution", tuple(reason for reason, holds in light.items() if holds)
+    return "good", (f"the log is worth {effective:.0f} of its rows for this target, and nothing speaks against them",)

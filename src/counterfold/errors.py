@@ -1,0 +1,29 @@
+"""What can go wrong through no fault of the code.
+
+- `CounterfoldError`: the base; catch it to catch everything below.
+- `DataError`: a log, target or file breaks a rule.
+- `ParameterError`: an argument of an estimator, selector, model or function breaks a rule, or a name is unknown.
+- `ModelError`: a reward model given by the user could not be fitted.
+
+`SupportWarning` is a warning: the target may take actions that the log could never take.
+"""
+
+
+class CounterfoldError(Exception):
+    """Base of every error that a user can cause; its message is one clear sentence."""
+
+
+class DataError(CounterfoldError, ValueError):
+    """A log, a target or a file breaks a rule."""
+
+
+class ParameterError(CounterfoldError, ValueError):
+    """An argument breaks a rule, or a name is unknown."""
+
+
+class ModelError(CounterfoldError, RuntimeError):
+    """A reward model given by the user could not be fitted or used."""
+
+
+class SupportWarning(UserWarning):
+    """The target may take actions that the log could never take."""

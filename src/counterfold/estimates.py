@@ -1,0 +1,76 @@
+"""Estimate: a policy value with everything that can be derived from its contributions."""
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from counterfold import checks
+from counterfold.arrays import Floats, Ints
+from counterfold.errors import DataError
+
+
+class Bounds(NamedTuple):
+    """The two ends of an interval."""
+
+    low: float
+    high: float
+
+
+def standard_error(contributions: Floats, groups: Ints | None = None) -> float:
+    """Return the standard error of the mean; rows of one group count as one observation."""
+    rows = len(contributions)
+    deviations = contributions - contributions.mean()
+    if groups is not None:
+        totals = np.bincount(groups, weights=deviations)
+        deviations = totals[np.bincount(groups) > 0]
+    units = len(deviations)
+    if units < 2:
+        return 0.0
+    return float(np.sqrt(np.square(deviations).sum() * units / (units - 1)) / rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A policy value; everything about it is derived from `contributions`.
+
+    >>> import numpy as np
+    >>> import counterfold as cf
+    >>> estimate = cf.Estimate("IPS", np.array([0.0, 0.0, 1.0, 4.0]))
+    >>> estimate.value, round(estimate.stderr, 4)
+    (1.25, 0.9465)
+    >>> estimate.interval(level=0.95).low < 0 < estimate.interval(level=0.95).high
+    True
+    """
+
+    name: str
+    contributions: Floats
+    groups: Ints | None = None
+
+    @property
+    def value(self) -> float:
+        """Return the mean contribution."""
+        return float(self.contributions.mean())
+
+    @property
+    def stderr(self) -> float:
+        """Return the standard error of the value, by groups if there are groups."""
+        return standard_error(self.contributions, self.groups)
+
+    def interval(self, level: float = 0.95) -> Bounds:
+        """Return the normal interval that covers the value with probability `level` in large samples."""
+        checks.inside(0, 1, level=level)
+        reach = NormalDist().inv_cdf((1 + level) / 2) * self.stderr
+        return Bounds(self.value - reach, self.value + reach)
+
+    def __sub__(self, other: "Estimate") -> "Estimate":
+        """Return the difference of two estimates on the same rows; its error is paired row by row."""
+        if len(self.contributions) != len(other.contributions):
+            rows = f"{len(self.contributions)} and {len(other.contributions)}"
+            raise DataError(f"estimates to compare must be of the same rows, got {rows} rows.")
+        return Estimate(f"{self.name} - {other.name}", self.contributions - other.contributions, self.groups)
+
+    def __repr__(self) -> str:
+        """Show the value and its error."""
+        return f"Estimate({self.name}: {self.value:.4g} ± {self.stderr:.2g})"

@@ -1,0 +1,44 @@
+"""Doubly robust with pessimistic shrinkage."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from counterfold import checks
+from counterfold.arrays import Floats
+from counterfold.estimators.base import Estimator, weight_grid
+from counterfold.rows import Part, Rows
+
+
+@dataclass(frozen=True)
+class DRps(Estimator):
+    r"""Doubly robust with no weight above `max_weight`.
+
+    $$v_i = \hat q_i^\pi + \min(w_i, \lambda)\,(r_i - \hat q_i)$$
+
+    0 is DM, infinity is DR.
+
+    Su, Dimakopoulou, Krishnamurthy, Dudík (2020), "Doubly robust off-policy evaluation with shrinkage".
+
+    >>> import counterfold as cf
+    >>> cf.DRps(max_weight=3.0).contributions(cf.example_rows())
+    array([ 0.16, -0.36,  1.  ,  1.72])
+    """
+
+    max_weight: float = 10.0
+    needs: ClassVar[tuple[Part, ...]] = ("target_probs", "model")
+
+    def __post_init__(self) -> None:
+        """Check the cap."""
+        checks.at_least(0, max_weight=self.max_weight)
+
+    def contributions(self, rows: Rows) -> Floats:
+        """Return predictions, corrected up to the cap."""
+        return rows.q_policy + np.minimum(rows.weights, self.max_weight) * (rows.rewards - rows.q_logged)
+
+    @classmethod
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        """Return caps between the weights' quantiles."""
+        return [cls(cap) for cap in weight_grid(rows)]

@@ -1,0 +1,42 @@
+"""IPS with weights cut off."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from counterfold import checks
+from counterfold.arrays import Floats
+from counterfold.estimators.base import Estimator, weight_grid
+from counterfold.rows import Rows
+
+
+@dataclass(frozen=True)
+class TruncatedIPS(Estimator):
+    r"""IPS with no weight above `max_weight`; infinity is IPS.
+
+    $$v_i = \min(w_i, M)\, r_i$$
+
+    Ionides (2008), "Truncated importance sampling", which suggests $M = \sqrt n$; the grid includes it.
+
+    >>> import counterfold as cf
+    >>> cf.TruncatedIPS(max_weight=3.0).contributions(cf.example_rows())
+    array([0., 0., 1., 3.])
+    """
+
+    max_weight: float = 10.0
+
+    def __post_init__(self) -> None:
+        """Check the cap."""
+        checks.at_least(0, max_weight=self.max_weight)
+
+    def contributions(self, rows: Rows) -> Floats:
+        """Return rewards weighted up to the cap."""
+        return np.minimum(rows.weights, self.max_weight) * rows.rewards
+
+    @classmethod
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        """Return caps at the weights' quantiles, and the one that theory suggests."""
+        return [cls(cap) for cap in [*weight_grid(rows), math.sqrt(len(rows))]]

@@ -1,0 +1,79 @@
+"""Evaluation: the answer, with everything needed to defend it."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from counterfold.diagnostics import Diagnostics
+from counterfold.estimates import Bounds, Estimate
+from counterfold.estimators.base import Estimator
+from counterfold.selectors.base import Selector
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One line of the table: a candidate, what it says, how it scored (lower is better) and whether it was chosen."""
+
+    name: str
+    value: float
+    stderr: float
+    score: float
+    chosen: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What the target would have earned per decision: `value` and `interval` by the estimator named `selected`.
+
+    `table` has a line for every candidate; `pandas.DataFrame(table)` and `polars.DataFrame(table)` take it as it is.
+    `left_out` says which estimators did not apply and why. `estimate` keeps the contributions of the rows, so the
+    difference of two evaluations' estimates on the same log has a paired error. The interval is the chosen estimator's
+    own; it does not include the noise of choosing.
+    """
+
+    estimate: Estimate
+    interval: Bounds
+    level: float
+    selected: str
+    estimator: Estimator
+    selector: Selector
+    table: list[Candidate]
+    left_out: dict[str, str]
+    diagnostics: Diagnostics
+    seed: int
+
+    @property
+    def value(self) -> float:
+        """Return the estimated value of the target."""
+        return self.estimate.value
+
+    @property
+    def stderr(self) -> float:
+        """Return the standard error of the value."""
+        return self.estimate.stderr
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain numbers, texts, lists and dictionaries."""
+        return {
+            "value": self.value,
+            "stderr": self.stderr,
+            "interval": {"level": self.level, "low": self.interval.low, "high": self.interval.high},
+            "selected": self.selected,
+            "selector": repr(self.selector),
+            "seed": self.seed,
+            "verdict": self.diagnostics.verdict,
+            "diagnostics": asdict(self.diagnostics),
+            "left_out": self.left_out,
+            "table": [asdict(candidate) for candidate in self.table],
+        }
+
+    def to_json(self) -> str:
+        """Return the answer as JSON."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
+
+    def __repr__(self) -> str:
+        """Say the answer in a line."""
+        return (
+            f"Evaluation({self.value:.4g}, {self.level:.0%} interval {self.interval.low:.4g} to "
+            f"{self.interval.high:.4g}, by {self.selected}, {self.diagnostics.verdict})"
+        )

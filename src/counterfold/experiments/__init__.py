@@ -1,0 +1,1 @@
+"""Problems with known truth, and what is measured on them."""

@@ -1,0 +1,25 @@
+"""Predictions made elsewhere."""
+
+from dataclasses import dataclass
+
+from counterfold.arrays import Floats
+from counterfold.models.base import Examples, RewardModel
+
+
+@dataclass(frozen=True, eq=False)
+class Given(RewardModel):
+    r"""Predicted rewards $\hat q(x_i, a)$ (n x A) that the user brings; nothing is ever fitted.
+
+    Predictions from a model trained on other data keep DR unbiased, which in-sample predictions do not promise.
+
+    >>> import numpy as np
+    >>> import counterfold as cf
+    >>> cf.example_rows(cf.Given(np.full((4, 2), 0.5))).q_policy
+    array([0.5, 0.5, 0.5, 0.5])
+    """
+
+    values: Floats
+
+    def predictions(self, examples: Examples) -> Floats:
+        """Return the given predictions of these rows."""
+        return self.values[examples.ids]

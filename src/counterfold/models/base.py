@@ -1,0 +1,76 @@
+"""RewardModel: predicts the reward of every action in every row, from the rows an estimator was given."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from counterfold.arrays import Floats, Ints
+
+Predictor = Callable[[Floats], Floats]
+"""Predicted rewards (n x A) of a context (n x d)."""
+
+Lazy = Callable[[], Floats]
+"""Predicted rewards (n x A), computed when called."""
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """What a reward model learns from: `ids` are places in the log, `units` the groups, or the rows themselves."""
+
+    ids: Ints
+    units: Ints
+    context: Floats
+    actions: Ints
+    rewards: Floats
+    n_actions: int
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.ids)
+
+    def take(self, index: Ints | slice) -> "Examples":
+        """Return some of the rows; a slice copies nothing."""
+        parts = {name: getattr(self, name)[index] for name in ("ids", "units", "context", "actions", "rewards")}
+        return replace(self, **parts)
+
+
+class RewardModel(ABC):
+    """Predicts rewards for the very rows it learns from, as the paper does."""
+
+    @abstractmethod
+    def predictions(self, examples: Examples) -> Floats:
+        """Return the predicted reward of every action in every row (n x A)."""
+
+    def halves(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
+        """Yield, per ascending cut, the predictions of the rows before it and of the rows after it, each from its own.
+
+        Nothing is fitted until asked for. Use a pair before the next: models that share work keep only a running state.
+        """
+        for cut in cuts:
+            yield (
+                partial(self.predictions, examples.take(slice(cut))),
+                partial(self.predictions, examples.take(slice(cut, None))),
+            )
+
+
+class TrainedModel(RewardModel):
+    """A reward model that can be fitted on some rows and used on others."""
+
+    @abstractmethod
+    def fit(self, examples: Examples) -> Predictor:
+        """Return a function that predicts the reward of every action (n x A) from a context (n x d)."""
+
+    def predictions(self, examples: Examples) -> Floats:
+        """Return in-sample predictions."""
+        return self.fit(examples)(examples.context)
+
+
+def constants(examples: Examples) -> Floats:
+    """Return per action its reward if all its rewards are equal, 0 if it was never logged, NaN if it must be learnt."""
+    low, high = np.full(examples.n_actions, np.inf), np.full(examples.n_actions, -np.inf)
+    np.minimum.at(low, examples.actions, examples.rewards)
+    np.maximum.at(high, examples.actions, examples.rewards)
+    return np.where(low > high, 0.0, np.where(low == high, low, np.nan))

@@ -1,0 +1,46 @@
+"""Any scikit-learn regressor or classifier, one per action."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from counterfold.arrays import Floats
+from counterfold.models._sklearn import expected_reward, fitted, or_default
+from counterfold.models.base import Examples, Predictor, TrainedModel, constants
+
+
+@dataclass(frozen=True, eq=False)
+class PerAction(TrainedModel):
+    r"""One copy of a scikit-learn estimator per action, $\hat q(x, a) = f_a(x)$.
+
+    A regressor predicts the reward; a classifier's probabilities are averaged over the rewards it saw. An action whose
+    logged rewards are all equal predicts that reward; an action never logged predicts 0. The default is scikit-learn's
+    histogram gradient boosting.
+
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> import counterfold as cf
+    >>> cf.example_rows(cf.PerAction(DecisionTreeRegressor())).q
+    array([[0., 0.],
+           [0., 0.],
+           [1., 0.],
+           [1., 1.]])
+    """
+
+    estimator: Any = None
+
+    def fit(self, examples: Examples) -> Predictor:
+        """Return the fitted models of all actions as one function."""
+        learnt = {}
+        for action in np.flatnonzero(np.isnan(constants(examples))).tolist():
+            mine = examples.actions == action
+            learnt[action] = fitted(or_default(self.estimator), examples.context[mine], examples.rewards[mine])
+        fixed = np.nan_to_num(constants(examples))
+
+        def predict(context: Floats) -> Floats:
+            q = np.tile(fixed, (len(context), 1))
+            for action, model in learnt.items():
+                q[:, action] = expected_reward(model, context)
+            return q
+
+        return predict

@@ -1,0 +1,57 @@
+"""Pool: runs independent pieces of work on a few threads, with the same results whatever their number."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from counterfold import checks
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+Progress = Callable[[int, int], None]
+"""Called with the pieces done and the pieces in all."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """`threads=None` uses every core that this process may use."""
+
+    threads: int | None = None
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        """Check the number of threads."""
+        checks.whole(1, threads=self.size)
+
+    @property
+    def size(self) -> int:
+        """Return the number of threads."""
+        return self.threads if self.threads is not None else available_cores()
+
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """Return the results in the order of the items."""
+        results = []
+        with one_blas_thread(), ThreadPoolExecutor(self.size) as executor:
+            for done, result in enumerate(executor.map(function, items), start=1):
+                results.append(result)
+                if self.progress:
+                    self.progress(done, len(items))
+        return results
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread: many small products gain nothing from more, and sums must not depend on their number."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+def available_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,139 @@
+"""read_log() and read_target(): files and data frames, with columns mapped by name.
+
+A path is read by the reader whose suffix it has (one file each in this folder); anything else that speaks Arrow
+(pandas, polars, pyarrow, DuckDB relations) is taken as it is.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from counterfold import registry
+from counterfold.errors import DataError
+from counterfold.log import Log
+from counterfold.readers.base import Reader
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+
+
+def read_log(
+    source: Any,
+    *,
+    action: str = "action",
+    reward: str = "reward",
+    propensity: str | None = None,
+    logging_probs: str | None = None,
+    context: Sequence[str] | None = None,
+    group: str | None = None,
+    available: str | None = None,
+    actions: Sequence[Any] | None = None,
+    ignore: Sequence[str] = ("target",),
+) -> Log:
+    """Return the log in a file or data frame.
+
+    `propensity`, `logging_probs`, `group` and `available` are looked for under these very names and may be missing
+    (though not both of the first two) unless named. Probabilities (n x A) are a column of lists, a struct or JSON
+    object from action to probability, JSON lists as text, or columns named `logging_probs.ACTION` or
+    `logging_probs_ACTION`. `context` is every other numeric column; list the columns (numbers, or lists of numbers) to choose, and name in
+    `ignore` what the default must leave alone, such as columns of target policies.
+
+    >>> import pyarrow as pa
+    >>> import counterfold as cf
+    >>> table = pa.table({
+    ...     "age": [31, 52, 47], "action": ["a", "b", "a"], "reward": [1.0, 0.0, 0.5], "propensity": [0.5, 0.5, 0.8],
+    ... })
+    >>> cf.read_log(table).context_names
+    ('age',)
+    """
+    from counterfold.readers import _columns as columns
+
+    table = read_table(source)
+    optional = {"propensity": propensity, "logging_probs": logging_probs, "group": group, "available": available}
+    found = {role: name or role for role, name in optional.items() if name or columns.holds(table, role)}
+    roles = {"action": action, "reward": reward} | found
+    columns.require(table, [*roles.values(), *(context or ())])
+    taken = [part for name in (*roles.values(), *ignore) for part in (name, *columns.spread(table, name))]
+    features = columns.numeric(table, taken) if context is None else list(context)
+    with columns_named(roles):
+        inputs = {role: columns.READ[role](table, name) for role, name in roles.items()}
+        return Log(**inputs, context=columns.features(table, features) if features else None, actions=actions)
+
+
+def read_target(source: Any, column: str) -> Any:
+    """Return a target's probabilities, or predicted rewards, from a file or data frame, to pass on to `evaluate`.
+
+    A column of numbers holds the probabilities of the logged actions alone; those of all actions are laid out in any
+    of the ways that `read_log` takes for `logging_probs`.
+
+    >>> import counterfold as cf
+    >>> cf.read_target({"action": ["a", "b"], "target": [0.9, 0.1]}, "target")
+    array([0.9, 0.1])
+    """
+    from counterfold.readers import _columns as columns
+
+    table = read_table(source)
+    columns.require(table, [column])
+    if column in table.column_names and columns.is_numeric(table.column(column).type):
+        return columns.numbers(table, column)
+    return columns.matrix(table, column)
+
+
+@contextmanager
+def columns_named(roles: dict[str, str]) -> Iterator[None]:
+    """Name the column beside its role in every error, where the two differ."""
+    try:
+        yield
+    except DataError as error:
+        message = str(error)
+        for role, column in roles.items():
+            if role != column:
+                message = message.replace(f"`{role}`", f"`{role}` (column `{column}`)")
+        raise DataError(message) from None
+
+
+def read_table(source: Any) -> "pa.Table":
+    """Return a file, a data frame or a mapping of columns as an Arrow table with at least one row."""
+    import pyarrow as pa
+
+    if isinstance(source, (str, PathLike)):
+        table = _read_file(Path(source))
+    else:
+        try:
+            table = pa.table(source)
+        except (TypeError, ValueError, pa.ArrowInvalid) as error:
+            raise DataError(f"`source` must be a path or a data frame, got {type(source).__name__}: {error}") from None
+    if table.num_rows == 0:
+        raise DataError("the log must have at least 2 rows, got an empty table.")
+    return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])
+
+
+def _read_file(path: Path) -> "pa.Table":
+    import pyarrow as pa
+
+    if not path.exists():
+        raise DataError(f"`{path}` must be a file, but there is none.")
+    reader = _reader(path)
+    if path.is_file() and path.stat().st_size == 0:
+        raise DataError(f"`{path}` must not be empty, got 0 bytes.")
+    try:
+        return reader.table(path)
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
+        reason = str(error).strip().splitlines()[0].rstrip(".")
+        raise DataError(f"`{path}` could not be read as {type(reader).__name__}: {reason}.") from error
+
+
+def _reader(path: Path) -> Reader:
+    readers: list[Reader] = [registry.find("readers", name)() for name in registry.names("readers")]
+    endings = [ending.lower() for ending in path.suffixes if ending.lower() not in COMPRESSED][-1:]
+    if path.is_dir():
+        endings = [".parquet"]
+    for reader in readers:
+        if set(endings) & set(reader.suffixes):
+            return reader
+    known = ", ".join(suffix for reader in readers for suffix in reader.suffixes)
+    raise DataError(f"`{path}` must end in one of {known}, got `{''.join(path.suffixes) or path.name}`.")

@@ -1,0 +1,98 @@
+"""Folder -> {name: class}: how the command line, tests, docs and benchmarks find every estimator and its like."""
+
+import inspect
+import pkgutil
+from contextlib import suppress
+from dataclasses import fields
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from counterfold import checks
+from counterfold.errors import ParameterError
+
+
+@cache
+def names(folder: str) -> tuple[str, ...]:
+    """Return the command-line names in a folder, from its file names; nothing is imported.
+
+    >>> names("selectors")
+    ('kfold-cv', 'ocv')
+    """
+    spec = find_spec(f"counterfold.{folder}")
+    places = spec.submodule_search_locations if spec else None
+    found = (module.name for module in pkgutil.iter_modules(places))
+    return tuple(sorted(name.replace("_", "-") for name in found if name != "base" and not name.startswith("_")))
+
+
+def find(folder: str, name: str, also: tuple[str, ...] = ()) -> type[Any]:
+    """Return the class behind a name, which may also be written like the class.
+
+    Otherwise suggest the nearest name, among those of the folder and those that the caller knows `also`.
+
+    >>> find("estimators", "switch-dr") is find("estimators", "SwitchDR")
+    True
+    """
+    known = {_plain(known): known for known in names(folder)}
+    if _plain(name) not in known:
+        kind = folder.removesuffix("s")
+        choices = (*also, *names(folder))
+        raise ParameterError(f"unknown {kind} `{name}`.{checks.nearest(name, choices)} Known: {', '.join(choices)}.")
+    module = import_module(f"counterfold.{folder}.{known[_plain(name)].replace('-', '_')}")
+    return next(
+        member for label, member in inspect.getmembers(module, inspect.isclass) if _plain(label) == _plain(name)
+    )
+
+
+def build(folder: str, text: str) -> Any:
+    """Return an instance from `NAME` or `NAME:FIELD=VALUE:...`; values are read as the fields' types say.
+
+    >>> build("estimators", "switch-dr:threshold=5")
+    SwitchDR(threshold=5.0)
+    >>> build("selectors", "ocv:validator=ips:splits=100").splits
+    100
+    """
+    name, *settings = text.split(":")
+    found = find(folder, name)
+    hints = get_type_hints(found)
+    known = [field.name for field in fields(found)]
+    values = {}
+    for setting in settings:
+        field, equals, value = setting.partition("=")
+        if not equals or field not in known:
+            takes = f"takes {checks.listed(known)}" if known else "has no parameters"
+            raise ParameterError(f"`{text}` must be NAME or NAME:FIELD=VALUE; `{name}` {takes}, got `{setting}`.")
+        values[field] = _read(field, hints[field], value)
+    return found(**values)
+
+
+def _read(field: str, hint: Any, text: str) -> Any:
+    """Return the text as a number, a word or a part of the package, whichever the field's type allows."""
+    options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    for option in options:
+        if option in (int, float):
+            with suppress(ValueError):
+                return option(text)
+        folder = getattr(option, "__module__", "").split(".")[1:2]
+        if folder and folder[0] in ("estimators", "models"):
+            return build(folder[0], text)
+    if hint is Any:
+        return _imported(field, text)()
+    if set(options) <= {int, float}:
+        raise ParameterError(f"`{field}` must be a number, got {text!r}.")
+    return text
+
+
+def _imported(field: str, path: str) -> Any:
+    """Return what a dotted path such as `sklearn.linear_model.Lasso` names."""
+    module, _, name = path.rpartition(".")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, ValueError, AttributeError):
+        raise ParameterError(f"`{field}` must be a class like sklearn.linear_model.Lasso, got {path!r}.") from None
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", "").replace("_", "").lower()

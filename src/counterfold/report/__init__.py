@@ -1,0 +1,1 @@
+"""Formatting only: what was computed, made readable."""

@@ -1,0 +1,119 @@
+"""An evaluation, and a log's diagnostics, for the terminal."""
+
+from collections.abc import Iterable
+
+from rich.console import Console, ConsoleRenderable, Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from counterfold.diagnostics import Diagnostics
+from counterfold.evaluation import Candidate, Evaluation
+from counterfold.log import Log
+
+STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red"}
+
+
+def show(console: Console, *parts: ConsoleRenderable) -> None:
+    """Print the parts with a blank line between them."""
+    console.print(Group(*(Padding(part, (0, 0, 1, 1)) for part in parts)))
+
+
+def answer(title: str, result: Evaluation, truth: float | None = None) -> ConsoleRenderable:
+    """Return the value, its interval, the estimator that gave it and, where it is known, the truth."""
+    grid = facts()
+    interval = f"{result.interval.low:.4f} to {result.interval.high:.4f}"
+    grid.add_row("value", Text(f"{result.value:.4f}", style="bold"))
+    grid.add_row(f"{result.level:.0%} interval", interval)
+    grid.add_row("by", f"{result.selected}, the best of {len(result.table)} candidates")
+    if truth is not None:
+        inside = "inside" if result.interval.low <= truth <= result.interval.high else "outside"
+        grid.add_row("truth", f"{truth:.4f}, {inside} the interval")
+    return Group(Text(title, style="bold underline"), grid)
+
+
+def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRenderable:
+    """Return the table of candidates, the best first; without `everything` only the best of each estimator."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2))
+    table.add_column("candidate")
+    for heading in ("value", "std. error", "score"):
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    ranked = sorted(result.table, key=lambda line: (line.score, not line.chosen))
+    best = {_kind(line): line for line in reversed(ranked)}
+    shown = [line for line in ranked if everything or best[_kind(line)] is line]
+    for line in shown:
+        table.add_row(*_cells(line), style="bold green" if line.chosen else "")
+    notes = []
+    if len(shown) < len(ranked):
+        notes.append(f"the best of each estimator, among {len(ranked)} candidates")
+    notes += [f"left out: {name} {reason}" for name, reason in result.left_out.items()]
+    return Group(table, *(Text(note, style="dim") for note in notes))
+
+
+def diagnostics(found: Diagnostics) -> ConsoleRenderable:
+    """Return what the weights say, with the verdict first."""
+    grid = facts()
+    grid.add_row("verdict", Text(found.verdict, style=STYLES[found.verdict]))
+    for number, reason in enumerate(found.reasons):
+        grid.add_row("" if number else "because", reason)
+    share = found.effective_rows / found.rows
+    grid.add_row("effective rows", f"{found.effective_rows:.1f} of {found.rows} ({share:.1%})")
+    grid.add_row("largest weight", f"{found.largest_weight:.4g}, carries {found.largest_share:.2%} of the estimate")
+    grid.add_row(
+        "mean weight", f"{found.mean_weight:.4f}, expected {_expected(found):.4g} (p = {found.mean_weight_p:.2g})"
+    )
+    grid.add_row("without support", _unsupported(found))
+    grid.add_row("rewards", f"{found.reward_low:g} to {found.reward_high:g}")
+    if found.model_shift is not None:
+        grid.add_row("reward model", f"out of sample it moves the answer by {found.model_shift:+.2f} standard errors")
+    return grid
+
+
+def contents(log: Log) -> ConsoleRenderable:
+    """Return what a log holds."""
+    grid = facts()
+    grid.add_row("rows", str(len(log)))
+    grid.add_row("actions", f"{len(log.actions)}: {_some(map(str, log.actions))}")
+    grid.add_row(
+        "context", f"{len(log.context_names)} columns: {_some(log.context_names)}" if log.context_names else "none"
+    )
+    grid.add_row("rewards", f"{log.reward.min():g} to {log.reward.max():g}, mean {log.reward.mean():.4g}")
+    kind = "propensities" if log.logging_probs is None else "full probabilities"
+    grid.add_row(
+        "logging policy", f"{kind}, logged actions had {log.propensity.min():.3g} to {log.propensity.max():.3g}"
+    )
+    if log.group is not None:
+        grid.add_row("groups", str(log.group.max() + 1))
+    return grid
+
+
+def facts() -> Table:
+    """Return an empty two-column grid of names and values."""
+    grid = Table.grid(padding=(0, 3))
+    grid.add_column(style="dim")
+    grid.add_column()
+    return grid
+
+
+def _cells(line: Candidate) -> tuple[str, ...]:
+    return line.name, f"{line.value:.4f}", f"{line.stderr:.4f}", f"{line.score:.3e}", "chosen" if line.chosen else ""
+
+
+def _kind(line: Candidate) -> str:
+    return line.name.partition("(")[0]
+
+
+def _expected(found: Diagnostics) -> float:
+    return 1 - (found.unsupported_mass or 0.0)
+
+
+def _unsupported(found: Diagnostics) -> str:
+    if found.unsupported_mass is None:
+        return "unknown: the target's probabilities are known for the logged actions alone"
+    return f"{found.unsupported_rows} rows, {found.unsupported_mass:.2%} of the target's probability"
+
+
+def _some(names: Iterable[str], most: int = 8) -> str:
+    listed = list(names)
+    return ", ".join(listed[:most]) + (", ..." if len(listed) > most else "")

@@ -1,0 +1,1 @@
+"""Selectors, one file each; the file's name is the selector's name on the command line."""

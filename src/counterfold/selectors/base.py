@@ -1,0 +1,99 @@
+"""Selector: scores any list of candidates on rows; the lowest score is chosen, the first among equals."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Self
+
+import numpy as np
+
+from counterfold.arrays import Floats, Ints
+from counterfold.errors import ParameterError
+from counterfold.estimators.base import Estimator
+from counterfold.estimators.dr import DR
+from counterfold.estimators.ips import IPS
+from counterfold.pool import Pool
+from counterfold.rows import Rows
+
+Rule = Literal["standard_error", "standard_deviation", "mean"]
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The scores of all candidates and the place of the chosen one."""
+
+    scores: Floats
+    chosen: int
+
+
+class Selector(ABC):
+    """A frozen dataclass; `rng` and `pool` are arguments, so the same selector gives the same answer anywhere."""
+
+    @abstractmethod
+    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+        """Return one score per candidate, lower is better."""
+
+    def settled(self, rows: Rows) -> Self:
+        """Return the selector with every choice made that it leaves to the rows."""
+        del rows
+        return self
+
+    def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
+        """Return the candidate with the lowest score."""
+        scores = self.scores(rows, candidates, rng, pool)
+        return Selection(scores, int(np.argmin(scores)))
+
+
+class Split(NamedTuple):
+    """An order of the rows and, per candidate, how many of them it gets; the validator gets the rest."""
+
+    order: Ints
+    cuts: Ints
+
+
+def split_losses(
+    rows: Rows, candidates: Sequence[Estimator], validator: Estimator, splits: Sequence[Split], pool: Pool
+) -> Floats:
+    """Return the squared difference between each candidate and the validator on each split (candidates x splits).
+
+    Candidates that cut an order at the same place share the two parts, their refits and the validator's value.
+    """
+
+    def losses(split: Split) -> Floats:
+        cuts, where = np.unique(split.cuts, return_inverse=True)
+        column = np.empty(len(candidates))
+        for number, (train, held) in enumerate(rows.take(split.order).halves(cuts.tolist())):
+            truth = validator.value(held)
+            for place in np.flatnonzero(where == number).tolist():
+                column[place] = (candidates[place].value(train) - truth) ** 2
+        return column
+
+    return np.column_stack(pool.map(losses, splits))
+
+
+def trusted(validator: Estimator | None, rows: Rows) -> Estimator:
+    """Return the validator, by default DR or, where DR does not apply, IPS; refuse one that does not apply."""
+    if validator is None:
+        return IPS() if DR.obstacle(rows) else DR()
+    reason = validator.obstacle(rows)
+    if reason:
+        raise ParameterError(f"the validator {validator.name} {reason}.")
+    return validator
+
+
+def pessimistic(losses: Floats, rule: Rule) -> Floats:
+    """Return the mean loss of each candidate, plus a standard error or deviation over the splits if so ruled."""
+    mean = np.asarray(losses.mean(axis=1))
+    if rule == "mean":
+        return mean
+    deviation = losses.std(axis=1, ddof=1)
+    return np.asarray(mean + (deviation if rule == "standard_deviation" else deviation / np.sqrt(losses.shape[1])))
+
+
+def shuffled(rows: Rows, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Return the rows in random order, and the places between which they may be cut: anywhere, or between groups."""
+    if rows.groups is None:
+        return rng.permutation(len(rows)), np.arange(1, len(rows))
+    rank = rng.permutation(rows.groups.max() + 1)[rows.groups]
+    order = np.argsort(rank, kind="stable")
+    return order, np.flatnonzero(np.diff(rank[order])) + 1
