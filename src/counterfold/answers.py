@@ -114,7 +114,7 @@ def warned(diagnostics: Diagnostics) -> Diagnostics:
     if diagnostics.unsupported_mass:
         warnings.warn(
             f"the target puts {diagnostics.unsupported_mass:.2%} of its probability, in {diagnostics.unsupported_rows} "
-            f"of {diagnostics.rows} rows, on actions that the log could never take; it cannot tell what they would earn",
+            f"of {diagnostics.rows} rows, on actions that the log could never take; it cannot tell what they earn",
             SupportWarning,
             stacklevel=3,
         )

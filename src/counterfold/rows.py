@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Floats, Ints, row_sums
 from counterfold.log import Log
 from counterfold.models._given import Given
 from counterfold.models.base import Examples, Lazy, RewardModel
@@ -101,11 +101,6 @@ class Rows:
             refits = iter(self.model.halves(self.examples, cuts))
         for cut, (before, after) in zip(cuts, refits, strict=True):
             yield self.take(slice(cut), before), self.take(slice(cut, None), after)
-
-
-def row_sums(left: Floats, right: Floats) -> Floats:
-    """Return the sum over actions of the products of two matrices, row by row."""
-    return np.asarray(np.einsum("ia,ia->i", left, right))
 
 
 def example_rows(model: RewardModel | None = None) -> Rows:

@@ -7,9 +7,9 @@ from typing import ClassVar, Self
 import numpy as np
 
 from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, row_sums
 from counterfold.estimators.base import Estimator, weight_grid
-from counterfold.rows import Part, Rows, row_sums
+from counterfold.rows import Part, Rows
 
 
 @dataclass(frozen=True)

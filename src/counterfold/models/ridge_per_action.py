@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from counterfold import checks
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Floats, Ints, row_sums
 from counterfold.models.base import Examples, Lazy, Predictor, TrainedModel, constants
 
 
@@ -62,15 +62,15 @@ class RidgePerAction(TrainedModel):
 
     def _solved(self, sums: Floats, examples: Examples, scaling: "Scaling") -> Predictor:
         """Return the models of all actions, on scaled context, from the moments of [1, x, r]."""
-        counts = np.maximum(sums[:, 0, 0], 1.0)
-        means = sums[:, 0, 1:] / counts[:, None]
-        centred = sums[:, 1:, 1:] - counts[:, None, None] * means[:, :, None] * means[:, None, :]
-        gram = centred[:, :-1, :-1] + np.diag(self.alpha / scaling.scale**2)
-        coefficients = np.linalg.solve(gram, centred[:, :-1, -1:])[:, :, 0]
-        intercepts = means[:, -1] - np.einsum("ad,ad->a", means[:, :-1], coefficients)
+        count = np.maximum(sums[:, :1, 0], 1.0)
+        x, r, xx, xr = sums[:, 0, 1:-1], sums[:, 0, -1:], sums[:, 1:-1, 1:-1], sums[:, 1:-1, -1]
+        gram = xx - x[:, :, None] * (x / count)[:, None, :]
+        diagonal = np.arange(len(scaling.scale))
+        gram[:, diagonal, diagonal] += self.alpha / scaling.scale**2
+        coefficients = np.asarray(np.linalg.solve(gram, (xr - x * r / count)[:, :, None])[:, :, 0], dtype=np.float64)
         fixed = constants(examples)
         coefficients[~np.isnan(fixed)] = 0.0
-        intercepts = np.where(np.isnan(fixed), intercepts, fixed)
+        intercepts = np.where(np.isnan(fixed), (r[:, 0] - row_sums(x, coefficients)) / count[:, 0], fixed)
         return lambda context: context @ coefficients.T + intercepts
 
 

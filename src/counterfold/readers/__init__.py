@@ -39,8 +39,8 @@ def read_log(
     `propensity`, `logging_probs`, `group` and `available` are looked for under these very names and may be missing
     (though not both of the first two) unless named. Probabilities (n x A) are a column of lists, a struct or JSON
     object from action to probability, JSON lists as text, or columns named `logging_probs.ACTION` or
-    `logging_probs_ACTION`. `context` is every other numeric column; list the columns (numbers, or lists of numbers) to choose, and name in
-    `ignore` what the default must leave alone, such as columns of target policies.
+    `logging_probs_ACTION`. `context` is every other numeric column; list the columns (numbers, or lists of numbers) to
+    choose, and name in `ignore` what the default must leave alone, such as columns of target policies.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf

@@ -94,6 +94,6 @@ def shuffled(rows: Rows, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Return the rows in random order, and the places between which they may be cut: anywhere, or between groups."""
     if rows.groups is None:
         return rng.permutation(len(rows)), np.arange(1, len(rows))
-    rank = rng.permutation(rows.groups.max() + 1)[rows.groups]
+    rank = np.argsort(rng.permutation(rows.groups.max() + 1))[rows.groups]
     order = np.argsort(rank, kind="stable")
     return order, np.flatnonzero(np.diff(rank[order])) + 1

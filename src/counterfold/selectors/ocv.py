@@ -31,7 +31,7 @@ class OCV(Selector):
 
     `ratio_step` rounds the logarithm of the variance ratio to a multiple of itself: candidates with the same ratio then
     share splits, refits and the validator, which is what makes large candidate sets fast. The ratio is a noisy estimate
-    anyway, and a step of 0.25 changes it by 13 % at most. 0 switches rounding off.
+    anyway, and a step of 0.5 changes it by 28 % at most. 0 switches rounding off.
 
     Cief, Kveton, Kompan (2025), "Cross-validated off-policy evaluation".
 
@@ -46,7 +46,7 @@ class OCV(Selector):
     splits: int = 10
     split_ratio: float | Literal["variance"] = "variance"
     rule: Rule = "standard_error"
-    ratio_step: float = 0.25
+    ratio_step: float = 0.5
 
     def __post_init__(self) -> None:
         """Check the parameters."""

@@ -1,0 +1,111 @@
+"""The joint task of the paper against the naive loop of the tests: how many times faster, and is the choice the same?
+
+The log has the size of optdigits (2,810 rows, 64 columns, 10 actions) and is made from scikit-learn's digits,
+resampled with noise; `candidates="paper"`, K = 10, IPS and DR as validators. Everything is timed in one run: the figure
+to trust is the ratio. `--every 10` runs the naive loop on every tenth candidate and scales its time up.
+"""
+
+import argparse
+import sys
+import time
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from sklearn.datasets import load_digits
+
+import counterfold as cf
+from counterfold import registry
+from counterfold.candidates import gathered
+from counterfold.experiments.classification import Classification
+from counterfold.target import as_target
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+import reference
+
+ALPHA = 1e-3
+SPLITS = 10
+
+
+def data_like_optdigits(rng):
+    features, labels = load_digits(return_X_y=True)
+    rows = rng.integers(len(features), size=5620)
+    noisy = np.clip(features[rows] + rng.integers(-1, 2, size=(5620, 64)), 0, 16)
+    problem = Classification().problem(noisy, labels[rows], rng)
+    log = problem.log
+    return problem, reference.Data(log.context, log.action, log.reward, log.logging_probs, problem.target)
+
+
+def pair(estimator):
+    """Return the reference's formula and parameters of an estimator."""
+    name = next(name for name in registry.names("estimators") if registry.find("estimators", name) is type(estimator))
+    return reference.FORMULAS[name][0], {field.name: getattr(estimator, field.name) for field in fields(estimator)}
+
+
+def best_of(repeats, run):
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = run()
+        times.append(time.perf_counter() - start)
+    return min(times), result
+
+
+def compare(problem, data, candidates, validator, every):
+    rng = np.random.default_rng(0)
+    orders = [rng.permutation(len(data.r)) for _ in range(SPLITS)]
+    some = candidates[::every]
+    naive, expected = best_of(1, lambda: reference.algorithm_1(data, map(pair, some), pair(validator), orders, ALPHA))
+
+    def losses(step, chosen):
+        rows = cf.Rows.of(problem.log, as_target(problem.target, problem.log), cf.RidgePerAction(ALPHA))
+        ocv = cf.OCV(validator=validator, splits=SPLITS, ratio_step=step)
+        return ocv.losses(rows, chosen, np.random.default_rng(0), cf.Pool())
+
+    fast, rounded = best_of(5, lambda: losses(0.5, candidates))
+    exact_time, exact = best_of(3, lambda: losses(0.0, candidates))
+    whole, _ = best_of(
+        5,
+        lambda: cf.evaluate(
+            problem.log, problem.target, candidates, cf.OCV(validator=validator), cf.RidgePerAction(ALPHA)
+        ),
+    )
+    return {
+        "validator": validator.name,
+        "naive loop": f"{naive * len(candidates) / len(some):.1f} s" + (f" (x{every})" if every > 1 else ""),
+        "selection": f"{fast:.3f} s",
+        "times faster": f"{naive * len(candidates) / len(some) / fast:.0f}",
+        "without rounding": f"{naive * len(candidates) / len(some) / exact_time:.0f}",
+        "whole evaluate()": f"{whole:.3f} s",
+        "largest relative loss error": f"{np.max(np.abs(exact[::every] / expected - 1)):.1e}",
+        "same choice": str(chosen(exact[::every]) == chosen(expected)),
+        "also rounded": str(chosen(rounded[::every]) == chosen(expected)),
+    }
+
+
+def chosen(losses):
+    return int(np.argmin(reference.scores(losses, "standard_error")))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--every", type=int, default=1, metavar="N")
+    arguments = parser.parse_args()
+    problem, data = data_like_optdigits(np.random.default_rng(0))
+    rows = cf.Rows.of(problem.log, as_target(problem.target, problem.log), cf.RidgePerAction(ALPHA))
+    candidates = list(gathered("paper", rows)[0].values())
+    print(f"{problem.log}, {len(candidates)} candidates, K = {SPLITS}")
+    table = Table()
+    for validator in (cf.IPS(), cf.DR()):
+        result = compare(problem, data, candidates, validator, arguments.every)
+        if not table.columns:
+            for heading in result:
+                table.add_column(heading)
+        table.add_row(*result.values())
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+"""estimate() and evaluate(): the contract, what is left out and why, names, seeds, threads, and honest intervals."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.stats import binomtest
+from sklearn.linear_model import LinearRegression
+
+import counterfold as cf
+import reference
+from counterfold import registry
+from counterfold.candidates import SETS
+from problems import log_of, rows_of
+
+
+@pytest.fixture(scope="module")
+def data():
+    return reference.random_data(0, rows=300)
+
+
+def test_the_contract(data):
+    result = cf.evaluate(
+        log_of(data),
+        data.target,
+        candidates=[cf.IPS(), cf.DM(), cf.DR()],
+        selector=cf.OCV(validator=cf.DR(), splits=10),
+        reward_model=cf.RidgePerAction(alpha=1e-3),
+        seed=0,
+    )
+    assert [line.name for line in result.table] == ["IPS", "DM", "DR"]
+    assert [line.chosen for line in result.table].count(True) == 1
+    chosen = next(line for line in result.table if line.chosen)
+    assert (chosen.name, chosen.value, chosen.stderr) == (result.selected, result.value, result.stderr)
+    assert chosen.score == min(line.score for line in result.table)
+    assert result.interval.low < result.value < result.interval.high
+    assert result.estimate.contributions.shape == (300,)
+
+
+def test_the_answer_is_the_chosen_estimator_on_all_rows(data):
+    result = cf.evaluate(log_of(data), data.target, "paper")
+    assert result.value == cf.estimate(log_of(data), data.target, result.estimator).value
+    for line in result.table[:5]:
+        formula, parameters = reference.FORMULAS[line.name.lower()]
+        assert line.value == pytest.approx(reference.value(data, formula, parameters, 1e-3), abs=1e-10)
+
+
+def test_the_paper_s_joint_task_has_191_candidates(data):
+    assert len(cf.evaluate(log_of(data), data.target, "paper", "ocv:splits=2").table) == 191
+
+
+def test_a_target_of_logged_actions_leaves_out_what_needs_more(data):
+    logged = data.target[np.arange(300), data.a]
+    result = cf.evaluate(log_of(data), logged, "paper")
+    kinds = {line.name.partition("(")[0] for line in result.table}
+    assert kinds == {"IPS", "SNIPS", "TruncatedIPS", "IPSLambda"}
+    assert set(result.left_out) == {"DM", "DR", "SNDR", "SwitchDR", "CAB", "DRos", "DRps", "GroupIPS"}
+    assert set(result.left_out.values()) == {
+        "needs the target's probabilities of all actions, but only those of the logged actions were given"
+    }
+    assert result.selector.validator == cf.IPS()
+    assert result.diagnostics.unsupported_mass is None
+
+
+def test_propensities_alone_leave_out_what_needs_more(data):
+    propensity = data.logging[np.arange(300), data.a]
+    log = cf.Log(context=data.x, action=data.a, reward=data.r, propensity=propensity)
+    result = cf.evaluate(log, data.target, "paper")
+    assert set(result.left_out) == {"CAB", "GroupIPS"}
+    assert result.selector.validator == cf.DR()
+    full = cf.evaluate(log_of(data), data.target, ["dr", "switch-dr"])
+    assert cf.evaluate(log, data.target, ["dr", "switch-dr"]).to_dict() == full.to_dict()
+
+
+def test_without_a_reward_model_only_weights_are_left(data):
+    result = cf.evaluate(log_of(data), data.target, reward_model=None)
+    assert [line.name for line in result.table] == ["IPS", "SNIPS"]
+    assert result.left_out["DR"] == "needs a reward model, but there is none"
+
+
+def test_an_estimator_that_does_not_apply_says_why(data):
+    logged = data.target[np.arange(300), data.a]
+    with pytest.raises(cf.ParameterError, match=r"^DR needs the target's probabilities of all actions, but only"):
+        cf.estimate(log_of(data), logged, cf.DR())
+    with pytest.raises(cf.ParameterError, match=r"^`candidates` must hold an estimator that applies, got DR needs"):
+        cf.evaluate(log_of(data), logged, [cf.DR()])
+
+
+def test_candidates_may_be_names_classes_estimators_and_sets(data):
+    log = log_of(data)
+    grid = cf.evaluate(log, data.target, cf.SwitchDR).table
+    assert len(grid) == 30
+    assert cf.evaluate(log, data.target, "switch-dr").table == grid
+    assert cf.evaluate(log, data.target, "SwitchDR").table == grid
+    mixed = cf.evaluate(log, data.target, ["default", "switch-dr:threshold=5", cf.CAB(2.0), cf.GroupIPS]).table
+    assert len(mixed) == len(SETS["default"]) + 1 + 1 + 5
+
+
+def test_equal_names_are_kept_apart(data):
+    table = cf.evaluate(log_of(data), data.target, [cf.DR(), cf.IPS(), cf.DR(), cf.CAB(1.0), cf.CAB(1.00001)]).table
+    assert [line.name for line in table] == ["DR", "IPS", "DR #2", "CAB(max_weight=1)", "CAB(max_weight=1) #2"]
+    assert sum(line.chosen for line in table) == 1
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ("swich-dr", "unknown estimator `swich-dr`. Did you mean `switch-dr`\\? Known: default, paper, cab, "),
+        ("papr", "unknown estimator `papr`. Did you mean `paper`\\?"),
+        ("dr:alpha=1", "`dr:alpha=1` must be NAME or NAME:FIELD=VALUE; `dr` has no parameters, got `alpha=1`."),
+        ("cab:cap=1", "`cab` takes `max_weight`, got `cap=1`."),
+        ("cab:max_weight=big", "`max_weight` must be a number, got 'big'."),
+        ([7], "`candidates` must be estimators, classes or names of estimators, got 7."),
+        ([], "`candidates` must hold an estimator that applies, got none."),
+    ],
+)
+def test_bad_candidates_are_refused(data, wanted, message):
+    with pytest.raises(cf.ParameterError, match=message):
+        cf.evaluate(log_of(data), data.target, wanted)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"level": 1.0}, "`level` must be in \\(0, 1\\), got 1.0."),
+        ({"seed": -1}, "`seed` must be a whole number of at least 0, got -1."),
+        ({"threads": 0}, "`threads` must be a whole number of at least 1, got 0."),
+        ({"selector": "oc"}, "unknown selector `oc`. Did you mean `ocv`\\?"),
+    ],
+)
+def test_bad_settings_are_refused(data, settings, message):
+    with pytest.raises(cf.ParameterError, match=message):
+        cf.evaluate(log_of(data), data.target, **settings)
+
+
+def test_same_seed_same_answer_whatever_the_threads(data):
+    one, again, two, other = (
+        cf.evaluate(log_of(data), data.target, "paper", seed=seed, threads=threads).to_json()
+        for seed, threads in [(3, 1), (3, 1), (3, 2), (4, 1)]
+    )
+    assert one == again == two
+    assert one != other
+
+
+def test_progress_counts_the_splits(data):
+    seen = []
+    cf.evaluate(log_of(data), data.target, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(done, 10) for done in range(1, 11)]
+
+
+def test_json_is_strict_and_complete(data):
+    result = cf.evaluate(log_of(data), data.target, [cf.TruncatedIPS(np.inf), cf.DR()])
+    read = json.loads(result.to_json(), parse_constant=pytest.fail)
+    assert (read["value"], read["selected"]) == (result.value, result.selected)
+    assert read["interval"] == {"level": 0.95, "low": result.interval.low, "high": result.interval.high}
+    assert read["verdict"] in {"good", "caution", "not answerable"}
+    assert len(read["table"]) == 2
+
+
+def test_data_frames_take_the_table(data):
+    result = cf.evaluate(log_of(data), data.target)
+    for frame in (pd.DataFrame(result.table), pl.DataFrame(result.table)):
+        assert list(frame.columns) == ["name", "value", "stderr", "score", "chosen"]
+        assert frame.shape == (5, 5)
+
+
+def test_any_sklearn_model_and_given_predictions_serve(data):
+    log = log_of(data)
+    linear = cf.evaluate(log, data.target, [cf.DM()], reward_model=LinearRegression())
+    given = cf.evaluate(log, data.target, [cf.DM()], reward_model=rows_of(data, LinearRegression()).q)
+    assert linear.value == pytest.approx(given.value, abs=1e-10)
+
+
+# diagnostics
+
+
+def test_the_paper_s_log_is_good_and_its_model_is_checked(data):
+    result = cf.evaluate(log_of(data), data.target, [cf.DR()])
+    across = cf.estimate(log_of(data), data.target, cf.DR(), reward_model=cf.CrossFitted())
+    assert result.diagnostics.model_shift == pytest.approx((across.value - result.value) / result.stderr)
+    assert cf.evaluate(log_of(data), data.target, [cf.IPS()]).diagnostics.model_shift is None
+    assert (
+        cf.evaluate(log_of(data), data.target, [cf.DR()], reward_model=cf.CrossFitted()).diagnostics.model_shift is None
+    )
+
+
+def test_an_overfitted_model_is_called_out():
+    data = reference.random_data(1, rows=400, columns=90, binary=True)
+    result = cf.evaluate(log_of(data), data.target, [cf.DM()])
+    assert abs(result.diagnostics.model_shift) > 1
+    assert result.diagnostics.verdict == "caution"
+    assert "use a cross-fitted one" in result.diagnostics.reasons[-1]
+
+
+# honest errors, judged statistically
+
+
+def known_bandit(rng, rows=400):
+    """Return a log, a target and the target's value, for a bandit whose rewards are known."""
+    x = rng.normal(size=(rows, 2))
+    logging, target = (np.exp(b * x @ [[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]]) for b in (0.3, -0.5))
+    logging, target = (probs / probs.sum(axis=1, keepdims=True) for probs in (logging, target))
+    a = (logging.cumsum(axis=1) > rng.random((rows, 1))).argmax(axis=1)
+    means = np.column_stack([x[:, 0], x[:, 0] * x[:, 1], np.ones(rows)])
+    reward = means[np.arange(rows), a] + rng.normal(size=rows)
+    return cf.Log(context=x, action=a, reward=reward, logging_probs=logging), target
+
+
+TRUTH_ROWS = 2_000_000
+
+
+def bandit_value():
+    x = np.random.default_rng(99).normal(size=(TRUTH_ROWS, 2))
+    target = np.exp(-0.5 * x @ [[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]])
+    target /= target.sum(axis=1, keepdims=True)
+    return float((target * np.column_stack([x[:, 0], x[:, 0] * x[:, 1], np.ones(TRUTH_ROWS)])).sum(axis=1).mean())
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("estimator", [cf.IPS(), cf.SNIPS(), cf.DR(), cf.SNDR()], ids=str)
+def test_unbiased_estimators_cover_the_truth(estimator):
+    truth, rng = bandit_value(), np.random.default_rng(7)
+    intervals = [
+        cf.estimate(*known_bandit(rng), estimator, reward_model=cf.CrossFitted()).interval(0.9) for _ in range(400)
+    ]
+    covered = sum(low <= truth <= high for low, high in intervals)
+    assert binomtest(covered, 400, 0.9).pvalue > 0.001
+
+
+@pytest.mark.statistical
+def test_grouped_rows_widen_the_interval_as_they_should():
+    rng = np.random.default_rng(8)
+    covered, naive = 0, 0
+    for _ in range(400):
+        user = np.repeat(np.arange(60), 5)
+        action, effect = rng.integers(2, size=300), rng.normal(size=60)[user]
+        log = cf.Log(action=action, reward=effect + action, propensity=np.full(300, 0.5), group=user)
+        alone = cf.Log(action=action, reward=effect + action, propensity=np.full(300, 0.5))
+        target = np.tile([0.5, 0.5], (300, 1))
+        covered += _covers(cf.estimate(log, target, cf.IPS()), 0.5)
+        naive += _covers(cf.estimate(alone, target, cf.IPS()), 0.5)
+    assert binomtest(covered, 400, 0.9).pvalue > 0.001
+    assert binomtest(naive, 400, 0.9, alternative="less").pvalue < 1e-6
+
+
+def _covers(estimate, truth):
+    low, high = estimate.interval(0.9)
+    return low <= truth <= high
+
+
+def test_every_estimator_and_selector_can_be_named_in_evaluate(data):
+    for name in registry.names("selectors"):
+        assert cf.evaluate(log_of(data), data.target, list(registry.names("estimators")), name).selected

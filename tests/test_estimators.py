@@ -1,0 +1,211 @@
+"""Every estimator: the contract, the formula as a naive loop, and the identities that tie them together."""
+
+import pickle
+from dataclasses import fields
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import counterfold as cf
+import reference
+from counterfold import registry
+from counterfold.candidates import SETS
+from problems import log_of, rows_of
+
+NAMES = registry.names("estimators")
+seeds = st.integers(0, 10_000)
+
+
+def close(left, right):
+    np.testing.assert_allclose(left, right, rtol=1e-10, atol=1e-10)
+
+
+@pytest.fixture(params=NAMES)
+def kind(request):
+    return registry.find("estimators", request.param)
+
+
+# (1) the contract of every class that the folder holds
+
+
+def test_every_estimator_has_a_reference():
+    assert set(NAMES) == set(reference.FORMULAS)
+
+
+def test_one_finite_contribution_per_row(kind):
+    rows = rows_of(reference.random_data(0))
+    for candidate in [kind(), *kind.candidates(rows)]:
+        result = candidate.contributions(rows)
+        assert result.shape == (len(rows),)
+        assert np.isfinite(result).all()
+
+
+def test_order_of_rows_does_not_matter(kind):
+    rows = rows_of(reference.random_data(1))
+    order = np.random.default_rng(0).permutation(len(rows))
+    close(kind().contributions(rows.take(order)), kind().contributions(rows)[order])
+
+
+def test_pickles_compares_and_hashes_by_value(kind):
+    assert pickle.loads(pickle.dumps(kind())) == kind()  # noqa: S301 (our own bytes)
+    assert hash(kind()) == hash(kind())
+
+
+def test_bad_parameters_are_refused_by_name(kind):
+    for field in fields(kind):
+        for bad in (-1.0, float("nan"), "many", None, True):
+            with pytest.raises(cf.ParameterError, match=rf"`{field.name}` must be .*, got "):
+                kind(**{field.name: bad})
+
+
+def test_rows_are_left_as_they_were(kind):
+    rows = rows_of(reference.random_data(2))
+    before = [part.copy() for part in (rows.weights, rows.rewards, rows.q, rows.q_logged, rows.q_policy)]
+    kind().contributions(rows)
+    after = rows.weights, rows.rewards, rows.q, rows.q_logged, rows.q_policy
+    for old, new in zip(before, after, strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_without_any_weight_nothing_breaks(kind):
+    data = reference.random_data(3)
+    data.target = np.zeros_like(data.target)
+    data.target[np.arange(60), (data.a + 1) % 4] = 1.0
+    rows = rows_of(data)
+    assert not rows.weights.any()
+    for candidate in [kind(), *kind.candidates(rows)]:
+        assert np.isfinite(candidate.contributions(rows)).all()
+
+
+# (2) the formulas, against naive loops
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_against_naive_loop(name, seed):
+    formula, parameters = reference.FORMULAS[name]
+    data = reference.random_data(seed)
+    expected = formula(data, reference.ridge(data, 0.001), **parameters)
+    estimator = registry.find("estimators", name)(**parameters)
+    close(estimator.contributions(rows_of(data)), expected)
+    close(cf.estimate(log_of(data), data.target, estimator).value, sum(expected) / len(expected))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_paper_s_grid_against_naive_loop(name):
+    formula, _ = reference.FORMULAS[name]
+    data = reference.random_data(4, rows=200)
+    q = reference.ridge(data, 0.001)
+    for candidate in registry.find("estimators", name).candidates(rows_of(data)):
+        parameters = {field.name: getattr(candidate, field.name) for field in fields(candidate)}
+        close(candidate.contributions(rows_of(data)), formula(data, q, **parameters))
+
+
+@pytest.mark.parametrize("ratio", [cf.SNIPS(), cf.SNDR()], ids=str)
+def test_ratio_estimators_error_against_jackknife(ratio):
+    data = reference.random_data(5, rows=400)
+    rows = rows_of(data, cf.Given(reference.ridge(data, 0.001)))
+    every = np.arange(len(rows))
+    left_out = np.array([ratio.value(rows.take(every[every != i])) for i in every])
+    jackknife = np.sqrt((len(rows) - 1) / len(rows) * np.square(left_out - left_out.mean()).sum())
+    assert cf.Estimate("", ratio.contributions(rows)).stderr == pytest.approx(jackknife, rel=0.03)
+
+
+# (3) the identities of the paper
+
+
+IDENTITIES = {
+    "truncated ips at infinity is ips": (cf.TruncatedIPS(np.inf), cf.IPS()),
+    "switch dr at 0 is dm": (cf.SwitchDR(0.0), cf.DM()),
+    "switch dr at infinity is dr": (cf.SwitchDR(np.inf), cf.DR()),
+    "dros at 0 is dm": (cf.DRos(0.0), cf.DM()),
+    "dros at infinity is dr": (cf.DRos(np.inf), cf.DR()),
+    "drps at 0 is dm": (cf.DRps(0.0), cf.DM()),
+    "drps at infinity is dr": (cf.DRps(np.inf), cf.DR()),
+    "cab at 0 is dm": (cf.CAB(0.0), cf.DM()),
+    "cab at infinity is ips": (cf.CAB(np.inf), cf.IPS()),
+    "ips lambda at 0 is ips": (cf.IPSLambda(0.0), cf.IPS()),
+}
+
+
+@pytest.mark.parametrize("pair", IDENTITIES.values(), ids=IDENTITIES)
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_identity(pair, seed):
+    left, right = pair
+    rows = rows_of(reference.random_data(seed))
+    close(left.contributions(rows), right.contributions(rows))
+
+
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_limits_that_are_not_other_estimators(seed):
+    rows = rows_of(reference.random_data(seed))
+    close(cf.IPSLambda(1.0).contributions(rows), rows.rewards)
+    close(cf.TruncatedIPS(0.0).contributions(rows), 0.0)
+    close(cf.GroupIPS(1).contributions(rows), rows.rewards)
+
+
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_a_model_of_zeros_turns_doubly_robust_into_weighting(seed):
+    data = reference.random_data(seed)
+    rows = rows_of(data, cf.Given(np.zeros_like(data.target)))
+    for with_model, without in [(cf.DR(), cf.IPS()), (cf.SNDR(), cf.SNIPS()), (cf.DRps(1.3), cf.TruncatedIPS(1.3))]:
+        close(with_model.contributions(rows), without.contributions(rows))
+
+
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_the_logging_policy_is_worth_its_mean_reward(seed):
+    data = reference.random_data(seed)
+    data.target = data.logging
+    rows = rows_of(data)
+    for estimator in (cf.IPS(), cf.SNIPS(), cf.TruncatedIPS(1.0), cf.IPSLambda(0.7), cf.GroupIPS(5)):
+        close(estimator.value(rows), data.r.mean())
+
+
+@given(seed=seeds, shift=st.floats(-100, 100))
+@settings(max_examples=20, deadline=None)
+def test_self_normalised_estimators_move_with_the_rewards(seed, shift):
+    data = reference.random_data(seed)
+    q = reference.ridge(data, 0.001)
+    before = rows_of(data, cf.Given(q))
+    data.r = data.r + shift
+    after = rows_of(data, cf.Given(q + shift))
+    for estimator in (cf.SNIPS(), cf.SNDR(), cf.DR(), cf.DM()):
+        np.testing.assert_allclose(estimator.value(after), estimator.value(before) + shift, rtol=0, atol=1e-9)
+
+
+# (4) grids
+
+
+def test_the_paper_s_candidates_are_those_of_the_paper():
+    rows = rows_of(reference.random_data(6, rows=500))
+    count = {name: len(registry.find("estimators", name).candidates(rows)) for name in SETS["paper"]}
+    single = dict.fromkeys(["ips", "snips", "dm", "dr", "sndr"], 1)
+    tuned = dict.fromkeys(["switch-dr", "cab", "dros", "drps", "ips-lambda"], 30)
+    assert count == single | tuned | {"truncated-ips": 31, "group-ips": 5}
+
+
+def test_grids_span_the_quantiles_of_the_positive_weights():
+    data = reference.random_data(7, rows=500)
+    data.target[:100] = np.eye(4)[(data.a[:100] + 1) % 4]
+    rows = rows_of(data)
+    low, high = np.quantile([w for w in data.weights() if w > 0], [0.05, 0.95])
+    caps = [candidate.max_weight for candidate in cf.TruncatedIPS.candidates(rows)]
+    close([caps[0], caps[29], caps[30]], [low, high, np.sqrt(500)])
+    close(np.diff(np.log(caps[:30])), np.log(high / low) / 29)
+    shrinkages = [candidate.shrinkage for candidate in cf.DRos.candidates(rows)]
+    close([shrinkages[0], shrinkages[-1]], [0.01 * low**2, 100 * high**2])
+    mixes = [candidate.mix for candidate in cf.IPSLambda.candidates(rows)]
+    close([mixes[0], mixes[-1]], [1 / (1 + np.exp(10)), 1 / (1 + np.exp(-10))])
+
+
+def test_equal_weights_leave_one_value_in_a_grid():
+    data = reference.random_data(8)
+    data.target = data.logging
+    close([candidate.threshold for candidate in cf.SwitchDR.candidates(rows_of(data))], [1.0])

@@ -1,0 +1,192 @@
+"""Reward models: ridge against scikit-learn's, shared sums against plain refits, and what users may pass as a model."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+
+import counterfold as cf
+import reference
+from counterfold import registry
+from counterfold.models import as_model
+from counterfold.models.base import TrainedModel
+from problems import log_of, rows_of
+
+NAMES = registry.names("models")
+
+
+def close(left, right):
+    np.testing.assert_allclose(left, right, rtol=1e-9, atol=1e-9)
+
+
+@pytest.fixture(params=NAMES)
+def kind(request):
+    return registry.find("models", request.param)
+
+
+# ridge per action
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("binary", [False, True])
+def test_ridge_against_sklearn(alpha, binary):
+    for seed in range(10):
+        data = reference.random_data(seed, binary=binary)
+        close(rows_of(data, cf.RidgePerAction(alpha)).q, reference.ridge(data, alpha))
+
+
+def test_ridge_on_badly_scaled_columns_against_sklearn():
+    data = reference.random_data(0, rows=400)
+    data.x = data.x * [1e-3, 1.0, 1e4] + [0.0, 50.0, 1e5]
+    close(rows_of(data).q, reference.ridge(data, 1e-3))
+
+
+def test_ridge_with_constant_columns_against_sklearn():
+    data = reference.random_data(1)
+    data.x = np.column_stack([data.x, np.zeros(60), np.full(60, 0.1)])
+    close(rows_of(data).q, reference.ridge(data, 1e-3))
+
+
+def test_ridge_with_fewer_rows_than_columns_against_sklearn():
+    data = reference.random_data(2, rows=30, columns=20)
+    close(rows_of(data).q, reference.ridge(data, 1e-3))
+
+
+def test_ridge_without_context_is_the_mean_reward_of_each_action():
+    data = reference.random_data(3)
+    log = cf.Log(action=data.a, reward=data.r, logging_probs=data.logging)
+    expected = np.mean(data.target @ [data.r[data.a == action].mean() for action in range(4)])
+    close(cf.estimate(log, data.target, cf.DM()).value, expected)
+
+
+def test_ridge_on_constant_and_missing_actions():
+    data = reference.random_data(4, actions=3)
+    data.a = np.where(data.a == 2, 1, data.a)
+    data.r = np.where(data.a == 1, 0.3, data.r)
+    close(rows_of(data).q[:, 1:], np.tile([0.3, 0.0], (60, 1)))
+
+
+# shared sums
+
+
+@pytest.mark.parametrize("model", [cf.RidgePerAction(), cf.CrossFitted(folds=3), cf.PerAction(Ridge())], ids=str)
+def test_halves_are_what_refitting_each_half_gives(model):
+    rows = rows_of(reference.random_data(5, rows=80, binary=True), model)
+    cuts = [1, 2, 15, 40, 41, 70, 79]
+    for cut, (before, after) in zip(cuts, rows.halves(cuts), strict=True):
+        close(before.q, rows.take(np.arange(cut)).q)
+        close(after.q, rows.take(np.arange(cut, 80)).q)
+
+
+def test_halves_may_be_used_one_sided_and_in_any_order():
+    rows = rows_of(reference.random_data(6, rows=80))
+    cuts = [10, 30, 60]
+    pairs = rows.halves(cuts)
+    close(next(pairs)[1].q, rows.take(slice(10, None)).q)
+    before, after = next(pairs)
+    close(after.q, rows.take(slice(30, None)).q)
+    close(before.q, rows.take(slice(30)).q)
+    close(next(pairs)[0].q, rows.take(slice(60)).q)
+
+
+# every model
+
+
+def test_every_model_predicts_every_action_of_every_row(kind):
+    rows = rows_of(reference.random_data(7, rows=120), kind())
+    assert rows.q.shape == (120, 4)
+    assert np.isfinite(rows.q).all()
+
+
+def test_every_model_gives_the_same_answer_twice(kind):
+    data = reference.random_data(8, rows=120)
+    np.testing.assert_array_equal(rows_of(data, kind()).q, rows_of(data, kind()).q)
+
+
+def test_random_models_without_a_seed_get_one():
+    data = reference.random_data(9)
+    forest = cf.PerAction(RandomForestRegressor(n_estimators=5))
+    np.testing.assert_array_equal(rows_of(data, forest).q, rows_of(data, forest).q)
+
+
+def test_every_model_survives_a_single_row(kind):
+    rows = rows_of(reference.random_data(10), kind()).take(np.array([7]))
+    assert rows.q[0, rows.actions[0]] == (0.0 if kind is cf.CrossFitted else rows.rewards[0])
+
+
+def test_classifiers_predict_the_mean_reward():
+    data = reference.random_data(11, rows=300, binary=True)
+    data.r = 3 * data.r - 1
+    q = rows_of(data, cf.PerAction(LogisticRegression())).q
+    mine = data.a == 0
+    model = LogisticRegression().fit(data.x[mine], data.r[mine])
+    close(q[:, 0], 3 * model.predict_proba(data.x)[:, 1] - 1)
+
+
+def test_action_encoded_shares_the_slope():
+    data = reference.random_data(12, rows=300)
+    q = rows_of(data, cf.ActionEncoded(LinearRegression())).q
+    close(np.ptp(q - q[:, :1], axis=0), 0.0)
+
+
+def test_cross_fitted_never_predicts_a_row_it_saw():
+    data = reference.random_data(13, rows=200)
+    before = rows_of(data, cf.CrossFitted()).q
+    data.r[17] += 1000.0
+    after = rows_of(data, cf.CrossFitted()).q
+    np.testing.assert_array_equal(after[17], before[17])
+    assert np.abs(after - before).max() > 1
+
+
+def test_cross_fitted_keeps_groups_together():
+    data = reference.random_data(14, rows=200)
+    group = np.arange(200) // 10
+    before = rows_of(data, cf.CrossFitted(), group=group).q
+    data.r[30] += 1000.0
+    after = rows_of(data, cf.CrossFitted(), group=group).q
+    np.testing.assert_array_equal(after[30:40], before[30:40])
+
+
+# what a user may pass
+
+
+def test_predictions_are_taken_and_follow_the_rows():
+    data = reference.random_data(15)
+    q = reference.ridge(data, 1.0)
+    rows = rows_of(data, q)
+    close(rows.take(np.array([5, 3])).q, q[[5, 3]])
+    assert not isinstance(rows.model, TrainedModel)
+
+
+def test_sklearn_estimators_are_taken_per_action():
+    data = reference.random_data(16)
+    close(rows_of(data, Ridge(alpha=2.0)).q, reference.ridge(data, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("ridge", "`reward_model` must be a reward model, a scikit-learn estimator or predictions .*, got str."),
+        (np.zeros((59, 4)), "`reward_model` must have one entry per row \\(60\\), got 59."),
+        (np.zeros((60, 3)), "`reward_model` must have one column per action \\(4: 0, 1, 2, 3\\), got 3."),
+        (np.full((60, 4), np.nan), "`reward_model` must be finite, got nan in 60 of 60 rows, first at row 0."),
+    ],
+    ids=["text", "rows", "columns", "nan"],
+)
+def test_what_is_no_model_is_refused(model, message):
+    with pytest.raises(cf.CounterfoldError, match=message):
+        as_model(model, log_of(reference.random_data(17)))
+
+
+def test_a_model_that_cannot_be_fitted_says_so():
+    rows = rows_of(reference.random_data(18), cf.PerAction(LogisticRegression()))
+    with pytest.raises(cf.ModelError, match=r"the reward model LogisticRegression\(\) could not be fitted on \d+ rows"):
+        _ = rows.q
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: cf.RidgePerAction(0.0), lambda: cf.CrossFitted(folds=1)], ids=["alpha", "folds"]
+)
+def test_bad_parameters_are_refused(make):
+    with pytest.raises(cf.ParameterError, match=r"`(alpha|folds)` must be .*, got "):
+        make()

@@ -1,0 +1,157 @@
+"""Estimate, Diagnostics, Pool and the package's names."""
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.stats import norm, ttest_1samp
+
+import counterfold as cf
+import reference
+from counterfold import registry
+from counterfold.diagnostics import diagnose
+from counterfold.target import as_target
+from problems import log_of
+
+VALUES = np.random.default_rng(0).gamma(2.0, size=50)
+
+
+# Estimate
+
+
+def test_value_and_error_are_those_of_a_mean():
+    estimate = cf.Estimate("x", VALUES)
+    assert estimate.value == pytest.approx(sum(VALUES) / 50)
+    assert estimate.stderr == pytest.approx(VALUES.std(ddof=1) / math.sqrt(50))
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_interval_against_theory(level):
+    estimate = cf.Estimate("x", VALUES)
+    expected = norm.interval(level, loc=estimate.value, scale=estimate.stderr)
+    assert estimate.interval(level) == pytest.approx(expected)
+
+
+def test_groups_against_naive_loop():
+    groups = np.random.default_rng(1).integers(8, size=50)
+    groups[groups == 3] = 4
+    mean = VALUES.mean()
+    totals = [sum(v - mean for v, g in zip(VALUES, groups, strict=True) if g == group) for group in set(groups)]
+    expected = math.sqrt(len(totals) / (len(totals) - 1) * sum(total**2 for total in totals)) / 50
+    assert cf.Estimate("x", VALUES, groups).stderr == pytest.approx(expected)
+
+
+def test_groups_of_one_row_change_nothing():
+    assert cf.Estimate("x", VALUES, np.arange(50)).stderr == pytest.approx(cf.Estimate("x", VALUES).stderr)
+
+
+def test_differences_are_paired():
+    difference = cf.Estimate("a", VALUES + 1) - cf.Estimate("b", VALUES)
+    assert (difference.name, difference.value) == ("a - b", pytest.approx(1.0))
+    assert difference.stderr == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(cf.DataError, match="estimates to compare must be of the same rows, got 50 and 49 rows"):
+        _ = cf.Estimate("a", VALUES) - cf.Estimate("b", VALUES[1:])
+
+
+# Diagnostics
+
+
+def diagnosed(data, target=None, **more):
+    log = log_of(data, **more)
+    return diagnose(log, as_target(data.target if target is None else target, log))
+
+
+def test_diagnostics_against_naive_loop():
+    data = reference.random_data(0, rows=300)
+    found, w = diagnosed(data), data.weights()
+    assert found.effective_rows == pytest.approx(sum(w) ** 2 / sum(x * x for x in w))
+    assert found.largest_weight == max(w)
+    assert found.largest_share == pytest.approx(max(w) / sum(w))
+    assert found.mean_weight == pytest.approx(sum(w) / 300)
+    assert found.mean_weight_p == pytest.approx(2 * norm.sf(abs(ttest_1samp(w, 1.0).statistic)))
+    assert (found.unsupported_rows, found.unsupported_mass) == (0, 0.0)
+    assert (found.reward_low, found.reward_high) == (min(data.r), max(data.r))
+
+
+def test_the_logging_policy_itself_is_good():
+    data = reference.random_data(1, rows=300)
+    found = diagnosed(data, data.logging)
+    assert (found.verdict, found.effective_rows, found.mean_weight_p) == ("good", pytest.approx(300), 1.0)
+
+
+def test_wrong_propensities_show_in_the_mean_weight():
+    data = reference.random_data(2, rows=2000)
+    data.target = 0.5 * data.logging + 0.125
+    assert diagnosed(data).verdict == "good"
+    wrong = reference.Data(data.x, data.a, data.r, data.logging, data.target)
+    wrong.logging = np.roll(data.logging, 1, axis=1)
+    found = diagnosed(wrong)
+    assert found.mean_weight_p < 1e-6
+    assert found.verdict != "good"
+    assert any("check the propensities" in reason for reason in found.reasons)
+
+
+def test_few_effective_rows_are_no_answer():
+    data = reference.random_data(3, rows=300)
+    found = diagnosed(data, np.where(np.arange(300)[:, None] < 5, np.eye(4)[data.a], np.eye(4)[(data.a + 1) % 4]))
+    assert found.effective_rows < 10
+    assert found.verdict == "not answerable"
+    assert "worth only" in found.reasons[0]
+
+
+def test_a_target_that_never_acts_as_logged_is_no_answer():
+    data = reference.random_data(4)
+    found = diagnosed(data, np.eye(4)[(data.a + 1) % 4])
+    assert (found.effective_rows, found.verdict) == (0.0, "not answerable")
+    assert found.reasons == ("the target never takes a logged action",)
+
+
+def test_missing_support_is_counted_and_expected_of_the_mean_weight():
+    data = reference.random_data(5, rows=4000, actions=3)
+    data.logging[:2000] = [0.5, 0.5, 0.0]
+    data.a[:2000] = np.random.default_rng(0).integers(2, size=2000)
+    data.target = np.tile([0.4, 0.4, 0.2], (4000, 1))
+    found = diagnosed(data)
+    assert (found.unsupported_rows, found.unsupported_mass) == (2000, pytest.approx(0.1))
+    assert found.mean_weight == pytest.approx(0.9, abs=0.05)
+    assert found.mean_weight_p > 0.001
+    assert found.verdict == "not answerable"
+
+
+def test_support_as_far_as_propensities_tell():
+    log = cf.Log(action=["a", "b", "a"], reward=[0, 1, 1], propensity=[0.5, 0.5, 0.5], actions=["a", "b", "c"])
+    found = diagnose(log, as_target(np.tile([0.5, 0.25, 0.25], (3, 1)), log))
+    assert (found.unsupported_rows, found.unsupported_mass) == (3, 0.25)
+
+
+# Pool
+
+
+@pytest.mark.parametrize("threads", [1, 2, None])
+def test_pool_keeps_the_order(threads):
+    assert cf.Pool(threads).map(lambda number: number**2, range(50)) == [number**2 for number in range(50)]
+
+
+def test_pool_passes_errors_on():
+    with pytest.raises(ZeroDivisionError):
+        cf.Pool(2).map(lambda number: 1 // number, [1, 0, 2])
+
+
+# the package's names
+
+
+@pytest.mark.parametrize("folder", ["estimators", "selectors", "models"])
+def test_every_discovered_class_is_a_name_of_the_package(folder):
+    for name in registry.names(folder):
+        kind = registry.find(folder, name)
+        assert getattr(cf, kind.__name__) is kind
+        assert kind.__name__ in dir(cf)
+        assert kind()
+
+
+def test_importing_the_package_is_light():
+    heavy = "import sys, counterfold; print([m for m in ('numpy', 'pyarrow', 'sklearn', 'rich') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
