@@ -186,10 +186,12 @@ def test_the_paper_s_log_is_good_and_its_model_is_checked(data):
     )
 
 
-def test_an_overfitted_model_is_called_out():
-    data = reference.random_data(1, rows=400, columns=90, binary=True)
-    result = cf.evaluate(log_of(data), data.target, [cf.DM()])
-    assert abs(result.diagnostics.model_shift) > 1
+@pytest.mark.parametrize("columns", [90, 400], ids=["moves the answer", "hides its error"])
+def test_an_overfitted_model_is_called_out(columns):
+    data = reference.random_data(1, rows=400, columns=columns, binary=True)
+    result = cf.evaluate(log_of(data), data.target, [cf.DR()])
+    across = cf.estimate(log_of(data), data.target, cf.DR(), reward_model=cf.CrossFitted())
+    assert abs(result.diagnostics.model_shift) > 1 or across.stderr > 1.5 * result.stderr
     assert result.diagnostics.verdict == "caution"
     assert "use a cross-fitted one" in result.diagnostics.reasons[-1]
 

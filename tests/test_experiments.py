@@ -63,7 +63,7 @@ def test_figure_1_against_published(dataset, runs):
     """Our bootstrap 95 % interval of the mean MSE overlaps the published one over 500 runs, for each method.
 
     With 50 runs, two such intervals of the same quantity miss each other 1.4 % of the time (their difference is then
-    2.5 of its standard errors), with 200 runs 0.9 %. The seeds are fixed.
+    2.5 of its standard errors or more), with 200 runs 0.7 %. The seeds are fixed.
     """
     if not DATASETS.is_dir():
         pytest.skip("the datasets are not at hand; set COUNTERFOLD_DATASETS")

@@ -126,6 +126,13 @@ def test_support_as_far_as_propensities_tell():
     assert (found.unsupported_rows, found.unsupported_mass) == (3, 0.25)
 
 
+def test_few_groups_are_called_out():
+    data = reference.random_data(6, rows=400)
+    verdicts = [diagnosed(data, data.logging, group=np.arange(400) % groups) for groups in (20, 19)]
+    assert [(found.verdict, found.groups) for found in verdicts] == [("good", 20), ("caution", 19)]
+    assert verdicts[1].reasons == ("there are only 19 groups",)
+
+
 # Pool
 
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,8 @@ from counterfold.models import as_model
 from counterfold.models.base import TrainedModel
 from counterfold.models.cross_fitted import CrossFitted
 from counterfold.models.ridge_per_action import RidgePerAction
-from counterfold.pool import Pool, Progress, one_blas_thread
+from counterfold.pool import Pool, one_blas_thread
+from counterfold.progress import Progress, bar
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
 from counterfold.target import as_target
@@ -27,8 +29,8 @@ from counterfold.target import as_target
 RIDGE = RidgePerAction()
 
 
-def estimate(log: Log, target: Any, estimator: Estimator, *, reward_model: Any = RIDGE) -> Estimate:
-    """Return the value of a target by one estimator.
+def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model: Any = RIDGE) -> Estimate:
+    """Return the value of a target by one estimator, or by the name of one.
 
     >>> import counterfold as cf
     >>> log = cf.Log(action=[0, 1, 0, 1], reward=[0.0, 0.0, 1.0, 1.0], propensity=[0.8, 0.4, 0.5, 0.2])
@@ -37,10 +39,11 @@ def estimate(log: Log, target: Any, estimator: Estimator, *, reward_model: Any =
     """
     with one_blas_thread():
         rows = Rows.of(log, as_target(target, log), as_model(reward_model, log))
-        reason = estimator.obstacle(rows)
+        one: Estimator = part("estimators", estimator, Estimator)
+        reason = one.obstacle(rows)
         if reason:
-            raise ParameterError(f"{estimator.name} {reason}.")
-        return Estimate(estimator.name, estimator.contributions(rows), rows.groups)
+            raise ParameterError(f"{one.name} {reason}.")
+        return Estimate(one.name, one.contributions(rows), rows.groups)
 
 
 def evaluate(
@@ -53,7 +56,7 @@ def evaluate(
     seed: int = 0,
     level: float = 0.95,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
 ) -> Evaluation:
     """Return what a target would have earned, by the candidate that cross-validation on the log trusts most.
 
@@ -62,7 +65,8 @@ def evaluate(
       or names of estimators, which stand for their own grids.
     - `selector`: a selector or the name of one; by default `OCV`, with DR or else IPS as validator.
     - `reward_model`: a reward model, a scikit-learn estimator (one per action), predictions (n x A), or None.
-    - `seed` fixes the splits; `threads` and `progress` never change the answer.
+    - `seed` fixes the splits; `threads` and `progress` (a bar after two seconds, or your own function of the splits
+      done and in all) never change the answer.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -77,14 +81,16 @@ def evaluate(
     """
     checks.inside(0, 1, level=level)
     checks.whole(0, seed=seed)
-    pool = Pool(threads, progress)
     checked = as_target(target, log)
     diagnostics = warned(diagnose(log, checked))
-    with one_blas_thread():
+    watched = bar("Cross-validating") if progress is True else nullcontext(progress or None)
+    with one_blas_thread(), watched as moved:
         rows = Rows.of(log, checked, as_model(reward_model, log))
         estimators, left_out = gathered(candidates, rows)
-        judge = (registry.build("selectors", selector) if isinstance(selector, str) else selector).settled(rows)
-        selection = judge.select(rows, list(estimators.values()), np.random.default_rng(seed), pool)
+        judge: Selector = part("selectors", selector, Selector).settled(rows)
+        selection = judge.select(
+            rows, list(estimators.values()), np.random.default_rng(int(seed)), Pool(threads, moved)
+        )
         chosen = list(estimators)[selection.chosen]
         table = [
             Candidate(name, one.value, one.stderr, float(score), name == chosen)
@@ -94,7 +100,8 @@ def evaluate(
         answer = Estimate(chosen, estimators[chosen].contributions(rows), rows.groups)
         if isinstance(rows.model, TrainedModel) and "model" in estimators[chosen].needs:
             elsewhere = replace(rows, model=CrossFitted(rows.model))
-            diagnostics = with_model(diagnostics, answer, estimators[chosen].value(elsewhere))
+            contributions = estimators[chosen].contributions(elsewhere)
+            diagnostics = with_model(diagnostics, answer, Estimate(chosen, contributions, rows.groups))
     return Evaluation(
         estimate=answer,
         interval=answer.interval(level),
@@ -107,6 +114,14 @@ def evaluate(
         diagnostics=diagnostics,
         seed=seed,
     )
+
+
+def part(folder: str, value: Any, kind: type) -> Any:
+    """Return an estimator or selector from one or from its name."""
+    built = registry.build(folder, value) if isinstance(value, str) else value
+    if not isinstance(built, kind):
+        raise ParameterError(f"`{folder.removesuffix('s')}` must be one or the name of one, got {value!r}.")
+    return built
 
 
 def warned(diagnostics: Diagnostics) -> Diagnostics:

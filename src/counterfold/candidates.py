@@ -23,7 +23,7 @@ SETS = {
 
 def gathered(wanted: Wanted | Sequence[Wanted], rows: Rows) -> tuple[dict[str, Estimator], dict[str, str]]:
     """Return the candidates that apply, by distinct names, and why the others do not."""
-    listed = [wanted] if isinstance(wanted, (str, Estimator, type)) else wanted
+    listed = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, (str, type)) else [wanted]
     found: list[Estimator] = []
     left_out: dict[str, str] = {}
     for item in listed:

@@ -1,35 +1,49 @@
 """Every check of data and parameters, each raising one sentence that names the argument, the rule and the place."""
 
-import difflib
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from counterfold import words
 from counterfold.arrays import Bools, Floats
 from counterfold.errors import DataError, ParameterError
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 SUM_TOLERANCE = 1e-3
 """How far a row of probabilities may sum from 1: files often hold rounded or single-precision numbers."""
 
+LARGEST = 1e100
+"""No reward, context or prediction is larger: squares of larger ones would overflow."""
+
+SMALLEST_PROPENSITY = 1e-30
+"""No log of any size holds an action that was less likely; a smaller propensity is a mistake."""
+
 
 def floats(name: str, value: object, ndim: int) -> Floats:
-    """Return `value` as a read-only float array of `ndim` dimensions, or say what it is instead."""
+    """Return a read-only copy of `value` as floats, NaN where masked, or say what it is instead."""
     try:
-        array = np.asarray(value, dtype=np.float64)
+        raw = np.asanyarray(value)
+        array = np.array(raw, dtype=None if raw.dtype.kind in "cmM" else np.float64, order="C")
     except (TypeError, ValueError):
         raise DataError(f"`{name}` must be numbers, got {_described(value)}.") from None
+    if array.dtype != np.float64:
+        raise DataError(f"`{name}` must be numbers, got {array.dtype}.")
+    if isinstance(raw, np.ma.MaskedArray):
+        array[np.ma.getmaskarray(raw)] = np.nan
     if array.ndim != ndim:
         shape = {1: "one number per row", 2: "a matrix with one row per row of the log"}[ndim]
         raise DataError(f"`{name}` must be {shape}, got shape {array.shape}.")
     return frozen(array)
 
 
-def frozen(array: Floats) -> Floats:
-    """Return a view of `array` that cannot be written to."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return the array after making it read-only."""
+    array.flags.writeable = False
+    return array
 
 
 def length(name: str, array: np.ndarray, rows: int) -> None:
@@ -42,7 +56,7 @@ def width(name: str, matrix: Floats, labels: Collection[object]) -> None:
     """Require one column of `matrix` per action."""
     if matrix.shape[1] != len(labels):
         raise DataError(
-            f"`{name}` must have one column per action ({len(labels)}: {some(labels)}), got {matrix.shape[1]}. "
+            f"`{name}` must have one column per action ({len(labels)}: {words.some(labels)}), got {matrix.shape[1]}. "
             f"If some action was never logged, list them all in `actions`."
         )
 
@@ -59,8 +73,9 @@ def every(name: str, array: np.ndarray, good: Bools, rule: str) -> None:
 
 
 def finite(name: str, array: Floats) -> None:
-    """Require every number to be finite."""
+    """Require every number to be finite, and small enough to be squared."""
     every(name, array, np.isfinite(array), "finite")
+    every(name, array, np.abs(array) <= LARGEST, f"at most {LARGEST:g} in size")
 
 
 def probabilities(name: str, array: Floats) -> None:
@@ -77,6 +92,7 @@ def propensities(array: Floats) -> None:
     """Require the logged action to have had a chance in every row."""
     finite("propensity", array)
     every("propensity", array, (array > 0) & (array <= 1), "in (0, 1]")
+    every("propensity", array, array >= SMALLEST_PROPENSITY, f"at least {SMALLEST_PROPENSITY:g} to be true")
 
 
 def parameter(rule: str, holds: Callable[[float], bool], values: dict[str, float]) -> None:
@@ -116,24 +132,9 @@ def one_of(choices: Collection[str], **values: object) -> None:
     """Require each value to be among `choices`; suggest the nearest otherwise."""
     for name, value in values.items():
         if value not in choices:
-            raise ParameterError(f"`{name}` must be {listed(choices)}, got {value!r}.{nearest(str(value), choices)}")
-
-
-def some(labels: Collection[object]) -> str:
-    """Return the first few labels as text."""
-    return ", ".join(map(str, list(labels)[:5])) + (", ..." if len(labels) > 5 else "")
-
-
-def listed(choices: Iterable[str]) -> str:
-    """Return the choices as `a`, `b` or `c`."""
-    *first, last = (f"`{choice}`" for choice in choices)
-    return f"{', '.join(first)} or {last}" if first else last
-
-
-def nearest(name: str, choices: Iterable[str]) -> str:
-    """Return a sentence that suggests the choice nearest to `name`, or nothing."""
-    match = difflib.get_close_matches(name, list(choices), n=1)
-    return f" Did you mean `{match[0]}`?" if match else ""
+            raise ParameterError(
+                f"`{name}` must be {words.listed(choices)}, got {value!r}.{words.nearest(str(value), choices)}"
+            )
 
 
 def _described(value: object) -> str:

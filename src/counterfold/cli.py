@@ -13,34 +13,38 @@ import typer
 
 from counterfold import registry
 from counterfold.errors import CounterfoldError
+from counterfold.progress import bar
 
 if TYPE_CHECKING:
     from counterfold.log import Log
-    from counterfold.pool import Progress
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
+UsageError: Any = typer.BadParameter.__base__  # typer gives it no name of its own
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
 NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", "selectors", "models")}
 SPEC = "A name may carry settings, NAME:FIELD=VALUE."
 
 
-def column(help_: str, default: str | bool = True) -> Any:
+def column_option(help_: str, default: str | bool = True) -> Any:
     """Return an option that takes the name of a column."""
     return typer.Option(metavar="COLUMN", help=help_, show_default=default)
 
 
 LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="A Parquet, CSV, JSON-lines or Arrow file.")]
-Action = Annotated[str, column("Column of the logged action.")]
-Reward = Annotated[str, column("Column of the reward.")]
-Propensity = Annotated[str | None, column("Column of the logged action's probability.", "propensity, if there")]
-LoggingProbs = Annotated[str | None, column("Column of the probabilities of all actions.", "logging_probs, if there")]
-Context = Annotated[list[str] | None, column("Columns of the context.", "every other numeric column")]
-Group = Annotated[str | None, column("Column of the user or session, kept together.", "group, if there")]
-Available = Annotated[str | None, column("Column of the actions that could be taken.", "available, if there")]
+Action = Annotated[str, column_option("Column of the logged action.")]
+Reward = Annotated[str, column_option("Column of the reward.")]
+Propensity = Annotated[str | None, column_option("Column of the logged action's probability.", "propensity, if there")]
+LoggingProbs = Annotated[
+    str | None, column_option("Column of the probabilities of all actions.", "logging_probs, if there")
+]
+Context = Annotated[list[str] | None, column_option("Columns of the context.", "every other numeric column")]
+Group = Annotated[str | None, column_option("Column of the user or session, kept together.", "group, if there")]
+Available = Annotated[str | None, column_option("Column of the actions that could be taken.", "available, if there")]
 Actions = Annotated[
     str | None, typer.Option(metavar="LABELS", help="All actions in the order of the probabilities, with commas.")
 ]
-Targets = Annotated[list[str], column("Column of the target's probabilities; repeat for several.")]
+Targets = Annotated[list[str], column_option("Column of the target's probabilities; repeat for several.")]
 Candidates = Annotated[
     list[str],
     typer.Option(metavar="NAMES", help=f"default, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"),
@@ -51,7 +55,7 @@ Validator = Annotated[
 ]
 Splits = Annotated[int | None, typer.Option(metavar="N", help="The selector's number of splits.", show_default="10")]
 Model = Annotated[str, typer.Option("--reward-model", metavar="NAME", help=f"{NAMES['models']} or none. {SPEC}")]
-Predictions = Annotated[str | None, column("Column of predicted rewards of all actions, instead of a model.")]
+Predictions = Annotated[str | None, column_option("Column of predicted rewards of all actions, instead of a model.")]
 Level = Annotated[float, typer.Option(metavar="LEVEL", help="Level of the interval.")]
 Threads = Annotated[
     int | None, typer.Option(metavar="N", help="Threads; never change the answer.", show_default="all cores")
@@ -62,13 +66,16 @@ Seed = Annotated[int, typer.Option(metavar="N", help="Seed of everything random.
 
 
 @app.callback(invoke_without_command=True)
-def version(*, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def start(
+    context: typer.Context, *, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
     """What would this new policy have earned, judging only by the logs of the old one, and how far to trust that?"""
     if version:
         from importlib.metadata import version as installed
 
         typer.echo(installed("counterfold"))
-        raise typer.Exit
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @app.command()
@@ -79,13 +86,12 @@ def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = Fals
     from counterfold.models.cross_fitted import CrossFitted
 
     problem = digits(seed)
-    with progress("Cross-validating", keep=True) as bar, told_warnings():
-        settings: Any = {"reward_model": CrossFitted(), "seed": seed, "threads": threads, "progress": bar}
-        result = run(problem.log, problem.target, "paper", **settings)
+    with bar("Cross-validating", after=0) as progress, told_warnings():
+        settings: dict[str, Any] = {"seed": seed, "threads": threads, "progress": progress}
+        result = run(problem.log, problem.target, "paper", reward_model=CrossFitted(), **settings)
     if as_json:
         typer.echo(json.dumps({"truth": problem.truth, **result.to_dict()}, indent=2, allow_nan=False))
         return
-    from rich.console import Console
     from rich.text import Text
 
     from counterfold.report import text
@@ -95,7 +101,6 @@ def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = Fals
         "when it was right. What would a sharper policy have earned? The log alone must tell; the truth is known here."
     )
     text.show(
-        Console(),
         Text(story),
         text.contents(problem.log),
         text.candidates(result, everything=everything),
@@ -135,37 +140,36 @@ def evaluate(
 
     columns = dict(action=action, reward=reward, propensity=propensity, logging_probs=logging_probs, group=group)
     table, data = loaded(log, dict(columns, available=available), context, actions, [*target, predictions or ""])
-    settings = [
-        f"{field}={value}" for field, value in (("validator", validator), ("splits", splits)) if value is not None
-    ]
+    given: dict[str, Any] = {} if splits is None else {"splits": splits}
+    if validator is not None:
+        given["validator"] = registry.build("estimators", validator)
+    judge = registry.build("selectors", selector, **given)
     model = None if reward_model == "none" else registry.build("models", reward_model)
     results = {}
     with told_warnings(), readers.columns_named({"reward_model": predictions or "reward_model"}):
         for column in target:
-            with readers.columns_named({"target": column}), progress(f"Cross-validating {column}") as bar:
+            with readers.columns_named({"target": column}), bar(f"Cross-validating {column}") as progress:
                 results[column] = run(
                     data,
                     readers.read_target(table, column),
                     separated(candidates),
-                    ":".join([selector, *settings]),
+                    judge,
                     readers.read_target(table, predictions) if predictions else model,
                     seed=seed,
                     level=level,
                     threads=threads,
-                    progress=bar,
+                    progress=progress,
                 )
     if as_json:
         answers = [{"target": column, **result.to_dict()} for column, result in results.items()]
         typer.echo(json.dumps({"log": described(log, data), "evaluations": answers}, indent=2, allow_nan=False))
         return
-    from rich.console import Console
-
     from counterfold.report import text
 
-    text.show(Console(), text.contents(data))
+    text.show(text.contents(data))
     for column, result in results.items():
         parts = text.candidates(result, everything=everything), text.answer(column, result)
-        text.show(Console(), *parts, text.diagnostics(result.diagnostics))
+        text.show(*parts, text.diagnostics(result.diagnostics))
 
 
 @app.command()
@@ -200,13 +204,9 @@ def check(
         diagnoses = [{"target": column, **asdict(diagnostics)} for column, diagnostics in found.items()]
         typer.echo(json.dumps({"log": described(log, data), "diagnostics": diagnoses}, indent=2, allow_nan=False))
         return
-    from rich.console import Console, Group
-    from rich.text import Text
-
     from counterfold.report import text
 
-    headed = [Group(Text(name, style="bold underline"), text.diagnostics(one)) for name, one in found.items()]
-    text.show(Console(), text.contents(data), *headed)
+    text.show(text.contents(data), *(text.headed(name, text.diagnostics(one)) for name, one in found.items()))
 
 
 def loaded(
@@ -214,11 +214,12 @@ def loaded(
 ) -> tuple[Any, "Log"]:
     """Return the file's table and its log."""
     from rich.console import Console
+    from rich.text import Text
 
     from counterfold import readers
 
     labels = None if actions is None else separated([actions])
-    with Console(stderr=True).status(f"Reading {path}"):
+    with Console(stderr=True, markup=False).status(Text(f"Reading {path}")):
         table = readers.read_table(path)
         return table, readers.read_log(
             table, **columns, context=separated(context or []) or None, actions=labels, ignore=ignore
@@ -244,23 +245,19 @@ def described(path: Path, log: "Log") -> dict[str, Any]:
 def main() -> None:
     """Run the command line; a user's mistake is one sentence on stderr and exit code 2."""
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
+    except UsageError as error:
+        fail(error.format_message())
     except CounterfoldError as error:
-        typer.echo(f"Error: {error}", err=True)
-        sys.exit(2)
+        fail(str(error))
+    except (typer.Abort, KeyboardInterrupt):
+        sys.exit(130)
 
 
-@contextmanager
-def progress(label: str, *, keep: bool = False) -> Iterator["Progress"]:
-    """Show a bar on stderr, if that is a terminal or the bar is to be kept; yield what moves it."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, transient=not keep, disable=not (keep or console.is_terminal)) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+def fail(message: str) -> None:
+    """End with one line on stderr."""
+    typer.echo(f"Error: {' '.join(message.split()).removesuffix('.')}.", err=True)
+    sys.exit(2)
 
 
 @contextmanager
@@ -270,4 +267,4 @@ def told_warnings() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for message in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"Warning: {message}.", err=True)
+        typer.echo(f"Warning: {message.removesuffix('.')}.", err=True)

@@ -17,7 +17,9 @@ FEW_EFFECTIVE_ROWS, TOO_FEW_EFFECTIVE_ROWS = 100, 10
 LARGE_SHARE, TOO_LARGE_SHARE = 0.1, 0.5
 SOME_UNSUPPORTED, TOO_MUCH_UNSUPPORTED = 0.001, 0.1
 SURPRISING = 0.001
-LARGE_SHIFT = 1.0
+LARGE_SHIFT, LARGE_STRETCH = 1.0, 1.5
+FEW_GROUPS = 20
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Diagnostics:
     - `reward_low`, `reward_high`: the range of the rewards.
     - `model_shift`: by how many standard errors the answer moves when the reward model predicts only rows that it was
       not fitted on; None if the answer needs no fitted model. A large one says that the model flatters itself.
+    - `groups`: the number of groups, if rows belong to groups; few of them make the interval too narrow.
     - `verdict`, `reasons`: "good", "caution" or "not answerable" (from this log), and why.
     """
 
@@ -48,6 +51,7 @@ class Diagnostics:
     reward_low: float
     reward_high: float
     model_shift: float | None
+    groups: int | None
     verdict: Verdict
     reasons: tuple[str, ...]
 
@@ -56,38 +60,37 @@ def diagnose(log: Log, target: Target) -> Diagnostics:
     """Return the diagnostics of one target on one log."""
     weights = target.logged / log.propensity
     total = weights.sum()
-    effective = float(total**2 / np.square(weights).sum()) if total else 0.0
-    share = float(weights.max() / total) if total else 1.0
     missing = target.unsupported(log)
     mass = 0.0 if missing is None else float(missing.mean())
-    p = mean_test(weights, log, expected=1 - mass)
-    verdict, reasons = judged(effective, share, mass, p, float(weights.mean()))
-    return Diagnostics(
+    found = Diagnostics(
         rows=len(log),
-        effective_rows=effective,
+        effective_rows=float(total**2 / np.square(weights).sum()) if total else 0.0,
         largest_weight=float(weights.max()),
-        largest_share=share,
+        largest_share=float(weights.max() / total) if total else 1.0,
         mean_weight=float(weights.mean()),
-        mean_weight_p=p,
+        mean_weight_p=mean_test(weights, log, expected=1 - mass),
         unsupported_rows=None if missing is None else int((missing > 0).sum()),
         unsupported_mass=None if missing is None else mass,
         reward_low=float(log.reward.min()),
         reward_high=float(log.reward.max()),
+        groups=None if log.group is None else int(log.group.max()) + 1,
         model_shift=None,
-        verdict=verdict,
-        reasons=reasons,
+        verdict="good",
+        reasons=(),
     )
+    return judged(found)
 
 
-def with_model(found: Diagnostics, answer: Estimate, out_of_sample: float) -> Diagnostics:
+def with_model(found: Diagnostics, answer: Estimate, elsewhere: Estimate) -> Diagnostics:
     """Return the diagnostics with how far out-of-sample predictions move the answer; at best "caution" if they do."""
-    gap = out_of_sample - answer.value
-    shift = gap / answer.stderr if answer.stderr else math.copysign(math.inf, gap) if gap else 0.0
-    if abs(shift) <= LARGE_SHIFT:
+    rounding = ROUNDING * max(abs(answer.value), abs(elsewhere.value))
+    noise = max(answer.stderr, rounding)
+    shift = (elsewhere.value - answer.value) / noise if noise else 0.0
+    if abs(shift) <= LARGE_SHIFT and elsewhere.stderr <= LARGE_STRETCH * noise:
         return replace(found, model_shift=shift)
     reason = (
-        f"the answer moves from {answer.value:.4g} to {out_of_sample:.4g} when the reward model predicts only rows "
-        "that it was not fitted on: use a cross-fitted one"
+        f"the answer moves from {answer.value:.4g} ± {answer.stderr:.2g} to {elsewhere.value:.4g} ± "
+        f"{elsewhere.stderr:.2g} when the reward model predicts only rows it was not fitted on: use a cross-fitted one"
     )
     if found.verdict == "good":
         return replace(found, model_shift=shift, verdict="caution", reasons=(reason,))
@@ -103,23 +106,29 @@ def mean_test(weights: Floats, log: Log, expected: float) -> float:
     return math.erfc(gap / mean.stderr / math.sqrt(2)) if mean.stderr else 0.0
 
 
-def judged(effective: float, share: float, mass: float, p: float, mean: float) -> tuple[Verdict, tuple[str, ...]]:
-    """Return the verdict and the sentences that explain it, the gravest first."""
+def judged(found: Diagnostics) -> Diagnostics:
+    """Return the diagnostics with the verdict and the sentences that explain it."""
+    effective, share, mass = found.effective_rows, found.largest_share, found.unsupported_mass or 0.0
+    few = f"the log is worth only {effective:.3g} rows for this target"
+    one = f"one row carries {share:.0%} of the estimate"
+    lacking = f"{mass:.2%} of the target's probability is on actions that the log could never take"
     grave = {
         "the target never takes a logged action": effective == 0,
-        f"the log is worth only {effective:.1f} rows for this target": 0 < effective < TOO_FEW_EFFECTIVE_ROWS,
-        f"one row carries {share:.0%} of the estimate": effective > 0 and share >= TOO_LARGE_SHARE,
-        f"{mass:.1%} of the target's probability is on actions that the log could never take": mass
-        >= TOO_MUCH_UNSUPPORTED,
+        few: 0 < effective < TOO_FEW_EFFECTIVE_ROWS,
+        one: effective > 0 and share >= TOO_LARGE_SHARE,
+        lacking: mass >= TOO_MUCH_UNSUPPORTED,
     }
+    odd = f"the mean weight is {found.mean_weight:.3g} where {1 - mass:.3g} is expected (p = {found.mean_weight_p:.1g})"
     light = {
-        f"the log is worth only {effective:.0f} rows for this target": effective < FEW_EFFECTIVE_ROWS,
-        f"one row carries {share:.0%} of the estimate": share >= LARGE_SHARE,
-        f"{mass:.2%} of the target's probability is on actions that the log could never take": mass >= SOME_UNSUPPORTED,
-        f"the mean weight is {mean:.3g} where 1 is expected (p = {p:.1g}): check the propensities": p < SURPRISING,
+        few: effective < FEW_EFFECTIVE_ROWS,
+        one: share >= LARGE_SHARE,
+        lacking: mass >= SOME_UNSUPPORTED,
+        f"{odd}: check the propensities": found.mean_weight_p < SURPRISING,
+        f"there are only {found.groups} groups": found.groups is not None and found.groups < FEW_GROUPS,
     }
     if any(grave.values()):
-        return "not answerable", tuple(reason for reason, holds in grave.items() if holds)
+        return replace(found, verdict="not answerable", reasons=tuple(why for why, holds in grave.items() if holds))
     if any(light.values()):
-        return "caution", tuple(reason for reason, holds in light.items() if holds)
-    return "good", (f"the log is worth {effective:.0f} of its rows for this target, and nothing speaks against them",)
+        return replace(found, verdict="caution", reasons=tuple(why for why, holds in light.items() if holds))
+    reason = f"the log is worth {effective:.0f} of its rows for this target, and nothing speaks against them"
+    return replace(found, reasons=(reason,))

@@ -74,6 +74,6 @@ class Evaluation:
     def __repr__(self) -> str:
         """Say the answer in a line."""
         return (
-            f"Evaluation({self.value:.4g}, {self.level:.0%} interval {self.interval.low:.4g} to "
+            f"Evaluation({self.value:.4g}, {100 * self.level:g} % interval {self.interval.low:.4g} to "
             f"{self.interval.high:.4g}, by {self.selected}, {self.diagnostics.verdict})"
         )

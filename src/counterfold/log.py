@@ -1,13 +1,13 @@
 """Log: validated logged data, one row per decision."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from counterfold import checks
+from counterfold import checks, words
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import DataError
 
@@ -20,7 +20,8 @@ class Log:
     """What the old policy saw, did and got; checked once, here, and trusted everywhere else.
 
     Every argument takes a numpy array or anything that turns into one: a list, a pandas or polars column or frame, a
-    pyarrow array. Give `logging_probs` if you have them; `propensity` alone leaves some estimators out.
+    pyarrow array; the log keeps copies. Give `logging_probs` if you have them, as `propensity` alone leaves some
+    estimators out.
 
     - `context`: numbers, one row per decision; without it the reward model knows the action alone.
     - `action`: labels of any one kind. `actions` lists all labels in the order of the probabilities' columns; by
@@ -94,6 +95,14 @@ def matrix(name: str, value: Any, rows: int) -> tuple[Floats, Columns]:
     return array, None if columns == tuple(range(array.shape[1])) else columns
 
 
+def dimensions(value: Any) -> int | None:
+    """Return the number of dimensions of an array or what turns into one; None for ragged lists."""
+    try:
+        return np.ndim(value)
+    except ValueError:
+        return None
+
+
 def arranged(name: str, array: Floats, columns: Columns, actions: tuple[Any, ...]) -> Floats:
     """Return `array` with one column per action, in the order of `actions`."""
     checks.width(name, array, actions)
@@ -118,14 +127,34 @@ def _rewards(reward: ArrayLike) -> Floats:
 
 
 def _labels(name: str, value: Any, rows: int) -> NDArray[Any]:
-    labels = np.asarray(value)
+    try:
+        labels = np.asarray(value)
+    except ValueError:
+        raise DataError(f"`{name}` must be one label per row, got lists of different lengths.") from None
     if labels.ndim != 1:
         raise DataError(f"`{name}` must be one label per row, got shape {labels.shape}.")
     checks.length(name, labels, rows)
-    if labels.dtype.kind in "Of":
-        present = np.array([label is not None and label == label for label in labels.tolist()])  # noqa: PLR0124 (NaN)
+    if labels.dtype.kind in "OfmM":
+        present = np.array([_is_label(label) for label in labels.tolist()])
         checks.every(name, labels, present, "a label in every row")
-    return labels
+    return labels.astype(str) if labels.dtype.kind in "SmM" else labels
+
+
+def _is_label(label: Any) -> bool:
+    """Say whether a label is there: neither None nor NaN nor one of the other ways to be missing."""
+    try:
+        return label is not None and bool(label == label)  # noqa: PLR0124 (NaN does not equal itself)
+    except TypeError:  # pandas.NA does not even answer
+        return False
+
+
+def _distinct(name: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Return the different labels, sorted, and the place of each row's label among them."""
+    try:
+        unique, places = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise DataError(f"`{name}` must be labels of one kind, got a mixture that cannot be sorted.") from None
+    return unique, places
 
 
 def _action_set(
@@ -133,6 +162,8 @@ def _action_set(
 ) -> tuple[Any, ...]:
     if given is None:
         given = columns if columns is not None else _seen(labels, width)
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise DataError(f"`actions` must be a list of labels, got {given!r}.")
     actions = tuple(np.asarray(given).tolist())
     if len(set(actions)) < len(actions):
         raise DataError(f"`actions` must be different labels, got {len(actions) - len(set(actions))} repeated.")
@@ -144,20 +175,20 @@ def _action_set(
 def _seen(labels: NDArray[Any], width: int | None) -> Sequence[Any]:
     if width is not None and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < width:
         return range(width)
-    try:
-        return list(np.unique(labels).tolist())
-    except TypeError:
-        raise DataError("`action` must be labels of one kind, got a mixture that cannot be sorted.") from None
+    return list(_distinct("action", labels)[0].tolist())
 
 
 def _codes(labels: NDArray[Any], actions: tuple[Any, ...]) -> Ints:
-    """Return the place of each label among the actions; a label and its text, 7 and "7", are the same."""
-    code = {str(label): number for number, label in enumerate(actions)} | {a: i for i, a in enumerate(actions)}
-    unique, where = np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)
-    known = [code.get(label, code.get(str(label), -1)) for label in unique.tolist()]
-    codes = np.array(known, dtype=np.intp)[where]
-    checks.every("action", labels, codes >= 0, f"one of the {len(actions)} known actions ({checks.some(actions)})")
-    return codes
+    """Return the place of each label among the actions; 7, 7.0 and "7" are the same label."""
+    code = {_text(label): number for number, label in enumerate(actions)}
+    unique, where = _distinct("action", labels)
+    codes = np.array([code.get(_text(label), -1) for label in unique.tolist()], dtype=np.intp)[where]
+    checks.every("action", labels, codes >= 0, f"one of the {len(actions)} known actions ({words.some(actions)})")
+    return checks.frozen(codes)
+
+
+def _text(label: Any) -> str:
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
 def _context(context: Any, rows: int) -> tuple[Floats, tuple[str, ...]]:
@@ -165,10 +196,10 @@ def _context(context: Any, rows: int) -> tuple[Floats, tuple[str, ...]]:
         return np.empty((rows, 0)), ()
     array, columns = matrix("context", context, rows)
     names = tuple(map(str, range(array.shape[1]) if columns is None else columns))
-    if not np.isfinite(array).all():
+    if not (np.abs(array) <= checks.LARGEST).all():
         for name, column in zip(names, array.T, strict=True):
             checks.finite(f"context` column `{name}", column)
-    return np.ascontiguousarray(array), names
+    return array, names
 
 
 def _available(available: Any, codes: Ints, actions: tuple[Any, ...]) -> Bools | None:
@@ -179,25 +210,33 @@ def _available(available: Any, codes: Ints, actions: tuple[Any, ...]) -> Bools |
     checks.every("available", mask, (mask == 0) | (mask == 1), "true or false")
     logged = mask[np.arange(len(codes)), codes] == 1
     checks.every("available", logged, logged, "true for the logged action")
-    return mask.astype(bool)
+    return checks.frozen(mask.astype(bool))
 
 
 def _propensity(propensity: ArrayLike | None, probs: Floats | None, codes: Ints) -> Floats:
-    from_probs = None if probs is None else probs[np.arange(len(codes)), codes]
-    given = None if propensity is None else checks.floats("propensity", propensity, ndim=1)
-    chosen = from_probs if given is None else given
-    if chosen is None:
-        raise DataError("a log must have `logging_probs` or `propensity`, got neither.")
-    checks.length("propensity", chosen, len(codes))
-    checks.propensities(chosen)
-    if given is not None and from_probs is not None:
-        agree = np.abs(given - from_probs) <= PROPENSITY_TOLERANCE
+    if probs is None:
+        if propensity is None:
+            raise DataError("a log must have `logging_probs` or `propensity`, got neither.")
+        return _given_propensity(propensity, len(codes))
+    logged = probs[np.arange(len(codes)), codes]
+    likely = logged >= checks.SMALLEST_PROPENSITY
+    checks.every("logging_probs", logged, likely, f"at least {checks.SMALLEST_PROPENSITY:g} for the logged action")
+    if propensity is not None:
+        given = _given_propensity(propensity, len(codes))
+        agree = np.abs(given - logged) <= PROPENSITY_TOLERANCE
         checks.every("propensity", given, agree, "the logged action's entry of `logging_probs`")
-    return chosen
+    return checks.frozen(logged)
+
+
+def _given_propensity(propensity: ArrayLike, rows: int) -> Floats:
+    given = checks.floats("propensity", propensity, ndim=1)
+    checks.length("propensity", given, rows)
+    checks.propensities(given)
+    return given
 
 
 def _groups(group: ArrayLike, rows: int) -> Ints:
-    unique, codes = np.unique(_labels("group", group, rows), return_inverse=True)
+    unique, codes = _distinct("group", _labels("group", group, rows))
     if len(unique) < 2:
         raise DataError(f"`group` must have at least 2 different groups, got {len(unique)}.")
-    return codes
+    return checks.frozen(codes)

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from counterfold import checks
+from counterfold.progress import Progress
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-Progress = Callable[[int, int], None]
-"""Called with the pieces done and the pieces in all."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +32,16 @@ class Pool:
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Return the results in the order of the items."""
-        results = []
-        with one_blas_thread(), ThreadPoolExecutor(self.size) as executor:
-            for done, result in enumerate(executor.map(function, items), start=1):
-                results.append(result)
-                if self.progress:
-                    self.progress(done, len(items))
+        results: list[Result] = []
+        executor = ThreadPoolExecutor(self.size)
+        try:
+            with one_blas_thread():
+                for result in executor.map(function, items):
+                    results.append(result)
+                    if self.progress:
+                        self.progress(len(results), len(items))
+        finally:
+            executor.shutdown(cancel_futures=True)  # after an error or an interrupt, start nothing more
         return results
 
 

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from counterfold import checks
+from counterfold import words
 from counterfold.errors import ParameterError
 
 
@@ -39,15 +39,17 @@ def find(folder: str, name: str, also: tuple[str, ...] = ()) -> type[Any]:
     if _plain(name) not in known:
         kind = folder.removesuffix("s")
         choices = (*also, *names(folder))
-        raise ParameterError(f"unknown {kind} `{name}`.{checks.nearest(name, choices)} Known: {', '.join(choices)}.")
+        raise ParameterError(f"unknown {kind} `{name}`.{words.nearest(name, choices)} Known: {', '.join(choices)}.")
     module = import_module(f"counterfold.{folder}.{known[_plain(name)].replace('-', '_')}")
     return next(
         member for label, member in inspect.getmembers(module, inspect.isclass) if _plain(label) == _plain(name)
     )
 
 
-def build(folder: str, text: str) -> Any:
+def build(folder: str, text: str, **given: Any) -> Any:
     """Return an instance from `NAME` or `NAME:FIELD=VALUE:...`; values are read as the fields' types say.
+
+    Fields may also be `given` as they are.
 
     >>> build("estimators", "switch-dr:threshold=5")
     SwitchDR(threshold=5.0)
@@ -58,13 +60,15 @@ def build(folder: str, text: str) -> Any:
     found = find(folder, name)
     hints = get_type_hints(found)
     known = [field.name for field in fields(found)]
-    values = {}
+    takes = f"takes {words.listed(known)}" if known else "has no parameters"
+    values = dict(given)
     for setting in settings:
         field, equals, value = setting.partition("=")
         if not equals or field not in known:
-            takes = f"takes {checks.listed(known)}" if known else "has no parameters"
             raise ParameterError(f"`{text}` must be NAME or NAME:FIELD=VALUE; `{name}` {takes}, got `{setting}`.")
         values[field] = _read(field, hints[field], value)
+    if not given.keys() <= set(known):
+        raise ParameterError(f"`{name}` {takes}, got {words.listed(given.keys() - set(known))}.")
     return found(**values)
 
 
@@ -79,19 +83,22 @@ def _read(field: str, hint: Any, text: str) -> Any:
         if folder and folder[0] in ("estimators", "models"):
             return build(folder[0], text)
     if hint is Any:
-        return _imported(field, text)()
+        return _imported(field, text)
     if set(options) <= {int, float}:
         raise ParameterError(f"`{field}` must be a number, got {text!r}.")
     return text
 
 
 def _imported(field: str, path: str) -> Any:
-    """Return what a dotted path such as `sklearn.linear_model.Lasso` names."""
+    """Return a model of the class that a dotted path such as `sklearn.linear_model.Lasso` names."""
     module, _, name = path.rpartition(".")
     try:
-        return getattr(import_module(module), name)
-    except (ImportError, ValueError, AttributeError):
-        raise ParameterError(f"`{field}` must be a class like sklearn.linear_model.Lasso, got {path!r}.") from None
+        found = getattr(import_module(module), name)
+        if isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "predict"):
+            return found()
+    except (ImportError, ValueError, AttributeError, TypeError):
+        pass
+    raise ParameterError(f"`{field}` must be a class like sklearn.linear_model.Lasso, got {path!r}.")
 
 
 def _plain(name: str) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.log import Log, arranged, matrix
+from counterfold.log import Log, arranged, dimensions, matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ def as_target(value: Any, log: Log) -> Target:
     """Return a checked target from a matrix (n x A), a vector (n) for logged actions, or a callable of the context."""
     if callable(value):
         value = value(log.context)
-    if np.ndim(value) == 1:
+    if dimensions(value) == 1:
         logged = checks.floats("target", value, ndim=1)
         checks.length("target", logged, len(log))
         checks.probabilities("target", logged)

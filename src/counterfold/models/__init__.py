@@ -2,11 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from counterfold import checks
 from counterfold.errors import ParameterError
-from counterfold.log import Log, arranged, matrix
+from counterfold.log import Log, arranged, dimensions, matrix
 from counterfold.models._given import Given
 from counterfold.models.base import RewardModel
 from counterfold.models.per_action import PerAction
@@ -22,7 +20,7 @@ def as_model(value: Any, log: Log) -> RewardModel | None:
         return value
     if hasattr(value, "fit") and hasattr(value, "predict"):
         return PerAction(value)
-    if np.ndim(value) == 2:
+    if dimensions(value) == 2:
         array, columns = matrix("reward_model", value, len(log))
         predictions = arranged("reward_model", array, columns, log.actions)
         checks.finite("reward_model", predictions)

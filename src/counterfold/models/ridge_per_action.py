@@ -85,7 +85,7 @@ class Scaling:
     def of(cls, context: Floats) -> Self:
         """Return the means and standard deviations, 1 for columns that do not vary."""
         centre, spread = context.mean(axis=0), context.std(axis=0)
-        return cls(centre, np.where(spread > 1e-12 * np.abs(centre), spread, 1.0))
+        return cls(centre, np.where(spread > np.maximum(1e-12 * np.abs(centre), 1e-100), spread, 1.0))
 
     def scaled(self, context: Floats) -> Floats:
         """Return the columns centred and scaled."""

@@ -4,21 +4,21 @@ A path is read by the reader whose suffix it has (one file each in this folder);
 (pandas, polars, pyarrow, DuckDB relations) is taken as it is.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from counterfold import registry
-from counterfold.errors import DataError
+from counterfold import registry, words
+from counterfold.errors import CounterfoldError, DataError
 from counterfold.log import Log
-from counterfold.readers.base import Reader
+from counterfold.readers.base import COMPRESSIONS, Reader
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 
 
 def read_log(
@@ -54,11 +54,14 @@ def read_log(
 
     table = read_table(source)
     optional = {"propensity": propensity, "logging_probs": logging_probs, "group": group, "available": available}
-    found = {role: name or role for role, name in optional.items() if name or columns.holds(table, role)}
+    there = {*table.column_names, *(["logging_probs"] if columns.spread(table, "logging_probs") else [])}
+    found = {role: name or role for role, name in optional.items() if name or role in there}
     roles = {"action": action, "reward": reward} | found
-    columns.require(table, [*roles.values(), *(context or ())])
+    chosen = [context] if isinstance(context, str) else context
+    matrices = [roles[role] for role in ("logging_probs", "available") if role in roles]
+    columns.require(table, [*roles.values(), *(chosen or ())], matrices=matrices)
     taken = [part for name in (*roles.values(), *ignore) for part in (name, *columns.spread(table, name))]
-    features = columns.numeric(table, taken) if context is None else list(context)
+    features = columns.numeric(table, taken) if chosen is None else columns.allowed(chosen, action, reward)
     with columns_named(roles):
         inputs = {role: columns.READ[role](table, name) for role, name in roles.items()}
         return Log(**inputs, context=columns.features(table, features) if features else None, actions=actions)
@@ -77,7 +80,7 @@ def read_target(source: Any, column: str) -> Any:
     from counterfold.readers import _columns as columns
 
     table = read_table(source)
-    columns.require(table, [column])
+    columns.require(table, [column], matrices=[column])
     if column in table.column_names and columns.is_numeric(table.column(column).type):
         return columns.numbers(table, column)
     return columns.matrix(table, column)
@@ -85,19 +88,21 @@ def read_target(source: Any, column: str) -> Any:
 
 @contextmanager
 def columns_named(roles: dict[str, str]) -> Iterator[None]:
-    """Name the column beside its role in every error, where the two differ."""
+    """Name the column beside its role in errors, which name the role first, where the two differ."""
+
+    def named(match: re.Match[str]) -> str:
+        role = match.group(1)
+        column = roles.get(role, role)
+        return f"`{role}`" if column == role else f"`{role}` (column `{column}`)"
+
     try:
         yield
-    except DataError as error:
-        message = str(error)
-        for role, column in roles.items():
-            if role != column:
-                message = message.replace(f"`{role}`", f"`{role}` (column `{column}`)")
-        raise DataError(message) from None
+    except CounterfoldError as error:
+        raise type(error)(re.sub("`([^`]*)`", named, str(error), count=1)) from None
 
 
 def read_table(source: Any) -> "pa.Table":
-    """Return a file, a data frame or a mapping of columns as an Arrow table with at least one row."""
+    """Return a file, a data frame or a mapping of columns as an Arrow table."""
     import pyarrow as pa
 
     if isinstance(source, (str, PathLike)):
@@ -107,9 +112,11 @@ def read_table(source: Any) -> "pa.Table":
             table = pa.table(source)
         except (TypeError, ValueError, pa.ArrowInvalid) as error:
             raise DataError(f"`source` must be a path or a data frame, got {type(source).__name__}: {error}") from None
-    if table.num_rows == 0:
-        raise DataError("the log must have at least 2 rows, got an empty table.")
-    return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])
+    names = table.column_names
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise DataError(f"columns must have different names, got {words.listed(repeated)} more than once.")
+    return table.drop_columns([name for name in names if name.startswith("__index_level_")])
 
 
 def _read_file(path: Path) -> "pa.Table":
@@ -121,15 +128,19 @@ def _read_file(path: Path) -> "pa.Table":
     if path.is_file() and path.stat().st_size == 0:
         raise DataError(f"`{path}` must not be empty, got 0 bytes.")
     try:
-        return reader.table(path)
+        table = reader.table(path)
+        names = table.column_names
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         reason = str(error).strip().splitlines()[0].rstrip(".")
         raise DataError(f"`{path}` could not be read as {type(reader).__name__}: {reason}.") from error
+    if not names or table.num_rows == 0:
+        raise DataError(f"`{path}` must hold at least 2 rows, got none.")
+    return table
 
 
 def _reader(path: Path) -> Reader:
     readers: list[Reader] = [registry.find("readers", name)() for name in registry.names("readers")]
-    endings = [ending.lower() for ending in path.suffixes if ending.lower() not in COMPRESSED][-1:]
+    endings = [ending.lower() for ending in path.suffixes if ending.lower() not in COMPRESSIONS][-1:]
     if path.is_dir():
         endings = [".parquet"]
     for reader in readers:

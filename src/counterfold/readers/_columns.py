@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from counterfold import checks
+from counterfold import checks, words
 from counterfold.arrays import Floats
 from counterfold.errors import DataError
 
@@ -16,17 +16,12 @@ SEPARATORS = (".", "_")
 """What may stand between a name and an action where a matrix is spread over columns, as in `target.red`."""
 
 
-def holds(table: pa.Table, name: str) -> bool:
-    """Say whether there is a column of this name, or columns that a matrix of this name is spread over."""
-    return name in table.column_names or bool(spread(table, name))
-
-
-def require(table: pa.Table, names: Iterable[str]) -> None:
-    """Require each of these columns; suggest the nearest name otherwise."""
+def require(table: pa.Table, names: Iterable[str], *, matrices: Iterable[str] = ()) -> None:
+    """Require each of these columns, of which matrices may be spread; suggest the nearest name otherwise."""
     for name in names:
-        if not holds(table, name):
+        if name not in table.column_names and not (name in matrices and spread(table, name)):
             known = table.column_names
-            raise DataError(f"column `{name}` must be there.{checks.nearest(name, known)} Found: {', '.join(known)}.")
+            raise DataError(f"column `{name}` must be there.{words.nearest(name, known)} Found: {', '.join(known)}.")
 
 
 def spread(table: pa.Table, name: str) -> dict[str, str]:
@@ -36,7 +31,7 @@ def spread(table: pa.Table, name: str) -> dict[str, str]:
     for separator in SEPARATORS:
         start = f"{name}{separator}"
         found = {column: column.removeprefix(start) for column in table.column_names if column.startswith(start)}
-        if found:
+        if len(found) > 1:
             return found
     return {}
 
@@ -52,6 +47,14 @@ def numeric(table: pa.Table, taken: Iterable[str]) -> list[str]:
     return [field.name for field in table.schema if is_numeric(field.type) and field.name not in set(taken)]
 
 
+def allowed(names: Sequence[str], action: str, reward: str) -> list[str]:
+    """Return the context columns that the user chose, unless one gives the answer away."""
+    for role, name in (("action", action), ("reward", reward)):
+        if name in names:
+            raise DataError(f"`context` must not hold column `{name}`, which is the {role}.")
+    return list(names)
+
+
 def is_list(kind: pa.DataType) -> bool:
     """Say whether a type is a list of any sort; writers differ in which one they choose."""
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
@@ -62,7 +65,7 @@ def numbers(table: pa.Table, name: str) -> Floats:
     column = table.column(name)
     if not is_numeric(column.type):
         raise DataError(f"column `{name}` must be numbers, got {column.type}.")
-    return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
+    return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
 
 
 def labels(table: pa.Table, name: str) -> NDArray[Any]:
@@ -70,6 +73,9 @@ def labels(table: pa.Table, name: str) -> NDArray[Any]:
     column = table.column(name)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        kind = column.type if pa.types.is_nested(column.type) else "bytes that are not UTF-8"
+        raise DataError(f"column `{name}` must be labels, got {kind}.")
     if column.null_count or not pa.types.is_primitive(column.type):
         return np.array(column.to_pylist(), dtype=object)
     return np.asarray(column.to_numpy())
@@ -87,7 +93,7 @@ def matrix(table: pa.Table, name: str) -> Any:
     if pa.types.is_struct(column.type):
         parts = table.select([name]).flatten()
         return pa.table({part.removeprefix(f"{name}."): numbers(parts, part) for part in parts.column_names})
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type):
         return _stacked(name, _parsed(name, column.to_pylist()))
     if is_list(column.type):
         return _stacked(name, column)
@@ -127,12 +133,13 @@ def _stacked(name: str, column: pa.ChunkedArray) -> Floats:
 
     lengths = pc.list_value_length(column).fill_null(-1).to_numpy()
     width = int(lengths[0]) if len(lengths) else 0
-    rule = f"lists of one length, {width} as in row 0" if width >= 0 else "lists in every row"
-    checks.every(name, lengths, (lengths == width) & (lengths >= 0), rule)
+    checks.every(name, np.array([None] * len(lengths)), lengths >= 0, "lists in every row")
+    checks.every(name, lengths, lengths == width, f"lists of one length, {width} as in row 0")
     values = pc.list_flatten(column)
     if not is_numeric(values.type):
         raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
-    return np.asarray(values.cast(pa.float64()).to_numpy(), dtype=np.float64).reshape(len(lengths), width)
+    flat = values.cast(pa.float64(), safe=False).to_numpy()
+    return np.asarray(flat, dtype=np.float64).reshape(len(lengths), width)
 
 
 READ: dict[str, Callable[[pa.Table, str], Any]] = {

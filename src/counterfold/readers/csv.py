@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from counterfold.readers.base import Reader
+from counterfold.readers.base import Reader, opened
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,8 +17,13 @@ class Csv(Reader):
     suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".txt")
 
     def table(self, path: Path) -> "pa.Table":
-        """Return all lines, with types inferred by column."""
+        """Return all lines, with types inferred by column; an empty field is missing, not an empty text."""
         import pyarrow.csv
 
-        delimiter = "\t" if ".tsv" in path.suffixes else ","
-        return pyarrow.csv.read_csv(path, parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter))
+        delimiter = "\t" if ".tsv" in path.name.lower() else ","
+        with opened(path) as file:
+            return pyarrow.csv.read_csv(
+                file,
+                parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter),
+                convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True),
+            )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from counterfold.readers.base import Reader
+from counterfold.readers.base import Reader, opened
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,6 +18,12 @@ class JsonLines(Reader):
 
     def table(self, path: Path) -> "pa.Table":
         """Return all lines."""
+        import pyarrow as pa
         import pyarrow.json
 
-        return pyarrow.json.read_json(path)
+        with opened(path) as file:
+            start = file.read(1 << 16).lstrip()[:1]
+        if start != b"{":  # pyarrow takes the whole process down on a line with null
+            raise pa.ArrowInvalid(f"every line must be an object, but the first starts with {start.decode()!r}")
+        with opened(path) as file:
+            return pyarrow.json.read_json(file)

@@ -1,12 +1,11 @@
 """An evaluation, and a log's diagnostics, for the terminal."""
 
-from collections.abc import Iterable
-
 from rich.console import Console, ConsoleRenderable, Group
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from counterfold import words
 from counterfold.diagnostics import Diagnostics
 from counterfold.evaluation import Candidate, Evaluation
 from counterfold.log import Log
@@ -14,9 +13,9 @@ from counterfold.log import Log
 STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red"}
 
 
-def show(console: Console, *parts: ConsoleRenderable) -> None:
-    """Print the parts with a blank line between them."""
-    console.print(Group(*(Padding(part, (0, 0, 1, 1)) for part in parts)))
+def show(*parts: ConsoleRenderable) -> None:
+    """Print the parts with a blank line between them; names are shown as they are, not as markup."""
+    Console(markup=False, emoji=False, highlight=False).print(Group(*(Padding(part, (0, 0, 1, 1)) for part in parts)))
 
 
 def answer(title: str, result: Evaluation, truth: float | None = None) -> ConsoleRenderable:
@@ -24,12 +23,17 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
     grid = facts()
     interval = f"{result.interval.low:.4f} to {result.interval.high:.4f}"
     grid.add_row("value", Text(f"{result.value:.4f}", style="bold"))
-    grid.add_row(f"{result.level:.0%} interval", interval)
+    grid.add_row(f"{100 * result.level:g} % interval", interval)
     grid.add_row("by", f"{result.selected}, the best of {len(result.table)} candidates")
     if truth is not None:
         inside = "inside" if result.interval.low <= truth <= result.interval.high else "outside"
         grid.add_row("truth", f"{truth:.4f}, {inside} the interval")
-    return Group(Text(title, style="bold underline"), grid)
+    return headed(title, grid)
+
+
+def headed(title: str, part: ConsoleRenderable) -> ConsoleRenderable:
+    """Return a part under a title."""
+    return Group(Text(title, style="bold underline"), part)
 
 
 def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRenderable:
@@ -65,6 +69,8 @@ def diagnostics(found: Diagnostics) -> ConsoleRenderable:
     )
     grid.add_row("without support", _unsupported(found))
     grid.add_row("rewards", f"{found.reward_low:g} to {found.reward_high:g}")
+    if found.groups is not None:
+        grid.add_row("groups", str(found.groups))
     if found.model_shift is not None:
         grid.add_row("reward model", f"out of sample it moves the answer by {found.model_shift:+.2f} standard errors")
     return grid
@@ -74,9 +80,10 @@ def contents(log: Log) -> ConsoleRenderable:
     """Return what a log holds."""
     grid = facts()
     grid.add_row("rows", str(len(log)))
-    grid.add_row("actions", f"{len(log.actions)}: {_some(map(str, log.actions))}")
+    grid.add_row("actions", f"{len(log.actions)}: {words.some(log.actions, 8)}")
     grid.add_row(
-        "context", f"{len(log.context_names)} columns: {_some(log.context_names)}" if log.context_names else "none"
+        "context",
+        f"{len(log.context_names)} columns: {words.some(log.context_names, 8)}" if log.context_names else "none",
     )
     grid.add_row("rewards", f"{log.reward.min():g} to {log.reward.max():g}, mean {log.reward.mean():.4g}")
     kind = "propensities" if log.logging_probs is None else "full probabilities"
@@ -112,8 +119,3 @@ def _unsupported(found: Diagnostics) -> str:
     if found.unsupported_mass is None:
         return "unknown: the target's probabilities are known for the logged actions alone"
     return f"{found.unsupported_rows} rows, {found.unsupported_mass:.2%} of the target's probability"
-
-
-def _some(names: Iterable[str], most: int = 8) -> str:
-    listed = list(names)
-    return ", ".join(listed[:most]) + (", ..." if len(listed) > most else "")

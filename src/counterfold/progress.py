@@ -1,0 +1,35 @@
+"""A bar for anything that takes more than two seconds."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Timer
+
+Progress = Callable[[int, int], None]
+"""Called with the pieces done and the pieces in all."""
+
+
+@contextmanager
+def bar(label: str, *, after: float = 2.0) -> Iterator[Progress]:
+    """Show a bar on stderr once `after` seconds have passed, and yield what moves it.
+
+    Only a terminal or a notebook gets one, so that logs stay clean; with `after=0` it is shown anywhere.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    shown = Progress(*columns, console=console)
+    task = shown.add_task(label, total=None)
+    timer = Timer(after, shown.start)
+    timer.daemon = True
+    if after == 0 or console.is_terminal or console.is_jupyter:
+        timer.start()
+    try:
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+    finally:
+        timer.cancel()
+        if timer.ident is not None:
+            timer.join()
+        if shown.live.is_started:
+            shown.stop()

@@ -1,0 +1,73 @@
+"""One small log for the tests of logs, readers and the command line; and the command line."""
+
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from counterfold.cli import main
+
+ACTIONS = ["red", "green", "blue"]
+
+
+@pytest.fixture(scope="session")
+def columns():
+    """Return the columns of a log whose actions are not in alphabetical order, so that mixed-up columns show."""
+    rng = np.random.default_rng(0)
+    rows = np.arange(120)
+    logging, target = (rng.dirichlet([4.0, 2.0, 3.0], size=len(rows)) for _ in range(2))
+    code = (logging.cumsum(axis=1) > rng.random((len(rows), 1))).argmax(axis=1)
+    x = rng.normal(size=(len(rows), 2))
+    return {
+        "age": x[:, 0],
+        "height": x[:, 1],
+        "action": np.array(ACTIONS)[code],
+        "reward": x[:, 0] * (code == 1) + code + rng.normal(size=len(rows)),
+        "logging_probs": logging,
+        "target": target,
+    }
+
+
+@pytest.fixture(scope="session")
+def actions():
+    """Return the actions in the order of the columns' probabilities."""
+    return ACTIONS
+
+
+@pytest.fixture
+def save(columns, actions, tmp_path):
+    """Return a function that writes the log, with changed columns (None leaves one out), and returns its path."""
+    code = np.array([actions.index(action) for action in columns["action"]])
+    table = columns | {
+        "action": code,
+        "uniform": np.full((len(code), 3), 1 / 3),
+        "pi": columns["target"][np.arange(len(code)), code],
+        "q": np.tile([0.5, 1.0, 1.5], (len(code), 1)),
+        "user": [f"user {row % 25}" for row in range(len(code))],
+    }
+
+    def write(name="log.parquet", **changes):
+        kept = {name: column for name, column in (table | changes).items() if column is not None}
+        lists = {name: c.tolist() if isinstance(c, np.ndarray) else c for name, c in kept.items()}
+        pa.parquet.write_table(pa.table(lists), tmp_path / name)
+        return tmp_path / name
+
+    return write
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Return a function that runs a command in an empty folder and returns its exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "400")
+
+    def command(*arguments):
+        monkeypatch.setattr(sys, "argv", ["counterfold", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return (stopped.value.code or 0, *capsys.readouterr())
+
+    return command
