@@ -167,16 +167,19 @@ def variance(data, formula, parameters, alpha):
     return sum((c - mean) ** 2 for c in contributions) / len(contributions) ** 2
 
 
-def algorithm_1(data, candidates, validator, orders, alpha):
+def algorithm_1(data, candidates, validator, orders, alpha, step=0.0):
     """Return the loss of each candidate on each split: the paper's Algorithm 1, lines 2 to 9, one thing at a time.
 
-    Candidates and the validator are pairs of a formula and its parameters.
+    Candidates and the validator are pairs of a formula and its parameters. A `step` rounds the logarithm of the ratio
+    of the variances, which the paper does not do.
     """
     rows = len(data.r)
     noise = variance(data, *validator, alpha)
     losses = []
     for formula, parameters in candidates:
         mine = variance(data, formula, parameters, alpha)
+        if step:
+            mine = noise * math.exp(step * round(math.log(mine / noise) / step))
         share = mine / (mine + noise)
         cut = min(max(math.ceil(share * rows - 0.5), 1), rows - 1)
         row = []

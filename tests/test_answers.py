@@ -196,6 +196,19 @@ def test_an_overfitted_model_is_called_out(columns):
     assert "use a cross-fitted one" in result.diagnostics.reasons[-1]
 
 
+def test_a_biased_answer_is_called_out():
+    data = reference.random_data(2, rows=400, binary=True)
+    result = cf.evaluate(log_of(data), data.target, [cf.TruncatedIPS(0.1)])
+    plain = cf.estimate(log_of(data), data.target, cf.SNIPS())
+    gap = result.estimate - plain
+    assert result.diagnostics.disagreement == pytest.approx(gap.value / gap.stderr)
+    assert result.diagnostics.disagreement < -3
+    assert result.diagnostics.verdict == "caution"
+    assert result.diagnostics.reasons[-1].startswith("SNIPS, which is hardly biased, says ")
+    honest = cf.evaluate(log_of(data), data.target, [cf.SNIPS()]).diagnostics
+    assert (honest.disagreement, honest.verdict) == (0.0, "good")
+
+
 # honest errors, judged statistically
 
 

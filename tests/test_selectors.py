@@ -46,6 +46,15 @@ def test_ocv_against_naive_algorithm_1(validator, rule):
     assert selection.chosen == int(np.argmin(reference.scores(expected, rule)))
 
 
+def test_ocv_with_rounded_ratios_against_naive_loop():
+    data = reference.random_data(0, rows=90)
+    draw = rng()
+    orders = [draw.permutation(90) for _ in range(6)]
+    expected = reference.algorithm_1(data, formulas(), reference.FORMULAS["dr"], orders, 1e-3, step=0.5)
+    losses = cf.OCV(splits=6, ratio_step=0.5).losses(rows_of(data), estimators(), rng(), POOL)
+    np.testing.assert_allclose(losses, expected, rtol=1e-9, atol=1e-12)
+
+
 def test_ocv_with_a_fixed_ratio_against_naive_loop():
     data = reference.random_data(1, rows=50)
     draw = rng()

@@ -10,10 +10,11 @@ import numpy as np
 
 from counterfold import checks, registry
 from counterfold.candidates import Wanted, gathered
-from counterfold.diagnostics import Diagnostics, diagnose, with_model
+from counterfold.diagnostics import Diagnostics, diagnose, with_model, with_opinion
 from counterfold.errors import ParameterError, SupportWarning
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
+from counterfold.estimators.snips import SNIPS
 from counterfold.evaluation import Candidate, Evaluation
 from counterfold.log import Log
 from counterfold.models import as_model
@@ -43,7 +44,7 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
         reason = one.obstacle(rows)
         if reason:
             raise ParameterError(f"{one.name} {reason}.")
-        return Estimate(one.name, one.contributions(rows), rows.groups)
+        return estimated(one.name, one, rows)
 
 
 def evaluate(
@@ -92,16 +93,13 @@ def evaluate(
             rows, list(estimators.values()), np.random.default_rng(int(seed)), Pool(threads, moved)
         )
         chosen = list(estimators)[selection.chosen]
+        answer = estimated(chosen, estimators[chosen], rows)
+        diagnostics = questioned(diagnostics, rows, estimators[chosen], answer)
         table = [
             Candidate(name, one.value, one.stderr, float(score), name == chosen)
             for (name, estimator), score in zip(estimators.items(), selection.scores, strict=True)
-            for one in [Estimate(name, estimator.contributions(rows), rows.groups)]
+            for one in [estimated(name, estimator, rows)]
         ]
-        answer = Estimate(chosen, estimators[chosen].contributions(rows), rows.groups)
-        if isinstance(rows.model, TrainedModel) and "model" in estimators[chosen].needs:
-            elsewhere = replace(rows, model=CrossFitted(rows.model))
-            contributions = estimators[chosen].contributions(elsewhere)
-            diagnostics = with_model(diagnostics, answer, Estimate(chosen, contributions, rows.groups))
     return Evaluation(
         estimate=answer,
         interval=answer.interval(level),
@@ -114,6 +112,21 @@ def evaluate(
         diagnostics=diagnostics,
         seed=seed,
     )
+
+
+def estimated(name: str, estimator: Estimator, rows: Rows) -> Estimate:
+    """Return what one estimator says on these rows."""
+    return Estimate(name, estimator.contributions(rows), rows.groups)
+
+
+def questioned(found: Diagnostics, rows: Rows, estimator: Estimator, answer: Estimate) -> Diagnostics:
+    """Return the diagnostics with second opinions on the answer: one without bias, and one out of sample."""
+    if found.effective_rows:
+        found = with_opinion(found, answer, estimated("SNIPS", SNIPS(), rows))
+    if isinstance(rows.model, TrainedModel) and "model" in estimator.needs:
+        elsewhere = replace(rows, model=CrossFitted(rows.model))
+        found = with_model(found, answer, estimated(answer.name, estimator, elsewhere))
+    return found
 
 
 def part(folder: str, value: Any, kind: type) -> Any:

@@ -18,6 +18,7 @@ LARGE_SHARE, TOO_LARGE_SHARE = 0.1, 0.5
 SOME_UNSUPPORTED, TOO_MUCH_UNSUPPORTED = 0.001, 0.1
 SURPRISING = 0.001
 LARGE_SHIFT, LARGE_STRETCH = 1.0, 1.5
+LARGE_DISAGREEMENT = 3.0
 FEW_GROUPS = 20
 ROUNDING = 1e-9
 
@@ -36,6 +37,8 @@ class Diagnostics:
     - `reward_low`, `reward_high`: the range of the rewards.
     - `model_shift`: by how many standard errors the answer moves when the reward model predicts only rows that it was
       not fitted on; None if the answer needs no fitted model. A large one says that the model flatters itself.
+    - `disagreement`: how far the answer is from SNIPS, in standard errors of the difference row by row. A large one
+      says that the answer is biased, as its interval does not tell; None before there is an answer.
     - `groups`: the number of groups, if rows belong to groups; few of them make the interval too narrow.
     - `verdict`, `reasons`: "good", "caution" or "not answerable" (from this log), and why.
     """
@@ -51,6 +54,7 @@ class Diagnostics:
     reward_low: float
     reward_high: float
     model_shift: float | None
+    disagreement: float | None
     groups: int | None
     verdict: Verdict
     reasons: tuple[str, ...]
@@ -75,6 +79,7 @@ def diagnose(log: Log, target: Target) -> Diagnostics:
         reward_high=float(log.reward.max()),
         groups=None if log.group is None else int(log.group.max()) + 1,
         model_shift=None,
+        disagreement=None,
         verdict="good",
         reasons=(),
     )
@@ -86,15 +91,32 @@ def with_model(found: Diagnostics, answer: Estimate, elsewhere: Estimate) -> Dia
     rounding = ROUNDING * max(abs(answer.value), abs(elsewhere.value))
     noise = max(answer.stderr, rounding)
     shift = (elsewhere.value - answer.value) / noise if noise else 0.0
+    found = replace(found, model_shift=shift)
     if abs(shift) <= LARGE_SHIFT and elsewhere.stderr <= LARGE_STRETCH * noise:
-        return replace(found, model_shift=shift)
-    reason = (
+        return found
+    return doubted(
+        found,
         f"the answer moves from {answer.value:.4g} ± {answer.stderr:.2g} to {elsewhere.value:.4g} ± "
-        f"{elsewhere.stderr:.2g} when the reward model predicts only rows it was not fitted on: use a cross-fitted one"
+        f"{elsewhere.stderr:.2g} when the reward model predicts only rows it was not fitted on: use a cross-fitted one",
     )
+
+
+def with_opinion(found: Diagnostics, answer: Estimate, plain: Estimate) -> Diagnostics:
+    """Return the diagnostics with how far the answer is from an estimate with hardly any bias; at best "caution"."""
+    gap = answer - plain
+    disagreement = gap.value / gap.stderr if gap.stderr > ROUNDING * abs(plain.value) else 0.0
+    found = replace(found, disagreement=disagreement)
+    if abs(disagreement) <= LARGE_DISAGREEMENT:
+        return found
+    opinion = f"{plain.name}, which is hardly biased, says {plain.value:.4g} ± {plain.stderr:.2g}"
+    return doubted(found, f"{opinion}, {abs(disagreement):.1f} standard errors of the difference away")
+
+
+def doubted(found: Diagnostics, reason: str) -> Diagnostics:
+    """Return the diagnostics with one more reason for caution."""
     if found.verdict == "good":
-        return replace(found, model_shift=shift, verdict="caution", reasons=(reason,))
-    return replace(found, model_shift=shift, reasons=(*found.reasons, reason))
+        return replace(found, verdict="caution", reasons=(reason,))
+    return replace(found, reasons=(*found.reasons, reason))
 
 
 def mean_test(weights: Floats, log: Log, expected: float) -> float:
