@@ -200,3 +200,17 @@ def scores(losses, rule):
         add = {"mean": 0.0, "standard_deviation": deviation, "standard_error": deviation / math.sqrt(len(row))}
         result.append(mean + add[rule])
     return result
+
+
+def slope(values, errors, order, width):
+    """Return the place of the candidate that SLOPE chooses, walking along the order."""
+    best = order[0]
+    for step, place in enumerate(order):
+        low, high = values[place] - width * errors[place], values[place] + width * errors[place]
+        for earlier in order[:step]:
+            low = max(low, values[earlier] - width * errors[earlier])
+            high = min(high, values[earlier] + width * errors[earlier])
+        if low > high:
+            break
+        best = place
+    return best

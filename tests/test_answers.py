@@ -114,6 +114,7 @@ def test_equal_names_are_kept_apart(data):
         ("cab:max_weight=big", "`max_weight` must be a number, got 'big'."),
         ([7], "`candidates` must be estimators, classes or names of estimators, got 7."),
         ([], "`candidates` must hold an estimator that applies, got none."),
+        (None, "`candidates` must be estimators, classes or names of estimators, got None."),
     ],
 )
 def test_bad_candidates_are_refused(data, wanted, message):
@@ -128,6 +129,7 @@ def test_bad_candidates_are_refused(data, wanted, message):
         ({"seed": -1}, "`seed` must be a whole number of at least 0, got -1."),
         ({"threads": 0}, "`threads` must be a whole number of at least 1, got 0."),
         ({"selector": "oc"}, "unknown selector `oc`. Did you mean `ocv`\\?"),
+        ({"selector": cf.DR()}, "`selector` must be one or the name of one, got DR\\(\\)."),
     ],
 )
 def test_bad_settings_are_refused(data, settings, message):

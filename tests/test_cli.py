@@ -100,6 +100,7 @@ SELECTORS = {
     "--validator ips": "OCV(validator=IPS(), splits=10,",
     "--reward-model none": "OCV(validator=IPS(), splits=10,",
     "--selector ocv:rule=mean:split_ratio=0.5": "OCV(validator=DR(), splits=10, split_ratio=0.5, rule='mean'",
+    "--validator switch-dr:threshold=5": "OCV(validator=SwitchDR(threshold=5.0), splits=10,",
     "--selector kfold-cv:folds=5": "KFoldCV(validator=DR(), folds=5,",
     "--selector kfold-cv --validator snips": "KFoldCV(validator=SNIPS(), folds=10,",
 }
@@ -211,6 +212,7 @@ BAD = {
     "selector": ({}, "--selector kfold", "unknown selector `kfold`. Did you mean `kfold-cv`?"),
     "model": ({}, "--reward-model peraction1", "unknown model `peraction1`. Did you mean `per-action`?"),
     "setting": ({}, "--candidates switch-dr:treshold=5", "`switch-dr` takes `threshold`, got `treshold=5`."),
+    "splits of folds": ({}, "--selector kfold-cv --splits 3", "`kfold-cv` takes `validator`, `folds` or `rule`, got"),
     "value": ({}, "--candidates switch-dr:threshold=-1", "`threshold` must be a number of at least 0, got -1.0."),
     "validator": (
         {},

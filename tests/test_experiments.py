@@ -73,7 +73,7 @@ def test_figure_1_against_published(dataset, runs):
     errors = [figure_1_run(features, labels, np.random.default_rng(seed), seed) for seed in range(runs)]
     published = {row["method"]: row for row in published_figure_1() if row["dataset"] == dataset}
     draw = np.random.default_rng(0).integers(runs, size=(2000, runs))
-    for method in ("IPS", "DM", "DR", "OCV_IPS", "OCV_DR"):
+    for method in ("IPS", "DM", "DR", "OCV_IPS", "OCV_DR", "SLOPE"):
         ours = np.array([run[method] for run in errors])
         low, high = np.quantile(ours[draw].mean(axis=1), [0.025, 0.975])
         theirs = published[method]
@@ -88,6 +88,8 @@ def figure_1_run(features, labels, rng, seed):
         f"OCV_{validator.name}": cf.evaluate(problem.log, problem.target, candidates, cf.OCV(validator), seed=seed)
         for validator in (cf.IPS(), cf.DR())
     }
+    orders = [cf.IPS(), cf.DR(), cf.DM()], cf.SLOPE(order="given")
+    results["SLOPE"] = cf.evaluate(problem.log, problem.target, *orders, seed=seed)
     alone = {line.name: line.value for line in results["OCV_DR"].table}
     values = alone | {name: result.value for name, result in results.items()}
     return {name: (value - problem.truth) ** 2 for name, value in values.items()}

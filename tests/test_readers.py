@@ -204,6 +204,13 @@ def test_context_can_be_listed_and_lists_are_spread(columns):
     assert cf.read_log(table, context=[]).context_names == ()
 
 
+@pytest.mark.parametrize(("name", "role"), [("action", "action"), ("gain", "reward")])
+def test_context_must_not_give_the_answer_away(name, role, columns):
+    table = table_of(columns, gain=columns["reward"])
+    with pytest.raises(cf.DataError, match=rf"^`context` must not hold column `{name}`, which is the {role}\.$"):
+        cf.read_log(table, reward="gain", context=["age", name])
+
+
 # bad tables
 
 HALF = "in 60 of 120 rows, first at row 1."
@@ -217,6 +224,7 @@ BAD_COLUMN = {
     "probs ragged": ("logging_probs", [[1, 0], [1]], f"`c` must be lists of one length, 2 as in row 0, got 1 {HALF}"),
     "null in a list": ("available", [[1, 1, None]], "`available` (column `c`) must be true or false, got nan in 120 "),
     "probs nested": ("logging_probs", [[[1.0]]], "column `c` must be lists of numbers, got list<item: list<"),
+    "action of lists": ("action", [["x"]], "column `c` must be labels, got list<"),
     "probs a number": ("logging_probs", [0.5], "column `c` must be lists of numbers, got double."),
     "probs of words": (
         "logging_probs",
@@ -267,6 +275,7 @@ BAD_FILE = {
     "cut.arrow": (lambda table: FORMATS["log.arrow"](table)[:-50], "could not be read as Arrow: "),
     "cut stream.arrow": (lambda table: FORMATS["stream.arrow"](table)[:-50], "could not be read as Arrow: "),
     "cut.jsonl": (lambda table: json_lines(table)[:-50], "could not be read as JsonLines: "),
+    "list.jsonl": (lambda _: b"[1]\n", "could not be read as JsonLines: every line must be an object"),
     "cut.csv": (lambda table: csv(table) + b"0.5,0.1", "could not be read as Csv: .*Expected 6 columns, got 2"),
     "cut.csv.gz": (lambda table: gzip.compress(csv(table))[:-50], "could not be read as Csv: "),
     "text.parquet": (csv, "could not be read as Parquet: "),

@@ -38,3 +38,4 @@ from .rows import example_rows as example_rows
 from .selectors.base import Selector as Selector
 from .selectors.kfold_cv import KFoldCV as KFoldCV
 from .selectors.ocv import OCV as OCV
+from .selectors.slope import SLOPE as SLOPE

@@ -1,0 +1,58 @@
+"""Lepski's principle: the least variable candidate that no more variable one contradicts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from counterfold import checks
+from counterfold.arrays import Floats
+from counterfold.estimates import Estimate
+from counterfold.estimators.base import Estimator
+from counterfold.pool import Pool
+from counterfold.rows import Rows
+from counterfold.selectors.base import Selector
+
+Order = Literal["variance", "given"]
+
+
+@dataclass(frozen=True)
+class SLOPE(Selector):
+    r"""Walk from the most to the least variable candidate, and stop before the first that contradicts one before it.
+
+    $$I_j = [\hat V_j - c\, \hat\sigma_j,\; \hat V_j + c\, \hat\sigma_j], \qquad
+      j^* = \max \{ j : I_1 \cap \dots \cap I_j \ne \emptyset \}$$
+
+    It assumes that bias grows as variance shrinks along the `order`: that of the estimated variances, or the one
+    "given", as the paper does for IPS, DR, DM. `width` is c; 2 is the paper's interval of 95 %. The score is the number
+    of steps from the chosen candidate, those after it counted from the start.
+
+    Su, Srinath, Krishnamurthy (2020), "Adaptive estimator selection for off-policy evaluation".
+
+    >>> import numpy as np
+    >>> import counterfold as cf
+    >>> rows = cf.example_rows()
+    >>> cf.SLOPE().scores(rows, [cf.IPS(), cf.DM(), cf.DR()], np.random.default_rng(0), cf.Pool()).tolist()
+    [2.0, 0.0, 1.0]
+    """
+
+    order: Order = "variance"
+    width: float = 2.0
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        checks.one_of(get_args(Order), order=self.order)
+        checks.above(0, width=self.width)
+
+    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+        """Return how far from the chosen candidate each one is."""
+        del rng, pool
+        estimates = [Estimate(one.name, one.contributions(rows), rows.groups) for one in candidates]
+        values, errors = (np.array([getattr(one, part) for one in estimates]) for part in ("value", "stderr"))
+        order = np.argsort(-errors, kind="stable") if self.order == "variance" else np.arange(len(candidates))
+        lows = np.maximum.accumulate((values - self.width * errors)[order])
+        highs = np.minimum.accumulate((values + self.width * errors)[order])
+        place = np.argsort(order)
+        last = np.flatnonzero(lows <= highs)[-1]
+        return np.where(place <= last, last - place, place).astype(np.float64)
