@@ -35,10 +35,35 @@ def test_ridge_against_sklearn(alpha, binary):
         close(rows_of(data, cf.RidgePerAction(alpha)).q, reference.ridge(data, alpha))
 
 
-def test_ridge_on_badly_scaled_columns_against_sklearn():
-    data = reference.random_data(0, rows=400)
-    data.x = data.x * [1e-3, 1.0, 1e4] + [0.0, 50.0, 1e5]
+def by_singular_values(data, alpha):
+    """Return ridge predictions by the most accurate way there is."""
+    q = np.zeros((len(data.r), data.target.shape[1]))
+    for action in range(q.shape[1]):
+        x, r = data.x[data.a == action], data.r[data.a == action]
+        u, s, v = np.linalg.svd(x - x.mean(axis=0), full_matrices=False)
+        q[:, action] = r.mean() + (data.x - x.mean(axis=0)) @ v.T @ (s / (s**2 + alpha) * (u.T @ (r - r.mean())))
+    return q
+
+
+@pytest.mark.parametrize("rows", [60, 400], ids=["fewer rows than columns", "more rows than columns"])
+@pytest.mark.parametrize(("scale", "offset"), [(1e3, 0.0), (1e5, 0.0), (1e4, 1e6)])
+def test_ridge_on_badly_scaled_columns_against_singular_values(rows, scale, offset):
+    data = reference.random_data(0, rows=rows, columns=30)
+    data.x = data.x * np.where(np.arange(30) % 2, scale, 1.0) + offset * (np.arange(30) % 2)
+    expected = by_singular_values(data, 1e-3)
+    np.testing.assert_allclose(rows_of(data).q, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+
+
+def test_ridge_where_a_large_column_varies_in_some_actions_only():
+    data = reference.random_data(3, rows=400)
+    data.x = np.column_stack([data.x, np.where(data.a == 2, data.x[:, 0], 0.5) * 1e5])
     close(rows_of(data).q, reference.ridge(data, 1e-3))
+
+
+def test_ridge_survives_columns_that_repeat_each_other():
+    data = reference.random_data(4, rows=400)
+    data.x = np.column_stack([data.x, np.arange(400) * 1e9 + 1.7e18, np.arange(400) * 2e9 + 1.7e18])
+    assert np.isfinite(rows_of(data).q).all()
 
 
 def test_ridge_with_constant_columns_against_sklearn():

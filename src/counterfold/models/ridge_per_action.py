@@ -11,6 +11,9 @@ from counterfold import checks
 from counterfold.arrays import Floats, Ints, row_sums
 from counterfold.models.base import Examples, Lazy, Predictor, TrainedModel, constants
 
+WEAK = 1e-6
+"""Below this, a penalty on scaled columns cannot hold down rounding errors by itself."""
+
 
 @dataclass(frozen=True)
 class RidgePerAction(TrainedModel):
@@ -39,15 +42,15 @@ class RidgePerAction(TrainedModel):
     def fit(self, examples: Examples) -> Predictor:
         """Return the fitted models of all actions as one function."""
         scaling = Scaling.of(examples.context)
-        table = scaling.table(examples)
-        predict = self._solved(moments(table, examples.actions, examples.n_actions), examples, scaling)
+        rows = scaling.apply(examples)
+        predict = self._solved(moments(table_of(rows), rows.actions, rows.n_actions), rows, scaling)
         return lambda context: predict(scaling.scaled(context))
 
     def halves(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
         """Yield both sides of every cut; each row is summed about once, however many cuts there are."""
         scaling = Scaling.of(examples.context)
-        scaled = replace(examples, context=scaling.scaled(examples.context))
-        running = RunningMoments(scaling.table(examples), examples.actions, examples.n_actions)
+        scaled = scaling.apply(examples)
+        running = RunningMoments(table_of(scaled), examples.actions, examples.n_actions)
 
         def before(cut: int) -> Floats:
             rows = scaled.take(slice(cut))
@@ -60,18 +63,48 @@ class RidgePerAction(TrainedModel):
         for cut in cuts:
             yield partial(before, cut), partial(after, cut)
 
-    def _solved(self, sums: Floats, examples: Examples, scaling: "Scaling") -> Predictor:
+    def _solved(self, sums: Floats, rows: Examples, scaling: "Scaling") -> Predictor:
         """Return the models of all actions, on scaled context, from the moments of [1, x, r]."""
-        count = np.maximum(sums[:, :1, 0], 1.0)
-        x, r, xx, xr = sums[:, 0, 1:-1], sums[:, 0, -1:], sums[:, 1:-1, 1:-1], sums[:, 1:-1, -1]
-        gram = xx - x[:, :, None] * (x / count)[:, None, :]
-        diagonal = np.arange(len(scaling.scale))
-        gram[:, diagonal, diagonal] += self.alpha / scaling.scale**2
-        coefficients = np.asarray(np.linalg.solve(gram, (xr - x * r / count)[:, :, None])[:, :, 0], dtype=np.float64)
-        fixed = constants(examples)
+        penalty = self.alpha / scaling.scale**2
+        coefficients = from_sums(sums, penalty)
+        fixed = constants(rows)
+        count, x, r = np.maximum(sums[:, 0, 0], 1.0), sums[:, 0, 1:-1], sums[:, 0, -1]
+        if penalty.size and penalty.min() < WEAK:
+            for action in np.flatnonzero(np.isnan(fixed) & (count <= len(penalty))).tolist():
+                mine = rows.actions == action
+                coefficients[action] = from_rows(rows.context[mine], rows.rewards[mine], penalty)
         coefficients[~np.isnan(fixed)] = 0.0
-        intercepts = np.where(np.isnan(fixed), (r[:, 0] - row_sums(x, coefficients)) / count[:, 0], fixed)
+        intercepts = np.where(np.isnan(fixed), (r - row_sums(x, coefficients)) / count, fixed)
         return lambda context: context @ coefficients.T + intercepts
+
+
+def from_sums(sums: Floats, penalty: Floats) -> Floats:
+    """Return the coefficients of all actions from the normal equations."""
+    count = np.maximum(sums[:, :1, 0], 1.0)
+    x, r, xx, xr = sums[:, 0, 1:-1], sums[:, 0, -1:], sums[:, 1:-1, 1:-1], sums[:, 1:-1, -1]
+    gram, right = xx - x[:, :, None] * (x / count)[:, None, :], xr - x * r / count
+    diagonal = np.arange(len(penalty))
+    flat = (penalty < WEAK) & (gram[:, diagonal, diagonal] <= 1e-10 * xx[:, diagonal, diagonal])
+    if flat.any():  # a column that does not vary leaves rounding errors, which a weak penalty would not hold down
+        gram[flat[:, :, None] | flat[:, None, :]] = 0.0
+        gram[:, diagonal, diagonal] += flat
+        right[flat] = 0.0
+    gram[:, diagonal, diagonal] += penalty
+    try:
+        solution = np.linalg.solve(gram, right[:, :, None])
+    except np.linalg.LinAlgError:
+        solution = np.linalg.pinv(gram, hermitian=True) @ right[:, :, None]
+    return np.asarray(solution[:, :, 0], dtype=np.float64)
+
+
+def from_rows(context: Floats, rewards: Floats, penalty: Floats) -> Floats:
+    """Return the coefficients of one action with no more rows than columns, by least squares with the penalty as rows.
+
+    There the normal equations are singular but for the penalty, and a weak one drowns in rounding errors.
+    """
+    rows = np.vstack([context - context.mean(axis=0), np.diag(np.sqrt(penalty))])
+    values = np.concatenate([rewards - rewards.mean(), np.zeros(len(penalty))])
+    return np.asarray(np.linalg.lstsq(rows, values)[0], dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +124,9 @@ class Scaling:
         """Return the columns centred and scaled."""
         return (context - self.centre) / self.scale
 
-    def table(self, examples: Examples) -> Floats:
-        """Return the rows [1, scaled x, r]."""
-        return np.column_stack([np.ones(len(examples)), self.scaled(examples.context), examples.rewards])
+    def apply(self, examples: Examples) -> Examples:
+        """Return the rows with scaled context."""
+        return replace(examples, context=self.scaled(examples.context))
 
 
 class RunningMoments:
@@ -124,6 +157,11 @@ class RunningMoments:
 
     def _of(self, part: slice) -> Floats:
         return moments(self.table[part], self.actions[part], self.n_actions)
+
+
+def table_of(examples: Examples) -> Floats:
+    """Return the rows [1, x, r]."""
+    return np.column_stack([np.ones(len(examples)), examples.context, examples.rewards])
 
 
 def moments(table: Floats, actions: Ints, n_actions: int) -> Floats:
