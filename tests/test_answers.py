@@ -33,7 +33,8 @@ def test_the_contract(data):
     assert [line.name for line in result.table] == ["IPS", "DM", "DR"]
     assert [line.chosen for line in result.table].count(True) == 1
     chosen = next(line for line in result.table if line.chosen)
-    assert (chosen.name, chosen.value, chosen.stderr) == (result.selected, result.value, result.stderr)
+    assert (chosen.name, chosen.value) == (result.selected, result.value)
+    assert chosen.stderr <= result.stderr
     assert chosen.score == min(line.score for line in result.table)
     assert result.interval.low < result.value < result.interval.high
     assert result.estimate.contributions.shape == (300,)
@@ -181,19 +182,22 @@ def test_any_sklearn_model_and_given_predictions_serve(data):
 def test_the_paper_s_log_is_good_and_its_model_is_checked(data):
     result = cf.evaluate(log_of(data), data.target, [cf.DR()])
     across = cf.estimate(log_of(data), data.target, cf.DR(), reward_model=cf.CrossFitted())
-    assert result.diagnostics.model_shift == pytest.approx((across.value - result.value) / result.stderr)
+    assert result.diagnostics.model_shift == pytest.approx((across.value - result.value) / result.table[0].stderr)
     assert cf.evaluate(log_of(data), data.target, [cf.IPS()]).diagnostics.model_shift is None
     assert (
         cf.evaluate(log_of(data), data.target, [cf.DR()], reward_model=cf.CrossFitted()).diagnostics.model_shift is None
     )
 
 
-@pytest.mark.parametrize("columns", [90, 400], ids=["moves the answer", "hides its error"])
-def test_an_overfitted_model_is_called_out(columns):
-    data = reference.random_data(1, rows=400, columns=columns, binary=True)
+@pytest.mark.parametrize(("rows", "columns"), [(400, 90), (300, 400)], ids=["moves the answer", "hides its error"])
+def test_an_overfitted_model_is_called_out(rows, columns):
+    data = reference.random_data(1, rows=rows, columns=columns, binary=True)
     result = cf.evaluate(log_of(data), data.target, [cf.DR()])
     across = cf.estimate(log_of(data), data.target, cf.DR(), reward_model=cf.CrossFitted())
-    assert abs(result.diagnostics.model_shift) > 1 or across.stderr > 1.5 * result.stderr
+    inside = result.table[0].stderr
+    assert result.diagnostics.model_shift == pytest.approx((across.value - result.value) / inside)
+    assert (abs(result.diagnostics.model_shift) > 1) == (columns == 90)
+    assert across.stderr > 1.5 * inside
     assert result.diagnostics.verdict == "caution"
     assert "use a cross-fitted one" in result.diagnostics.reasons[-1]
 
@@ -209,6 +213,24 @@ def test_a_biased_answer_is_called_out():
     assert result.diagnostics.reasons[-1].startswith("SNIPS, which is hardly biased, says ")
     honest = cf.evaluate(log_of(data), data.target, [cf.SNIPS()]).diagnostics
     assert (honest.disagreement, honest.verdict) == (0.0, "good")
+
+
+def test_an_overfitted_validator_is_called_out():
+    data = reference.random_data(1, rows=400, columns=90, binary=True)
+    result = cf.evaluate(log_of(data), data.target, [cf.IPS()], cf.OCV(cf.DR()))
+    assert result.diagnostics.model_shift is None
+    assert result.diagnostics.verdict == "caution"
+    assert result.diagnostics.reasons[-1].startswith("the validator DR moves from ")
+    assert cf.evaluate(log_of(data), data.target, [cf.IPS()], cf.OCV(cf.IPS())).diagnostics.verdict == "good"
+
+
+def test_without_support_there_is_no_second_opinion():
+    data = reference.random_data(3, rows=400, actions=3)
+    data.logging[:] = [0.5, 0.5, 0.0]
+    data.a = np.random.default_rng(0).integers(2, size=400)
+    data.target = np.tile([0.4, 0.4, 0.2], (400, 1))
+    with pytest.warns(cf.SupportWarning):
+        assert cf.evaluate(log_of(data), data.target, [cf.TruncatedIPS(0.1)]).diagnostics.disagreement is None
 
 
 # honest errors, judged statistically
@@ -244,6 +266,22 @@ def test_unbiased_estimators_cover_the_truth(estimator):
     ]
     covered = sum(low <= truth <= high for low, high in intervals)
     assert binomtest(covered, 400, 0.9).pvalue > 0.001
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("estimator", [cf.DM(), cf.CAB(0.5)], ids=str)
+def test_errors_include_the_noise_of_fitting_the_model(estimator):
+    """The standard deviation over 80 logs is known to 8 %; the errors must be within a quarter of it."""
+    rng = np.random.default_rng(9)
+    results = [cf.evaluate(*known_bandit(rng), [estimator], "ocv:splits=2") for _ in range(80)]
+    deviation = np.std([result.value for result in results], ddof=1)
+    assert np.mean([result.stderr for result in results]) == pytest.approx(deviation, rel=0.25)
+    assert np.mean([result.table[0].stderr for result in results]) < 0.75 * deviation
+
+
+def test_given_predictions_leave_the_error_of_the_contributions(data):
+    result = cf.evaluate(log_of(data), data.target, [cf.DR()], reward_model=reference.ridge(data, 1.0))
+    assert result.stderr == result.table[0].stderr
 
 
 @pytest.mark.statistical

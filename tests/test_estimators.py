@@ -180,6 +180,43 @@ def test_self_normalised_estimators_move_with_the_rewards(seed, shift):
         np.testing.assert_allclose(estimator.value(after), estimator.value(before) + shift, rtol=0, atol=1e-9)
 
 
+def with_impossible_actions():
+    """Return a problem where the last action is never possible and some logged actions have no weight."""
+    data = reference.random_data(9)
+    data.a = np.minimum(data.a, 2)
+    data.logging, data.target = (probs * [1, 1, 1, 0] for probs in (data.logging, data.target))
+    data.logging, data.target = (probs / probs.sum(axis=1, keepdims=True) for probs in (data.logging, data.target))
+    data.target[:20] = np.eye(4)[(data.a[:20] + 1) % 3]
+    return data
+
+
+def test_limits_where_actions_are_impossible_and_weights_are_zero():
+    data = with_impossible_actions()
+    rows = rows_of(data)
+    assert not rows.weights[:20].any()
+    close(cf.CAB(np.inf).contributions(rows), cf.IPS().contributions(rows))
+    close(cf.CAB(0.0).contributions(rows), cf.DM().contributions(rows))
+    close(cf.IPSLambda(1.0).contributions(rows), rows.rewards)
+
+
+def test_groups_are_bins_of_possible_predictions_alone():
+    data = with_impossible_actions()
+    q = reference.ridge(data, 1e-3)
+    far = q.copy()
+    far[:, 3] = 1e6
+    possible = [cf.GroupIPS(4).contributions(rows_of(data, cf.Given(predictions))) for predictions in (q, far)]
+    inner = reference.Data(data.x, data.a, data.r, data.logging[:, :3], data.target[:, :3])
+    for found in possible:
+        close(found, reference.group_ips(inner, q[:, :3], 4))
+
+
+def test_a_weight_at_the_threshold_is_kept():
+    data = reference.random_data(10)
+    data.target = data.logging
+    rows = rows_of(data)
+    close(cf.SwitchDR(1.0).contributions(rows), cf.DR().contributions(rows))
+
+
 # (4) grids
 
 

@@ -55,6 +55,12 @@ def test_named_columns_in_any_order_are_arranged_by_their_names(columns, actions
     assert len({cf.estimate(turned, frame, cf.DR()).value for frame in frames}) == 1
 
 
+def test_a_named_mask_in_any_order_is_arranged_by_its_names():
+    mask = pa.table({"b": [1, 1, 0, 1], "a": [1, 1, 1, 0]})
+    log = cf.Log(action=["a", "b", "a", "b"], reward=[1, 0, 1, 0.5], propensity=[0.5] * 4, available=mask)
+    assert log.available.tolist() == [[True, True], [True, True], [True, False], [False, True]]
+
+
 # labels
 
 THREE, FOUR = np.full((4, 3), 1 / 3), np.full((4, 4), 0.25)
@@ -131,14 +137,14 @@ def test_copies_of_rows_in_one_group_add_no_certainty(columns, actions):
 
 NEVER = {
     "by its probabilities": {"logging_probs": [[0.5, 0.5, 0.0]] * 4},
-    "by availability": {"propensity": [0.5] * 4, "available": [[True, True, False]] * 4},
+    "by availability": {"propensity": [0.5] * 4, "available": [[1, 1, 1], *[[1, 1, 0]] * 3], "action": [2, 1, 0, 1]},
     "by never doing so": {"propensity": [0.5] * 4},
 }
 
 
 @pytest.mark.parametrize("known", NEVER.values(), ids=NEVER.keys())
 def test_target_mass_on_actions_the_log_could_never_take_warns_and_is_counted(known):
-    log = cf.Log(action=[0, 1, 0, 1], reward=[1.0, 0.0, 0.5, 0.2], actions=[0, 1, 2], **known)
+    log = cf.Log(**{"action": [0, 1, 0, 1], "reward": [1.0, 0.0, 0.5, 0.2], "actions": [0, 1, 2]} | known)
     target = [[0.5, 0.5, 0.0], [0.5, 0.3, 0.2], [0.5, 0.5, 0.0], [0.2, 0.2, 0.6]]
     with pytest.warns(cf.SupportWarning, match=r"puts 20\.00% of its probability, in 2 of 4 rows, on actions that the"):
         answer = cf.evaluate(log, target)
@@ -292,5 +298,18 @@ def test_odd_data_is_refused_by_name(name, value, rule):
         cf.Log(**GOOD | {name: value() if callable(value) else value})
 
 
-def test_probabilities_may_be_off_by_rounding():
-    cf.Log(**GOOD | {"logging_probs": np.array([[1 + 1e-7, 0], [0, 1], [0.5, 0.5], [0.5, 0.5]])})
+@pytest.mark.parametrize(("off", "fine"), [(1e-7, True), (0.9e-3, True), (1.1e-3, False)])
+def test_probabilities_may_be_off_by_rounding_and_no_more(off, fine):
+    probs = {"logging_probs": np.array([[1 + off, 0], [0, 1], [0.5, 0.5], [0.5, 0.5]])}
+    if fine:
+        cf.Log(**GOOD | probs)
+    else:
+        with pytest.raises(cf.DataError, match="`logging_probs` must be"):
+            cf.Log(**GOOD | probs)
+
+
+def test_propensities_are_at_most_1_and_agree_closely():
+    with pytest.raises(cf.DataError, match="`propensity` must be in"):
+        cf.Log(**GOOD | ALONE | {"propensity": [0.5, 1.0001, 0.5, 0.5]})
+    with pytest.raises(cf.DataError, match="the logged action's entry"):
+        cf.Log(**GOOD | {"propensity": [0.5, 0.6, 0.3, 0.80001]})

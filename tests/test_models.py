@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import counterfold as cf
 import reference
@@ -148,10 +151,11 @@ def test_classifiers_predict_the_mean_reward():
     close(q[:, 0], 3 * model.predict_proba(data.x)[:, 1] - 1)
 
 
-def test_action_encoded_shares_the_slope():
+def test_action_encoded_shares_the_slope_and_nothing_else():
     data = reference.random_data(12, rows=300)
+    data.r = data.x[:, 0] + np.array([0.0, 5.0, -3.0, 1.0])[data.a]
     q = rows_of(data, cf.ActionEncoded(LinearRegression())).q
-    close(np.ptp(q - q[:, :1], axis=0), 0.0)
+    close(q, data.x[:, :1] + [0.0, 5.0, -3.0, 1.0])
 
 
 def test_cross_fitted_never_predicts_a_row_it_saw():
@@ -161,6 +165,21 @@ def test_cross_fitted_never_predicts_a_row_it_saw():
     after = rows_of(data, cf.CrossFitted()).q
     np.testing.assert_array_equal(after[17], before[17])
     assert np.abs(after - before).max() > 1
+
+
+@pytest.mark.parametrize("folds", [2, 5, 9])
+def test_cross_fitted_has_so_many_folds_whatever_the_period_of_the_log(folds):
+    data = reference.random_data(13, rows=300)
+    data.a[:] = np.arange(300) % 2
+    data.r[:] = np.random.default_rng(0).normal(size=300)
+    data.x[:] = 0.0
+    assert len(np.unique(rows_of(data, cf.CrossFitted(folds=folds)).q[:, 0])) == folds
+
+
+def test_every_part_of_a_pipeline_gets_a_seed():
+    data = reference.random_data(9)
+    forest = cf.PerAction(make_pipeline(StandardScaler(), RandomForestRegressor(n_estimators=5)))
+    np.testing.assert_array_equal(rows_of(data, forest).q, rows_of(data, forest).q)
 
 
 def test_cross_fitted_keeps_groups_together():
@@ -201,6 +220,14 @@ def test_sklearn_estimators_are_taken_per_action():
 def test_what_is_no_model_is_refused(model, message):
     with pytest.raises(cf.CounterfoldError, match=message):
         as_model(model, log_of(reference.random_data(17)))
+
+
+def test_a_model_that_cannot_predict_says_so():
+    rows = rows_of(reference.random_data(18, rows=10), cf.PerAction(KNeighborsRegressor()))
+    with pytest.raises(
+        cf.ModelError, match=r"^the reward model KNeighborsRegressor\(\) could not be used on 10 rows: .*\.$"
+    ):
+        _ = rows.q
 
 
 def test_a_model_that_cannot_be_fitted_says_so():

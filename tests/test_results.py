@@ -126,6 +126,54 @@ def test_support_as_far_as_propensities_tell():
     assert (found.unsupported_rows, found.unsupported_mass) == (3, 0.25)
 
 
+def with_effective_rows(effective, rows=1000):
+    """Return diagnostics of a target that is certain of the logged action in so many rows and avoids it elsewhere."""
+    data = reference.random_data(7, rows=rows, actions=2)
+    data.logging[:] = 0.5
+    return diagnosed(data, np.where(np.arange(rows)[:, None] < effective, np.eye(2)[data.a], np.eye(2)[1 - data.a]))
+
+
+@pytest.mark.parametrize(("effective", "verdict"), [(9, "not answerable"), (10, "caution"), (99, "caution")])
+def test_effective_rows_decide_at_10_and_100(effective, verdict):
+    found = with_effective_rows(effective)
+    assert (found.effective_rows, found.verdict) == (pytest.approx(effective), verdict)
+    assert found.reasons[0] == f"the log is worth only {effective} rows for this target"
+    assert not any("worth only" in reason for reason in with_effective_rows(100).reasons)
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.09, False), (0.11, True), (0.6, True)])
+def test_a_row_with_a_tenth_of_all_weight_is_called_out(share, said):
+    rows = 20_000
+    propensity = np.full(rows, 0.5)
+    propensity[0] = 0.5 * (1 - share) / share / (rows - 1)
+    log = cf.Log(action=np.arange(rows) % 2, reward=np.arange(rows) % 3, propensity=propensity)
+    found = diagnose(log, as_target(np.full(rows, 0.5), log))
+    assert found.largest_share == pytest.approx(share)
+    assert (f"one row has {share:.0%} of all weight" in found.reasons) == said
+
+
+@pytest.mark.parametrize(
+    ("mass", "verdict"), [(0.0009, "good"), (0.0011, "caution"), (0.09, "caution"), (0.11, "not answerable")]
+)
+def test_missing_support_decides_at_a_thousandth_and_a_tenth(mass, verdict):
+    data = reference.random_data(8, rows=1000, actions=3)
+    data.logging[:] = [0.5, 0.5, 0.0]
+    data.a = np.arange(1000) % 2
+    assert diagnosed(data, np.tile([0.5 - mass / 2, 0.5 - mass / 2, mass], (1000, 1))).verdict == verdict
+
+
+def test_the_mean_weight_is_tested_on_both_sides_and_by_groups():
+    data = reference.random_data(9, rows=2000, actions=2)
+    data.logging[:] = 0.5
+    for often in (0, 1):
+        data.a = np.where(np.arange(2000) % 5 < 3, often, 1 - often)
+        found = diagnosed(data, np.tile([0.8, 0.2], (2000, 1)))
+        assert found.mean_weight_p < 0.001
+        assert found.reasons[-1].endswith("check the propensities")
+    grouped = diagnosed(data, np.tile([0.8, 0.2], (2000, 1)), group=data.a * 15 + np.arange(2000) % 15)
+    assert grouped.mean_weight_p > found.mean_weight_p
+
+
 def test_few_groups_are_called_out():
     data = reference.random_data(6, rows=400)
     verdicts = [diagnosed(data, data.logging, group=np.arange(400) % groups) for groups in (20, 19)]

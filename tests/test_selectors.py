@@ -103,6 +103,27 @@ def test_ratio_follows_the_variances_and_rounding_keeps_close():
     assert len(set(rounded)) < len(set(exact))
 
 
+def test_ratio_counts_groups_as_one_observation():
+    data = reference.random_data(3, rows=300)
+    group = np.arange(300) // 10
+    data.r = data.r + 5 * np.random.default_rng(0).normal(size=30)[group]
+    rows = rows_of(data, group=group)
+    noise, mine = (
+        sum(np.sum((c - c.mean())[group == g]) ** 2 for g in range(30))
+        for c in (np.array(reference.FORMULAS[name][0](data, None)) for name in ("ips", "snips"))
+    )
+    found = cf.OCV(validator=cf.IPS(), ratio_step=0.0).ratios(rows, [cf.SNIPS()])
+    np.testing.assert_allclose(found, mine / (mine + noise), rtol=1e-9)
+
+
+def test_half_of_an_odd_number_of_rows_is_rounded_down():
+    rows = rows_of(reference.random_data(3)).take(np.arange(31))
+    seen = cf.OCV(split_ratio=0.5, splits=2).losses(rows, [cf.IPS()], rng(), POOL)[0]
+    order = rng().permutation(31)
+    part, rest = (rows.take(index) for index in (order[:15], order[15:]))
+    assert seen[0] == pytest.approx((cf.IPS().value(part) - cf.DR().value(rest)) ** 2)
+
+
 def test_rounding_makes_similar_candidates_share_their_split():
     rows = rows_of(reference.random_data(4, rows=300))
     grid = cf.SwitchDR.candidates(rows)

@@ -3,28 +3,25 @@
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from counterfold import checks, registry
 from counterfold.candidates import Wanted, gathered
-from counterfold.diagnostics import Diagnostics, diagnose, with_model, with_opinion
+from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, diagnose
+from counterfold.doubts import estimated, questioned, refitted
 from counterfold.errors import ParameterError, SupportWarning
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.estimators.snips import SNIPS
 from counterfold.evaluation import Candidate, Evaluation
 from counterfold.log import Log
 from counterfold.models import as_model
-from counterfold.models.base import TrainedModel
-from counterfold.models.cross_fitted import CrossFitted
 from counterfold.models.ridge_per_action import RidgePerAction
 from counterfold.pool import Pool, one_blas_thread
 from counterfold.progress import Progress, bar
 from counterfold.rows import Rows
-from counterfold.selectors.base import Selector
+from counterfold.selectors.base import Selection, Selector
 from counterfold.target import as_target
 
 RIDGE = RidgePerAction()
@@ -89,23 +86,18 @@ def evaluate(
         rows = Rows.of(log, checked, as_model(reward_model, log))
         estimators, left_out = gathered(candidates, rows)
         judge: Selector = part("selectors", selector, Selector).settled(rows)
-        selection = judge.select(
-            rows, list(estimators.values()), np.random.default_rng(int(seed)), Pool(threads, moved)
-        )
-        chosen = list(estimators)[selection.chosen]
-        answer = estimated(chosen, estimators[chosen], rows)
-        diagnostics = questioned(diagnostics, rows, estimators[chosen], answer)
-        table = [
-            Candidate(name, one.value, one.stderr, float(score), name == chosen)
-            for (name, estimator), score in zip(estimators.items(), selection.scores, strict=True)
-            for one in [estimated(name, estimator, rows)]
-        ]
+        contestants, pool = list(estimators.values()), Pool(threads, moved)
+        selection = judge.select(rows, contestants, np.random.default_rng(seed), pool)
+        name, winner = list(estimators.items())[selection.chosen]
+        answer = refitted(estimated(name, winner, rows), winner, rows, Pool(threads))
+        diagnostics = questioned(diagnostics, answer, winner, getattr(judge, "validator", None), rows)
+        table = tabulated(estimators, selection, rows)
     return Evaluation(
         estimate=answer,
         interval=answer.interval(level),
         level=level,
-        selected=chosen,
-        estimator=estimators[chosen],
+        selected=name,
+        estimator=winner,
         selector=judge,
         table=table,
         left_out=left_out,
@@ -114,19 +106,14 @@ def evaluate(
     )
 
 
-def estimated(name: str, estimator: Estimator, rows: Rows) -> Estimate:
-    """Return what one estimator says on these rows."""
-    return Estimate(name, estimator.contributions(rows), rows.groups)
-
-
-def questioned(found: Diagnostics, rows: Rows, estimator: Estimator, answer: Estimate) -> Diagnostics:
-    """Return the diagnostics with second opinions on the answer: one without bias, and one out of sample."""
-    if found.effective_rows:
-        found = with_opinion(found, answer, estimated("SNIPS", SNIPS(), rows))
-    if isinstance(rows.model, TrainedModel) and "model" in estimator.needs:
-        elsewhere = replace(rows, model=CrossFitted(rows.model))
-        found = with_model(found, answer, estimated(answer.name, estimator, elsewhere))
-    return found
+def tabulated(estimators: dict[str, Estimator], selection: Selection, rows: Rows) -> list[Candidate]:
+    """Return a line for every candidate."""
+    lines = []
+    for place, (name, estimator) in enumerate(estimators.items()):
+        one = estimated(name, estimator, rows)
+        score = float(selection.scores[place])
+        lines.append(Candidate(name, one.value, one.stderr, score, place == selection.chosen))
+    return lines
 
 
 def part(folder: str, value: Any, kind: type) -> Any:
@@ -139,7 +126,7 @@ def part(folder: str, value: Any, kind: type) -> Any:
 
 def warned(diagnostics: Diagnostics) -> Diagnostics:
     """Warn if the target may take actions that the log could never take, and return the diagnostics."""
-    if diagnostics.unsupported_mass:
+    if (diagnostics.unsupported_mass or 0.0) >= SOME_UNSUPPORTED:
         warnings.warn(
             f"the target puts {diagnostics.unsupported_mass:.2%} of its probability, in {diagnostics.unsupported_rows} "
             f"of {diagnostics.rows} rows, on actions that the log could never take; it cannot tell what they earn",

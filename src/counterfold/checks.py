@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection
+from numbers import Integral
 from typing import TypeVar
 
 import numpy as np
@@ -16,8 +17,8 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 SUM_TOLERANCE = 1e-3
 """How far a row of probabilities may sum from 1: files often hold rounded or single-precision numbers."""
 
-LARGEST = 1e100
-"""No reward, context or prediction is larger: squares of larger ones would overflow."""
+LARGEST = 1e60
+"""No reward, context or prediction is larger: scores hold their fourth powers, which would overflow."""
 
 SMALLEST_PROPENSITY = 1e-30
 """No log of any size holds an action that was less likely; a smaller propensity is a mistake."""
@@ -73,7 +74,7 @@ def every(name: str, array: np.ndarray, good: Bools, rule: str) -> None:
 
 
 def finite(name: str, array: Floats) -> None:
-    """Require every number to be finite, and small enough to be squared."""
+    """Require every number to be finite, and small enough to compute with."""
     every(name, array, np.isfinite(array), "finite")
     every(name, array, np.abs(array) <= LARGEST, f"at most {LARGEST:g} in size")
 
@@ -125,7 +126,8 @@ def inside(low: float, high: float, **values: float) -> None:
 
 def whole(low: int, **values: int) -> None:
     """Require whole numbers of at least `low`."""
-    parameter(f"a whole number of at least {low}", lambda value: value >= low and float(value).is_integer(), {**values})
+    rule = f"a whole number of at least {low}"
+    parameter(rule, lambda value: isinstance(value, Integral) and value >= low, {**values})
 
 
 def one_of(choices: Collection[str], **values: object) -> None:

@@ -84,11 +84,12 @@ def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = Fals
     from counterfold.answers import evaluate as run
     from counterfold.experiments.demo import digits
     from counterfold.models.cross_fitted import CrossFitted
+    from counterfold.models.ridge_per_action import RidgePerAction
 
     problem = digits(seed)
     with bar("Cross-validating", after=0) as progress, told_warnings():
-        settings: dict[str, Any] = {"seed": seed, "threads": threads, "progress": progress}
-        result = run(problem.log, problem.target, "paper", reward_model=CrossFitted(), **settings)
+        model = CrossFitted(RidgePerAction(alpha=100.0))
+        result = run(problem.log, problem.target, reward_model=model, seed=seed, threads=threads, progress=progress)
     if as_json:
         typer.echo(json.dumps({"truth": problem.truth, **result.to_dict()}, indent=2, allow_nan=False))
         return
@@ -139,7 +140,9 @@ def evaluate(
     from counterfold.answers import evaluate as run
 
     columns = dict(action=action, reward=reward, propensity=propensity, logging_probs=logging_probs, group=group)
-    table, data = loaded(log, dict(columns, available=available), context, actions, [*target, predictions or ""])
+    table, data = loaded(
+        log, dict(columns, available=available), context, actions, [*target, *filter(None, [predictions])]
+    )
     given: dict[str, Any] = {} if splits is None else {"splits": splits}
     if validator is not None:
         given["validator"] = registry.build("estimators", validator)
@@ -256,7 +259,8 @@ def main() -> None:
 
 def fail(message: str) -> None:
     """End with one line on stderr."""
-    typer.echo(f"Error: {' '.join(message.split()).removesuffix('.')}.", err=True)
+    line = " ".join(message.split())
+    typer.echo(f"Error: {line}" if line.endswith(("?", ".")) else f"Error: {line}.", err=True)
     sys.exit(2)
 
 

@@ -33,7 +33,10 @@ def standard_error(contributions: Floats, groups: Ints | None = None) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A policy value; everything about it is derived from `contributions`.
+    """A policy value; everything about it is derived from `contributions`, one per row.
+
+    `groups` makes errors count a group as one observation. `refit_stderr` is an error that includes the noise of
+    fitting the reward model, which contributions do not show, if one was computed; the larger error counts.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -47,6 +50,7 @@ class Estimate:
     name: str
     contributions: Floats
     groups: Ints | None = None
+    refit_stderr: float = 0.0
 
     @property
     def value(self) -> float:
@@ -55,8 +59,8 @@ class Estimate:
 
     @property
     def stderr(self) -> float:
-        """Return the standard error of the value, by groups if there are groups."""
-        return standard_error(self.contributions, self.groups)
+        """Return the standard error of the value."""
+        return max(standard_error(self.contributions, self.groups), self.refit_stderr)
 
     def interval(self, level: float = 0.95) -> Bounds:
         """Return the normal interval that covers the value with probability `level` in large samples."""
@@ -65,11 +69,15 @@ class Estimate:
         return Bounds(self.value - reach, self.value + reach)
 
     def __sub__(self, other: "Estimate") -> "Estimate":
-        """Return the difference of two estimates on the same rows; its error is paired row by row."""
+        """Return the difference of two estimates on the same rows; its error is paired row by row.
+
+        The noise of fitting reward models is taken not to cancel, so it is counted twice.
+        """
         if len(self.contributions) != len(other.contributions):
             rows = f"{len(self.contributions)} and {len(other.contributions)}"
             raise DataError(f"estimates to compare must be of the same rows, got {rows} rows.")
-        return Estimate(f"{self.name} - {other.name}", self.contributions - other.contributions, self.groups)
+        refit = float(np.hypot(self.refit_stderr, other.refit_stderr))
+        return Estimate(f"{self.name} - {other.name}", self.contributions - other.contributions, self.groups, refit)
 
     def __repr__(self) -> str:
         """Show the value and its error."""

@@ -66,6 +66,8 @@ def build(folder: str, text: str, **given: Any) -> Any:
         field, equals, value = setting.partition("=")
         if not equals or field not in known:
             raise ParameterError(f"`{text}` must be NAME or NAME:FIELD=VALUE; `{name}` {takes}, got `{setting}`.")
+        if field in values:
+            raise ParameterError(f"`{field}` must be set once, got it again in `{text}`.")
         values[field] = _read(field, hints[field], value)
     if not given.keys() <= set(known):
         raise ParameterError(f"`{name}` {takes}, got {words.listed(given.keys() - set(known))}.")

@@ -1,6 +1,7 @@
 """Predictions made elsewhere."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from counterfold.arrays import Floats
 from counterfold.models.base import Examples, RewardModel
@@ -19,6 +20,7 @@ class Given(RewardModel):
     """
 
     values: Floats
+    learns: ClassVar[bool] = False
 
     def predictions(self, examples: Examples) -> Floats:
         """Return the given predictions of these rows."""

@@ -1,5 +1,7 @@
 """What the models built on scikit-learn share."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -22,16 +24,25 @@ def fitted(estimator: Any, features: Floats, rewards: Floats) -> Any:
     from sklearn.base import clone
 
     copy = clone(estimator)
-    if "random_state" in copy.get_params() and copy.get_params()["random_state"] is None:
-        copy.set_params(random_state=0)
-    try:
+    seeds = [name for name in copy.get_params() if name == "random_state" or name.endswith("__random_state")]
+    copy.set_params(**{name: 0 for name in seeds if copy.get_params()[name] is None})
+    with explained(estimator, f"fitted on {len(rewards)} rows"):
         return copy.fit(features, rewards)
-    except ValueError as error:
-        raise ModelError(f"the reward model {estimator} could not be fitted on {len(rewards)} rows: {error}") from error
+
+
+@contextmanager
+def explained(estimator: Any, what: str) -> Iterator[None]:
+    """Turn what a model complains of into one sentence."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        reason = " ".join(str(error).split()).removesuffix(".")
+        raise ModelError(f"the reward model {estimator} could not be {what}: {reason}.") from error
 
 
 def expected_reward(model: Any, features: Floats) -> Floats:
     """Return the prediction of a regressor, or the mean reward under a classifier's probabilities."""
-    if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(features) @ model.classes_.astype(np.float64))
-    return np.asarray(model.predict(features), dtype=np.float64)
+    with explained(model, f"used on {len(features)} rows"):
+        if hasattr(model, "predict_proba"):
+            return np.asarray(model.predict_proba(features) @ model.classes_.astype(np.float64))
+        return np.asarray(model.predict(features), dtype=np.float64)

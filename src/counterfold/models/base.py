@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +40,9 @@ class Examples:
 
 class RewardModel(ABC):
     """Predicts rewards for the very rows it learns from, as the paper does."""
+
+    learns: ClassVar[bool] = True
+    """Whether predictions depend on which rows are given."""
 
     @abstractmethod
     def predictions(self, examples: Examples) -> Floats:

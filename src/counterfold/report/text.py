@@ -1,5 +1,7 @@
 """An evaluation, and a log's diagnostics, for the terminal."""
 
+import math
+
 from rich.console import Console, ConsoleRenderable, Group
 from rich.padding import Padding
 from rich.table import Table
@@ -21,13 +23,15 @@ def show(*parts: ConsoleRenderable) -> None:
 def answer(title: str, result: Evaluation, truth: float | None = None) -> ConsoleRenderable:
     """Return the value, its interval, the estimator that gave it and, where it is known, the truth."""
     grid = facts()
-    interval = f"{result.interval.low:.4f} to {result.interval.high:.4f}"
-    grid.add_row("value", Text(f"{result.value:.4f}", style="bold"))
-    grid.add_row(f"{100 * result.level:g} % interval", interval)
+    low, value, high = (
+        shown(number, result.stderr) for number in (result.interval.low, result.value, result.interval.high)
+    )
+    grid.add_row("value", Text(value, style="bold"))
+    grid.add_row(f"{100 * result.level:g} % interval", f"{low} to {high}")
     grid.add_row("by", f"{result.selected}, the best of {len(result.table)} candidates")
     if truth is not None:
         inside = "inside" if result.interval.low <= truth <= result.interval.high else "outside"
-        grid.add_row("truth", f"{truth:.4f}, {inside} the interval")
+        grid.add_row("truth", f"{shown(truth, result.stderr)}, {inside} the interval")
     return headed(title, grid)
 
 
@@ -45,13 +49,18 @@ def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRender
     table.add_column("")
     ranked = sorted(result.table, key=lambda line: (line.score, not line.chosen))
     best = {_kind(line): line for line in reversed(ranked)}
-    shown = [line for line in ranked if everything or best[_kind(line)] is line]
-    for line in shown:
-        table.add_row(*_cells(line), style="bold green" if line.chosen else "")
+    lines = [line for line in ranked if everything or best[_kind(line)] is line]
+    smallest = min((line.stderr for line in lines if line.stderr > 0), default=0.0)
+    for line in lines:
+        numbers = shown(line.value, smallest), shown(line.stderr, smallest), f"{line.score:.3e}"
+        table.add_row(line.name, *numbers, "chosen" if line.chosen else "", style="bold green" if line.chosen else "")
     notes = []
-    if len(shown) < len(ranked):
+    if len(lines) < len(ranked):
         notes.append(f"the best of each estimator, among {len(ranked)} candidates")
-    notes += [f"left out: {name} {reason}" for name, reason in result.left_out.items()]
+    reasons = dict.fromkeys(result.left_out.values())
+    for reason in reasons:
+        names = [name for name, why in result.left_out.items() if why == reason]
+        notes.append(f"left out, because each {reason}: {', '.join(names)}")
     return Group(table, *(Text(note, style="dim") for note in notes))
 
 
@@ -63,7 +72,7 @@ def diagnostics(found: Diagnostics) -> ConsoleRenderable:
         grid.add_row("" if number else "because", reason)
     share = found.effective_rows / found.rows
     grid.add_row("effective rows", f"{found.effective_rows:.1f} of {found.rows} ({share:.1%})")
-    grid.add_row("largest weight", f"{found.largest_weight:.4g}, carries {found.largest_share:.2%} of the estimate")
+    grid.add_row("largest weight", f"{found.largest_weight:.4g}, has {found.largest_share:.2%} of all weight")
     grid.add_row(
         "mean weight", f"{found.mean_weight:.4f}, expected {_expected(found):.4g} (p = {found.mean_weight_p:.2g})"
     )
@@ -85,7 +94,7 @@ def contents(log: Log) -> ConsoleRenderable:
     grid.add_row("actions", f"{len(log.actions)}: {words.some(log.actions, 8)}")
     grid.add_row(
         "context",
-        f"{len(log.context_names)} columns: {words.some(log.context_names, 8)}" if log.context_names else "none",
+        f"{len(log.context_names)}: {words.some(log.context_names, 8)}" if log.context_names else "none",
     )
     grid.add_row("rewards", f"{log.reward.min():g} to {log.reward.max():g}, mean {log.reward.mean():.4g}")
     kind = "propensities" if log.logging_probs is None else "full probabilities"
@@ -97,16 +106,20 @@ def contents(log: Log) -> ConsoleRenderable:
     return grid
 
 
+def shown(number: float, stderr: float) -> str:
+    """Return a number to two digits of its error: 0.902 for an error of 0.058, 1001279 for one of 18."""
+    if stderr <= 0 or not math.isfinite(stderr):
+        return f"{number:.6g}"
+    decimals = 1 - math.floor(math.log10(stderr))
+    return f"{number:.{max(decimals, 0)}f}" if decimals <= 12 else f"{number:.6g}"
+
+
 def facts() -> Table:
     """Return an empty two-column grid of names and values."""
     grid = Table.grid(padding=(0, 3))
     grid.add_column(style="dim")
     grid.add_column()
     return grid
-
-
-def _cells(line: Candidate) -> tuple[str, ...]:
-    return line.name, f"{line.value:.4f}", f"{line.stderr:.4f}", f"{line.score:.3e}", "chosen" if line.chosen else ""
 
 
 def _kind(line: Candidate) -> str:

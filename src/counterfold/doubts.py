@@ -1,0 +1,95 @@
+"""Second opinions on an answer: with the model fitted anew, out of sample, and by an estimator with hardly any bias."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from counterfold.arrays import Ints
+from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, doubted
+from counterfold.estimates import Estimate
+from counterfold.estimators.base import Estimator
+from counterfold.estimators.snips import SNIPS
+from counterfold.models.base import TrainedModel
+from counterfold.models.cross_fitted import CrossFitted, scattered
+from counterfold.pool import Pool
+from counterfold.rows import Rows
+
+BLOCKS = 20
+LARGE_SHIFT, LARGE_STRETCH = 1.0, 1.5
+LARGE_DISAGREEMENT = 3.0
+ROUNDING = 1e-9
+
+
+def estimated(name: str, estimator: Estimator, rows: Rows) -> Estimate:
+    """Return what one estimator says on these rows, its error as if the reward model were fixed."""
+    return Estimate(name, estimator.contributions(rows), rows.groups)
+
+
+def refitted(answer: Estimate, estimator: Estimator, rows: Rows, pool: Pool) -> Estimate:
+    r"""Return the answer with an error that includes the noise of fitting the reward model.
+
+    A jackknife: leave out each of m blocks of rows (or groups) in turn, fit anew on the rest, and take
+    $\hat\sigma^2 = \frac{m - 1}{m} \sum_b (\hat V_{-b} - \bar V)^2$.
+    """
+    if rows.model is None or not rows.model.learns or "model" not in estimator.needs:
+        return answer
+    block = blocks(rows.examples.units)
+    parts = [np.flatnonzero(block != number) for number in range(block.max() + 1)]
+    values = np.array(pool.map(lambda kept: estimator.value(rows.take(kept)), parts))
+    spread = np.square(values - values.mean()).sum() * (len(parts) - 1) / len(parts)
+    return replace(answer, refit_stderr=float(np.sqrt(spread)))
+
+
+def blocks(units: Ints) -> Ints:
+    """Return a block for each row, of equally many units each, by a fixed hash."""
+    unique, where = np.unique(units, return_inverse=True)
+    block = np.empty(len(unique), dtype=np.intp)
+    block[np.argsort(scattered(unique))] = np.arange(len(unique)) % BLOCKS
+    return block[where]
+
+
+def questioned(
+    found: Diagnostics, answer: Estimate, estimator: Estimator, validator: Estimator | None, rows: Rows
+) -> Diagnostics:
+    """Return the diagnostics with what speaks against the answer, or against the validator that chose it."""
+    if found.effective_rows and (found.unsupported_mass or 0.0) < SOME_UNSUPPORTED:
+        found = opposed(found, answer, estimated("SNIPS", SNIPS(), rows))
+    if not isinstance(rows.model, TrainedModel):
+        return found
+    elsewhere = replace(rows, model=CrossFitted(rows.model))
+    if "model" in estimator.needs:
+        inside, outside = replace(answer, refit_stderr=0.0), estimated(answer.name, estimator, elsewhere)
+        shift, moved = moves(inside, outside)
+        found = replace(found, model_shift=shift)
+        found = doubted(found, _moved("the answer", inside, outside)) if moved else found
+    if validator is not None and "model" in validator.needs and validator != estimator:
+        inside, outside = (estimated(validator.name, validator, where) for where in (rows, elsewhere))
+        _, moved = moves(inside, outside)
+        found = doubted(found, _moved(f"the validator {validator.name}", inside, outside)) if moved else found
+    return found
+
+
+def moves(inside: Estimate, outside: Estimate) -> tuple[float, bool]:
+    """Return the shift out of sample in standard errors, and whether it, or the growth of the error, is large."""
+    rounding = ROUNDING * max(abs(inside.value), abs(outside.value))
+    noise = max(inside.stderr, rounding)
+    shift = (outside.value - inside.value) / noise if noise else 0.0
+    return shift, abs(shift) > LARGE_SHIFT or outside.stderr > LARGE_STRETCH * noise
+
+
+def opposed(found: Diagnostics, answer: Estimate, plain: Estimate) -> Diagnostics:
+    """Return the diagnostics with how far the answer is from an estimate with hardly any bias."""
+    gap = answer - plain
+    disagreement = gap.value / gap.stderr if gap.stderr > ROUNDING * abs(plain.value) else 0.0
+    found = replace(found, disagreement=disagreement)
+    if abs(disagreement) <= LARGE_DISAGREEMENT:
+        return found
+    opinion = f"{plain.name}, which is hardly biased, says {plain.value:.4g} ± {plain.stderr:.2g}"
+    return doubted(found, f"{opinion}, {abs(disagreement):.1f} standard errors of the difference away")
+
+
+def _moved(what: str, inside: Estimate, outside: Estimate) -> str:
+    return (
+        f"{what} moves from {inside.value:.4g} ± {inside.stderr:.2g} to {outside.value:.4g} ± {outside.stderr:.2g} "
+        "when the reward model predicts only rows it was not fitted on: use a cross-fitted one"
+    )
