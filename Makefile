@@ -20,8 +20,9 @@ lint: .venv/dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: .venv/dev  ## ratios against the naive loop
-	$(BIN)/python benchmarks/naive_loop.py $(ARGS)
+bench: .venv/dev  ## ratios against the naive loop, and what rounding and cross-fitting do
+	$(BIN)/python benchmarks/naive_loop.py
+	$(BIN)/python benchmarks/choices.py
 
 clean:
 	rm -rf .venv build dist src/*.egg-info

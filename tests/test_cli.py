@@ -114,7 +114,10 @@ def test_selectors(options, evaluated):
 
 def test_reward_models_and_predictions(evaluated, columns):
     lasso = "per-action:estimator=sklearn.linear_model.Lasso"
-    models = [["--reward-model", name] for name in ("ridge-per-action", "ridge-per-action:alpha=1e9", lasso)]
+    models = [
+        ["--reward-model", name]
+        for name in ("ridge-per-action", "cross-fitted:model=ridge-per-action:alpha=1e9:folds=3", lasso)
+    ]
     choices = [*models, ["--predictions", "q"]]
     values = [evaluated("--candidates", "dm", *choice)["evaluations"][0]["value"] for choice in choices]
     assert len(set(values)) == 4
@@ -155,7 +158,9 @@ def test_target_mass_without_support_is_a_warning_on_stderr(run, save):
     never = {"action": [0, 1] * 60, "logging_probs": [[0.5, 0.5, 0.0]] * 120, "target": [[0.4, 0.4, 0.2]] * 120}
     code, out, err = run("evaluate", save(**never), "--json")
     assert code == 0
-    assert re.fullmatch(r"Warning: the target puts 20\.00% of its probability, in 120 of 120 rows, .*[^.]\.\n", err)
+    assert re.fullmatch(
+        r"Warning: `target`: the target puts 20\.00% of its probability, in 120 of 120 rows, .*[^.]\.\n", err
+    )
     assert strict(out)["evaluations"][0]["diagnostics"]["unsupported_mass"] == pytest.approx(0.2)
 
 
@@ -215,6 +220,7 @@ BAD = {
     "set": ({}, "--candidates papr", "Did you mean `paper`?"),
     "selector": ({}, "--selector kfold", "unknown selector `kfold`. Did you mean `kfold-cv`?"),
     "model": ({}, "--reward-model peraction1", "unknown model `peraction1`. Did you mean `per-action`?"),
+    "twice": ({}, "--splits 4 --selector ocv:splits=3", "`splits` must be set once, got it again in `ocv:splits=3`."),
     "setting": ({}, "--candidates switch-dr:treshold=5", "`switch-dr` takes `threshold`, got `treshold=5`."),
     "splits of folds": ({}, "--selector kfold-cv --splits 3", "`kfold-cv` takes `validator`, `folds` or `rule`, got"),
     "value": ({}, "--candidates switch-dr:threshold=-1", "`threshold` must be a number of at least 0, got -1.0."),

@@ -204,6 +204,11 @@ def test_context_can_be_listed_and_lists_are_spread(columns):
     assert cf.read_log(table, context=[]).context_names == ()
 
 
+def test_context_columns_may_begin_with_anything(columns):
+    table = table_of(columns, _age=columns["age"], _height=columns["age"], **{".x": columns["age"]})
+    assert cf.read_log(table).context_names == ("age", "height", "_age", "_height", ".x")
+
+
 @pytest.mark.parametrize(("name", "role"), [("action", "action"), ("gain", "reward")])
 def test_context_must_not_give_the_answer_away(name, role, columns):
     table = table_of(columns, gain=columns["reward"])

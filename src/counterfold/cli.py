@@ -87,11 +87,11 @@ def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = Fals
     from counterfold.models.ridge_per_action import RidgePerAction
 
     problem = digits(seed)
-    with bar("Cross-validating", after=0) as progress, told_warnings():
+    with bar("Cross-validating", after=0) as progress:
         model = CrossFitted(RidgePerAction(alpha=100.0))
         result = run(problem.log, problem.target, reward_model=model, seed=seed, threads=threads, progress=progress)
     if as_json:
-        typer.echo(json.dumps({"truth": problem.truth, **result.to_dict()}, indent=2, allow_nan=False))
+        print_json({"truth": problem.truth, **result.to_dict()})
         return
     from rich.text import Text
 
@@ -140,32 +140,22 @@ def evaluate(
     from counterfold.answers import evaluate as run
 
     columns = dict(action=action, reward=reward, propensity=propensity, logging_probs=logging_probs, group=group)
-    table, data = loaded(
-        log, dict(columns, available=available), context, actions, [*target, *filter(None, [predictions])]
-    )
-    given: dict[str, Any] = {} if splits is None else {"splits": splits}
-    if validator is not None:
-        given["validator"] = registry.build("estimators", validator)
-    judge = registry.build("selectors", selector, **given)
-    model = None if reward_model == "none" else registry.build("models", reward_model)
+    ignore = [*target, *filter(None, [predictions])]
+    table, data = loaded(log, dict(columns, available=available), context, actions, ignore)
+    settings: dict[str, Any] = dict(candidates=separated(candidates), seed=seed, level=level, threads=threads)
+    settings["selector"] = chosen_selector(selector, validator, splits)
+    settings["reward_model"] = None if reward_model == "none" else registry.build("models", reward_model)
+    roles = {"reward_model": predictions} if predictions else {}
+    if predictions:
+        settings["reward_model"] = readers.read_target(table, predictions)
     results = {}
-    with told_warnings(), readers.columns_named({"reward_model": predictions or "reward_model"}):
-        for column in target:
-            with readers.columns_named({"target": column}), bar(f"Cross-validating {column}") as progress:
-                results[column] = run(
-                    data,
-                    readers.read_target(table, column),
-                    separated(candidates),
-                    judge,
-                    readers.read_target(table, predictions) if predictions else model,
-                    seed=seed,
-                    level=level,
-                    threads=threads,
-                    progress=progress,
-                )
+    for column in target:
+        named = readers.columns_named(roles | {"target": column})
+        with told_warnings(column), named, bar(f"Cross-validating {column}") as progress:
+            results[column] = run(data, readers.read_target(table, column), **settings, progress=progress)
     if as_json:
         answers = [{"target": column, **result.to_dict()} for column, result in results.items()]
-        typer.echo(json.dumps({"log": described(log, data), "evaluations": answers}, indent=2, allow_nan=False))
+        print_json({"log": described(log, data), "evaluations": answers})
         return
     from counterfold.report import text
 
@@ -205,7 +195,7 @@ def check(
             found[column] = diagnose(data, as_target(readers.read_target(table, column), data))
     if as_json:
         diagnoses = [{"target": column, **asdict(diagnostics)} for column, diagnostics in found.items()]
-        typer.echo(json.dumps({"log": described(log, data), "diagnostics": diagnoses}, indent=2, allow_nan=False))
+        print_json({"log": described(log, data), "diagnostics": diagnoses})
         return
     from counterfold.report import text
 
@@ -227,6 +217,19 @@ def loaded(
         return table, readers.read_log(
             table, **columns, context=separated(context or []) or None, actions=labels, ignore=ignore
         )
+
+
+def chosen_selector(selector: str, validator: str | None, splits: int | None) -> Any:
+    """Return the selector with the settings that have options of their own."""
+    given: dict[str, Any] = {} if splits is None else {"splits": splits}
+    if validator is not None:
+        given["validator"] = registry.build("estimators", validator)
+    return registry.build("selectors", selector, **given)
+
+
+def print_json(answer: dict[str, Any]) -> None:
+    """Print strict JSON."""
+    typer.echo(json.dumps(answer, indent=2, allow_nan=False))
 
 
 def separated(texts: list[str]) -> list[str]:
@@ -265,10 +268,10 @@ def fail(message: str) -> None:
 
 
 @contextmanager
-def told_warnings() -> Iterator[None]:
-    """Print each different warning as one sentence on stderr."""
+def told_warnings(column: str) -> Iterator[None]:
+    """Print each different warning as one sentence on stderr that names the target."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     for message in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"Warning: {message.removesuffix('.')}.", err=True)
+        typer.echo(f"Warning: `{column}`: {message.removesuffix('.')}.", err=True)

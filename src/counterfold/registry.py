@@ -49,41 +49,58 @@ def find(folder: str, name: str, also: tuple[str, ...] = ()) -> type[Any]:
 def build(folder: str, text: str, **given: Any) -> Any:
     """Return an instance from `NAME` or `NAME:FIELD=VALUE:...`; values are read as the fields' types say.
 
-    Fields may also be `given` as they are.
+    A value that is itself such a part takes the settings behind it that are not the whole's. Fields may also be `given`
+    as they are.
 
     >>> build("estimators", "switch-dr:threshold=5")
     SwitchDR(threshold=5.0)
     >>> build("selectors", "ocv:validator=ips:splits=100").splits
     100
+    >>> build("models", "cross-fitted:model=ridge-per-action:alpha=1:folds=3").model
+    RidgePerAction(alpha=1.0)
     """
     name, *settings = text.split(":")
     found = find(folder, name)
     hints = get_type_hints(found)
     known = [field.name for field in fields(found)]
     takes = f"takes {words.listed(known)}" if known else "has no parameters"
-    values = dict(given)
+    texts: dict[str, str] = {}
+    part = ""
     for setting in settings:
         field, equals, value = setting.partition("=")
-        if not equals or field not in known:
-            raise ParameterError(f"`{text}` must be NAME or NAME:FIELD=VALUE; `{name}` {takes}, got `{setting}`.")
-        if field in values:
+        if field in given or field in texts:
             raise ParameterError(f"`{field}` must be set once, got it again in `{text}`.")
-        values[field] = _read(field, hints[field], value)
+        if field not in known and part:
+            texts[part] += f":{setting}"
+        elif not equals or field not in known:
+            raise ParameterError(f"`{text}` must be NAME or NAME:FIELD=VALUE; `{name}` {takes}, got `{setting}`.")
+        else:
+            texts[field], part = value, field if _part(hints[field]) else ""
     if not given.keys() <= set(known):
         raise ParameterError(f"`{name}` {takes}, got {words.listed(given.keys() - set(known))}.")
-    return found(**values)
+    return found(**{field: _read(field, hints[field], value) for field, value in texts.items()}, **given)
+
+
+def _part(hint: Any) -> str | None:
+    """Return the folder of the parts that a field takes, if it takes one."""
+    modules = (getattr(option, "__module__", "").split(".")[1:2] for option in _options(hint))
+    return next((folder[0] for folder in modules if folder and folder[0] in ("estimators", "models")), None)
+
+
+def _options(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def _read(field: str, hint: Any, text: str) -> Any:
     """Return the text as a number, a word or a part of the package, whichever the field's type allows."""
-    options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    folder = _part(hint)
+    if folder:
+        return build(folder, text)
+    options = _options(hint)
     for option in options:
         if option in (int, float):
             with suppress(ValueError):
                 return option(text)
-        folder = getattr(option, "__module__", "").split(".")[1:2]
-        if folder and folder[0] in ("estimators", "models"):
-            return build(folder[0], text)
     if hint is Any:
         return _imported(field, text)
     if set(options) <= {int, float}:
