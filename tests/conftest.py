@@ -6,8 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from hypothesis import settings
 
 from counterfold.cli import main
+
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
 
 ACTIONS = ["red", "green", "blue"]
 

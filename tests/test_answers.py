@@ -147,10 +147,11 @@ def test_same_seed_same_answer_whatever_the_threads(data):
     assert one != other
 
 
-def test_progress_counts_the_splits(data):
+@pytest.mark.parametrize(("candidate", "refits"), [(cf.IPS(), 0), (cf.DR(), 20)])
+def test_progress_counts_the_splits_and_then_the_refits(data, candidate, refits):
     seen = []
-    cf.evaluate(log_of(data), data.target, progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(done, 10) for done in range(1, 11)]
+    cf.evaluate(log_of(data), data.target, [candidate], progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(done, total) for total in (10, refits) for done in range(1, total + 1)]
 
 
 def test_json_is_strict_and_complete(data):

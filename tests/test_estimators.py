@@ -84,7 +84,7 @@ def test_without_any_weight_nothing_breaks(kind):
 
 @pytest.mark.parametrize("name", NAMES)
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_against_naive_loop(name, seed):
     formula, parameters = reference.FORMULAS[name]
     data = reference.random_data(seed)
@@ -133,7 +133,7 @@ IDENTITIES = {
 
 @pytest.mark.parametrize("pair", IDENTITIES.values(), ids=IDENTITIES)
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_identity(pair, seed):
     left, right = pair
     rows = rows_of(reference.random_data(seed))
@@ -141,7 +141,7 @@ def test_identity(pair, seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_limits_that_are_not_other_estimators(seed):
     rows = rows_of(reference.random_data(seed))
     close(cf.IPSLambda(1.0).contributions(rows), rows.rewards)
@@ -150,7 +150,7 @@ def test_limits_that_are_not_other_estimators(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_model_of_zeros_turns_doubly_robust_into_weighting(seed):
     data = reference.random_data(seed)
     rows = rows_of(data, cf.Given(np.zeros_like(data.target)))
@@ -159,7 +159,7 @@ def test_a_model_of_zeros_turns_doubly_robust_into_weighting(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_logging_policy_is_worth_its_mean_reward(seed):
     data = reference.random_data(seed)
     data.target = data.logging
@@ -169,7 +169,7 @@ def test_the_logging_policy_is_worth_its_mean_reward(seed):
 
 
 @given(seed=seeds, shift=st.floats(-100, 100))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_self_normalised_estimators_move_with_the_rewards(seed, shift):
     data = reference.random_data(seed)
     q = reference.ridge(data, 0.001)

@@ -63,8 +63,8 @@ def evaluate(
       or names of estimators, which stand for their own grids.
     - `selector`: a selector or the name of one; by default `OCV`, with DR or else IPS as validator.
     - `reward_model`: a reward model, a scikit-learn estimator (one per action), predictions (n x A), or None.
-    - `seed` fixes the splits; `threads` and `progress` (a bar after two seconds, or your own function of the splits
-      done and in all) never change the answer.
+    - `seed` fixes the splits; `threads` and `progress` (a bar after two seconds, or your own function of the pieces
+      of work done and in all) never change the answer.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -89,7 +89,7 @@ def evaluate(
         contestants, pool = list(estimators.values()), Pool(threads, moved)
         selection = judge.select(rows, contestants, np.random.default_rng(seed), pool)
         name, winner = list(estimators.items())[selection.chosen]
-        answer = refitted(estimated(name, winner, rows), winner, rows, Pool(threads))
+        answer = refitted(estimated(name, winner, rows), winner, rows, pool)
         diagnostics = questioned(diagnostics, answer, winner, getattr(judge, "validator", None), rows)
         table = tabulated(estimators, selection, rows)
     return Evaluation(

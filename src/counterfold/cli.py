@@ -104,8 +104,8 @@ def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = Fals
     text.show(
         Text(story),
         text.contents(problem.log),
-        text.candidates(result, everything=everything),
         text.answer("The answer", result, problem.truth),
+        text.candidates(result, everything=everything),
         text.diagnostics(result.diagnostics),
     )
 
@@ -161,8 +161,8 @@ def evaluate(
 
     text.show(text.contents(data))
     for column, result in results.items():
-        parts = text.candidates(result, everything=everything), text.answer(column, result)
-        text.show(*parts, text.diagnostics(result.diagnostics))
+        table = text.candidates(result, everything=everything)
+        text.show(text.answer(column, result), table, text.diagnostics(result.diagnostics))
 
 
 @app.command()
