@@ -144,6 +144,13 @@ def test_threads_never_change_the_output(form, run, save):
     assert one[0] == 0
 
 
+def test_what_was_left_out_is_said_once_with_its_reason(run, save):
+    _, out, _ = run("evaluate", save(), "--target", "pi", "--group", "user")
+    needs = "needs the target's probabilities of all actions, but only those of the logged actions were given"
+    assert f"left out, because each {needs}: DM, DR, SNDR" in out
+    assert ["groups", "25"] in lines(out)
+
+
 def test_check_says_whether_the_log_can_answer(run, save):
     code, out, err = run("check", save(), "--target", "target", "--target", "pi")
     assert (code, err) == (0, "")

@@ -63,6 +63,15 @@ def test_ridge_where_a_large_column_varies_in_some_actions_only():
     close(rows_of(data).q, reference.ridge(data, 1e-3))
 
 
+def test_ridge_on_a_large_column_twice_is_that_column_once():
+    data = reference.random_data(4, rows=400)
+    large = data.x[:, :1] * 1e20
+    data.x = large
+    once = rows_of(data).q
+    data.x = np.hstack([large, large])
+    close(rows_of(data).q, once)
+
+
 def test_ridge_survives_columns_that_repeat_each_other():
     data = reference.random_data(4, rows=400)
     data.x = np.column_stack([data.x, np.arange(400) * 1e9 + 1.7e18, np.arange(400) * 2e9 + 1.7e18])

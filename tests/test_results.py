@@ -12,6 +12,7 @@ import counterfold as cf
 import reference
 from counterfold import registry
 from counterfold.diagnostics import diagnose
+from counterfold.report.text import shown
 from counterfold.target import as_target
 from problems import log_of
 
@@ -179,6 +180,18 @@ def test_few_groups_are_called_out():
     verdicts = [diagnosed(data, data.logging, group=np.arange(400) % groups) for groups in (20, 19)]
     assert [(found.verdict, found.groups) for found in verdicts] == [("good", 20), ("caution", 19)]
     assert verdicts[1].reasons == ("there are only 19 groups",)
+
+
+# text
+
+
+@pytest.mark.parametrize(
+    ("number", "stderr", "text"),
+    [(0.90193, 0.058, "0.902"), (1001278.77, 18.5, "1001279"), (5.28e-5, 7e-7, "0.00005280"), (3.0, 0.0, "3")],
+)
+def test_numbers_are_shown_to_two_digits_of_their_error(number, stderr, text):
+    assert shown(number, stderr) == text
+    assert shown(1e-20, 1e-22) == "1e-20"
 
 
 # Pool
