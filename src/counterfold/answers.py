@@ -102,7 +102,7 @@ def evaluate(
         table=table,
         left_out=left_out,
         diagnostics=diagnostics,
-        seed=seed,
+        seed=int(seed),
     )
 
 
