@@ -108,7 +108,7 @@ def test_equal_names_are_kept_apart(data):
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        ("swich-dr", "unknown estimator `swich-dr`. Did you mean `switch-dr`\\? Known: default, paper, cab, "),
+        ("swich-dr", "unknown estimator `swich-dr`. Did you mean `switch-dr`\\? Known: default, paper, doses, cab, "),
         ("papr", "unknown estimator `papr`. Did you mean `paper`\\?"),
         ("dr:alpha=1", "`dr:alpha=1` must be NAME or NAME:FIELD=VALUE; `dr` has no parameters, got `alpha=1`."),
         ("cab:cap=1", "`cab` takes `max_weight`, got `cap=1`."),

@@ -17,17 +17,14 @@ from counterfold.estimators.base import Estimator
 from counterfold.evaluation import Candidate, Evaluation
 from counterfold.log import Log
 from counterfold.models import as_model
-from counterfold.models.ridge_per_action import RidgePerAction
 from counterfold.pool import Pool, one_blas_thread
 from counterfold.progress import Progress, bar
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
-from counterfold.target import as_target
-
-RIDGE = RidgePerAction()
+from counterfold.target import Target, as_target
 
 
-def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model: Any = RIDGE) -> Estimate:
+def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model: Any = "default") -> Estimate:
     """Return the value of a target by one estimator, or by the name of one.
 
     >>> import counterfold as cf
@@ -36,7 +33,7 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
     Estimate(SNIPS: 0.6667 ± 0.3)
     """
     with one_blas_thread():
-        rows = Rows.of(log, as_target(target, log), as_model(reward_model, log))
+        rows = rows_of(log, as_target(target, log), reward_model)
         one: Estimator = part("estimators", estimator, Estimator)
         reason = one.obstacle(rows)
         if reason:
@@ -49,7 +46,7 @@ def evaluate(
     target: Any,
     candidates: Wanted | Sequence[Wanted] = "default",
     selector: Selector | str = "ocv",
-    reward_model: Any = RIDGE,
+    reward_model: Any = "default",
     *,
     seed: int = 0,
     level: float = 0.95,
@@ -58,11 +55,13 @@ def evaluate(
 ) -> Evaluation:
     """Return what a target would have earned, by the candidate that cross-validation on the log trusts most.
 
-    - `target`: probabilities (n x A), or (n) for the logged actions alone, or a callable of the context.
+    - `target`: probabilities (n x A), or (n) for the logged actions alone, or a callable of the context. On a log of
+      doses: the dose that the target would give in each row (n), or several draws of it (n x m).
     - `candidates`: "default", "paper" (everything the paper tunes jointly), or any mixture of estimators and of classes
       or names of estimators, which stand for their own grids.
     - `selector`: a selector or the name of one; by default `OCV`, with DR or else IPS as validator.
-    - `reward_model`: a reward model, a scikit-learn estimator (one per action), predictions (n x A), or None.
+    - `reward_model`: a reward model or the name of one, a scikit-learn estimator (one per action, or one on context and
+      dose), predictions (n x A), or None; by default `RidgePerAction`, or `RidgeOnDose` on a log of doses.
     - `seed` fixes the splits; `threads` and `progress` (a bar after two seconds, or your own function of the pieces
       of work done and in all) never change the answer.
 
@@ -83,12 +82,13 @@ def evaluate(
     diagnostics = warned(diagnose(log, checked))
     watched = bar("Cross-validating") if progress is True else nullcontext(progress or None)
     with one_blas_thread(), watched as moved:
-        rows = Rows.of(log, checked, as_model(reward_model, log))
-        estimators, left_out = gathered(candidates, rows)
-        judge: Selector = part("selectors", selector, Selector).settled(rows)
+        rows = rows_of(log, checked, reward_model)
+        judge = settled(part("selectors", selector, Selector), rows)
+        estimators, left_out = gathered(candidates, rows, judge.grid)
         contestants, pool = list(estimators.values()), Pool(threads, moved)
         selection = judge.select(rows, contestants, np.random.default_rng(seed), pool)
-        name, winner = list(estimators.items())[selection.chosen]
+        winner = selection.answer(contestants)
+        name = list(estimators)[selection.chosen] if winner in contestants else winner.name
         answer = refitted(estimated(name, winner, rows), winner, rows, pool)
         diagnostics = questioned(diagnostics, answer, winner, getattr(judge, "validator", None), rows)
         table = tabulated(estimators, selection, rows)
@@ -106,13 +106,26 @@ def evaluate(
     )
 
 
+def rows_of(log: Log, target: Target, reward_model: Any) -> Rows:
+    """Return the rows of a log for one target, with the reward model that the user wants."""
+    return Rows.of(log, target, as_model(reward_model, log, target.draws))
+
+
+def settled(judge: Selector, rows: Rows) -> Selector:
+    """Return the selector, ready for these rows, unless they lack what it needs."""
+    reason = rows.lacks(judge.needs)
+    if reason:
+        raise ParameterError(f"the selector {type(judge).__name__} {reason}.")
+    return judge.settled(rows)
+
+
 def tabulated(estimators: dict[str, Estimator], selection: Selection, rows: Rows) -> list[Candidate]:
     """Return a line for every candidate."""
     lines = []
     for place, (name, estimator) in enumerate(estimators.items()):
         one = estimated(name, estimator, rows)
-        score = float(selection.scores[place])
-        lines.append(Candidate(name, one.value, one.stderr, score, place == selection.chosen))
+        score, share = float(selection.scores[place]), float(selection.shares[place])
+        lines.append(Candidate(name, one.value, one.stderr, score, place == selection.chosen, share))
     return lines
 
 

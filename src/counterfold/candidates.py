@@ -1,7 +1,7 @@
 """Candidates: from what a user names to the estimators that apply, each with a name of its own."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from counterfold import registry
 from counterfold.errors import ParameterError
@@ -17,12 +17,18 @@ SETS = {
         *("ips", "snips", "dm", "dr", "sndr"),
         *("truncated-ips", "switch-dr", "cab", "dros", "drps", "ips-lambda", "group-ips"),
     ),
+    "doses": ("dm", "kernel-ips", "kernel-dr"),
 }
-"""Named sets: without parameters to tune, and all that the paper tunes jointly."""
+"""Named sets: without parameters to tune, all that the paper tunes jointly, and the default where actions are doses."""
+
+Grid = Callable[[type[Estimator], Rows], Sequence[Estimator]]
+"""The candidates that a class stands for."""
 
 
-def gathered(wanted: Wanted | Sequence[Wanted], rows: Rows) -> tuple[dict[str, Estimator], dict[str, str]]:
+def gathered(wanted: Wanted | Sequence[Wanted], rows: Rows, grid: Grid) -> tuple[dict[str, Estimator], dict[str, str]]:
     """Return the candidates that apply, by distinct names, and why the others do not."""
+    if wanted == "default" and rows.kind == "doses":
+        wanted = "doses"
     listed = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, (str, type)) else [wanted]
     found: list[Estimator] = []
     left_out: dict[str, str] = {}
@@ -32,7 +38,7 @@ def gathered(wanted: Wanted | Sequence[Wanted], rows: Rows) -> tuple[dict[str, E
             if reason:
                 left_out[choice.__name__ if isinstance(choice, type) else choice.name] = reason
             else:
-                found.extend(choice.candidates(rows) if isinstance(choice, type) else [choice])
+                found.extend(grid(choice, rows) if isinstance(choice, type) else [choice])
     if not found:
         why = "; ".join(f"{name} {reason}" for name, reason in left_out.items())
         raise ParameterError(f"`candidates` must hold an estimator that applies, got {why or 'none'}.")

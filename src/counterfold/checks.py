@@ -24,7 +24,7 @@ SMALLEST_PROPENSITY = 1e-30
 """No log of any size holds an action that was less likely; a smaller propensity is a mistake."""
 
 
-def floats(name: str, value: object, ndim: int) -> Floats:
+def floats(name: str, value: object, ndim: int, per: str = "row of the log") -> Floats:
     """Return a read-only copy of `value` as floats, NaN where masked, or say what it is instead."""
     try:
         raw = np.asanyarray(value)
@@ -36,7 +36,7 @@ def floats(name: str, value: object, ndim: int) -> Floats:
     if isinstance(raw, np.ma.MaskedArray):
         array[np.ma.getmaskarray(raw)] = np.nan
     if array.ndim != ndim:
-        shape = {1: "one number per row", 2: "a matrix with one row per row of the log"}[ndim]
+        shape = {1: "one number per row", 2: f"a matrix with one row per {per}"}[ndim]
         raise DataError(f"`{name}` must be {shape}, got shape {array.shape}.")
     return frozen(array)
 

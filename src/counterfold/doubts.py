@@ -31,7 +31,7 @@ def refitted(answer: Estimate, estimator: Estimator, rows: Rows, pool: Pool) -> 
     A jackknife: leave out each of m blocks of rows (or groups) in turn, fit anew on the rest, and take
     $\hat\sigma^2 = \frac{m - 1}{m} \sum_b (\hat V_{-b} - \bar V)^2$.
     """
-    if rows.model is None or not rows.model.learns or "model" not in estimator.needs:
+    if rows.model is None or not rows.model.learns or not estimator.uses("model"):
         return answer
     block = blocks(rows.examples.units)
     parts = [np.flatnonzero(block != number) for number in range(block.max() + 1)]
@@ -52,17 +52,18 @@ def questioned(
     found: Diagnostics, answer: Estimate, estimator: Estimator, validator: Estimator | None, rows: Rows
 ) -> Diagnostics:
     """Return the diagnostics with what speaks against the answer, or against the validator that chose it."""
-    if found.effective_rows and (found.unsupported_mass or 0.0) < SOME_UNSUPPORTED:
+    hardly_biased = SNIPS.obstacle(rows) is None and (found.unsupported_mass or 0.0) < SOME_UNSUPPORTED
+    if found.effective_rows and hardly_biased:
         found = opposed(found, answer, estimated("SNIPS", SNIPS(), rows))
     if not isinstance(rows.model, TrainedModel):
         return found
     elsewhere = replace(rows, model=CrossFitted(rows.model))
-    if "model" in estimator.needs:
+    if estimator.uses("model"):
         inside, outside = replace(answer, refit_stderr=0.0), estimated(answer.name, estimator, elsewhere)
         shift, moved = moves(inside, outside)
         found = replace(found, model_shift=shift)
         found = doubted(found, _moved("the answer", inside, outside)) if moved else found
-    if validator is not None and "model" in validator.needs and validator != estimator:
+    if validator is not None and validator.uses("model") and validator != estimator:
         inside, outside = (estimated(validator.name, validator, where) for where in (rows, elsewhere))
         _, moved = moves(inside, outside)
         found = doubted(found, _moved(f"the validator {validator.name}", inside, outside)) if moved else found

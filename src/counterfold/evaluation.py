@@ -12,13 +12,17 @@ from counterfold.selectors.base import Selector
 
 @dataclass(frozen=True)
 class Candidate:
-    """One line of the table: a candidate, what it says, how it scored (lower is better) and whether it was chosen."""
+    """One line of the table: a candidate, what it says, how it scored (lower is better) and whether it was chosen.
+
+    `share` is its part in the answer: 1 for the chosen one, unless the selector mixes several.
+    """
 
     name: str
     value: float
     stderr: float
     score: float
     chosen: bool
+    share: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,34 +1,55 @@
 """Rows: what an estimator sees of one log, one target and one reward model."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.log import Log
+from counterfold.log import Kind, Log
 from counterfold.models._given import Given
 from counterfold.models.base import Examples, Lazy, RewardModel
+from counterfold.parts import Loggers
 from counterfold.target import Target, as_target
 
-Part = Literal["target_probs", "logging_probs", "model"]
+Part = Literal["target_probs", "logging_probs", "model", "action_features", "loggers"]
+
+NEEDS: dict[Part, str] = {
+    "target_probs": "needs the target's probabilities of all actions, but only those of the logged actions were given",
+    "logging_probs": "needs the logging policy's probabilities of all actions, but only propensities were given",
+    "model": "needs a reward model, but there is none",
+    "action_features": "needs features of the actions, but the log has no `action_features`",
+    "loggers": "needs a log of several policies, but this one has no `logger` and `logger_probs`",
+}
+"""Why an estimator or selector does not apply, for each part that may be missing."""
+
+KINDS: dict[Kind, str] = {
+    "labels": "is for doses, but the actions of this log are labels",
+    "doses": "is for actions that are labels, but those of this log are doses",
+}
+"""Why an estimator does not apply, for each kind of action that a log may have."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
     """The vectors that formulas are written in; reward predictions are computed when first asked for.
 
-    `weights` and `rewards` are always there. `q_logged` and `q_policy` (the reward model's prediction for the logged
-    action, and its mean under the target) and `q` (n x A) need a model; `target_probs` and `logging_probs` (n x A) have
-    no columns when only the logged actions' probabilities are known. `knows` tells.
+    `weights`, `propensity` and `rewards` are always there. `q_logged` and `q_policy` (the reward model's prediction for
+    the logged action, and its mean under the target) and `q` (n x A) need a model; `target_probs` and `logging_probs`
+    (n x A) have no columns when only the logged actions' probabilities are known, and `action_features` (A x k) none
+    when there are none. `knows` tells. Where actions are doses, the columns of `q` and `target_probs` are the logged
+    dose and those that the target would give, and `weights` are smoothed by the rule of thumb.
     """
 
     examples: Examples
     weights: Floats
+    propensity: Floats
     target_probs: Floats
     logging_probs: Floats
+    action_features: Floats
+    loggers: Loggers | None
     model: RewardModel | None
     groups: Ints | None
     refit: Lazy | None = None
@@ -37,12 +58,25 @@ class Rows:
     def of(cls, log: Log, target: Target, model: RewardModel | None) -> "Rows":
         """Return all rows of a log."""
         ids = np.arange(len(log))
+        nothing = np.empty((len(log), 0))
+        doses, target_probs = nothing, nothing if target.probs is None else target.probs
+        if log.dose is not None and target.doses is not None:
+            doses = np.column_stack([log.dose, target.doses])
+            target_probs = np.full(doses.shape, 1 / target.draws)
+            target_probs[:, 0] = 0.0
+        n_actions = doses.shape[1] or len(log.actions)
         units = ids if log.group is None else log.group
-        examples = Examples(ids, units, log.context, log.action, log.reward, len(log.actions))
-        unknown = np.empty((len(log), 0))
-        target_probs = unknown if target.probs is None else target.probs
-        logging_probs = unknown if log.logging_probs is None else log.logging_probs
-        return cls(examples, target.logged / log.propensity, target_probs, logging_probs, model, log.group)
+        return cls(
+            examples=Examples(ids, units, log.context, log.action, log.reward, doses, n_actions),
+            weights=target.logged / log.propensity,
+            propensity=log.propensity,
+            target_probs=target_probs,
+            logging_probs=nothing if log.logging_probs is None else log.logging_probs,
+            action_features=np.empty((n_actions, 0)) if log.action_features is None else log.action_features,
+            loggers=log.loggers,
+            model=model,
+            groups=log.group,
+        )
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -57,6 +91,21 @@ class Rows:
     def actions(self) -> Ints:
         """The codes of the actions that were logged."""
         return self.examples.actions
+
+    @property
+    def kind(self) -> Kind:
+        """What an action is here."""
+        return "doses" if self.examples.doses.size else "labels"
+
+    @property
+    def dose(self) -> Floats:
+        """The doses that were logged, where actions are doses."""
+        return self.examples.doses[:, 0]
+
+    @property
+    def target_doses(self) -> Floats:
+        """The doses that the target would give (n x m), where actions are doses."""
+        return self.examples.doses[:, 1:]
 
     @cached_property
     def q(self) -> Floats:
@@ -79,17 +128,29 @@ class Rows:
 
     def knows(self, part: Part) -> bool:
         """Say whether a part that may be missing is there."""
-        known = {"target_probs": self.target_probs.size > 0, "logging_probs": self.logging_probs.size > 0}
-        return (known | {"model": self.model is not None})[part]
+        found = getattr(self, part)
+        return found is not None and (not isinstance(found, np.ndarray) or found.size > 0)
+
+    def lacks(self, parts: Iterable[Part]) -> str | None:
+        """Return the reason why something that needs these parts does not apply, if so."""
+        return next((NEEDS[part] for part in parts if not self.knows(part)), None)
+
+    def with_policies(self, logging_probs: Floats, target_probs: Floats) -> "Rows":
+        """Return the same rows as if one policy (n x A) had logged them and another one were to be valued."""
+        logged, wanted = (probs[np.arange(len(self)), self.actions] for probs in (logging_probs, target_probs))
+        return replace(
+            self, weights=wanted / logged, propensity=logged, logging_probs=logging_probs, target_probs=target_probs
+        )
 
     def take(self, index: Ints | slice, refit: Lazy | None = None) -> "Rows":
         """Return some of the rows, with the reward model refitted on them; a slice copies nothing."""
-        return Rows(
+        return replace(
+            self,
             examples=self.examples.take(index),
             weights=self.weights[index],
+            propensity=self.propensity[index],
             target_probs=self.target_probs[index],
             logging_probs=self.logging_probs[index],
-            model=self.model,
             groups=None if self.groups is None else self.groups[index],
             refit=refit,
         )
@@ -117,6 +178,21 @@ def example_rows(model: RewardModel | None = None) -> Rows:
         action=[0, 1, 0, 1],
         reward=[0.0, 0.0, 1.0, 1.0],
         logging_probs=[[0.8, 0.2], [0.6, 0.4], [0.5, 0.5], [0.8, 0.2]],
+        action_features=[[1.0], [2.0]],
     )
     target = as_target([[0.4, 0.6], [0.2, 0.8], [0.5, 0.5], [0.2, 0.8]], log)
     return Rows.of(log, target, model or Given(np.array([[0.8, 0.4], [0.6, 0.4], [0.6, 0.6], [0.2, 0.6]])))
+
+
+def example_doses(model: RewardModel | None = None) -> Rows:
+    """Return four rows whose actions are doses.
+
+    >>> rows = example_doses()
+    >>> rows.dose, rows.target_doses.ravel(), rows.propensity
+    (array([0., 1., 2., 3.]), array([0., 2., 2., 2.]), array([0.25, 0.25, 0.25, 0.25]))
+    >>> rows.q_logged, rows.q_policy
+    (array([0.2, 0.4, 0.6, 0.6]), array([0.2, 0.6, 0.6, 0.6]))
+    """
+    log = Log(dose=[0.0, 1.0, 2.0, 3.0], reward=[0.0, 1.0, 1.0, 0.0], propensity=[0.25, 0.25, 0.25, 0.25])
+    target = as_target([0.0, 2.0, 2.0, 2.0], log)
+    return Rows.of(log, target, model or Given(np.array([[0.2, 0.2], [0.4, 0.6], [0.6, 0.6], [0.6, 0.6]])))

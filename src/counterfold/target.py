@@ -5,17 +5,28 @@ from typing import Any
 
 import numpy as np
 
-from counterfold import checks
+from counterfold import checks, kernels
 from counterfold.arrays import Floats
-from counterfold.log import Log, arranged, dimensions, matrix
+from counterfold.log import Log
+from counterfold.parts import dimensions, matrix, probabilities_of
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """`logged` holds the probability of each logged action, `probs` (n x A) those of all actions if they are known."""
+    """`logged` holds the probability of each logged action, `probs` (n x A) those of all actions if they are known.
+
+    On a log of doses, `doses` (n x m) holds what the target would give, one or several draws per row, and `logged` the
+    density of that at the logged dose, smoothed by the rule of thumb.
+    """
 
     logged: Floats
     probs: Floats | None = None
+    doses: Floats | None = None
+
+    @property
+    def draws(self) -> int:
+        """Return how many doses the target would give in a row."""
+        return 1 if self.doses is None else self.doses.shape[1]
 
     def unsupported(self, log: Log) -> Floats | None:
         """Return the probability, row by row, of actions that the log could never take; nothing if that is unknown."""
@@ -23,15 +34,26 @@ class Target:
 
 
 def as_target(value: Any, log: Log) -> Target:
-    """Return a checked target from a matrix (n x A), a vector (n) for logged actions, or a callable of the context."""
+    """Return a checked target from a matrix (n x A), a vector (n) for logged actions, or a callable of the context.
+
+    On a log of doses the target is the dose it would give in each row (n), or several draws of it (n x m).
+    """
     if callable(value):
         value = value(log.context)
+    if log.dose is not None:
+        return _of_doses(value, log.dose)
     if dimensions(value) == 1:
         logged = checks.floats("target", value, ndim=1)
         checks.length("target", logged, len(log))
         checks.probabilities("target", logged)
         return Target(logged)
-    array, columns = matrix("target", value, len(log))
-    probs = arranged("target", array, columns, log.actions)
-    checks.probabilities("target", probs)
+    probs = probabilities_of("target", value, len(log), log.actions)
     return Target(probs[np.arange(len(log)), log.action], probs)
+
+
+def _of_doses(value: Any, logged: Floats) -> Target:
+    alone = dimensions(value) == 1
+    doses = checks.floats("target", value, ndim=1)[:, None] if alone else matrix("target", value, len(logged))[0]
+    checks.length("target", doses, len(logged))
+    checks.finite("target", doses)
+    return Target(kernels.density(logged, doses, kernels.rule_of_thumb(logged)), doses=doses)

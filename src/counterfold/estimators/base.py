@@ -1,28 +1,30 @@
 """Estimator: turns rows into one contribution per row; their mean is the estimate, their spread its error."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import ClassVar, Self
 
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.rows import Part, Rows
-
-NEEDS: dict[Part, str] = {
-    "target_probs": "needs the target's probabilities of all actions, but only those of the logged actions were given",
-    "logging_probs": "needs the logging policy's probabilities of all actions, but only propensities were given",
-    "model": "needs a reward model, but there is none",
-}
-"""Why an estimator does not apply, for each part of `Rows` that may be missing."""
+from counterfold.errors import ParameterError
+from counterfold.estimates import standard_error
+from counterfold.log import Kind
+from counterfold.rows import KINDS, Part, Rows
 
 
 class Estimator(ABC):
     """A frozen dataclass whose fields are its parameters."""
 
     needs: ClassVar[tuple[Part, ...]] = ()
-    """The parts of `Rows`, among the keys of `NEEDS`, without which the estimator does not apply."""
+    """The parts of `Rows` that may be missing and without which the estimator does not apply."""
+
+    kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
+    """What an action may be."""
+
+    limits: ClassVar[Mapping[float, str]] = {}
+    """What the estimator equals at some values of its parameter: another estimator's name, or a few words."""
 
     @abstractmethod
     def contributions(self, rows: Rows) -> Floats:
@@ -34,14 +36,29 @@ class Estimator(ABC):
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return the default grid of the estimator on these rows."""
+        """Return the default grid of the estimator on these rows, the least biased first if there is one."""
         del rows
         return [cls()]
 
     @classmethod
+    def suggested(cls, rows: Rows, delta: float) -> Sequence[Self]:
+        """Return what the estimator's own tuning rule suggests beyond the grid; rules may fail with chance delta."""
+        del rows, delta
+        return []
+
+    def risk(self, rows: Rows, delta: float) -> float:
+        """Return what the estimator's own tuning rule says to minimise over its parameter."""
+        del rows, delta
+        raise ParameterError(f"{type(self).__name__} has no tuning rule of its own; use another selector.")
+
+    def uses(self, part: Part) -> bool:
+        """Say whether the contributions depend on a part of the rows that may be missing."""
+        return part in self.needs
+
+    @classmethod
     def obstacle(cls, rows: Rows) -> str | None:
         """Return why the estimator does not apply to these rows, if so."""
-        return next((NEEDS[part] for part in cls.needs if not rows.knows(part)), None)
+        return rows.lacks(cls.needs) if rows.kind in cls.kinds else KINDS[rows.kind]
 
     @property
     def name(self) -> str:
@@ -63,6 +80,11 @@ def weight_grid(rows: Rows, size: int = 30) -> list[float]:
 def geometric(low: float, high: float, size: int = 30) -> list[float]:
     """Return geometric steps from `low` to `high`, without repetitions."""
     return sorted(set(np.geomspace(low, high, size).tolist()))
+
+
+def bounded_risk(estimator: Estimator, rows: Rows, bias: float) -> float:
+    """Return the estimated variance of an estimate plus the square of a bound on its bias."""
+    return standard_error(estimator.contributions(rows), rows.groups) ** 2 + bias**2
 
 
 def shares(weights: Floats) -> Floats:

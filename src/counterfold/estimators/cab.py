@@ -1,6 +1,7 @@
 """Continuous adaptive blending."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -18,7 +19,7 @@ class CAB(Estimator):
 
     $$v_i = \sum_a \pi(a \mid x_i)\,\bigl(1 - \min(M / w(x_i, a), 1)\bigr)\, \hat q(x_i, a) + \min(w_i, M)\, r_i$$
 
-    0 is DM, infinity is IPS. The sum is computed as $\sum_a \max(\pi - M \pi_0, 0)\, \hat q$, which is the same and
+    The sum is computed as $\sum_a \max(\pi - M \pi_0, 0)\, \hat q$, which is the same and
     needs no division.
 
     Su, Wang, Santacatterina, Joachims (2019), "CAB: Continuous adaptive blending for policy evaluation and learning".
@@ -29,6 +30,7 @@ class CAB(Estimator):
     """
 
     max_weight: float = 10.0
+    limits: ClassVar[Mapping[float, str]] = {0.0: "dm", math.inf: "ips"}
     needs: ClassVar[tuple[Part, ...]] = ("target_probs", "logging_probs", "model")
 
     def __post_init__(self) -> None:

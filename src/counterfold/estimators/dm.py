@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from counterfold.arrays import Floats
 from counterfold.estimators.base import Estimator
+from counterfold.log import Kind
 from counterfold.rows import Part, Rows
 
 
@@ -24,6 +25,7 @@ class DM(Estimator):
     """
 
     needs: ClassVar[tuple[Part, ...]] = ("target_probs", "model")
+    kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
 
     def contributions(self, rows: Rows) -> Floats:
         """Return predicted values."""

@@ -1,12 +1,14 @@
 """Doubly robust with optimistic shrinkage."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator, geometric, weight_grid
+from counterfold.estimators.base import Estimator, bounded_risk, geometric, weight_grid
+from counterfold.estimators.dr import DR
 from counterfold.rows import Part, Rows
 
 
@@ -16,7 +18,8 @@ class DRos(Estimator):
 
     $$v_i = \hat q_i^\pi + \frac{\lambda\, w_i}{w_i^2 + \lambda}\,(r_i - \hat q_i)$$
 
-    0 is DM, infinity is DR.
+    The authors choose the parameter that minimises the estimated variance plus the square of an estimate of the bias,
+    $\frac1n \sum_i (\hat w_i - w_i)(r_i - \hat q_i)$, where $\hat w_i$ is the weight after shrinking.
 
     Su, Dimakopoulou, Krishnamurthy, Dudík (2020), "Doubly robust off-policy evaluation with shrinkage".
 
@@ -26,6 +29,7 @@ class DRos(Estimator):
     """
 
     shrinkage: float = 100.0
+    limits: ClassVar[Mapping[float, str]] = {0.0: "dm", math.inf: "dr"}
     needs: ClassVar[tuple[Part, ...]] = ("target_probs", "model")
 
     def __post_init__(self) -> None:
@@ -36,6 +40,11 @@ class DRos(Estimator):
         """Return predictions with shrunk corrections; dividing by the parameter lets it be infinite."""
         shrunk = rows.weights / (rows.weights**2 / self.shrinkage + 1) if self.shrinkage else 0.0
         return rows.q_policy + shrunk * (rows.rewards - rows.q_logged)
+
+    def risk(self, rows: Rows, delta: float) -> float:
+        """Return the variance plus the square of the estimated bias, which is the mean of what shrinking took away."""
+        del delta
+        return bounded_risk(self, rows, self.value(rows) - DR().value(rows))
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

@@ -1,6 +1,7 @@
 """Doubly robust with pessimistic shrinkage."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -8,7 +9,8 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator, weight_grid
+from counterfold.estimators.base import Estimator, bounded_risk, weight_grid
+from counterfold.estimators.dr import DR
 from counterfold.rows import Part, Rows
 
 
@@ -18,7 +20,8 @@ class DRps(Estimator):
 
     $$v_i = \hat q_i^\pi + \min(w_i, \lambda)\,(r_i - \hat q_i)$$
 
-    0 is DM, infinity is DR.
+    The authors choose the parameter that minimises the estimated variance plus the square of an estimate of the bias,
+    $\frac1n \sum_i (\hat w_i - w_i)(r_i - \hat q_i)$, where $\hat w_i$ is the weight after shrinking.
 
     Su, Dimakopoulou, Krishnamurthy, Dudík (2020), "Doubly robust off-policy evaluation with shrinkage".
 
@@ -28,6 +31,7 @@ class DRps(Estimator):
     """
 
     max_weight: float = 10.0
+    limits: ClassVar[Mapping[float, str]] = {0.0: "dm", math.inf: "dr"}
     needs: ClassVar[tuple[Part, ...]] = ("target_probs", "model")
 
     def __post_init__(self) -> None:
@@ -37,6 +41,11 @@ class DRps(Estimator):
     def contributions(self, rows: Rows) -> Floats:
         """Return predictions, corrected up to the cap."""
         return rows.q_policy + np.minimum(rows.weights, self.max_weight) * (rows.rewards - rows.q_logged)
+
+    def risk(self, rows: Rows, delta: float) -> float:
+        """Return the variance plus the square of the estimated bias, which is the mean of what shrinking took away."""
+        del delta
+        return bounded_risk(self, rows, self.value(rows) - DR().value(rows))
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

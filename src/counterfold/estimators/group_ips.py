@@ -1,6 +1,6 @@
 """Inverse propensity scores of groups of actions with similar predicted rewards."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -30,6 +30,7 @@ class GroupIPS(Estimator):
     """
 
     groups: int = 8
+    limits: ClassVar[Mapping[float, str]] = {1: "the mean reward"}
     needs: ClassVar[tuple[Part, ...]] = ("target_probs", "logging_probs", "model")
 
     def __post_init__(self) -> None:

@@ -1,8 +1,8 @@
 """Subgaussian inverse propensity scores."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -18,7 +18,10 @@ class IPSLambda(Estimator):
 
     $$v_i = \frac{w_i}{1 - \lambda + \lambda w_i}\, r_i$$
 
-    0 is IPS. 1 is the mean reward of the log, whatever the target; a weight of 0 counts as 1 there, too.
+    A weight of 0 counts as 1 where the parameter is 1. The authors solve for the parameter,
+
+    $$\lambda^2\, \frac1n \sum_i \bigl((1 - \lambda)\, w_i^s + \lambda\bigr)^{2/s} =
+      \frac{2 \log(1 / \delta)}{3 n}, \qquad s = n^{1/4}.$$
 
     Metelli, Russo, Restelli (2021), "Subgaussian and differentiable importance sampling for off-policy evaluation and
     learning".
@@ -29,6 +32,7 @@ class IPSLambda(Estimator):
     """
 
     mix: float = 0.1
+    limits: ClassVar[Mapping[float, str]] = {0.0: "ips", 1.0: "the mean reward"}
 
     def __post_init__(self) -> None:
         """Check the parameter."""
@@ -45,3 +49,30 @@ class IPSLambda(Estimator):
         """Return 30 values, evenly spaced on the logistic scale."""
         del rows
         return [cls(1 / (1 + float(np.exp(-h)))) for h in np.linspace(-10, 10, 30)]
+
+    @classmethod
+    def suggested(cls, rows: Rows, delta: float) -> Sequence[Self]:
+        """Return the solution of the authors' equation, between the values of the grid."""
+        return [cls(solved(rows.weights, delta))]
+
+    def risk(self, rows: Rows, delta: float) -> float:
+        """Return the distance from the solution of the authors' equation."""
+        return abs(self.mix - solved(rows.weights, delta))
+
+
+def solved(weights: Floats, delta: float) -> float:
+    """Return the parameter that solves the authors' equation, whose left side is 0 at 0 and larger than the right at 1.
+
+    Weights to the power s may overflow, so sums are taken of logarithms.
+    """
+    from scipy.optimize import brentq
+
+    power = len(weights) ** 0.25
+    logs = power * np.log(np.maximum(weights, np.finfo(float).tiny))
+    right = np.log(2 * np.log(1 / delta) / (3 * len(weights)))
+
+    def excess(mix: float) -> float:
+        mixed = np.logaddexp(np.log1p(-mix) + logs, np.log(mix)) * (2 / power)
+        return float(2 * np.log(mix) + np.logaddexp.reduce(mixed) - np.log(len(weights)) - right)
+
+    return float(brentq(excess, 1e-150, 1 - 1e-12, xtol=1e-15, maxiter=1000))

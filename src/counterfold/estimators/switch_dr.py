@@ -1,6 +1,7 @@
 """Doubly robust where weights are small, the reward model elsewhere."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -8,7 +9,8 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator, weight_grid
+from counterfold.errors import ParameterError
+from counterfold.estimators.base import Estimator, bounded_risk, weight_grid
 from counterfold.rows import Part, Rows
 
 
@@ -18,7 +20,12 @@ class SwitchDR(Estimator):
 
     $$v_i = \hat q_i^\pi + 1[w_i \le \tau]\, w_i\, (r_i - \hat q_i)$$
 
-    0 is DM, infinity is DR.
+    The authors choose the threshold that minimises the estimated variance plus the square of a bound on the bias,
+
+    $$\frac{\hat\sigma_\tau^2}n + \Bigl(\frac1n \sum_i \sum_a \pi(a \mid x_i)\,
+      1[w(x_i, a) > \tau]\, R\Bigr)^2,$$
+
+    where R is the range of the rewards.
 
     Wang, Agarwal, Dudík (2017), "Optimal and adaptive off-policy evaluation in contextual bandits".
 
@@ -28,6 +35,7 @@ class SwitchDR(Estimator):
     """
 
     threshold: float = 10.0
+    limits: ClassVar[Mapping[float, str]] = {0.0: "dm", math.inf: "dr"}
     needs: ClassVar[tuple[Part, ...]] = ("target_probs", "model")
 
     def __post_init__(self) -> None:
@@ -43,3 +51,13 @@ class SwitchDR(Estimator):
     def candidates(cls, rows: Rows) -> Sequence[Self]:
         """Return thresholds between the weights' quantiles."""
         return [cls(threshold) for threshold in weight_grid(rows)]
+
+    def risk(self, rows: Rows, delta: float) -> float:
+        """Return the variance plus the square of the bound on the bias."""
+        del delta
+        reason = rows.lacks(["logging_probs"])
+        if reason:
+            raise ParameterError(f"the tuning rule of SwitchDR {reason}.")
+        switched = rows.target_probs > self.threshold * rows.logging_probs if self.threshold < math.inf else False
+        share = np.where(switched, rows.target_probs, 0.0).sum(axis=1).mean()
+        return bounded_risk(self, rows, float(share * np.ptp(rows.rewards)))

@@ -1,9 +1,9 @@
 """IPS with weights cut off."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from counterfold.rows import Rows
 
 @dataclass(frozen=True)
 class TruncatedIPS(Estimator):
-    r"""IPS with no weight above `max_weight`; infinity is IPS.
+    r"""IPS with no weight above `max_weight`.
 
     $$v_i = \min(w_i, M)\, r_i$$
 
-    Ionides (2008), "Truncated importance sampling", which suggests $M = \sqrt n$; the grid includes it.
+    Ionides (2008), "Truncated importance sampling", which suggests $M = \sqrt n$.
 
     >>> import counterfold as cf
     >>> cf.TruncatedIPS(max_weight=3.0).contributions(cf.example_rows())
@@ -27,6 +27,7 @@ class TruncatedIPS(Estimator):
     """
 
     max_weight: float = 10.0
+    limits: ClassVar[Mapping[float, str]] = {0.0: "0", math.inf: "ips"}
 
     def __post_init__(self) -> None:
         """Check the cap."""
@@ -40,3 +41,9 @@ class TruncatedIPS(Estimator):
     def candidates(cls, rows: Rows) -> Sequence[Self]:
         """Return caps at the weights' quantiles, and the one that theory suggests."""
         return [cls(cap) for cap in [*weight_grid(rows), math.sqrt(len(rows))]]
+
+    def risk(self, rows: Rows, delta: float) -> float:
+        r"""Return how far the cap is from $\sqrt n$, as a share."""
+        del delta
+        best = math.sqrt(len(rows))
+        return 1 - min(self.max_weight, best) / max(self.max_weight, best)

@@ -2,30 +2,52 @@
 
 from typing import Any
 
-from counterfold import checks
-from counterfold.errors import ParameterError
-from counterfold.log import Log, arranged, dimensions, matrix
+from counterfold import checks, registry
+from counterfold.arrays import Floats
+from counterfold.errors import DataError, ParameterError
+from counterfold.log import Kind, Log
 from counterfold.models._given import Given
+from counterfold.models.action_encoded import ActionEncoded
 from counterfold.models.base import RewardModel
 from counterfold.models.per_action import PerAction
+from counterfold.parts import arranged, dimensions, matrix
+
+DEFAULTS: dict[Kind, str] = {"labels": "ridge-per-action", "doses": "ridge-on-dose"}
+"""The reward model for each kind of action, where the user does not say."""
 
 
-def as_model(value: Any, log: Log) -> RewardModel | None:
-    """Return a reward model from one, from predictions (n x A), from a scikit-learn estimator, or None from None."""
+def as_model(value: Any, log: Log, draws: int = 1) -> RewardModel | None:
+    """Return a reward model from one or its name, from a scikit-learn estimator or predictions, or None from None.
+
+    Predictions have a column for every action; or, on a log of doses, for the logged dose and each of the target's
+    `draws`.
+    """
     if value is None:
         return None
+    if isinstance(value, str):
+        value = registry.build("models", DEFAULTS[log.kind] if value == "default" else value)
     if isinstance(value, Given):
         value = value.values
-    if isinstance(value, RewardModel):
-        return value
     if hasattr(value, "fit") and hasattr(value, "predict"):
-        return PerAction(value)
+        value = PerAction(value) if log.kind == "labels" else ActionEncoded(value)
+    if isinstance(value, RewardModel):
+        if not value.suits(log.kind):
+            raise ParameterError(f"`reward_model` must suit actions that are {log.kind}, got {type(value).__name__}.")
+        return value
     if dimensions(value) == 2:
-        array, columns = matrix("reward_model", value, len(log))
-        predictions = arranged("reward_model", array, columns, log.actions)
-        checks.finite("reward_model", predictions)
-        return Given(predictions)
+        return Given(_predictions(value, log, draws))
     raise ParameterError(
         "`reward_model` must be a reward model, a scikit-learn estimator or predictions with one row per row of the "
         f"log and one column per action, got {type(value).__name__}."
     )
+
+
+def _predictions(value: Any, log: Log, draws: int) -> Floats:
+    array, columns = matrix("reward_model", value, len(log))
+    if log.kind == "labels":
+        array = arranged("reward_model", array, columns, log.actions)
+    elif array.shape[1] != 1 + draws:
+        wanted = f"the logged dose and each of the target's ({1 + draws} columns)"
+        raise DataError(f"`reward_model` must predict {wanted}, got {array.shape[1]}.")
+    checks.finite("reward_model", array)
+    return array

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from counterfold.arrays import Floats
+from counterfold.log import Kind
 from counterfold.models.base import Examples, RewardModel
 
 
@@ -11,7 +12,8 @@ from counterfold.models.base import Examples, RewardModel
 class Given(RewardModel):
     r"""Predicted rewards $\hat q(x_i, a)$ (n x A) that the user brings; nothing is ever fitted.
 
-    Predictions from a model trained on other data keep DR unbiased, which in-sample predictions do not promise.
+    On a log of doses the columns are the logged dose and what the target would give. Predictions from a model trained
+    on other data keep DR unbiased, which in-sample predictions do not promise.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -21,6 +23,7 @@ class Given(RewardModel):
 
     values: Floats
     learns: ClassVar[bool] = False
+    kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
 
     def predictions(self, examples: Examples) -> Floats:
         """Return the given predictions of these rows."""

@@ -1,18 +1,20 @@
 """Any scikit-learn regressor or classifier, one for all actions."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from counterfold.arrays import Floats
+from counterfold.log import Kind
 from counterfold.models._sklearn import expected_reward, fitted, or_default
 from counterfold.models.base import Examples, Predictor, TrainedModel
 
 
 @dataclass(frozen=True, eq=False)
 class ActionEncoded(TrainedModel):
-    r"""One scikit-learn estimator on the context and the one-hot encoded action, $\hat q(x, a) = f(x, e_a)$.
+    r"""One scikit-learn estimator on the context and the action, one-hot encoded or a dose: $\hat q(x, a) = f(x, e_a)$.
 
     Actions share what they have in common, which helps when there are many of them with few rows each. If all rewards
     are equal it predicts that reward. The default is scikit-learn's histogram gradient boosting.
@@ -27,18 +29,26 @@ class ActionEncoded(TrainedModel):
     """
 
     estimator: Any = None
+    kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
 
     def fit(self, examples: Examples) -> Predictor:
         """Return the fitted model as a function that tries every action in turn."""
-        actions = np.eye(examples.n_actions)
         if len(examples) == 0 or np.ptp(examples.rewards) == 0:
             constant = examples.rewards[0] if len(examples) else 0.0
-            return lambda context: np.full((len(context), examples.n_actions), constant)
-        features = np.hstack([examples.context, actions[examples.actions]])
-        model = fitted(or_default(self.estimator), features, examples.rewards)
+            return lambda rows: np.full((len(rows), examples.n_actions), constant)
+        logged = examples.doses[:, :1] if examples.doses.size else np.eye(examples.n_actions)[examples.actions]
+        model = fitted(or_default(self.estimator), np.hstack([examples.context, logged]), examples.rewards)
 
-        def predict(context: Floats) -> Floats:
-            tried = (np.hstack([context, np.tile(action, (len(context), 1))]) for action in actions)
+        def predict(rows: Examples) -> Floats:
+            tried = (np.hstack([rows.context, action]) for action in encoded(rows))
             return np.column_stack([expected_reward(model, features) for features in tried])
 
         return predict
+
+
+def encoded(rows: Examples) -> Iterator[Floats]:
+    """Yield what stands for each action: its dose in every row, or its place among the actions, one-hot."""
+    if rows.doses.size:
+        yield from rows.doses.T[:, :, None]
+    else:
+        yield from (np.tile(action, (len(rows), 1)) for action in np.eye(rows.n_actions))

@@ -9,9 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from counterfold.arrays import Floats, Ints
-
-Predictor = Callable[[Floats], Floats]
-"""Predicted rewards (n x A) of a context (n x d)."""
+from counterfold.log import Kind
 
 Lazy = Callable[[], Floats]
 """Predicted rewards (n x A), computed when called."""
@@ -19,13 +17,18 @@ Lazy = Callable[[], Floats]
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """What a reward model learns from: `ids` are places in the log, `units` the groups, or the rows themselves."""
+    """What a reward model learns from: `ids` are places in the log, `units` the groups, or the rows themselves.
+
+    `doses` has no columns where actions are labels. Where they are doses, the actions of a row are the columns of its
+    `doses`: the logged one first, then those that the target would give; so `actions` is 0 everywhere.
+    """
 
     ids: Ints
     units: Ints
     context: Floats
     actions: Ints
     rewards: Floats
+    doses: Floats
     n_actions: int
 
     def __len__(self) -> int:
@@ -34,8 +37,12 @@ class Examples:
 
     def take(self, index: Ints | slice) -> "Examples":
         """Return some of the rows; a slice copies nothing."""
-        parts = {name: getattr(self, name)[index] for name in ("ids", "units", "context", "actions", "rewards")}
-        return replace(self, **parts)
+        names = ("ids", "units", "context", "actions", "rewards", "doses")
+        return replace(self, **{name: getattr(self, name)[index] for name in names})
+
+
+Predictor = Callable[[Examples], Floats]
+"""Predicted rewards (n x A) of rows whose rewards play no part."""
 
 
 class RewardModel(ABC):
@@ -43,6 +50,13 @@ class RewardModel(ABC):
 
     learns: ClassVar[bool] = True
     """Whether predictions depend on which rows are given."""
+
+    kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
+    """What an action may be."""
+
+    def suits(self, kind: Kind) -> bool:
+        """Say whether the model can predict the rewards of such actions."""
+        return kind in self.kinds
 
     @abstractmethod
     def predictions(self, examples: Examples) -> Floats:
@@ -65,11 +79,11 @@ class TrainedModel(RewardModel):
 
     @abstractmethod
     def fit(self, examples: Examples) -> Predictor:
-        """Return a function that predicts the reward of every action (n x A) from a context (n x d)."""
+        """Return a function that predicts the reward of every action (n x A) in any rows."""
 
     def predictions(self, examples: Examples) -> Floats:
         """Return in-sample predictions."""
-        return self.fit(examples)(examples.context)
+        return self.fit(examples)(examples)
 
 
 def constants(examples: Examples) -> Floats:

@@ -6,6 +6,7 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints
+from counterfold.log import Kind
 from counterfold.models.base import Examples, RewardModel, TrainedModel
 from counterfold.models.ridge_per_action import RidgePerAction
 
@@ -31,6 +32,10 @@ class CrossFitted(RewardModel):
         """Check the number of folds."""
         checks.whole(2, folds=self.folds)
 
+    def suits(self, kind: Kind) -> bool:
+        """Say whether the model that is fitted can."""
+        return self.model.suits(kind)
+
     def predictions(self, examples: Examples) -> Floats:
         """Return predictions fold by fold."""
         q = np.zeros((len(examples), examples.n_actions))
@@ -38,7 +43,7 @@ class CrossFitted(RewardModel):
         for number in range(self.folds):
             inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
             if len(inside) and len(outside):
-                q[inside] = self.model.fit(examples.take(outside))(examples.context[inside])
+                q[inside] = self.model.fit(examples.take(outside))(examples.take(inside))
         return q
 
 

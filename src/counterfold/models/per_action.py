@@ -37,10 +37,10 @@ class PerAction(TrainedModel):
             learnt[action] = fitted(or_default(self.estimator), examples.context[mine], examples.rewards[mine])
         fixed = np.nan_to_num(constants(examples))
 
-        def predict(context: Floats) -> Floats:
-            q = np.tile(fixed, (len(context), 1))
+        def predict(rows: Examples) -> Floats:
+            q = np.tile(fixed, (len(rows), 1))
             for action, model in learnt.items():
-                q[:, action] = expected_reward(model, context)
+                q[:, action] = expected_reward(model, rows.context)
             return q
 
         return predict

@@ -1,6 +1,6 @@
 """Ridge regression, one per action, from sums that many subsets of the rows share."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Self
@@ -44,7 +44,7 @@ class RidgePerAction(TrainedModel):
         scaling = Scaling.of(examples.context)
         rows = scaling.apply(examples)
         predict = self._solved(moments(table_of(rows), rows.actions, rows.n_actions), rows, scaling)
-        return lambda context: predict(scaling.scaled(context))
+        return lambda examples: predict(scaling.scaled(examples.context))
 
     def halves(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
         """Yield both sides of every cut; each row is summed about once, however many cuts there are."""
@@ -63,7 +63,7 @@ class RidgePerAction(TrainedModel):
         for cut in cuts:
             yield partial(before, cut), partial(after, cut)
 
-    def _solved(self, sums: Floats, rows: Examples, scaling: "Scaling") -> Predictor:
+    def _solved(self, sums: Floats, rows: Examples, scaling: "Scaling") -> Callable[[Floats], Floats]:
         """Return the models of all actions, on scaled context, from the moments of [1, x, r]."""
         penalty = self.alpha / scaling.scale**2
         coefficients = from_sums(sums, penalty)

@@ -3,31 +3,44 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
 from counterfold.arrays import Floats, Ints
 from counterfold.errors import ParameterError
+from counterfold.estimators._mixture import Mixture
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.dr import DR
 from counterfold.estimators.ips import IPS
+from counterfold.estimators.kernel_dr import KernelDR
+from counterfold.estimators.kernel_ips import KernelIPS
 from counterfold.pool import Pool
-from counterfold.rows import Rows
+from counterfold.rows import Part, Rows
 
 Rule = Literal["standard_error", "standard_deviation", "mean"]
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The scores of all candidates and the place of the chosen one."""
+    """The scores of all candidates, the place of the best one, and the share that each has in the answer."""
 
     scores: Floats
     chosen: int
+    shares: Floats
+
+    def answer(self, candidates: Sequence[Estimator]) -> Estimator:
+        """Return the chosen candidate, or the mixture of several."""
+        if np.count_nonzero(self.shares) == 1:
+            return candidates[self.chosen]
+        return Mixture(tuple(candidates), tuple(self.shares.tolist()))
 
 
 class Selector(ABC):
     """A frozen dataclass; `rng` and `pool` are arguments, so the same selector gives the same answer anywhere."""
+
+    needs: ClassVar[tuple[Part, ...]] = ()
+    """The parts of `Rows` that may be missing and without which the selector does not apply."""
 
     @abstractmethod
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
@@ -41,7 +54,12 @@ class Selector(ABC):
     def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
         """Return the candidate with the lowest score."""
         scores = self.scores(rows, candidates, rng, pool)
-        return Selection(scores, int(np.argmin(scores)))
+        chosen = int(np.argmin(scores))
+        return Selection(scores, chosen, (np.arange(len(candidates)) == chosen).astype(np.float64))
+
+    def grid(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
+        """Return the candidates that an estimator named without a parameter stands for."""
+        return kind.candidates(rows)
 
 
 class Split(NamedTuple):
@@ -72,9 +90,10 @@ def split_losses(
 
 
 def trusted(validator: Estimator | None, rows: Rows) -> Estimator:
-    """Return the validator, by default DR or, where DR does not apply, IPS; refuse one that does not apply."""
+    """Return the validator, by default DR or else IPS (for doses, of the least bandwidth); refuse one that cannot."""
     if validator is None:
-        return IPS() if DR.obstacle(rows) else DR()
+        kinds: list[type[Estimator]] = [DR, KernelDR, IPS, KernelIPS]
+        return next(kind.candidates(rows)[0] for kind in kinds if not kind.obstacle(rows))
     reason = validator.obstacle(rows)
     if reason:
         raise ParameterError(f"the validator {validator.name} {reason}.")
@@ -97,3 +116,12 @@ def shuffled(rows: Rows, rng: np.random.Generator) -> tuple[Ints, Ints]:
     rank = np.argsort(rng.permutation(rows.groups.max() + 1))[rows.groups]
     order = np.argsort(rank, kind="stable")
     return order, np.flatnonzero(np.diff(rank[order])) + 1
+
+
+def resampled(rows: Rows, rng: np.random.Generator) -> Ints:
+    """Return a bootstrap sample: as many rows, or all rows of as many groups, drawn with replacement."""
+    if rows.groups is None:
+        return rng.integers(len(rows), size=len(rows))
+    unique, where = np.unique(rows.groups, return_inverse=True)
+    members = np.split(np.argsort(where, kind="stable"), np.cumsum(np.bincount(where))[:-1])
+    return np.concatenate([members[group] for group in rng.integers(len(unique), size=len(unique)).tolist()])

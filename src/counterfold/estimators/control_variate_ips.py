@@ -1,0 +1,52 @@
+"""IPS less what the weights alone explain."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from counterfold import checks
+from counterfold.arrays import Floats
+from counterfold.estimators.base import Estimator
+from counterfold.rows import Rows
+
+
+@dataclass(frozen=True)
+class ControlVariateIPS(Estimator):
+    r"""IPS less a multiple of the weights' excess over 1, which is 0 on average and moves with the estimate.
+
+    $$v_i = w_i\, r_i - c\, \hat\beta\, (w_i - 1), \qquad
+      \hat\beta = \frac{\widehat{\mathrm{cov}}(w r, w)}{\widehat{\mathrm{var}}(w)}$$
+
+    With `strength` c = 1 the variance is the least that this control variate allows. Where nothing lacks support the
+    bias is that of estimating $\beta$, of order 1/n.
+
+    Vlassis, Bibaut, Dimakopoulou, Jebara (2019), "On the design of estimators for bandit off-policy evaluation"; this
+    is its simplest design, one variate for all contexts.
+
+    >>> import counterfold as cf
+    >>> cf.ControlVariateIPS(strength=0.5).contributions(cf.example_rows()).round(3)
+    array([ 0.265, -0.53 ,  1.   ,  2.409])
+    """
+
+    strength: float = 1.0
+    limits: ClassVar[Mapping[float, str]] = {0.0: "ips"}
+
+    def __post_init__(self) -> None:
+        """Check the strength."""
+        checks.within(0, 1, strength=self.strength)
+
+    def contributions(self, rows: Rows) -> Floats:
+        """Return weighted rewards less the control variate."""
+        weighted = rows.weights * rows.rewards
+        excess = rows.weights - rows.weights.mean()
+        spread = float(np.square(excess).sum())
+        slope = float((weighted * excess).sum()) / spread if spread else 0.0
+        return weighted - self.strength * slope * (rows.weights - 1)
+
+    @classmethod
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        """Return quarters, from the full strength down."""
+        del rows
+        return [cls(strength) for strength in (1.0, 0.75, 0.5, 0.25)]

@@ -1,0 +1,43 @@
+"""IPS with propensities raised to a power."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from counterfold import checks
+from counterfold.arrays import Floats
+from counterfold.estimators.base import Estimator
+from counterfold.rows import Rows
+
+
+@dataclass(frozen=True)
+class ExponentialIPS(Estimator):
+    r"""IPS with the propensity raised to `power`, which tames small propensities smoothly.
+
+    $$v_i = \frac{\pi(a_i \mid x_i)}{\pi_0(a_i \mid x_i)^\alpha}\, r_i$$
+
+    Aouali, Brunel, Rohde, Korba (2023), "Exponential smoothing for off-policy learning".
+
+    >>> import counterfold as cf
+    >>> cf.ExponentialIPS(power=0.5).contributions(cf.example_rows()).round(3)
+    array([0.   , 0.   , 0.707, 1.789])
+    """
+
+    power: float = 0.9
+    limits: ClassVar[Mapping[float, str]] = {0.0: "rewards times the target's probability", 1.0: "ips"}
+
+    def __post_init__(self) -> None:
+        """Check the parameter."""
+        checks.within(0, 1, power=self.power)
+
+    def contributions(self, rows: Rows) -> Floats:
+        """Return rewards with smoothed weights."""
+        return np.asarray(rows.weights * rows.propensity ** (1 - self.power) * rows.rewards)
+
+    @classmethod
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        """Return 30 values, from IPS down."""
+        del rows
+        return [cls(float(power)) for power in np.linspace(1, 0, 30)]

@@ -1,0 +1,54 @@
+"""IPS with both policies smoothed over similar actions."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from counterfold import checks
+from counterfold.arrays import Floats
+from counterfold.estimators._similar import distances, pooled_weights
+from counterfold.estimators.base import Estimator, geometric
+from counterfold.rows import Part, Rows
+
+
+@dataclass(frozen=True)
+class PolicyConvolution(Estimator):
+    r"""IPS with both policies convolved: an action's probability is spread over actions with features like its own.
+
+    $$v_i = \frac{\sum_a \pi(a \mid x_i)\, S(a, a_i)}{\sum_a \pi_0(a \mid x_i)\, S(a, a_i)}\, r_i, \qquad
+      S(a, b) = \frac{k(a, b)}{\sum_c k(a, c)}, \quad k(a, b) = e^{-\lVert e_a - e_b \rVert^2 / 2 h^2}$$
+
+    `bandwidth` h is in the units of the action features $e$; at 0 only actions with the same features are alike.
+
+    Sachdeva, Wang, Liang, Kallus, McAuley (2024), "Off-policy evaluation for large action spaces via policy
+    convolution", with its kernel smoothing, the same for both policies.
+
+    >>> import counterfold as cf
+    >>> cf.PolicyConvolution(bandwidth=1.0).contributions(cf.example_rows()).round(3)
+    array([0.   , 0.   , 1.   , 1.345])
+    """
+
+    bandwidth: float = 1.0
+    limits: ClassVar[Mapping[float, str]] = {0.0: "mips", math.inf: "the mean reward"}
+    needs: ClassVar[tuple[Part, ...]] = ("target_probs", "logging_probs", "action_features")
+
+    def __post_init__(self) -> None:
+        """Check the bandwidth."""
+        checks.at_least(0, bandwidth=self.bandwidth)
+
+    def contributions(self, rows: Rows) -> Floats:
+        """Return rewards weighted by smoothed policies."""
+        apart = distances(rows.action_features)
+        near = np.exp(-np.square(apart / self.bandwidth) / 2) if self.bandwidth else (apart == 0).astype(np.float64)
+        return pooled_weights(rows, near / near.sum(axis=1, keepdims=True)) * rows.rewards
+
+    @classmethod
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        """Return bandwidths from a third of the smallest distance between two actions to the largest."""
+        apart = distances(rows.action_features)
+        if not apart.any():
+            return [cls()]
+        return [cls(width) for width in geometric(apart[apart > 0].min() / 3, apart.max(), 20)]

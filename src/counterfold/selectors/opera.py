@@ -1,0 +1,87 @@
+"""Weights over all candidates instead of a choice."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfold import checks
+from counterfold.arrays import Floats, Ints
+from counterfold.estimators.base import Estimator
+from counterfold.pool import Pool
+from counterfold.rows import Rows
+from counterfold.selectors.base import Selection, Selector, resampled, trusted
+
+NEGLIGIBLE = 1e-6
+
+
+@dataclass(frozen=True)
+class OPERA(Selector):
+    r"""Answer with the weighted mean of the candidates whose error, by the bootstrap, is the least.
+
+    $$\alpha = \arg\min_{\alpha \ge 0,\; \sum_j \alpha_j = 1} \alpha^\top \hat A\, \alpha, \qquad
+      \hat A_{jk} = \frac1B \sum_b \bigl(\hat V_j^{(b)} - C_j\bigr)\bigl(\hat V_k^{(b)} - C_k\bigr)$$
+
+    $\hat V_j^{(b)}$ is candidate j on the b-th of `replicates` bootstrap samples of the rows, with the reward model
+    fitted on them, and $C_j$ its value on the log, as in the paper. That leaves out what bias the bootstrap does not
+    show, so candidates that hardly vary get too much weight; with a `validator`, every $C_j$ is the validator's value
+    instead. The score is $\hat A_{jj}$, the candidate's own error.
+
+    Nie, Chandak, Yuan, Badrinath, Flet-Berliac, Brunskill (2024), "OPERA: Automatic offline policy evaluation with
+    re-weighted aggregates of multiple estimators"; weights are kept from being negative here.
+
+    >>> import numpy as np
+    >>> import counterfold as cf
+    >>> rows = cf.example_rows()
+    >>> opera = cf.OPERA(validator=cf.IPS())
+    >>> opera.select(rows, [cf.IPS(), cf.SNIPS(), cf.DM()], np.random.default_rng(0), cf.Pool()).shares.round(2)
+    array([0.44, 0.  , 0.56])
+    """
+
+    validator: Estimator | None = None
+    replicates: int = 100
+
+    def __post_init__(self) -> None:
+        """Check the number of replicates."""
+        checks.whole(2, replicates=self.replicates)
+
+    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+        """Return the mean squared error of each candidate over the replicates."""
+        return np.asarray(np.square(self.errors(rows, candidates, rng, pool)).mean(axis=0))
+
+    def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
+        """Return the shares of all candidates, the largest of which counts as chosen."""
+        errors = self.errors(rows, candidates, rng, pool)
+        shares = least_error(errors)
+        return Selection(np.square(errors).mean(axis=0), int(np.argmax(shares)), shares)
+
+    def errors(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+        """Return the error of each candidate on each bootstrap sample (replicates x candidates)."""
+        if self.validator is None:
+            centre = np.array([candidate.value(rows) for candidate in candidates])
+        else:
+            centre = np.full(len(candidates), trusted(self.validator, rows).value(rows))
+        samples = [resampled(rows, rng) for _ in range(self.replicates)]
+
+        def values(sample: Ints) -> list[float]:
+            part = rows.take(sample)
+            return [candidate.value(part) for candidate in candidates]
+
+        return np.asarray(np.array(pool.map(values, samples)) - centre)
+
+
+def least_error(errors: Floats) -> Floats:
+    r"""Return the shares that minimise the mean squared error of the mixture.
+
+    The minimum of $\lVert E \alpha \rVert^2 + (1^\top \alpha - 1)^2$ over $\alpha \ge 0$ is a multiple of them, since
+    for $\alpha = t \beta$ with shares $\beta$ the best t leaves a value that grows with $\lVert E \beta \rVert^2$.
+    """
+    from scipy.optimize import nnls
+
+    scale = np.sqrt(np.square(errors).mean()) or 1.0
+    rows = np.vstack([errors / scale / np.sqrt(len(errors)), np.ones(errors.shape[1])])
+    right = np.zeros(len(rows))
+    right[-1] = 1.0
+    found = nnls(rows, right)[0]
+    found[found < NEGLIGIBLE * found.sum()] = 0.0
+    return np.asarray(found / found.sum())

@@ -1,0 +1,62 @@
+"""Each of several logging policies in turn as the target."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from counterfold import checks
+from counterfold.arrays import Floats
+from counterfold.errors import ParameterError
+from counterfold.estimators.base import Estimator
+from counterfold.pool import Pool
+from counterfold.rows import Part, Rows
+from counterfold.selectors.base import Selector, resampled
+
+
+@dataclass(frozen=True)
+class PseudoTarget(Selector):
+    r"""On a log of several policies, value each from the rows of the others, and compare with what it truly earned.
+
+    $$\text{score} = \frac1{LB} \sum_{j=1}^L \sum_{b=1}^B
+      \bigl(\hat V(\pi_j; D_{-j}^{(b)}) - \bar r_j\bigr)^2$$
+
+    $\bar r_j$ is the mean reward of the rows that policy j logged, and $D_{-j}^{(b)}$ a bootstrap sample of the rows
+    that others did, of which there are `replicates`. It finds the best estimator for these policies, which need not be
+    the best for the target.
+
+    Saito, Udagawa, Kiyohara, Mogi, Narita, Tateno (2021), "Evaluating the robustness of off-policy evaluation".
+    """
+
+    replicates: int = 20
+    needs: ClassVar[tuple[Part, ...]] = ("loggers",)
+
+    def __post_init__(self) -> None:
+        """Check the number of replicates."""
+        checks.whole(1, replicates=self.replicates)
+
+    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+        """Return the mean squared error of each candidate over policies and replicates."""
+        trials = [
+            (others.take(resampled(others, rng)), truth)
+            for others, truth in self.trials(rows)
+            for _ in range(self.replicates)
+        ]
+
+        def errors(trial: tuple[Rows, float]) -> Floats:
+            others, truth = trial
+            return np.array([(candidate.value(others) - truth) ** 2 for candidate in candidates])
+
+        return np.asarray(np.mean(pool.map(errors, trials), axis=0))
+
+    def trials(self, rows: Rows) -> list[tuple[Rows, float]]:
+        """Return, for each policy, the rows of the others with it as the target, and what it earned on its own."""
+        if rows.loggers is None:
+            raise ParameterError("PseudoTarget needs rows of several loggers.")
+        codes = rows.loggers.codes[rows.examples.ids]
+        found = []
+        for logger in np.unique(codes).tolist():
+            pseudo = rows.with_policies(rows.logging_probs, rows.loggers.probs[logger][rows.examples.ids])
+            found.append((pseudo.take(np.flatnonzero(codes != logger)), float(rows.rewards[codes == logger].mean())))
+        return found

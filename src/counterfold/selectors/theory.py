@@ -1,0 +1,51 @@
+"""Each estimator's own tuning rule."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfold import checks, words
+from counterfold.arrays import Floats
+from counterfold.errors import ParameterError
+from counterfold.estimators.base import Estimator
+from counterfold.pool import Pool
+from counterfold.rows import Rows
+from counterfold.selectors.base import Selector
+
+
+@dataclass(frozen=True)
+class Theory(Selector):
+    r"""Tune an estimator as its authors suggest; the rule is in the estimator's file.
+
+    `TruncatedIPS` takes $\sqrt n$; `SwitchDR`, `DRos` and `DRps` minimise a bound on their error over the grid;
+    `IPSLambda` solves an equation that allows a failure with chance `delta` (0.95 in the paper's results), and its
+    solution joins the grid. Rules of different estimators cannot be compared, so it tunes one at a time.
+
+    Cief, Kveton, Kompan (2025), "Cross-validated off-policy evaluation", appendix A, which collects the rules.
+
+    >>> import numpy as np
+    >>> import counterfold as cf
+    >>> rows = cf.example_rows()
+    >>> grid = [cf.SwitchDR(1.0), cf.SwitchDR(3.0), cf.SwitchDR(5.0)]
+    >>> cf.Theory().scores(rows, grid, np.random.default_rng(0), cf.Pool()).round(3)
+    array([0.333, 0.122, 0.293])
+    """
+
+    delta: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Check the parameter."""
+        checks.inside(0, 1, delta=self.delta)
+
+    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+        """Return what each candidate's own rule minimises."""
+        del rng, pool
+        kinds = sorted({type(candidate).__name__ for candidate in candidates})
+        if len(kinds) > 1:
+            raise ParameterError(f"Theory tunes one estimator at a time, got {len(kinds)}: {words.some(kinds)}.")
+        return np.array([candidate.risk(rows, self.delta) for candidate in candidates])
+
+    def grid(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
+        """Return the estimator's grid and what its rule suggests beyond it."""
+        return [*kind.candidates(rows), *kind.suggested(rows, self.delta)]
