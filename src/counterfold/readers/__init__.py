@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def read_log(
+def read_log(  # noqa: PLR0913 (a log has many parts)
     source: Any,
     *,
-    action: str = "action",
+    action: str | None = None,
     reward: str = "reward",
     propensity: str | None = None,
     logging_probs: str | None = None,
@@ -32,15 +32,22 @@ def read_log(
     group: str | None = None,
     available: str | None = None,
     actions: Sequence[Any] | None = None,
+    action_features: Any = None,
+    logger: str | None = None,
+    logger_probs: str | None = None,
+    dose: str | None = None,
     ignore: Sequence[str] = ("target",),
 ) -> Log:
     """Return the log in a file or data frame.
 
-    `propensity`, `logging_probs`, `group` and `available` are looked for under these very names and may be missing
-    (though not both of the first two) unless named. Probabilities (n x A) are a column of lists, a struct or JSON
-    object from action to probability, JSON lists as text, or columns named `logging_probs.ACTION` or
-    `logging_probs_ACTION`. `context` is every other numeric column; list the columns (numbers, or lists of numbers) to
-    choose, and name in `ignore` what the default must leave alone, such as columns of target policies.
+    Every role is looked for in the column of that very name, or in the one that you name. `dose` takes the place of
+    `action` where there is no column `action`, or where you name it. Probabilities (n x A) are a column of lists, a
+    struct from action to probability, JSON text of either, or columns named `logging_probs.ACTION` or
+    `logging_probs_ACTION`; `logger_probs` are such a column, or such columns, for each logger (`logger_probs.LOGGER`),
+    or one struct or JSON object from logger to them. `context` is every other numeric column; list the columns
+    (numbers, or lists of numbers) to choose, and name in `ignore` what the default must leave alone, such as columns of
+    target policies. `action_features` is a second file or data frame with a row for each action: its label, in a column
+    named like the log's, and numbers or lists of numbers.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf
@@ -50,37 +57,51 @@ def read_log(
     >>> cf.read_log(table).context_names
     ('age',)
     """
-    from counterfold.readers import _columns as columns
+    from counterfold.readers import _roles
 
     table = read_table(source)
-    optional = {"propensity": propensity, "logging_probs": logging_probs, "group": group, "available": available}
-    there = {*table.column_names, *(["logging_probs"] if columns.spread(table, "logging_probs") else [])}
-    found = {role: name or role for role, name in optional.items() if name or role in there}
-    roles = {"action": action, "reward": reward} | found
+    named = {"action": action, "dose": dose, "reward": reward, "propensity": propensity, "group": group}
+    named |= {"logging_probs": logging_probs, "available": available, "logger": logger, "logger_probs": logger_probs}
+    roles = _roles.found(table, named)
     chosen = [context] if isinstance(context, str) else context
-    matrices = [roles[role] for role in ("logging_probs", "available") if role in roles]
-    columns.require(table, [*roles.values(), *(chosen or ())], matrices=matrices)
-    taken = [part for name in (*roles.values(), *ignore) for part in (name, *columns.spread(table, name))]
-    features = columns.numeric(table, taken) if chosen is None else columns.allowed(chosen, action, reward)
+    _roles.require(table, roles, chosen or ())
+    inputs = {"context": _roles.context_of(table, roles, chosen, ignore), "actions": actions}
+    if action_features is not None:
+        inputs["action_features"] = _features(action_features, roles.get("action"))
     with columns_named(roles):
-        inputs = {role: columns.READ[role](table, name) for role, name in roles.items()}
-        return Log(**inputs, context=columns.features(table, features) if features else None, actions=actions)
+        return Log(**_roles.read(table, roles), **inputs)
+
+
+def _features(source: Any, action: str | None) -> Any:
+    """Return the features of each action by its label, from a source of their own; a log of doses will refuse them."""
+    from counterfold.readers import _columns, _roles
+
+    if action is None:
+        return source
+    try:
+        table = read_table(source)
+        _roles.require(table, {"action": action})
+        return _columns.by_action(table, action)
+    except DataError as error:
+        raise DataError(f"in `action_features`, {error}") from None
 
 
 def read_target(source: Any, column: str) -> Any:
-    """Return a target's probabilities, or predicted rewards, from a file or data frame, to pass on to `evaluate`.
+    """Return a target's probabilities or doses, or predicted rewards, from a file or data frame, for `evaluate`.
 
-    A column of numbers holds the probabilities of the logged actions alone; those of all actions are laid out in any
-    of the ways that `read_log` takes for `logging_probs`.
+    A column of numbers holds the probabilities of the logged actions alone, or the doses that the target would give.
+    Probabilities of all actions, or several doses per row, are laid out in any of the ways that `read_log` takes for
+    `logging_probs`.
 
     >>> import counterfold as cf
     >>> cf.read_target({"action": ["a", "b"], "target": [0.9, 0.1]}, "target")
     array([0.9, 0.1])
     """
     from counterfold.readers import _columns as columns
+    from counterfold.readers import _roles
 
     table = read_table(source)
-    columns.require(table, [column], matrices=[column])
+    _roles.require(table, {"target": column})
     if column in table.column_names and columns.is_numeric(table.column(column).type):
         return columns.numbers(table, column)
     return columns.matrix(table, column)

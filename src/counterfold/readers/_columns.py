@@ -1,7 +1,8 @@
 """From columns of a table to what a `Log` takes."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,27 +12,20 @@ from numpy.typing import NDArray
 from counterfold import checks, words
 from counterfold.arrays import Floats
 from counterfold.errors import DataError
+from counterfold.parts import labels_of
 
 SEPARATORS = (".", "_")
 """What may stand between a name and an action where a matrix is spread over columns, as in `target.red`."""
 
 
-def require(table: pa.Table, names: Iterable[str], *, matrices: Iterable[str] = ()) -> None:
-    """Require each of these columns, of which matrices may be spread; suggest the nearest name otherwise."""
-    for name in names:
-        if name not in table.column_names and not (name in matrices and spread(table, name)):
-            known = table.column_names
-            raise DataError(f"column `{name}` must be there.{words.nearest(name, known)} Found: {', '.join(known)}.")
-
-
-def spread(table: pa.Table, name: str) -> dict[str, str]:
+def spread(table: pa.Table, name: str, least: int = 2) -> dict[str, str]:
     """Return {column: action} for columns named like `NAME.ACTION` or `NAME_ACTION`, if there is no column NAME."""
     if name in table.column_names:
         return {}
     for separator in SEPARATORS:
         start = f"{name}{separator}"
         found = {column: column.removeprefix(start) for column in table.column_names if column.startswith(start)}
-        if len(found) > 1:
+        if len(found) >= least:
             return found
     return {}
 
@@ -42,22 +36,25 @@ def is_numeric(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def numeric(table: pa.Table, taken: Iterable[str]) -> list[str]:
-    """Return the numeric columns that are not taken."""
-    return [field.name for field in table.schema if is_numeric(field.type) and field.name not in set(taken)]
-
-
-def allowed(names: Sequence[str], action: str, reward: str) -> list[str]:
-    """Return the context columns that the user chose, unless one gives the answer away."""
-    for role, name in (("action", action), ("reward", reward)):
-        if name in names:
-            raise DataError(f"`context` must not hold column `{name}`, which is the {role}.")
-    return list(names)
+def numeric(table: pa.Table) -> list[str]:
+    """Return the columns of plain numbers."""
+    return [field.name for field in table.schema if is_numeric(field.type)]
 
 
 def is_list(kind: pa.DataType) -> bool:
     """Say whether a type is a list of any sort; writers differ in which one they choose."""
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Say whether a type is text of any sort."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def is_vector(column: pa.ChunkedArray) -> bool:
+    """Say whether a column holds lists, or texts that look like them."""
+    texts = column.drop_null()[:1].to_pylist() if is_text(column.type) else []
+    return is_list(column.type) or any(text.lstrip().startswith("[") for text in texts)
 
 
 def numbers(table: pa.Table, name: str) -> Floats:
@@ -82,48 +79,82 @@ def labels(table: pa.Table, name: str) -> NDArray[Any]:
 
 
 def matrix(table: pa.Table, name: str) -> Any:
-    """Return a matrix from a list column, a struct column, a text column of JSON lists, or columns `NAME.ACTION`.
+    """Return a matrix from a column of lists or structs, or JSON text of either, or from columns `NAME.ACTION`.
 
     A struct and spread columns name the actions, so they come as a table; lists come as an array.
     """
     wide = spread(table, name)
     if wide:
         return pa.table({action: numbers(table, column) for column, action in wide.items()})
-    column = table.column(name)
+    column = parsed(table, name)
     if pa.types.is_struct(column.type):
-        parts = table.select([name]).flatten()
+        parts = pa.table({name: column}).flatten()
         return pa.table({part.removeprefix(f"{name}."): numbers(parts, part) for part in parts.column_names})
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or pa.types.is_string_view(column.type):
-        return _stacked(name, _parsed(name, column.to_pylist()))
     if is_list(column.type):
         return _stacked(name, column)
     raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
 
 
+def matrices(table: pa.Table, name: str, loggers: Iterable[str]) -> dict[str, Any]:
+    """Return a matrix for each logging policy, from columns `NAME.LOGGER` or from one column with objects of them all.
+
+    Columns of numbers are `NAME.LOGGER.ACTION`; the labels of the `loggers` in the log tell where LOGGER ends.
+    """
+    if name in table.column_names:
+        column = parsed(table, name)
+        if not pa.types.is_struct(column.type):
+            raise DataError(f"column `{name}` must be objects from logger to probabilities, got {column.type}.")
+        table = pa.table({name: column}).flatten()
+    found = {}
+    for column, label in spread(table, name, least=1).items():
+        start, separator = column.removesuffix(label), column[len(name)]
+        if is_numeric(table.column(column).type):
+            fitting = [logger for logger in loggers if label.startswith(f"{logger}{separator}")]
+            label = max(fitting, key=len, default=label.partition(separator)[0])  # noqa: PLW2901 (its first part)
+        found[label] = f"{start}{label}"
+    return {label: matrix(table, place) for label, place in found.items()}
+
+
+def by_action(table: pa.Table, label: str) -> dict[Any, Floats]:
+    """Return the features of each action: the numbers, or lists of numbers, beside its label."""
+    actions = labels_of(label, labels(table, label), table.num_rows).tolist()
+    repeated = [action for action, count in Counter(actions).items() if count > 1]
+    if repeated:
+        raise DataError(f"column `{label}` must hold each action once, got {words.some(repeated)} more often.")
+    vectors = [name for name in table.column_names if is_vector(table.column(name))]
+    beside = [name for name in table.column_names if name in {*numeric(table), *vectors} - {label}]
+    if not beside:
+        raise DataError(f"there must be numbers beside column `{label}`. Found: {', '.join(table.column_names)}.")
+    return dict(zip(actions, np.column_stack(features(table, beside).columns), strict=True))
+
+
 def features(table: pa.Table, names: Iterable[str]) -> pa.Table:
-    """Return context columns, those of lists spread over one column per element."""
+    """Return columns of numbers, and those of lists spread over one column per element."""
     columns: dict[str, Floats] = {}
     for name in names:
-        if name in table.column_names and is_list(table.column(name).type):
-            elements = matrix(table, name).T
-            columns |= {f"{name}.{place}": element for place, element in enumerate(elements)}
+        if is_vector(table.column(name)):
+            columns |= {f"{name}.{place}": element for place, element in enumerate(matrix(table, name).T)}
         else:
             columns[name] = numbers(table, name)
     return pa.table(columns)
 
 
-def _parsed(name: str, texts: Sequence[str | None]) -> pa.ChunkedArray:
-    lists = []
-    for row, text in enumerate(texts):
+def parsed(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """Return a column; if it is of text, then the lists or objects that its JSON holds."""
+    column = table.column(name)
+    if not is_text(column.type):
+        return column
+    values = []
+    for row, text in enumerate(column.to_pylist()):
         try:
-            lists.append(None if text is None else json.loads(text))
+            values.append(None if text is None else json.loads(text, parse_int=float))
         except json.JSONDecodeError:
             raise DataError(
                 f"column `{name}` must be lists like [0.2, 0.8], got {text!r}, first at row {row}."
             ) from None
     try:
-        return pa.chunked_array([pa.array(lists, pa.list_(pa.float64()))])
-    except (pa.ArrowInvalid, TypeError):
+        return pa.chunked_array([pa.array(values)])
+    except (pa.ArrowException, TypeError, ValueError):
         raise DataError(f"column `{name}` must be lists of numbers like [0.2, 0.8].") from None
 
 
@@ -144,7 +175,9 @@ def _stacked(name: str, column: pa.ChunkedArray) -> Floats:
 
 READ: dict[str, Callable[[pa.Table, str], Any]] = {
     "action": labels,
+    "dose": numbers,
     "group": labels,
+    "logger": labels,
     "reward": numbers,
     "propensity": numbers,
     "logging_probs": matrix,
