@@ -27,13 +27,11 @@ Grid = Callable[[type[Estimator], Rows], Sequence[Estimator]]
 
 def gathered(wanted: Wanted | Sequence[Wanted], rows: Rows, grid: Grid) -> tuple[dict[str, Estimator], dict[str, str]]:
     """Return the candidates that apply, by distinct names, and why the others do not."""
-    if wanted == "default" and rows.kind == "doses":
-        wanted = "doses"
     listed = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, (str, type)) else [wanted]
     found: list[Estimator] = []
     left_out: dict[str, str] = {}
     for item in listed:
-        for choice in _resolved(item):
+        for choice in _resolved("doses" if item == "default" and rows.kind == "doses" else item):
             reason = choice.obstacle(rows)
             if reason:
                 left_out[choice.__name__ if isinstance(choice, type) else choice.name] = reason

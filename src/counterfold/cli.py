@@ -13,6 +13,7 @@ import typer
 
 from counterfold import registry
 from counterfold.errors import CounterfoldError
+from counterfold.options import LogOptions, column, separated, taking
 from counterfold.progress import bar
 
 if TYPE_CHECKING:
@@ -26,25 +27,6 @@ NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", 
 SPEC = "A name may carry settings, NAME:FIELD=VALUE."
 
 
-def column_option(help_: str, default: str | bool = True) -> Any:
-    """Return an option that takes the name of a column."""
-    return typer.Option(metavar="COLUMN", help=help_, show_default=default)
-
-
-LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="A Parquet, CSV, JSON-lines or Arrow file.")]
-Action = Annotated[str, column_option("Column of the logged action.")]
-Reward = Annotated[str, column_option("Column of the reward.")]
-Propensity = Annotated[str | None, column_option("Column of the logged action's probability.", "propensity, if there")]
-LoggingProbs = Annotated[
-    str | None, column_option("Column of the probabilities of all actions.", "logging_probs, if there")
-]
-Context = Annotated[list[str] | None, column_option("Columns of the context.", "every other numeric column")]
-Group = Annotated[str | None, column_option("Column of the user or session, kept together.", "group, if there")]
-Available = Annotated[str | None, column_option("Column of the actions that could be taken.", "available, if there")]
-Actions = Annotated[
-    str | None, typer.Option(metavar="LABELS", help="All actions in the order of the probabilities, with commas.")
-]
-Targets = Annotated[list[str], column_option("Column of the target's probabilities; repeat for several.")]
 Candidates = Annotated[
     list[str],
     typer.Option(metavar="NAMES", help=f"default, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"),
@@ -54,8 +36,16 @@ Validator = Annotated[
     str | None, typer.Option(metavar="NAME", help="The selector's trusted estimator.", show_default="dr, or else ips")
 ]
 Splits = Annotated[int | None, typer.Option(metavar="N", help="The selector's number of splits.", show_default="10")]
-Model = Annotated[str, typer.Option("--reward-model", metavar="NAME", help=f"{NAMES['models']} or none. {SPEC}")]
-Predictions = Annotated[str | None, column_option("Column of predicted rewards of all actions, instead of a model.")]
+Model = Annotated[
+    str,
+    typer.Option(
+        "--reward-model",
+        metavar="NAME",
+        help=f"{NAMES['models']} or none. {SPEC}",
+        show_default="ridge-per-action, or ridge-on-dose",
+    ),
+]
+Predictions = Annotated[str | None, column("Column of predicted rewards of all actions, instead of a model.")]
 Level = Annotated[float, typer.Option(metavar="LEVEL", help="Level of the interval.")]
 Threads = Annotated[
     int | None, typer.Option(metavar="N", help="Threads; never change the answer.", show_default="all cores")
@@ -111,24 +101,16 @@ def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = Fals
 
 
 @app.command()
+@taking(LogOptions)
 def evaluate(
-    log: LogFile,
+    log: LogOptions,
     *,
-    target: Targets = ["target"],  # noqa: B006 (typer copies it)
-    action: Action = "action",
-    reward: Reward = "reward",
-    propensity: Propensity = None,
-    logging_probs: LoggingProbs = None,
-    context: Context = None,
-    group: Group = None,
-    available: Available = None,
-    actions: Actions = None,
+    predictions: Predictions = None,
     candidates: Candidates = ["default"],  # noqa: B006 (typer copies it)
     selector: SelectorName = "ocv",
     validator: Validator = None,
     splits: Splits = None,
-    reward_model: Model = "ridge-per-action",
-    predictions: Predictions = None,
+    reward_model: Model = "default",
     level: Level = 0.95,
     threads: Threads = None,
     everything: Everything = False,
@@ -139,45 +121,35 @@ def evaluate(
     from counterfold import readers
     from counterfold.answers import evaluate as run
 
-    columns = dict(action=action, reward=reward, propensity=propensity, logging_probs=logging_probs, group=group)
-    ignore = [*target, *filter(None, [predictions])]
-    table, data = loaded(log, dict(columns, available=available), context, actions, ignore)
+    roles = {"reward_model": predictions} if predictions else {}
+    table, data = log.read(*roles.values())
     settings: dict[str, Any] = dict(candidates=separated(candidates), seed=seed, level=level, threads=threads)
     settings["selector"] = chosen_selector(selector, validator, splits)
-    settings["reward_model"] = None if reward_model == "none" else registry.build("models", reward_model)
-    roles = {"reward_model": predictions} if predictions else {}
+    settings["reward_model"] = None if reward_model == "none" else reward_model
     if predictions:
         settings["reward_model"] = readers.read_target(table, predictions)
     results = {}
-    for column in target:
-        named = readers.columns_named(roles | {"target": column})
-        with told_warnings(column), named, bar(f"Cross-validating {column}") as progress:
-            results[column] = run(data, readers.read_target(table, column), **settings, progress=progress)
+    for name in log.targets:
+        named = readers.columns_named(roles | {"target": name})
+        with told_warnings(name), named, bar(f"Cross-validating {name}") as progress:
+            results[name] = run(data, readers.read_target(table, name), **settings, progress=progress)
     if as_json:
-        answers = [{"target": column, **result.to_dict()} for column, result in results.items()]
-        print_json({"log": described(log, data), "evaluations": answers})
+        answers = [{"target": name, **result.to_dict()} for name, result in results.items()]
+        print_json({"log": described(log.log, data), "evaluations": answers})
         return
     from counterfold.report import text
 
     text.show(text.contents(data))
-    for column, result in results.items():
-        table = text.candidates(result, everything=everything)
-        text.show(text.answer(column, result), table, text.diagnostics(result.diagnostics))
+    for name, result in results.items():
+        lines = text.candidates(result, everything=everything)
+        text.show(text.answer(name, result), lines, text.diagnostics(result.diagnostics))
 
 
 @app.command()
+@taking(LogOptions)
 def check(
-    log: LogFile,
+    log: LogOptions,
     *,
-    target: Targets = ["target"],  # noqa: B006 (typer copies it)
-    action: Action = "action",
-    reward: Reward = "reward",
-    propensity: Propensity = None,
-    logging_probs: LoggingProbs = None,
-    context: Context = None,
-    group: Group = None,
-    available: Available = None,
-    actions: Actions = None,
     as_json: Json = False,
     seed: Annotated[int, typer.Option(help="Accepted as everywhere; nothing here is random.")] = 0,
 ) -> None:
@@ -187,36 +159,18 @@ def check(
     from counterfold.target import as_target
 
     del seed
-    columns = dict(action=action, reward=reward, propensity=propensity, logging_probs=logging_probs, group=group)
-    table, data = loaded(log, dict(columns, available=available), context, actions, target)
+    table, data = log.read()
     found = {}
-    for column in target:
-        with readers.columns_named({"target": column}):
-            found[column] = diagnose(data, as_target(readers.read_target(table, column), data))
+    for name in log.targets:
+        with readers.columns_named({"target": name}):
+            found[name] = diagnose(data, as_target(readers.read_target(table, name), data))
     if as_json:
-        diagnoses = [{"target": column, **asdict(diagnostics)} for column, diagnostics in found.items()]
-        print_json({"log": described(log, data), "diagnostics": diagnoses})
+        diagnoses = [{"target": name, **asdict(diagnostics)} for name, diagnostics in found.items()]
+        print_json({"log": described(log.log, data), "diagnostics": diagnoses})
         return
     from counterfold.report import text
 
     text.show(text.contents(data), *(text.headed(name, text.diagnostics(one)) for name, one in found.items()))
-
-
-def loaded(
-    path: Path, columns: dict[str, Any], context: list[str] | None, actions: str | None, ignore: list[str]
-) -> tuple[Any, "Log"]:
-    """Return the file's table and its log."""
-    from rich.console import Console
-    from rich.text import Text
-
-    from counterfold import readers
-
-    labels = None if actions is None else separated([actions])
-    with Console(stderr=True, markup=False).status(Text(f"Reading {path}")):
-        table = readers.read_table(path)
-        return table, readers.read_log(
-            table, **columns, context=separated(context or []) or None, actions=labels, ignore=ignore
-        )
 
 
 def chosen_selector(selector: str, validator: str | None, splits: int | None) -> Any:
@@ -232,19 +186,18 @@ def print_json(answer: dict[str, Any]) -> None:
     typer.echo(json.dumps(answer, indent=2, allow_nan=False))
 
 
-def separated(texts: list[str]) -> list[str]:
-    """Return the parts of repeated options that may also be given at once, with commas."""
-    return [part.strip() for text in texts for part in text.split(",") if part.strip()]
-
-
 def described(path: Path, log: "Log") -> dict[str, Any]:
     """Return what was read, so that a reader of the answer can see what it rests on."""
     return {
         "file": str(path),
         "rows": len(log),
+        "kind": log.kind,
         "actions": [str(action) for action in log.actions],
+        "dose": None if log.dose is None else {"low": float(log.dose.min()), "high": float(log.dose.max())},
         "context": list(log.context_names),
         "groups": None if log.group is None else int(log.group.max()) + 1,
+        "loggers": None if log.loggers is None else [str(label) for label in log.loggers.labels],
+        "action_features": None if log.action_features is None else log.action_features.shape[1],
     }
 
 

@@ -30,7 +30,9 @@ class Diagnostics:
     - `mean_weight`, `mean_weight_p`: should be 1, less what lacks support; a small p-value of the two-sided normal test
       says that the propensities or the target's probabilities are wrong, or that rare large weights are missing.
     - `unsupported_rows`, `unsupported_mass`: rows in which the target may take an action that the log could never take,
-      and its probability on average; None if the target is known for the logged actions alone.
+      and its probability on average; None if the target is known for the logged actions alone, or gives doses.
+    - `bandwidth`: on a log of doses, how near to the target's a logged dose must be to get any weight, by a rule of
+      thumb; estimators choose their own. None where actions are labels.
     - `reward_low`, `reward_high`: the range of the rewards.
     - `model_shift`: by how many standard errors the answer moves when the reward model predicts only rows that it was
       not fitted on; None if the answer needs no fitted model. A large one says that the model flatters itself.
@@ -48,6 +50,7 @@ class Diagnostics:
     mean_weight_p: float
     unsupported_rows: int | None
     unsupported_mass: float | None
+    bandwidth: float | None
     reward_low: float
     reward_high: float
     model_shift: float | None
@@ -72,6 +75,7 @@ def diagnose(log: Log, target: Target) -> Diagnostics:
         mean_weight_p=mean_test(weights, log, expected=1 - mass),
         unsupported_rows=None if missing is None else int((missing > 0).sum()),
         unsupported_mass=None if missing is None else mass,
+        bandwidth=target.bandwidth,
         reward_low=float(log.reward.min()),
         reward_high=float(log.reward.max()),
         groups=None if log.group is None else int(log.group.max()) + 1,
@@ -103,12 +107,16 @@ def judged(found: Diagnostics) -> Diagnostics:
     """Return the diagnostics with the verdict and the sentences that explain it."""
     effective, share, mass = found.effective_rows, found.largest_share, found.unsupported_mass or 0.0
     odd = f"the mean weight is {found.mean_weight:.3g} where {1 - mass:.3g} is expected (p = {found.mean_weight_p:.1g})"
+    never, suspects = "the target never takes a logged action", "the propensities"
+    if found.bandwidth is not None:
+        never = f"no logged dose is within {found.bandwidth:.3g} of the target's"
+        suspects = "the densities, and that the target's doses lie well within the logged ones"
     against = {
-        "the target never takes a logged action": effective == 0,
+        never: effective == 0,
         f"the log is worth only {effective:.3g} rows for this target": 0 < effective < FEW_EFFECTIVE_ROWS,
         f"one row has {share:.0%} of all weight": effective > 0 and share >= LARGE_SHARE,
         f"{mass:.2%} of the target's probability is on actions that the log could never take": mass >= SOME_UNSUPPORTED,
-        f"{odd}: check the propensities": effective > 0 and found.mean_weight_p < SURPRISING,
+        f"{odd}: check {suspects}": effective > 0 and found.mean_weight_p < SURPRISING,
         f"there are only {found.groups} groups": found.groups is not None and found.groups < FEW_GROUPS,
     }
     reasons = tuple(reason for reason, holds in against.items() if holds)

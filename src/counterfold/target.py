@@ -16,12 +16,13 @@ class Target:
     """`logged` holds the probability of each logged action, `probs` (n x A) those of all actions if they are known.
 
     On a log of doses, `doses` (n x m) holds what the target would give, one or several draws per row, and `logged` the
-    density of that at the logged dose, smoothed by the rule of thumb.
+    density of that at the logged dose, smoothed with a rule-of-thumb `bandwidth`.
     """
 
     logged: Floats
     probs: Floats | None = None
     doses: Floats | None = None
+    bandwidth: float | None = None
 
     @property
     def draws(self) -> int:
@@ -56,4 +57,5 @@ def _of_doses(value: Any, logged: Floats) -> Target:
     doses = checks.floats("target", value, ndim=1)[:, None] if alone else matrix("target", value, len(logged))[0]
     checks.length("target", doses, len(logged))
     checks.finite("target", doses)
-    return Target(kernels.density(logged, doses, kernels.rule_of_thumb(logged)), doses=doses)
+    bandwidth = kernels.rule_of_thumb(logged)
+    return Target(kernels.density(logged, doses, bandwidth), doses=doses, bandwidth=bandwidth)

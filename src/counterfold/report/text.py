@@ -1,6 +1,7 @@
 """An evaluation, and a log's diagnostics, for the terminal."""
 
 import math
+from collections.abc import Collection, Iterator
 
 from rich.console import Console, ConsoleRenderable, Group
 from rich.padding import Padding
@@ -28,7 +29,8 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
     )
     grid.add_row("value", Text(value, style="bold"))
     grid.add_row(f"{100 * result.level:g} % interval", f"{low} to {high}")
-    grid.add_row("by", f"{result.selected}, the best of {len(result.table)} candidates")
+    how = f"{'a mixture' if _is_mixed(result) else 'the best'} of {len(result.table)} candidates"
+    grid.add_row("by", f"{result.selected}, {how if len(result.table) > 1 else 'the only candidate'}")
     if truth is not None:
         inside = "inside" if result.interval.low <= truth <= result.interval.high else "outside"
         grid.add_row("truth", f"{shown(truth, result.stderr)}, {inside} the interval")
@@ -41,27 +43,27 @@ def headed(title: str, part: ConsoleRenderable) -> ConsoleRenderable:
 
 
 def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRenderable:
-    """Return the table of candidates, the best first; without `everything` only the best of each estimator."""
+    """Return the table of candidates, the best first.
+
+    Without `everything` it holds the best of each estimator, and every one that has a share in the answer.
+    """
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2))
     table.add_column("candidate")
     for heading in ("value", "std. error", "score"):
         table.add_column(heading, justify="right")
     table.add_column("")
-    ranked = sorted(result.table, key=lambda line: (line.score, not line.chosen))
+    ranked = sorted(result.table, key=lambda line: (-line.share, line.score))
     best = {_kind(line): line for line in reversed(ranked)}
-    lines = [line for line in ranked if everything or best[_kind(line)] is line]
+    lines = [line for line in ranked if everything or line.share or best[_kind(line)] is line]
+    mixed = _is_mixed(result)
     smallest = min((line.stderr for line in lines if line.stderr > 0), default=0.0)
     for line in lines:
         numbers = shown(line.value, smallest), shown(line.stderr, smallest), f"{line.score:.3e}"
-        table.add_row(line.name, *numbers, "chosen" if line.chosen else "", style="bold green" if line.chosen else "")
-    notes = []
-    if len(lines) < len(ranked):
-        notes.append(f"the best of each estimator, among {len(ranked)} candidates")
-    reasons = dict.fromkeys(result.left_out.values())
-    for reason in reasons:
-        names = [name for name, why in result.left_out.items() if why == reason]
-        notes.append(f"left out, because each {reason}: {', '.join(names)}")
-    return Group(table, *(Text(note, style="dim") for note in notes))
+        part = (_percent(line.share) if mixed else "chosen") if line.share else ""
+        table.add_row(line.name, *numbers, part, style="bold green" if part else "")
+    which = "those with a share and the best of each estimator" if mixed else "the best of each estimator"
+    shortened = [f"{which}, among {len(ranked)} candidates"] if len(lines) < len(ranked) else []
+    return Group(table, *(Text(note, style="dim") for note in [*shortened, *_left_out(result)]))
 
 
 def diagnostics(found: Diagnostics) -> ConsoleRenderable:
@@ -76,7 +78,7 @@ def diagnostics(found: Diagnostics) -> ConsoleRenderable:
     grid.add_row(
         "mean weight", f"{found.mean_weight:.4f}, expected {_expected(found):.4g} (p = {found.mean_weight_p:.2g})"
     )
-    grid.add_row("without support", _unsupported(found))
+    grid.add_row(*_reach(found))
     grid.add_row("rewards", f"{found.reward_low:g} to {found.reward_high:g}")
     if found.groups is not None:
         grid.add_row("groups", str(found.groups))
@@ -91,16 +93,19 @@ def contents(log: Log) -> ConsoleRenderable:
     """Return what a log holds."""
     grid = facts()
     grid.add_row("rows", str(len(log)))
-    grid.add_row("actions", f"{len(log.actions)}: {words.some(log.actions, 8)}")
-    grid.add_row(
-        "context",
-        f"{len(log.context_names)}: {words.some(log.context_names, 8)}" if log.context_names else "none",
-    )
+    if log.dose is None:
+        grid.add_row("actions", _named(log.actions))
+    else:
+        grid.add_row("doses", f"{log.dose.min():g} to {log.dose.max():g}, mean {log.dose.mean():.4g}")
+    if log.action_features is not None:
+        grid.add_row("action features", f"{log.action_features.shape[1]} for each action")
+    grid.add_row("context", _named(log.context_names) if log.context_names else "none")
     grid.add_row("rewards", f"{log.reward.min():g} to {log.reward.max():g}, mean {log.reward.mean():.4g}")
     kind = "propensities" if log.logging_probs is None else "full probabilities"
-    grid.add_row(
-        "logging policy", f"{kind}, logged actions had {log.propensity.min():.3g} to {log.propensity.max():.3g}"
-    )
+    known = f"{kind}, logged actions" if log.dose is None else "densities, logged doses"
+    grid.add_row("logging policy", f"{known} had {log.propensity.min():.3g} to {log.propensity.max():.3g}")
+    if log.loggers is not None:
+        grid.add_row("loggers", _named(log.loggers.labels))
     if log.group is not None:
         grid.add_row("groups", str(log.group.max() + 1))
     return grid
@@ -122,6 +127,24 @@ def facts() -> Table:
     return grid
 
 
+def _left_out(result: Evaluation) -> Iterator[str]:
+    for reason in dict.fromkeys(result.left_out.values()):
+        names = [name for name, why in result.left_out.items() if why == reason]
+        yield f"left out, because each {reason}: {', '.join(names)}"
+
+
+def _named(labels: Collection[object]) -> str:
+    return f"{len(labels)}: {words.some(labels, 8)}"
+
+
+def _is_mixed(result: Evaluation) -> bool:
+    return sum(line.share > 0 for line in result.table) > 1
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.005 else "< 1 %"
+
+
 def _kind(line: Candidate) -> str:
     return line.name.partition("(")[0]
 
@@ -130,7 +153,10 @@ def _expected(found: Diagnostics) -> float:
     return 1 - (found.unsupported_mass or 0.0)
 
 
-def _unsupported(found: Diagnostics) -> str:
+def _reach(found: Diagnostics) -> tuple[str, str]:
+    """Return how far the log reaches the target, and what that is called."""
+    if found.bandwidth is not None:
+        return "weights", f"smoothed over doses within {found.bandwidth:.3g} of the target's, by a rule of thumb"
     if found.unsupported_mass is None:
-        return "unknown: the target's probabilities are known for the logged actions alone"
-    return f"{found.unsupported_rows} rows, {found.unsupported_mass:.2%} of the target's probability"
+        return "without support", "unknown: the target's probabilities are known for the logged actions alone"
+    return "without support", f"{found.unsupported_rows} rows, {found.unsupported_mass:.2%} of the target's probability"

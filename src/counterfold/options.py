@@ -1,0 +1,108 @@
+"""What commands that read a log have in common: its file, and which of its columns hold what."""
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from functools import update_wrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from counterfold.log import Log
+
+Command = Callable[..., None]
+COLUMNS = "The log and its columns"
+
+
+def column(help_: str, default: str = "") -> Any:
+    """Return an option that takes the name of a column."""
+    return typer.Option(metavar="COLUMN", help=help_, show_default=default or True, rich_help_panel=COLUMNS)
+
+
+@dataclass(frozen=True)
+class LogOptions:
+    """A log's file and its columns, as options; but for `log` and `target` they are the arguments of `read_log`."""
+
+    log: Annotated[Path, typer.Argument(metavar="LOG", help="A Parquet, CSV, JSON-lines or Arrow file.")]
+    target: Annotated[
+        list[str] | None, column("Column of the target's probabilities, or doses; repeat for several.", "target")
+    ] = None
+    action: Annotated[str | None, column("Column of the logged action.", "action")] = None
+    dose: Annotated[
+        str | None, column("Column of the logged dose, such as a price, instead of actions.", "dose, if no action")
+    ] = None
+    reward: Annotated[str, column("Column of the reward.")] = "reward"
+    propensity: Annotated[
+        str | None, column("Column of the logged action's probability, or dose's density.", "propensity, if there")
+    ] = None
+    logging_probs: Annotated[
+        str | None, column("Column of the probabilities of all actions.", "logging_probs, if there")
+    ] = None
+    logger: Annotated[
+        str | None, column("Column of which of several policies decided.", "logger, if there with logger_probs")
+    ] = None
+    logger_probs: Annotated[
+        str | None, column("Columns of the probabilities of each such policy.", "logger_probs, if there")
+    ] = None
+    context: Annotated[list[str] | None, column("Columns of the context.", "every other numeric column")] = None
+    group: Annotated[str | None, column("Column of the user or session, kept together.", "group, if there")] = None
+    available: Annotated[str | None, column("Column of the actions that could be taken.", "available, if there")] = None
+    actions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABELS",
+            help="All actions in the order of the probabilities, with commas.",
+            rich_help_panel=COLUMNS,
+        ),
+    ] = None
+    action_features: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A file with each action's label and numbers about it.", rich_help_panel=COLUMNS
+        ),
+    ] = None
+
+    @property
+    def targets(self) -> list[str]:
+        """Return the targets' columns."""
+        return self.target or ["target"]
+
+    def read(self, *others: str) -> tuple[Any, "Log"]:
+        """Return the file's table and its log, whose context leaves out the targets and `others`."""
+        from rich.console import Console
+        from rich.text import Text
+
+        from counterfold import readers
+
+        given = asdict(self)
+        del given["log"], given["target"]
+        given["context"] = separated(self.context or []) or None
+        given["actions"] = None if self.actions is None else separated([self.actions])
+        with Console(stderr=True, markup=False).status(Text(f"Reading {self.log}")):
+            table = readers.read_table(self.log)
+            return table, readers.read_log(table, **given, ignore=[*self.targets, *others])
+
+
+def taking(options: type[Any]) -> Callable[[Command], Command]:
+    """Give a command the fields of a dataclass as options, before its own; they arrive as its first argument."""
+    shared = inspect.signature(options).parameters
+
+    def decorated(command: Command) -> Command:
+        def run(**given: Any) -> None:
+            command(options(**{name: given.pop(name) for name in shared}), **given)
+
+        own = list(inspect.signature(command).parameters.values())[1:]
+        keywords = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*shared.values(), *own)]
+        update_wrapper(run, command)
+        run.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined] # what typer looks at
+        run.__annotations__ = {one.name: one.annotation for one in keywords}
+        return run
+
+    return decorated
+
+
+def separated(texts: Iterable[str]) -> list[str]:
+    """Return the parts of repeated options that may also be given at once, with commas."""
+    return [part.strip() for text in texts for part in text.split(",") if part.strip()]
