@@ -53,8 +53,9 @@ def test_evaluate_prints_the_log_the_candidates_the_answer_and_the_diagnostics(r
 
 def test_json_has_what_the_table_has(evaluated, run, save):
     found = evaluated()
-    log = {"file": str(save()), "rows": 120, "actions": ["0", "1", "2"], "context": ["age", "height", "pi"]}
-    assert found["log"] == log | {"groups": None}
+    log = {"file": str(save()), "rows": 120, "kind": "labels", "actions": ["0", "1", "2"]}
+    missing = dict.fromkeys(["dose", "groups", "loggers", "action_features"])
+    assert found["log"] == log | {"context": ["age", "height", "pi"]} | missing
     [answer] = found["evaluations"]
     keys = "target value stderr interval selected selector seed verdict diagnostics left_out table"
     assert set(answer) == set(keys.split())

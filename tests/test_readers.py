@@ -6,74 +6,17 @@ import re
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.feather
-import pyarrow.parquet
 import pytest
 
 import counterfold as cf
+from tables import FORMATS, csv, json_lines, objects, parquet, spread, table_of
 
 MATRICES = ("logging_probs", "target")
-
-
-def table_of(columns, **more):
-    """Return a table with matrices as lists; None leaves a column out."""
-    kept = {name: column for name, column in (columns | more).items() if column is not None}
-    return pa.table({name: c.tolist() if isinstance(c, np.ndarray) else c for name, c in kept.items()})
 
 
 @pytest.fixture
 def table(columns):
     return table_of(columns)
-
-
-def texts(table):
-    """Return a table with matrices as JSON texts."""
-    for name in MATRICES:
-        column = pa.array([json.dumps(row) for row in table[name].to_pylist()])
-        table = table.set_column(table.column_names.index(name), name, column)
-    return table
-
-
-def arrow(table, writer):
-    sink = pa.BufferOutputStream()
-    with writer(sink, table.schema) as out:
-        out.write_table(table, max_chunksize=50)
-    return sink.getvalue().to_pybytes()
-
-
-def written(write, *arguments, **settings):
-    sink = pa.BufferOutputStream()
-    write(*arguments, sink, **settings)
-    return sink.getvalue().to_pybytes()
-
-
-def json_lines(table):
-    return "".join(f"{json.dumps(row)}\n" for row in table.to_pylist()).encode()
-
-
-def parquet(table):
-    return written(pa.parquet.write_table, table, row_group_size=50)
-
-
-def csv(table, delimiter=","):
-    return written(pa.csv.write_csv, texts(table), write_options=pa.csv.WriteOptions(delimiter=delimiter))
-
-
-FORMATS = {
-    "log.parquet": parquet,
-    "log.csv": csv,
-    "log.csv.gz": lambda table: gzip.compress(csv(table)),
-    "log.tsv": lambda table: csv(table, "\t"),
-    "LOG.TSV": lambda table: csv(table, "\t"),
-    "LOG.CSV.GZ": lambda table: gzip.compress(csv(table)),
-    "log.jsonl": json_lines,
-    "log.jsonl.gz": lambda table: gzip.compress(json_lines(table)),
-    "log.arrow": lambda table: arrow(table, pa.ipc.new_file),
-    "stream.arrow": lambda table: arrow(table, pa.ipc.new_stream),
-    "log.arrows": lambda table: arrow(table, pa.ipc.new_stream),
-    "log.feather": lambda table: written(pa.feather.write_feather, table),
-}
 
 
 @pytest.fixture(params=[*FORMATS, "folder"])
@@ -118,14 +61,6 @@ def test_every_frame_gives_the_same_log_and_answer(kind, table, actions, expecte
 
 
 # layouts of probabilities
-
-
-def spread(separator):
-    return lambda lists, actions: dict(zip([separator + a for a in actions], np.transpose(lists), strict=True))
-
-
-def objects(lists, actions):
-    return [dict(zip(actions, row, strict=True)) for row in lists]
 
 
 LAYOUTS = {
