@@ -81,7 +81,8 @@ class Log:
             return
         self._know_actions(action, actions, logging_probs, logger, logger_probs)
         self.available = parts.availability_of(available, self.action, self.actions)
-        self.propensity = parts.propensity_of(propensity, self.logging_probs, self.action)
+        source = "logging_probs" if self.loggers is None else "logger_probs"
+        self.propensity = parts.propensity_of(propensity, self.logging_probs, self.action, source)
         if action_features is not None:
             self.action_features = parts.action_features_of(action_features, self.actions)
         if self.logging_probs is not None and self.available is not None:
@@ -94,8 +95,10 @@ class Log:
             raise DataError("a log must have `action` or `dose`, got neither.")
         labels = parts.labels_of("action", action, len(self))
         several = parts.several(logger, logger_probs)
-        shown = next(iter(logger_probs.values())) if several and logging_probs is None else logging_probs
-        probs, columns = (None, None) if shown is None else parts.matrix("logging_probs", shown, len(self))
+        name, shown = "logging_probs", logging_probs
+        if several and logging_probs is None:
+            name, shown = "logger_probs", next(iter(logger_probs.values()))
+        probs, columns = (None, None) if shown is None else parts.matrix(name, shown, len(self))
         self.actions = parts.action_set(labels, actions, columns, None if probs is None else probs.shape[1])
         self.action = parts.codes_of("action", labels, self.actions)
         if logging_probs is not None:

@@ -170,7 +170,7 @@ def probabilities_of(name: str, value: Any, rows: int, actions: tuple[Any, ...])
     return probs
 
 
-def propensity_of(propensity: ArrayLike | None, probs: Floats | None, codes: Ints) -> Floats:
+def propensity_of(propensity: ArrayLike | None, probs: Floats | None, codes: Ints, source: str) -> Floats:
     """Return the probability with which each logged action was taken; where it is known twice, both must agree."""
     if probs is None:
         if propensity is None:
@@ -180,11 +180,11 @@ def propensity_of(propensity: ArrayLike | None, probs: Floats | None, codes: Int
         return given
     logged = checks.frozen(probs[np.arange(len(codes)), codes])
     likely = logged >= checks.SMALLEST_PROPENSITY
-    checks.every("logging_probs", logged, likely, f"at least {checks.SMALLEST_PROPENSITY:g} for the logged action")
+    checks.every(source, logged, likely, f"at least {checks.SMALLEST_PROPENSITY:g} for the logged action")
     if propensity is not None:
-        given = propensity_of(propensity, None, codes)
+        given = propensity_of(propensity, None, codes, source)
         agree = np.abs(given - logged) <= PROPENSITY_TOLERANCE
-        checks.every("propensity", given, agree, "the logged action's entry of `logging_probs`")
+        checks.every("propensity", given, agree, f"the logged action's entry of `{source}`")
     return logged
 
 
@@ -249,7 +249,10 @@ def action_features_of(value: Any, actions: tuple[Any, ...]) -> Floats:
     features = checks.floats("action_features", value, ndim=2, per="action")
     if len(features) != len(actions) or features.shape[1] == 0:
         raise DataError(f"`action_features` must have one row per action ({len(actions)}), got {features.shape}.")
-    checks.finite("action_features", features)
+    bad = [action for action, row in zip(actions, features, strict=True) if not (np.abs(row) <= checks.LARGEST).all()]
+    if bad:
+        counted = f"{len(bad)} of {len(actions)} actions: {words.some(bad)}"
+        raise DataError(f"`action_features` must be finite, got other numbers for {counted}.")
     return features
 
 

@@ -1,0 +1,357 @@
+"""Doses, several loggers, features of actions: the same log from every format and layout, a sentence when it is bad."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import counterfold as cf
+from tables import FORMATS, csv, objects, table_of
+
+LOGGERS = ["old", "new_v2"]
+FRAMES = {
+    "pandas": lambda _, table: table.to_pandas(),
+    "polars": lambda polars, table: polars.from_arrow(table),
+    "pyarrow": lambda _, table: table,
+    "builtins": lambda _, table: table.to_pydict(),
+}
+
+
+@pytest.fixture(params=["log.parquet", "log.csv", "log.jsonl", "log.arrow", *FRAMES])
+def source(request, tmp_path):
+    """Return a function that turns a table into a file or a frame."""
+    if request.param in FRAMES:
+        return partial(FRAMES[request.param], pytest.importorskip(request.param))
+
+    def write(table):
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}{request.param}"
+        path.write_bytes(FORMATS[request.param](table))
+        return path
+
+    return write
+
+
+def same(log, expected):
+    """Require two logs to hold the same."""
+    for name in ("action", "dose", "reward", "context", "propensity", "logging_probs", "action_features"):
+        np.testing.assert_array_equal(getattr(log, name), getattr(expected, name), err_msg=name)
+    assert (log.actions, log.context_names) == (expected.actions, expected.context_names)
+    assert (log.loggers is None) == (expected.loggers is None)
+    if log.loggers is not None:
+        rows = np.arange(len(log))
+        by_label = [dict(zip(map(str, one.labels), one.probs, strict=True)) for one in (log.loggers, expected.loggers)]
+        assert set(by_label[0]) == set(by_label[1])
+        for label, probs in by_label[0].items():
+            np.testing.assert_array_equal(probs, by_label[1][label])
+        np.testing.assert_array_equal(log.loggers.probs[log.loggers.codes, rows], log.logging_probs)
+
+
+# doses
+
+
+@pytest.fixture
+def doses():
+    """Return the columns of a log of prices."""
+    rng = np.random.default_rng(0)
+    age = rng.uniform(18, 80, size=120)
+    price = rng.normal(age / 5, 2.0)
+    density = np.exp(-(((price - age / 5) / 2.0) ** 2) / 2) / 2.0 / np.sqrt(2 * np.pi)
+    draws = age[:, None] / 5 - 1 + rng.normal(size=(120, 3))
+    reward = price * (price < 12) + rng.normal(size=120)
+    return {"age": age, "dose": price, "reward": reward, "propensity": density, "target": age / 5 - 1, "draws": draws}
+
+
+def log_of_doses(doses):
+    context = pa.table({"age": doses["age"]})
+    return cf.Log(context=context, **{name: doses[name] for name in ("dose", "reward", "propensity")})
+
+
+def test_a_log_of_doses_from_every_format(doses, source):
+    read = source(table_of(doses))
+    log = cf.read_log(read)
+    same(log, log_of_doses(doses))
+    for target in ("target", "draws"):
+        answer = cf.evaluate(log, cf.read_target(read, target), "kernel-dr")
+        assert answer.to_json() == cf.evaluate(log_of_doses(doses), doses[target], "kernel-dr").to_json()
+
+
+DRAWS = {
+    "list": lambda draws: {"draws": draws},
+    "JSON": lambda draws: {"draws": [json.dumps(row) for row in draws.tolist()]},
+    "struct": lambda draws: {"draws": objects(draws.tolist(), "abc")},
+    "columns": lambda draws: {f"draws.{place}": column for place, column in enumerate(draws.T)},
+}
+
+
+@pytest.mark.parametrize("layout", DRAWS.values(), ids=DRAWS)
+def test_several_draws_of_a_dose_in_every_layout(layout, doses):
+    table = table_of(doses | {"draws": None} | layout(doses["draws"]))
+    log = cf.read_log(table, ignore=["target", "draws"])
+    same(log, log_of_doses(doses))
+    found = cf.estimate(log, cf.read_target(table, "draws"), cf.KernelIPS(2.0))
+    assert found.value == cf.estimate(log, doses["draws"], cf.KernelIPS(2.0)).value
+
+
+def test_a_named_dose_makes_a_log_of_doses_and_leaves_what_goes_with_actions_alone(doses):
+    more = {"price": doses["dose"], "dose": None, "action": [0, 1] * 60, "logging_probs": [[0.5, 0.5]] * 120}
+    same(cf.read_log(table_of(doses | more), dose="price"), log_of_doses(doses))
+
+
+def test_an_action_beside_a_dose_wins_unless_one_is_named(doses):
+    both = table_of(doses, action=[0, 1] * 60, propensity=[0.5] * 120)
+    log = cf.read_log(both)
+    assert (log.kind, log.context_names) == ("labels", ("age", "dose"))
+    assert cf.read_log(both, dose="dose").kind == "doses"
+    with pytest.raises(cf.DataError, match="must have `action` or `dose`, and `action` goes with `action`, got it"):
+        cf.read_log(both, dose="dose", action="action")
+
+
+def test_the_dose_must_not_be_context(doses):
+    with pytest.raises(cf.DataError, match=r"^`context` must not hold column `dose`, which is the dose\.$"):
+        cf.read_log(table_of(doses), context=["age", "dose"])
+
+
+HALF = "in 60 of 120 rows, first at row 1."
+BAD_DOSES = {
+    "nan": ({"price": [1.0, np.nan] * 60}, f"`dose` (column `price`) must be finite, got nan {HALF}"),
+    "null": ({"price": [1.0, None] * 60}, f"`dose` (column `price`) must be finite, got nan {HALF}"),
+    "infinite": ({"price": [1.0, np.inf] * 60}, f"`dose` (column `price`) must be finite, got inf {HALF}"),
+    "text": ({"price": ["1", "2"] * 60}, "column `price` must be numbers, got string."),
+    "lists": ({"price": [[1.0], [2.0]] * 60}, "column `price` must be numbers, got list<"),
+    "constant": ({"price": [3] * 120}, "`dose` (column `price`) must vary, got 3.0 in all 120 rows: there is nothing"),
+    "no density": ({"propensity": None}, "a log of doses must have `propensity`, the probability density of each, got"),
+    "zero density": ({"propensity": [0.1, 0.0] * 60}, "`propensity` must be a probability density of at least 1e-30, "),
+    "missing": ({"price": None}, "column `price` must be there. Found: age, "),
+}
+
+
+@pytest.mark.parametrize(("changes", "message"), BAD_DOSES.values(), ids=BAD_DOSES)
+def test_bad_doses_get_one_sentence(changes, message, doses):
+    with pytest.raises(cf.DataError) as caught:
+        cf.read_log(table_of(doses | {"price": doses["dose"]} | changes), dose="price")
+    assert str(caught.value).startswith(message)
+
+
+# several loggers
+
+
+@pytest.fixture
+def logged(columns):
+    """Return a log of two policies, and the probabilities of each."""
+    rng = np.random.default_rng(1)
+    probs = dict(zip(LOGGERS, (rng.dirichlet([4.0, 2.0, 3.0], size=120) for _ in LOGGERS), strict=True))
+    logger = np.array(LOGGERS)[rng.integers(2, size=120)]
+    return columns | {"logger": logger, "logging_probs": None}, probs
+
+
+def spread_twice(separator):
+    return lambda probs, actions: {
+        f"{separator}{label}{separator}{action}": column
+        for label, matrix in probs.items()
+        for action, column in zip(actions, matrix.T, strict=True)
+    }
+
+
+def nested(probs, actions=None):
+    lists = {label: matrix.tolist() if actions is None else objects(matrix, actions) for label, matrix in probs.items()}
+    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+
+
+PROBS = {
+    "lists": lambda probs, _: {f".{label}": matrix for label, matrix in probs.items()},
+    "lists, underscores": lambda probs, _: {f"_{label}": matrix for label, matrix in probs.items()},
+    "structs": lambda probs, actions: {f".{label}": objects(matrix, actions) for label, matrix in probs.items()},
+    "JSON lists": lambda probs, _: {f".{label}": [*map(json.dumps, m.tolist())] for label, m in probs.items()},
+    "JSON objects": lambda probs, actions: {f".{x}": [*map(json.dumps, objects(m, actions))] for x, m in probs.items()},
+    "numbers": spread_twice("."),
+    "numbers, underscores": spread_twice("_"),
+    "one struct of lists": lambda probs, _: {"": nested(probs)},
+    "one struct of structs": lambda probs, actions: {"": nested(probs, actions)},
+    "one JSON of lists": lambda probs, _: {"": [*map(json.dumps, nested(probs))]},
+    "one JSON of objects": lambda probs, actions: {"": [*map(json.dumps, nested(probs, actions))]},
+}
+
+
+def log_of_loggers(logged, actions):
+    columns, probs = logged
+    context = pa.table({name: columns[name] for name in ("age", "height")})
+    inputs = {name: columns[name] for name in ("action", "reward", "logger")}
+    return cf.Log(**inputs, context=context, logger_probs=probs, actions=actions)
+
+
+@pytest.mark.parametrize("name", ["logger_probs", "policies"])
+@pytest.mark.parametrize("layout", PROBS.values(), ids=PROBS)
+def test_probabilities_of_loggers_in_every_layout(layout, name, logged, actions):
+    columns, probs = logged
+    table = table_of(columns | {name + end: column for end, column in layout(probs, actions).items()})
+    log = cf.read_log(table, logger_probs=None if name == "logger_probs" else name, actions=actions)
+    same(log, log_of_loggers(logged, actions))
+
+
+@pytest.mark.parametrize("layout", ["lists", "structs", "numbers", "one struct of lists", "one struct of structs"])
+def test_several_loggers_from_every_format(layout, logged, actions, source):
+    columns, probs = logged
+    parts = {f"logger_probs{end}": column for end, column in PROBS[layout](probs, actions).items()}
+    log = cf.read_log(source(table_of(columns | parts)), actions=actions)
+    same(log, log_of_loggers(logged, actions))
+
+
+def test_numbers_as_loggers_and_names_that_begin_alike(columns, actions):
+    probs = dict.fromkeys(["1", "1.5", "10"], columns["logging_probs"])
+    parts = {f"logger_probs{end}": column for end, column in PROBS["lists"](probs, actions).items()}
+    log = cf.read_log(table_of(columns | parts, logger=[1.0, 1.5, 10.0] * 40), actions=actions)
+    assert (log.loggers.labels, log.loggers.codes[:3].tolist()) == (("1", "1.5", "10"), [0, 1, 2])
+
+
+def test_a_column_called_logger_is_any_column_without_probabilities(columns, actions):
+    log = cf.read_log(table_of(columns, logger=[1, 2] * 60), actions=actions)
+    assert (log.loggers, log.context_names) == (None, ("age", "height", "logger"))
+
+
+UNPAIRED = "`logger` and `logger_probs` must come together: a label per row, and "
+BAD_LOGGERS = {
+    "no probabilities": ({".old": None, ".new_v2": None}, {"logger": "logger"}, UNPAIRED),
+    "no logger": ({"logger": None}, {}, UNPAIRED),
+    "missing": ({}, {"logger": "loger"}, "column `loger` must be there. Did you mean `logger`? Found: "),
+    "missing probabilities": ({}, {"logger_probs": "probs"}, "column `probs` must be there."),
+    "one logger": ({"logger": ["old"] * 120}, {}, "`logger` must name at least 2 policies, got old in all 120 rows."),
+    "one column": ({".new_v2": None}, {}, "`logger` must be one of the 1 known loggers (old), got new_v2 in "),
+    "unknown": (
+        {"logger": ["old", "x"] * 60},
+        {},
+        f"`logger` must be one of the 2 known loggers (old, new_v2), got x {HALF}",
+    ),
+    "null": ({"logger": ["old", None] * 60}, {}, f"`logger` must be a label in every row, got None {HALF}"),
+    "sum": (
+        {".old": [[0.5, 0.5, 0.5]] * 120},
+        {},
+        "`logger_probs` of `old` must be rows of probabilities that sum to 1",
+    ),
+    "number": ({".old": [0.5] * 120}, {}, "column `logger_probs.old` must be lists of numbers, got double."),
+    "ragged": (
+        {".old": [[1.0, 0], [1.0]] * 60},
+        {},
+        "`logger_probs.old` must be lists of one length, 2 as in row 0, got",
+    ),
+    "narrow": ({".old": [[0.5, 0.5]] * 120}, {}, "`logger_probs` of `old` must have one column per action (3: red"),
+    "words": (
+        {".old": ["half"] * 120},
+        {},
+        "column `logger_probs.old` must be lists like [0.2, 0.8], got 'half', first",
+    ),
+    "no object": (
+        {"": [[0.5]] * 120},
+        {},
+        "column `logger_probs` must be objects from logger to probabilities, got list",
+    ),
+    "zero": (
+        {".old": [[0.0, 0.0, 1.0]] * 120},
+        {},
+        "`logger_probs` must be at least 1e-30 for the logged action, got 0.0 in ",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "named", "message"), BAD_LOGGERS.values(), ids=BAD_LOGGERS)
+def test_bad_loggers_get_one_sentence(changes, named, message, logged, actions):
+    columns, probs = logged
+    parts = PROBS["lists"](probs, actions) | {end: part for end, part in changes.items() if end != "logger"}
+    parts = {f"logger_probs{end}": part for end, part in parts.items()}
+    logger = {"logger": changes["logger"]} if "logger" in changes else {}
+    with pytest.raises(cf.DataError) as caught:
+        cf.read_log(table_of(columns | parts | logger), actions=actions, **named)
+    assert message in str(caught.value)
+
+
+# features of actions
+
+ITEMS = {"action": ["blue", "red", "pink", "green"], "size": [3, 1, 9, 2], "name": list("brpg"), "heavy": [True] * 4}
+
+
+def test_features_of_actions_from_every_format(columns, actions, source):
+    items = source(table_of(ITEMS, vector=[[0.5, 3], [0.5, 1], [0.5, 9], [0.5, 2]]))
+    log = cf.read_log(source(table_of(columns)), actions=actions, action_features=items)
+    assert log.action_features.tolist() == [[1, 1, 0.5, 1], [2, 1, 0.5, 2], [3, 1, 0.5, 3]]
+
+
+def test_features_are_matched_by_the_text_of_labels_in_the_column_of_the_action(columns):
+    codes = [["red", "green", "blue"].index(action) for action in columns["action"]]
+    items = {"item": ["2", "0", "1"], "x": [20, 0, 10]}
+    log = cf.read_log(table_of(columns, item=codes, action=None), action="item", action_features=items)
+    assert (log.actions, log.action_features.tolist()) == ((0, 1, 2), [[0], [10], [20]])
+
+
+def test_features_do_not_add_actions(columns):
+    plain = {"logging_probs": None, "propensity": [0.5] * 120}
+    log = cf.read_log(table_of(columns, **plain), action_features=ITEMS)
+    assert (log.actions, log.action_features[:, 0].tolist()) == (("blue", "green", "red"), [3, 2, 1])
+
+
+WITHOUT = "`action_features` must hold every action, got none for "
+BAD_FEATURES = {
+    "no label": ({"action": None}, "in `action_features`, column `action` must be there. Found: size, name, heavy."),
+    "repeated": (
+        {"action": ["red", "red", "blue", "green"]},
+        "in `action_features`, column `action` must hold each ac",
+    ),
+    "wrong labels": ({"action": [1, 2, 3, 4]}, f"{WITHOUT}3 of 3: red, green, blue."),
+    "missing label": ({"action": ["blue", None, "red", "green"]}, "in `action_features`, `action` must be a label in "),
+    "missing action": ({"action": ["blue", "x", "red", "y"]}, f"{WITHOUT}1 of 3: green."),
+    "no numbers": (
+        {"size": None, "heavy": None},
+        "in `action_features`, there must be numbers beside column `action`.",
+    ),
+    "null": (
+        {"size": [3, 1, 9, None]},
+        "`action_features` must be finite, got other numbers for 1 of 3 actions: green.",
+    ),
+    "infinite": (
+        {"size": [3, np.inf, 9, 2]},
+        "`action_features` must be finite, got other numbers for 1 of 3 actions: r",
+    ),
+    "ragged": ({"size": [[1], [1, 2], [1], [1]]}, "in `action_features`, `size` must be lists of one length, 1 as in"),
+    "null list": ({"size": [[1], None, [1], [1]]}, "in `action_features`, `size` must be lists in every row, got None"),
+    "empty lists": ({"size": [[]] * 4, "heavy": None}, "in `action_features`, column `size` must be lists of numbers"),
+}
+
+
+@pytest.mark.parametrize(("changes", "message"), BAD_FEATURES.values(), ids=BAD_FEATURES)
+def test_bad_features_get_one_sentence(changes, message, columns, actions):
+    with pytest.raises(cf.DataError) as caught:
+        cf.read_log(table_of(columns), actions=actions, action_features=table_of(ITEMS | changes))
+    assert str(caught.value).startswith(message)
+
+
+def test_a_missing_value_of_an_action_that_the_log_does_not_know_does_no_harm(columns, actions):
+    items = table_of(ITEMS | {"size": [3, 1, None, 2]})
+    assert cf.read_log(table_of(columns), actions=actions, action_features=items).action_features.shape == (3, 2)
+
+
+@pytest.mark.parametrize(("content", "message"), [("", "must not be empty"), ("action,x", "at least 2 rows|[Ee]mpty")])
+def test_an_empty_file_of_features_is_said_by_its_name(content, message, columns, tmp_path):
+    path = tmp_path / "items.csv"
+    path.write_text(content)
+    with pytest.raises(cf.DataError, match=rf"^in `action_features`, `.*items\.csv` .*({message}).*\.$"):
+        cf.read_log(table_of(columns), action_features=path)
+
+
+def test_a_log_of_doses_takes_no_features(doses):
+    with pytest.raises(cf.DataError, match="`action_features` goes with `action`, got it with `dose`"):
+        cf.read_log(table_of(doses), action_features=ITEMS)
+
+
+# layouts that all roles share
+
+
+def test_objects_as_text_name_the_actions(columns, actions, tmp_path):
+    (tmp_path / "log.csv").write_bytes(csv(table_of(columns, logging_probs=objects(columns["logging_probs"], actions))))
+    log = cf.read_log(tmp_path / "log.csv")
+    assert log.actions == tuple(actions)
+    np.testing.assert_array_equal(log.logging_probs, columns["logging_probs"])
+
+
+def test_lists_as_text_can_be_context(columns):
+    log = cf.read_log(table_of(columns, place=["[1, 2.5]", " [3, 4]"] * 60), context=["place"])
+    assert log.context[:2].tolist() == [[1, 2.5], [3, 4]]
