@@ -193,6 +193,8 @@ def doses_of(dose: ArrayLike, rows: int) -> Floats:
     doses = _numbers("dose", dose, rows)
     if np.ptp(doses) == 0:
         raise DataError(f"`dose` must vary, got {doses[0]} in all {rows} rows: there is nothing to compare.")
+    if np.ptp(doses) < 1 / checks.LARGEST:
+        raise DataError(f"`dose` must vary by at least {1 / checks.LARGEST:g}, got {doses.min()} to {doses.max()}.")
     return doses
 
 

@@ -10,6 +10,9 @@ from counterfold.arrays import Floats
 from counterfold.log import Log
 from counterfold.parts import dimensions, matrix, probabilities_of
 
+FARTHEST = 1e6
+"""No target's dose is farther away, in ranges of the logged ones: a reward model's prediction there could overflow."""
+
 
 @dataclass(frozen=True, eq=False)
 class Target:
@@ -57,5 +60,7 @@ def _of_doses(value: Any, logged: Floats) -> Target:
     doses = checks.floats("target", value, ndim=1)[:, None] if alone else matrix("target", value, len(logged))[0]
     checks.length("target", doses, len(logged))
     checks.finite("target", doses)
+    near = np.abs(doses - logged.mean()) <= FARTHEST * np.ptp(logged)
+    checks.every("target", doses, near, f"within {FARTHEST:g} times the range of the logged doses")
     bandwidth = kernels.rule_of_thumb(logged)
     return Target(kernels.density(logged, doses, bandwidth), doses=doses, bandwidth=bandwidth)
