@@ -1,6 +1,7 @@
 """One small log for the tests of logs, readers and the command line; and the command line."""
 
 import sys
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -9,11 +10,18 @@ import pytest
 from hypothesis import settings
 
 from counterfold.cli import main
+from tables import FORMATS
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 ACTIONS = ["red", "green", "blue"]
+FRAMES = {
+    "pandas": lambda _, table: table.to_pandas(),
+    "polars": lambda polars, table: polars.from_arrow(table),
+    "pyarrow": lambda _, table: table,
+    "builtins": lambda _, table: table.to_pydict(),
+}
 
 
 @pytest.fixture(scope="session")
@@ -75,3 +83,17 @@ def run(monkeypatch, capsys, tmp_path):
         return (stopped.value.code or 0, *capsys.readouterr())
 
     return command
+
+
+@pytest.fixture(params=["log.parquet", "log.csv", "log.jsonl", "log.arrow", *FRAMES])
+def source(request, tmp_path):
+    """Return a function that turns a table into a file or a frame."""
+    if request.param in FRAMES:
+        return partial(FRAMES[request.param], pytest.importorskip(request.param))
+
+    def write(table):
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}{request.param}"
+        path.write_bytes(FORMATS[request.param](table))
+        return path
+
+    return write

@@ -72,3 +72,18 @@ def spread(separator):
 
 def objects(lists, actions):
     return [dict(zip(actions, row, strict=True)) for row in lists]
+
+
+def same(log, expected):
+    """Require two logs to hold the same."""
+    for name in ("action", "dose", "reward", "context", "propensity", "logging_probs", "action_features"):
+        np.testing.assert_array_equal(getattr(log, name), getattr(expected, name), err_msg=name)
+    assert (log.actions, log.context_names) == (expected.actions, expected.context_names)
+    assert (log.loggers is None) == (expected.loggers is None)
+    if log.loggers is not None:
+        rows = np.arange(len(log))
+        by_label = [dict(zip(map(str, one.labels), one.probs, strict=True)) for one in (log.loggers, expected.loggers)]
+        assert set(by_label[0]) == set(by_label[1])
+        for label, probs in by_label[0].items():
+            np.testing.assert_array_equal(probs, by_label[1][label])
+        np.testing.assert_array_equal(log.loggers.probs[log.loggers.codes, rows], log.logging_probs)

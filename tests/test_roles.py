@@ -1,139 +1,16 @@
-"""Doses, several loggers, features of actions: the same log from every format and layout, a sentence when it is bad."""
+"""Several loggers, features of actions: the same log from every format and layout, a sentence when it is bad."""
 
 import json
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from tables import FORMATS, csv, objects, table_of
+from tables import csv, objects, same, table_of
 
 LOGGERS = ["old", "new_v2"]
-FRAMES = {
-    "pandas": lambda _, table: table.to_pandas(),
-    "polars": lambda polars, table: polars.from_arrow(table),
-    "pyarrow": lambda _, table: table,
-    "builtins": lambda _, table: table.to_pydict(),
-}
-
-
-@pytest.fixture(params=["log.parquet", "log.csv", "log.jsonl", "log.arrow", *FRAMES])
-def source(request, tmp_path):
-    """Return a function that turns a table into a file or a frame."""
-    if request.param in FRAMES:
-        return partial(FRAMES[request.param], pytest.importorskip(request.param))
-
-    def write(table):
-        path = tmp_path / f"{len(list(tmp_path.iterdir()))}{request.param}"
-        path.write_bytes(FORMATS[request.param](table))
-        return path
-
-    return write
-
-
-def same(log, expected):
-    """Require two logs to hold the same."""
-    for name in ("action", "dose", "reward", "context", "propensity", "logging_probs", "action_features"):
-        np.testing.assert_array_equal(getattr(log, name), getattr(expected, name), err_msg=name)
-    assert (log.actions, log.context_names) == (expected.actions, expected.context_names)
-    assert (log.loggers is None) == (expected.loggers is None)
-    if log.loggers is not None:
-        rows = np.arange(len(log))
-        by_label = [dict(zip(map(str, one.labels), one.probs, strict=True)) for one in (log.loggers, expected.loggers)]
-        assert set(by_label[0]) == set(by_label[1])
-        for label, probs in by_label[0].items():
-            np.testing.assert_array_equal(probs, by_label[1][label])
-        np.testing.assert_array_equal(log.loggers.probs[log.loggers.codes, rows], log.logging_probs)
-
-
-# doses
-
-
-@pytest.fixture
-def doses():
-    """Return the columns of a log of prices."""
-    rng = np.random.default_rng(0)
-    age = rng.uniform(18, 80, size=120)
-    price = rng.normal(age / 5, 2.0)
-    density = np.exp(-(((price - age / 5) / 2.0) ** 2) / 2) / 2.0 / np.sqrt(2 * np.pi)
-    draws = age[:, None] / 5 - 1 + rng.normal(size=(120, 3))
-    reward = price * (price < 12) + rng.normal(size=120)
-    return {"age": age, "dose": price, "reward": reward, "propensity": density, "target": age / 5 - 1, "draws": draws}
-
-
-def log_of_doses(doses):
-    context = pa.table({"age": doses["age"]})
-    return cf.Log(context=context, **{name: doses[name] for name in ("dose", "reward", "propensity")})
-
-
-def test_a_log_of_doses_from_every_format(doses, source):
-    read = source(table_of(doses))
-    log = cf.read_log(read)
-    same(log, log_of_doses(doses))
-    for target in ("target", "draws"):
-        answer = cf.evaluate(log, cf.read_target(read, target), "kernel-dr")
-        assert answer.to_json() == cf.evaluate(log_of_doses(doses), doses[target], "kernel-dr").to_json()
-
-
-DRAWS = {
-    "list": lambda draws: {"draws": draws},
-    "JSON": lambda draws: {"draws": [json.dumps(row) for row in draws.tolist()]},
-    "struct": lambda draws: {"draws": objects(draws.tolist(), "abc")},
-    "columns": lambda draws: {f"draws.{place}": column for place, column in enumerate(draws.T)},
-}
-
-
-@pytest.mark.parametrize("layout", DRAWS.values(), ids=DRAWS)
-def test_several_draws_of_a_dose_in_every_layout(layout, doses):
-    table = table_of(doses | {"draws": None} | layout(doses["draws"]))
-    log = cf.read_log(table, ignore=["target", "draws"])
-    same(log, log_of_doses(doses))
-    found = cf.estimate(log, cf.read_target(table, "draws"), cf.KernelIPS(2.0))
-    assert found.value == cf.estimate(log, doses["draws"], cf.KernelIPS(2.0)).value
-
-
-def test_a_named_dose_makes_a_log_of_doses_and_leaves_what_goes_with_actions_alone(doses):
-    more = {"price": doses["dose"], "dose": None, "action": [0, 1] * 60, "logging_probs": [[0.5, 0.5]] * 120}
-    same(cf.read_log(table_of(doses | more), dose="price"), log_of_doses(doses))
-
-
-def test_an_action_beside_a_dose_wins_unless_one_is_named(doses):
-    both = table_of(doses, action=[0, 1] * 60, propensity=[0.5] * 120)
-    log = cf.read_log(both)
-    assert (log.kind, log.context_names) == ("labels", ("age", "dose"))
-    assert cf.read_log(both, dose="dose").kind == "doses"
-    with pytest.raises(cf.DataError, match="must have `action` or `dose`, and `action` goes with `action`, got it"):
-        cf.read_log(both, dose="dose", action="action")
-
-
-def test_the_dose_must_not_be_context(doses):
-    with pytest.raises(cf.DataError, match=r"^`context` must not hold column `dose`, which is the dose\.$"):
-        cf.read_log(table_of(doses), context=["age", "dose"])
-
-
 HALF = "in 60 of 120 rows, first at row 1."
-BAD_DOSES = {
-    "nan": ({"price": [1.0, np.nan] * 60}, f"`dose` (column `price`) must be finite, got nan {HALF}"),
-    "null": ({"price": [1.0, None] * 60}, f"`dose` (column `price`) must be finite, got nan {HALF}"),
-    "infinite": ({"price": [1.0, np.inf] * 60}, f"`dose` (column `price`) must be finite, got inf {HALF}"),
-    "text": ({"price": ["1", "2"] * 60}, "column `price` must be numbers, got string."),
-    "lists": ({"price": [[1.0], [2.0]] * 60}, "column `price` must be numbers, got list<"),
-    "constant": ({"price": [3] * 120}, "`dose` (column `price`) must vary, got 3.0 in all 120 rows: there is nothing"),
-    "no density": ({"propensity": None}, "a log of doses must have `propensity`, the probability density of each, got"),
-    "zero density": ({"propensity": [0.1, 0.0] * 60}, "`propensity` must be a probability density of at least 1e-30, "),
-    "missing": ({"price": None}, "column `price` must be there. Found: age, "),
-}
-
-
-@pytest.mark.parametrize(("changes", "message"), BAD_DOSES.values(), ids=BAD_DOSES)
-def test_bad_doses_get_one_sentence(changes, message, doses):
-    with pytest.raises(cf.DataError) as caught:
-        cf.read_log(table_of(doses | {"price": doses["dose"]} | changes), dose="price")
-    assert str(caught.value).startswith(message)
-
-
 # several loggers
 
 
@@ -337,11 +214,6 @@ def test_an_empty_file_of_features_is_said_by_its_name(content, message, columns
         cf.read_log(table_of(columns), action_features=path)
 
 
-def test_a_log_of_doses_takes_no_features(doses):
-    with pytest.raises(cf.DataError, match="`action_features` goes with `action`, got it with `dose`"):
-        cf.read_log(table_of(doses), action_features=ITEMS)
-
-
 # layouts that all roles share
 
 
@@ -350,6 +222,30 @@ def test_objects_as_text_name_the_actions(columns, actions, tmp_path):
     log = cf.read_log(tmp_path / "log.csv")
     assert log.actions == tuple(actions)
     np.testing.assert_array_equal(log.logging_probs, columns["logging_probs"])
+
+
+CATEGORIES = {
+    "pandas": lambda pandas, table: table.to_pandas().assign(action=pandas.Categorical(table["action"])),
+    "polars": lambda polars, table: polars.from_arrow(table).with_columns(
+        polars.col("action").cast(polars.Categorical)
+    ),
+    "pyarrow": lambda _, table: table.set_column(2, "action", table["action"].dictionary_encode()),
+}
+
+
+@pytest.mark.parametrize("kind", CATEGORIES)
+def test_categories_are_labels(kind, columns, actions):
+    frame = CATEGORIES[kind](pytest.importorskip(kind), table_of(columns))
+    log = cf.read_log(frame, actions=actions)
+    assert [actions[code] for code in log.action] == columns["action"].tolist()
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "[1, 2", ""], ids=["deep", "cut", "empty"])
+def test_bad_json_gets_one_short_sentence(text, columns):
+    with pytest.raises(
+        cf.DataError, match=r"^column `p` must be lists like \[0\.2, 0\.8\], got .{2,70}, first at row 0\.$"
+    ):
+        cf.read_log(table_of(columns, p=[text] * 120), logging_probs="p")
 
 
 def test_lists_as_text_can_be_context(columns):

@@ -7,6 +7,7 @@ import numpy as np
 
 from counterfold import checks, kernels
 from counterfold.arrays import Floats
+from counterfold.errors import DataError
 from counterfold.log import Log
 from counterfold.parts import dimensions, matrix, probabilities_of
 
@@ -59,6 +60,8 @@ def _of_doses(value: Any, logged: Floats) -> Target:
     alone = dimensions(value) == 1
     doses = checks.floats("target", value, ndim=1)[:, None] if alone else matrix("target", value, len(logged))[0]
     checks.length("target", doses, len(logged))
+    if doses.shape[1] == 0:
+        raise DataError("`target` must hold a dose in every row, got none.")
     checks.finite("target", doses)
     near = np.abs(doses - logged.mean()) <= FARTHEST * np.ptp(logged)
     checks.every("target", doses, near, f"within {FARTHEST:g} times the range of the logged doses")

@@ -53,8 +53,10 @@ def is_text(kind: pa.DataType) -> bool:
 
 def is_vector(column: pa.ChunkedArray) -> bool:
     """Say whether a column holds lists, or texts that look like them."""
-    texts = column.drop_null()[:1].to_pylist() if is_text(column.type) else []
-    return is_list(column.type) or any(text.lstrip().startswith("[") for text in texts)
+    if not is_text(column.type):
+        return is_list(column.type)
+    first = next((cell.as_py() for cell in column if cell.is_valid), "")
+    return bool(first.lstrip().startswith("["))
 
 
 def numbers(table: pa.Table, name: str) -> Floats:
@@ -69,7 +71,7 @@ def labels(table: pa.Table, name: str) -> NDArray[Any]:
     """Return a column of labels, None where a value is missing."""
     column = table.column(name)
     if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        column = pa.chunked_array([pa.array(column.to_pylist())])  # polars' dictionaries cannot be cast
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         kind = column.type if pa.types.is_nested(column.type) else "bytes that are not UTF-8"
         raise DataError(f"column `{name}` must be labels, got {kind}.")
@@ -148,14 +150,15 @@ def parsed(table: pa.Table, name: str) -> pa.ChunkedArray:
     for row, text in enumerate(column.to_pylist()):
         try:
             values.append(None if text is None else json.loads(text, parse_int=float))
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, RecursionError):
+            got = text if len(text) <= 60 else f"{text[:57]}..."
             raise DataError(
-                f"column `{name}` must be lists like [0.2, 0.8], got {text!r}, first at row {row}."
+                f"column `{name}` must be lists like [0.2, 0.8], got {got!r}, first at row {row}."
             ) from None
     try:
         return pa.chunked_array([pa.array(values)])
     except (pa.ArrowException, TypeError, ValueError):
-        raise DataError(f"column `{name}` must be lists of numbers like [0.2, 0.8].") from None
+        raise DataError(f"column `{name}` must be lists of numbers like [0.2, 0.8], or objects of them.") from None
 
 
 def _stacked(name: str, column: pa.ChunkedArray) -> Floats:
