@@ -166,7 +166,7 @@ def test_json_is_strict_and_complete(data):
 def test_data_frames_take_the_table(data):
     result = cf.evaluate(log_of(data), data.target)
     for frame in (pd.DataFrame(result.table), pl.DataFrame(result.table)):
-        assert list(frame.columns) == ["name", "value", "stderr", "score", "chosen", "share"]
+        assert list(frame.columns) == ["name", "value", "stderr", "score", "chosen"]
         assert frame.shape == (5, 5)
 
 
