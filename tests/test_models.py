@@ -13,7 +13,7 @@ import reference
 from counterfold import registry
 from counterfold.models import as_model
 from counterfold.models.base import TrainedModel
-from problems import log_of, rows_of
+from problems import dose_rows, log_of, rows_of
 
 NAMES = registry.names("models")
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from counterfold import checks, kernels
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator, geometric
+from counterfold.estimators.base import Estimator, bandwidths
 from counterfold.log import Kind
 from counterfold.rows import Part, Rows
 
@@ -43,5 +43,4 @@ class KernelDR(Estimator):
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
         """Return bandwidths around the rule of thumb, the smallest first."""
-        usual = kernels.rule_of_thumb(rows.dose)
-        return [cls(width) for width in geometric(usual / 4, usual * 4, 15)]
+        return [cls(width) for width in bandwidths(rows)]
