@@ -1,6 +1,7 @@
 """Doubly robust for doses."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -28,12 +29,13 @@ class KernelDR(Estimator):
     """
 
     bandwidth: float = 1.0
+    limits: ClassVar[Mapping[float, str]] = {math.inf: "dm"}
     kinds: ClassVar[tuple[Kind, ...]] = ("doses",)
     needs: ClassVar[tuple[Part, ...]] = ("model",)
 
     def __post_init__(self) -> None:
         """Check the bandwidth."""
-        checks.above(0, bandwidth=self.bandwidth)
+        checks.positive(bandwidth=self.bandwidth)
 
     def contributions(self, rows: Rows) -> Floats:
         """Return predictions, corrected by weighted residuals."""

@@ -1,6 +1,7 @@
 """IPS for doses: those near the target's stand for it."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -29,11 +30,12 @@ class KernelIPS(Estimator):
     """
 
     bandwidth: float = 1.0
+    limits: ClassVar[Mapping[float, str]] = {math.inf: "0"}
     kinds: ClassVar[tuple[Kind, ...]] = ("doses",)
 
     def __post_init__(self) -> None:
         """Check the bandwidth."""
-        checks.above(0, bandwidth=self.bandwidth)
+        checks.positive(bandwidth=self.bandwidth)
 
     def contributions(self, rows: Rows) -> Floats:
         """Return rewards weighted by how near their doses are."""
