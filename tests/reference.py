@@ -121,8 +121,9 @@ def ips_lambda(data, _q, mix):
 
 def snips(data, q):
     w = data.weights()
-    value = sum(ips(data, q)) / sum(w)
-    return [value + len(w) * wi / sum(w) * (r - value) for wi, r in zip(w, data.r, strict=True)]
+    total = sum(w)
+    value = sum(ips(data, q)) / total
+    return [value + len(w) * wi / total * (r - value) for wi, r in zip(w, data.r, strict=True)]
 
 
 def dm(data, q):
@@ -148,9 +149,10 @@ def drps(data, q, max_weight):
 def sndr(data, q):
     w = data.weights()
     residuals = [r - row[a] for r, a, row in zip(data.r, data.a, q, strict=True)]
-    shift = sum(wi * e for wi, e in zip(w, residuals, strict=True)) / sum(w)
+    total = sum(w)
+    shift = sum(wi * e for wi, e in zip(w, residuals, strict=True)) / total
     rows = zip(predicted(data, q), w, residuals, strict=True)
-    return [policy + shift + len(w) * wi / sum(w) * (e - shift) for policy, wi, e in rows]
+    return [policy + shift + len(w) * wi / total * (e - shift) for policy, wi, e in rows]
 
 
 def cab(data, q, max_weight):
