@@ -21,6 +21,7 @@ lint: .venv/dev
 	$(BIN)/lint-imports --no-logo
 
 bench: .venv/dev  ## ratios against the naive loop, and what rounding and cross-fitting do
+	$(BIN)/python benchmarks/estimators.py
 	$(BIN)/python benchmarks/naive_loop.py
 	$(BIN)/python benchmarks/choices.py
 

@@ -1,5 +1,7 @@
 """From the reference's data to the package's rows."""
 
+import numpy as np
+
 import counterfold as cf
 from counterfold.models import as_model
 from counterfold.target import as_target
@@ -12,6 +14,7 @@ def log_of(data, **more):
         reward=data.r,
         logging_probs=data.logging,
         actions=range(data.logging.shape[1]),
+        action_features=data.features,
         **more,
     )
 
@@ -19,3 +22,24 @@ def log_of(data, **more):
 def rows_of(data, model=None, **more):
     log = log_of(data, **more)
     return cf.Rows.of(log, as_target(data.target, log), as_model(cf.RidgePerAction() if model is None else model, log))
+
+
+def dose_log(data, **more):
+    return cf.Log(context=data.x, dose=data.d, reward=data.r, propensity=data.density, **more)
+
+
+def dose_rows(data, model="default", **more):
+    log = dose_log(data, **more)
+    target = as_target(data.target, log)
+    return cf.Rows.of(log, target, as_model(model, log, target.draws))
+
+
+def several_loggers(data, seed=0):
+    """Return what a log needs to know of three policies, the second of which is the data's own in every row it has."""
+    rng = np.random.default_rng(seed)
+    probs = {"a": rng.dirichlet(np.full(data.logging.shape[1], 3.0), size=len(data.r)), "b": data.logging.copy()}
+    probs["c"] = rng.dirichlet(np.full(data.logging.shape[1], 1.0), size=len(data.r))
+    logger = np.array(["a", "b", "c"])[rng.integers(3, size=len(data.r))]
+    data.logging = np.array([probs[label][row] for row, label in enumerate(logger)])
+    data.a = np.array([rng.choice(len(row), p=row) for row in data.logging])
+    return {"logger": logger, "logger_probs": probs}

@@ -5,20 +5,24 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 
 @dataclass
 class Data:
-    """A log and a target: context, actions, rewards, logging and target probabilities."""
+    """A log and a target: context, actions, rewards, logging and target probabilities, features of the actions."""
 
     x: np.ndarray
     a: np.ndarray
     r: np.ndarray
     logging: np.ndarray
     target: np.ndarray
+    features: np.ndarray | None = None
 
     def take(self, index):
-        return Data(self.x[index], self.a[index], self.r[index], self.logging[index], self.target[index])
+        parts = (part[index] for part in (self.x, self.a, self.r, self.logging, self.target))
+        return Data(*parts, self.features)
 
     def weights(self):
         return [self.target[i, a] / self.logging[i, a] for i, a in enumerate(self.a)]
@@ -31,7 +35,31 @@ def random_data(seed, rows=60, columns=3, actions=4, *, binary=False):
     a = np.array([rng.choice(actions, p=row) for row in logging])
     x = rng.normal(size=(rows, columns))
     r = x[:, 0] * a + rng.normal(size=rows)
-    return Data(x, a, (r > 0).astype(float) if binary else r, logging, target)
+    features = np.column_stack([np.arange(actions) % 2, rng.normal(size=actions)])
+    return Data(x, a, (r > 0).astype(float) if binary else r, logging, target, features)
+
+
+@dataclass
+class Doses:
+    """A log of doses and a target: context, doses, rewards, densities of the logged doses, the target's draws."""
+
+    x: np.ndarray
+    d: np.ndarray
+    r: np.ndarray
+    density: np.ndarray
+    target: np.ndarray
+
+
+def random_doses(seed, rows=60, columns=2, draws=1):
+    """Return a random problem whose logged doses are normal around a multiple of the context."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rows, columns))
+    d = 0.5 * x[:, 0] + rng.normal(size=rows)
+    density = np.array(
+        [math.exp(-((di - 0.5 * xi) ** 2) / 2) / math.sqrt(2 * math.pi) for di, xi in zip(d, x[:, 0], strict=True)]
+    )
+    target = x[:, :1] + 0.3 * rng.normal(size=(rows, draws))
+    return Doses(x, d, x[:, 1] - (d - x[:, 0]) ** 2 + rng.normal(size=rows), density, target)
 
 
 def ridge(data, alpha):
@@ -46,6 +74,21 @@ def ridge(data, alpha):
         else:
             q[:, action] = Ridge(alpha=alpha).fit(data.x[mine], data.r[mine]).predict(data.x)
     return q
+
+
+def ridge_on_dose(data, alpha, degree=2):
+    """Return the predictions for the logged dose and each of the target's, by scikit-learn."""
+    middle, reach = (data.d.min() + data.d.max()) / 2, (data.d.max() - data.d.min()) / 2
+
+    def features(doses):
+        table = []
+        for row, dose in zip(data.x, doses, strict=True):
+            linear = [1.0, *row]
+            table.append([v * ((dose - middle) / reach) ** k for v in linear for k in range(degree + 1)][1:])
+        return np.array(table)
+
+    model = make_pipeline(StandardScaler(), Ridge(alpha=alpha * len(data.r))).fit(features(data.d), data.r)
+    return np.column_stack([model.predict(features(doses)) for doses in (data.d, *data.target.T)])
 
 
 def predicted(data, q):
@@ -78,8 +121,9 @@ def ips_lambda(data, _q, mix):
 
 def snips(data, q):
     w = data.weights()
-    value = sum(ips(data, q)) / sum(w)
-    return [value + len(w) * wi / sum(w) * (r - value) for wi, r in zip(w, data.r, strict=True)]
+    total = sum(w)
+    value = sum(ips(data, q)) / total
+    return [value + len(w) * wi / total * (r - value) for wi, r in zip(w, data.r, strict=True)]
 
 
 def dm(data, q):
@@ -105,9 +149,10 @@ def drps(data, q, max_weight):
 def sndr(data, q):
     w = data.weights()
     residuals = [r - row[a] for r, a, row in zip(data.r, data.a, q, strict=True)]
-    shift = sum(wi * e for wi, e in zip(w, residuals, strict=True)) / sum(w)
+    total = sum(w)
+    shift = sum(wi * e for wi, e in zip(w, residuals, strict=True)) / total
     rows = zip(predicted(data, q), w, residuals, strict=True)
-    return [policy + shift + len(w) * wi / sum(w) * (e - shift) for policy, wi, e in rows]
+    return [policy + shift + len(w) * wi / total * (e - shift) for policy, wi, e in rows]
 
 
 def cab(data, q, max_weight):
@@ -136,6 +181,101 @@ def group_ips(data, q, groups):
     return result
 
 
+def exponential_ips(data, _q, power):
+    return [
+        data.target[i, a] / data.logging[i, a] ** power * r for i, (a, r) in enumerate(zip(data.a, data.r, strict=True))
+    ]
+
+
+def control_variate_ips(data, _q, strength):
+    w, wr, n = data.weights(), ips(data, None), len(data.r)
+    mean, mean_wr = sum(w) / n, sum(wr) / n
+    covariance = sum((x - mean_wr) * (y - mean) for x, y in zip(wr, w, strict=True)) / n
+    variance_w = sum((y - mean) ** 2 for y in w) / n
+    return [x - strength * covariance / variance_w * (y - 1) for x, y in zip(wr, w, strict=True)]
+
+
+def pooled(data, similar):
+    """Return the weights of the logged actions, each policy's probabilities summed over similar actions."""
+    result = []
+    for i, logged in enumerate(data.a):
+        taken = sum(data.target[i, a] * similar(a, logged) for a in range(data.target.shape[1]))
+        tried = sum(data.logging[i, a] * similar(a, logged) for a in range(data.target.shape[1]))
+        result.append(taken / tried)
+    return result
+
+
+def mips(data, _q, dimensions):
+    def similar(a, b):
+        return float(all(x == y for x, y in list(zip(data.features[a], data.features[b], strict=True))[:dimensions]))
+
+    return [w * r for w, r in zip(pooled(data, similar), data.r, strict=True)]
+
+
+def ward(points, number):
+    """Return clusters as lists of places: merge the two whose merging adds least to the squares within."""
+    found = [[place] for place in range(len(points))]
+    while len(found) > number:
+        best = None
+        for i in range(len(found)):
+            for j in range(i):
+                one, two = (np.mean([points[p] for p in found[k]], axis=0) for k in (i, j))
+                sizes = len(found[i]) * len(found[j]) / (len(found[i]) + len(found[j]))
+                cost = sizes * sum((u - v) ** 2 for u, v in zip(one, two, strict=True))
+                if best is None or cost < best[0]:
+                    best = cost, i, j
+        _, i, j = best
+        found[j] = found[j] + found[i]
+        del found[i]
+    return found
+
+
+def together(found):
+    return lambda a, b: float(any(a in cluster and b in cluster for cluster in found))
+
+
+def learned_mips(data, q, clusters):
+    weights = pooled(data, together(ward(q.T, clusters)))
+    return [w * r for w, r in zip(weights, data.r, strict=True)]
+
+
+def off_cem(data, q, clusters):
+    weights = pooled(data, together(ward(data.features, clusters)))
+    rows = zip(predicted(data, q), weights, data.r, data.a, q, strict=True)
+    return [policy + w * (r - row[a]) for policy, w, r, a, row in rows]
+
+
+def policy_convolution(data, _q, bandwidth):
+    actions = range(data.target.shape[1])
+
+    def near(a, b):
+        apart = sum((u - v) ** 2 for u, v in zip(data.features[a], data.features[b], strict=True))
+        return math.exp(-apart / (2 * bandwidth**2))
+
+    weights = pooled(data, lambda a, b: near(a, b) / sum(near(a, c) for c in actions))
+    return [w * r for w, r in zip(weights, data.r, strict=True)]
+
+
+def kernel_weights(data, bandwidth):
+    result = []
+    for d, density, draws in zip(data.d, data.density, data.target, strict=True):
+        near = 0.0
+        for t in draws:
+            u = (t - d) / bandwidth
+            near += 0.75 * (1 - u * u) / bandwidth if abs(u) < 1 else 0.0
+        result.append(near / len(draws) / density)
+    return result
+
+
+def kernel_ips(data, _q, bandwidth):
+    return [w * r for w, r in zip(kernel_weights(data, bandwidth), data.r, strict=True)]
+
+
+def kernel_dr(data, q, bandwidth):
+    rows = zip(kernel_weights(data, bandwidth), data.r, q, strict=True)
+    return [sum(row[1:]) / len(row[1:]) + w * (r - row[0]) for w, r, row in rows]
+
+
 FORMULAS = {
     "ips": (ips, {}),
     "snips": (snips, {}),
@@ -149,14 +289,28 @@ FORMULAS = {
     "drps": (drps, {"max_weight": 0.9}),
     "ips-lambda": (ips_lambda, {"mix": 0.3}),
     "group-ips": (group_ips, {"groups": 4}),
+    "exponential-ips": (exponential_ips, {"power": 0.6}),
+    "control-variate-ips": (control_variate_ips, {"strength": 0.8}),
+    "mips": (mips, {"dimensions": 1}),
+    "learned-mips": (learned_mips, {"clusters": 2}),
+    "off-cem": (off_cem, {"clusters": 3}),
+    "policy-convolution": (policy_convolution, {"bandwidth": 0.7}),
+    "kernel-ips": (kernel_ips, {"bandwidth": 0.8}),
+    "kernel-dr": (kernel_dr, {"bandwidth": 0.8}),
 }
 """Each estimator's name on the command line with its formula and some parameters."""
+
+OF_DOSES = ("kernel-ips", "kernel-dr")
+"""Those whose formula takes `Doses` instead of `Data`."""
+
+WITHOUT_MODEL = {ips, snips, truncated_ips, ips_lambda, exponential_ips, control_variate_ips, mips, policy_convolution}
+
+OF_LABELS = {name: pair for name, pair in FORMULAS.items() if name not in OF_DOSES}
 
 
 def value(data, formula, parameters, alpha):
     """Return an estimate with the reward model fitted on the data given."""
-    needs_model = formula not in {ips, snips, truncated_ips, ips_lambda}
-    contributions = formula(data, ridge(data, alpha) if needs_model else None, **parameters)
+    contributions = formula(data, None if formula in WITHOUT_MODEL else ridge(data, alpha), **parameters)
     return sum(contributions) / len(contributions)
 
 

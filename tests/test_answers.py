@@ -13,7 +13,7 @@ import counterfold as cf
 import reference
 from counterfold import registry
 from counterfold.candidates import SETS
-from problems import log_of, rows_of
+from problems import log_of, rows_of, several_loggers
 
 
 @pytest.fixture(scope="module")
@@ -166,8 +166,8 @@ def test_json_is_strict_and_complete(data):
 def test_data_frames_take_the_table(data):
     result = cf.evaluate(log_of(data), data.target)
     for frame in (pd.DataFrame(result.table), pl.DataFrame(result.table)):
-        assert list(frame.columns) == ["name", "value", "stderr", "score", "chosen"]
-        assert frame.shape == (5, 5)
+        assert list(frame.columns) == ["name", "value", "stderr", "score", "chosen", "share"]
+        assert frame.shape == (5, 6)
 
 
 def test_any_sklearn_model_and_given_predictions_serve(data):
@@ -306,6 +306,11 @@ def _covers(estimate, truth):
     return low <= truth <= high
 
 
-def test_every_estimator_and_selector_can_be_named_in_evaluate(data):
-    for name in registry.names("selectors"):
-        assert cf.evaluate(log_of(data), data.target, list(registry.names("estimators")), name).selected
+@pytest.mark.parametrize("name", registry.names("selectors"))
+def test_every_estimator_and_selector_can_be_named_in_evaluate(name):
+    data = reference.random_data(21, rows=150)
+    log = log_of(data, **several_loggers(data))
+    wanted = "switch-dr" if name == "theory" else list(registry.names("estimators"))
+    result = cf.evaluate(log, data.target, wanted, name)
+    assert result.selected
+    assert set(result.left_out) == (set() if name == "theory" else {"KernelIPS", "KernelDR"})

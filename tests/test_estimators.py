@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import fields
+from itertools import pairwise
 
 import hypothesis.strategies as st
 import numpy as np
@@ -12,7 +13,8 @@ import counterfold as cf
 import reference
 from counterfold import registry
 from counterfold.candidates import SETS
-from problems import log_of, rows_of
+from counterfold.estimators._similar import clusters
+from problems import dose_log, dose_rows, log_of, rows_of
 
 NAMES = registry.names("estimators")
 seeds = st.integers(0, 10_000)
@@ -27,6 +29,13 @@ def kind(request):
     return registry.find("estimators", request.param)
 
 
+def rows_for(kind, seed, **size):
+    """Return random rows of a log whose actions are what the estimator takes."""
+    if "labels" in kind.kinds:
+        return rows_of(reference.random_data(seed, **size))
+    return dose_rows(reference.random_doses(seed, **size))
+
+
 # (1) the contract of every class that the folder holds
 
 
@@ -35,7 +44,7 @@ def test_every_estimator_has_a_reference():
 
 
 def test_one_finite_contribution_per_row(kind):
-    rows = rows_of(reference.random_data(0))
+    rows = rows_for(kind, 0)
     for candidate in [kind(), *kind.candidates(rows)]:
         result = candidate.contributions(rows)
         assert result.shape == (len(rows),)
@@ -43,7 +52,7 @@ def test_one_finite_contribution_per_row(kind):
 
 
 def test_order_of_rows_does_not_matter(kind):
-    rows = rows_of(reference.random_data(1))
+    rows = rows_for(kind, 1)
     order = np.random.default_rng(0).permutation(len(rows))
     close(kind().contributions(rows.take(order)), kind().contributions(rows)[order])
 
@@ -61,7 +70,7 @@ def test_bad_parameters_are_refused_by_name(kind):
 
 
 def test_rows_are_left_as_they_were(kind):
-    rows = rows_of(reference.random_data(2))
+    rows = rows_for(kind, 2)
     before = [part.copy() for part in (rows.weights, rows.rewards, rows.q, rows.q_logged, rows.q_policy)]
     kind().contributions(rows)
     after = rows.weights, rows.rewards, rows.q, rows.q_logged, rows.q_policy
@@ -70,10 +79,11 @@ def test_rows_are_left_as_they_were(kind):
 
 
 def test_without_any_weight_nothing_breaks(kind):
-    data = reference.random_data(3)
+    data, doses = reference.random_data(3), reference.random_doses(3)
     data.target = np.zeros_like(data.target)
     data.target[np.arange(60), (data.a + 1) % 4] = 1.0
-    rows = rows_of(data)
+    doses.target = doses.target + 1000.0
+    rows = rows_of(data) if "labels" in kind.kinds else dose_rows(doses)
     assert not rows.weights.any()
     for candidate in [kind(), *kind.candidates(rows)]:
         assert np.isfinite(candidate.contributions(rows)).all()
@@ -87,21 +97,32 @@ def test_without_any_weight_nothing_breaks(kind):
 @settings(max_examples=20)
 def test_against_naive_loop(name, seed):
     formula, parameters = reference.FORMULAS[name]
+    estimator = registry.find("estimators", name)(**parameters)
+    if name in reference.OF_DOSES:
+        data = reference.random_doses(seed, draws=1 + seed % 3)
+        expected = formula(data, reference.ridge_on_dose(data, 0.001), **parameters)
+        close(estimator.contributions(dose_rows(data)), expected)
+        close(cf.estimate(dose_log(data), data.target, estimator).value, sum(expected) / len(expected))
+        return
     data = reference.random_data(seed)
     expected = formula(data, reference.ridge(data, 0.001), **parameters)
-    estimator = registry.find("estimators", name)(**parameters)
     close(estimator.contributions(rows_of(data)), expected)
     close(cf.estimate(log_of(data), data.target, estimator).value, sum(expected) / len(expected))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_paper_s_grid_against_naive_loop(name):
+def test_the_grid_against_naive_loop(name):
     formula, _ = reference.FORMULAS[name]
-    data = reference.random_data(4, rows=200)
-    q = reference.ridge(data, 0.001)
-    for candidate in registry.find("estimators", name).candidates(rows_of(data)):
+    kind = registry.find("estimators", name)
+    if name in reference.OF_DOSES:
+        data = reference.random_doses(4, rows=200)
+        rows, q = dose_rows(data), reference.ridge_on_dose(data, 0.001)
+    else:
+        data = reference.random_data(4, rows=200)
+        rows, q = rows_of(data), reference.ridge(data, 0.001)
+    for candidate in kind.candidates(rows):
         parameters = {field.name: getattr(candidate, field.name) for field in fields(candidate)}
-        close(candidate.contributions(rows_of(data)), formula(data, q, **parameters))
+        close(candidate.contributions(rows), formula(data, q, **parameters))
 
 
 @pytest.mark.parametrize("ratio", [cf.SNIPS(), cf.SNDR()], ids=str)
@@ -114,39 +135,55 @@ def test_ratio_estimators_error_against_jackknife(ratio):
     assert cf.Estimate("", ratio.contributions(rows)).stderr == pytest.approx(jackknife, rel=0.03)
 
 
-# (3) the identities of the paper
+# (3) the limits that each class states, and the identities that tie them together
 
 
-IDENTITIES = {
-    "truncated ips at infinity is ips": (cf.TruncatedIPS(np.inf), cf.IPS()),
-    "switch dr at 0 is dm": (cf.SwitchDR(0.0), cf.DM()),
-    "switch dr at infinity is dr": (cf.SwitchDR(np.inf), cf.DR()),
-    "dros at 0 is dm": (cf.DRos(0.0), cf.DM()),
-    "dros at infinity is dr": (cf.DRos(np.inf), cf.DR()),
-    "drps at 0 is dm": (cf.DRps(0.0), cf.DM()),
-    "drps at infinity is dr": (cf.DRps(np.inf), cf.DR()),
-    "cab at 0 is dm": (cf.CAB(0.0), cf.DM()),
-    "cab at infinity is ips": (cf.CAB(np.inf), cf.IPS()),
-    "ips lambda at 0 is ips": (cf.IPSLambda(0.0), cf.IPS()),
+LIMITS = [(name, value, text) for name in NAMES for value, text in registry.find("estimators", name).limits.items()]
+
+IN_WORDS = {
+    "0": lambda rows: np.zeros(len(rows)),
+    "the mean reward": lambda rows: rows.rewards,
+    "rewards times the target's probability": lambda rows: rows.weights * rows.propensity * rows.rewards,
+    "dm plus the mean residual": lambda rows: rows.q_policy + rows.rewards - rows.q_logged,
 }
 
 
-@pytest.mark.parametrize("pair", IDENTITIES.values(), ids=IDENTITIES)
+@pytest.mark.parametrize(("name", "value", "text"), LIMITS)
 @given(seed=seeds)
 @settings(max_examples=20)
-def test_identity(pair, seed):
-    left, right = pair
-    rows = rows_of(reference.random_data(seed))
-    close(left.contributions(rows), right.contributions(rows))
+def test_limit(name, value, text, seed):
+    kind = registry.find("estimators", name)
+    rows = rows_for(kind, seed)
+    same = IN_WORDS.get(text) or registry.build("estimators", text).contributions
+    close(kind(value).contributions(rows), same(rows))
+
+
+def test_every_parameter_that_trades_bias_for_variance_states_a_limit():
+    tuned = {name for name in NAMES if fields(registry.find("estimators", name))}
+    assert tuned == {name for name, _, _ in LIMITS}
+
+
+def test_features_that_set_every_action_apart_leave_ips():
+    rows = rows_of(reference.random_data(0))
+    close(cf.MIPS().contributions(rows), cf.IPS().contributions(rows))
+    close(cf.PolicyConvolution(0.0).contributions(rows), cf.IPS().contributions(rows))
+    close(cf.PolicyConvolution(1e-3).contributions(rows), cf.IPS().contributions(rows))
+
+
+def test_nested_clusters_and_more_of_them_than_actions():
+    points = np.random.default_rng(0).normal(size=(20, 3))
+    codes = [clusters(points, number) for number in range(1, 25)]
+    assert [len(set(found)) for found in codes] == [*range(1, 21), 20, 20, 20, 20]
+    for coarse, fine in pairwise(codes):
+        assert len(set(zip(coarse, fine, strict=True))) == len(set(fine))
 
 
 @given(seed=seeds)
 @settings(max_examples=20)
-def test_limits_that_are_not_other_estimators(seed):
-    rows = rows_of(reference.random_data(seed))
-    close(cf.IPSLambda(1.0).contributions(rows), rows.rewards)
-    close(cf.TruncatedIPS(0.0).contributions(rows), 0.0)
-    close(cf.GroupIPS(1).contributions(rows), rows.rewards)
+def test_a_model_of_zeros_turns_kernel_dr_into_kernel_ips(seed):
+    data = reference.random_doses(seed)
+    rows = dose_rows(data, np.zeros((60, 2)))
+    close(cf.KernelDR(0.7).contributions(rows), cf.KernelIPS(0.7).contributions(rows))
 
 
 @given(seed=seeds)
@@ -164,7 +201,9 @@ def test_the_logging_policy_is_worth_its_mean_reward(seed):
     data = reference.random_data(seed)
     data.target = data.logging
     rows = rows_of(data)
-    for estimator in (cf.IPS(), cf.SNIPS(), cf.TruncatedIPS(1.0), cf.IPSLambda(0.7), cf.GroupIPS(5)):
+    plain = [cf.IPS(), cf.SNIPS(), cf.TruncatedIPS(1.0), cf.IPSLambda(0.7), cf.GroupIPS(5), cf.ExponentialIPS(1.0)]
+    pooled = [cf.MIPS(1), cf.LearnedMIPS(2), cf.PolicyConvolution(0.5), cf.ControlVariateIPS()]
+    for estimator in plain + pooled:
         close(estimator.value(rows), data.r.mean())
 
 

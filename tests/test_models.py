@@ -13,7 +13,7 @@ import reference
 from counterfold import registry
 from counterfold.models import as_model
 from counterfold.models.base import TrainedModel
-from problems import log_of, rows_of
+from problems import dose_rows, log_of, rows_of
 
 NAMES = registry.names("models")
 
@@ -129,15 +129,21 @@ def test_halves_may_be_used_one_sided_and_in_any_order():
 # every model
 
 
+def rows_for(model, seed):
+    """Return random rows with four actions, or with the logged dose and three draws."""
+    if model.suits("labels"):
+        return rows_of(reference.random_data(seed, rows=120), model)
+    return dose_rows(reference.random_doses(seed, rows=120, draws=3), model)
+
+
 def test_every_model_predicts_every_action_of_every_row(kind):
-    rows = rows_of(reference.random_data(7, rows=120), kind())
+    rows = rows_for(kind(), 7)
     assert rows.q.shape == (120, 4)
     assert np.isfinite(rows.q).all()
 
 
 def test_every_model_gives_the_same_answer_twice(kind):
-    data = reference.random_data(8, rows=120)
-    np.testing.assert_array_equal(rows_of(data, kind()).q, rows_of(data, kind()).q)
+    np.testing.assert_array_equal(rows_for(kind(), 8).q, rows_for(kind(), 8).q)
 
 
 def test_random_models_without_a_seed_get_one():
@@ -147,7 +153,7 @@ def test_random_models_without_a_seed_get_one():
 
 
 def test_every_model_survives_a_single_row(kind):
-    rows = rows_of(reference.random_data(10), kind()).take(np.array([7]))
+    rows = rows_for(kind(), 10).take(np.array([7]))
     assert rows.q[0, rows.actions[0]] == (0.0 if kind is cf.CrossFitted else rows.rewards[0])
 
 
@@ -219,12 +225,13 @@ def test_sklearn_estimators_are_taken_per_action():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("ridge", "`reward_model` must be a reward model, a scikit-learn estimator or predictions .*, got str."),
+        ("ridge", "unknown model `ridge`. Known: action-encoded, "),
+        (7, "`reward_model` must be a reward model, a scikit-learn estimator or predictions .*, got int."),
         (np.zeros((59, 4)), "`reward_model` must have one entry per row \\(60\\), got 59."),
         (np.zeros((60, 3)), "`reward_model` must have one column per action \\(4: 0, 1, 2, 3\\), got 3."),
         (np.full((60, 4), np.nan), "`reward_model` must be finite, got nan in 60 of 60 rows, first at row 0."),
     ],
-    ids=["text", "rows", "columns", "nan"],
+    ids=["text", "number", "rows", "columns", "nan"],
 )
 def test_what_is_no_model_is_refused(model, message):
     with pytest.raises(cf.CounterfoldError, match=message):

@@ -114,6 +114,11 @@ def above(low: float, **values: float) -> None:
     parameter(f"a finite number above {low}", lambda value: low < value < math.inf, values)
 
 
+def positive(**values: float) -> None:
+    """Require numbers above 0; infinity is fine."""
+    parameter("a number above 0", lambda value: value > 0, values)
+
+
 def within(low: float, high: float, **values: float) -> None:
     """Require numbers in [low, high]."""
     parameter(f"in [{low}, {high}]", lambda value: low <= value <= high, values)

@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from counterfold import kernels
 from counterfold.arrays import Ints
 from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, doubted
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
+from counterfold.estimators.kernel_dr import KernelDR
+from counterfold.estimators.kernel_ips import KernelIPS
 from counterfold.estimators.snips import SNIPS
 from counterfold.models.base import TrainedModel
 from counterfold.models.cross_fitted import CrossFitted, scattered
@@ -52,9 +55,9 @@ def questioned(
     found: Diagnostics, answer: Estimate, estimator: Estimator, validator: Estimator | None, rows: Rows
 ) -> Diagnostics:
     """Return the diagnostics with what speaks against the answer, or against the validator that chose it."""
-    hardly_biased = SNIPS.obstacle(rows) is None and (found.unsupported_mass or 0.0) < SOME_UNSUPPORTED
-    if found.effective_rows and hardly_biased:
-        found = opposed(found, answer, estimated("SNIPS", SNIPS(), rows))
+    if found.effective_rows and (found.unsupported_mass or 0.0) < SOME_UNSUPPORTED:
+        plain = hardly_biased(rows)
+        found = opposed(found, answer, estimated(plain.name, plain, rows))
     if not isinstance(rows.model, TrainedModel):
         return found
     elsewhere = replace(rows, model=CrossFitted(rows.model))
@@ -76,6 +79,14 @@ def moves(inside: Estimate, outside: Estimate) -> tuple[float, bool]:
     noise = max(inside.stderr, rounding)
     shift = (outside.value - inside.value) / noise if noise else 0.0
     return shift, abs(shift) > LARGE_SHIFT or outside.stderr > LARGE_STRETCH * noise
+
+
+def hardly_biased(rows: Rows) -> Estimator:
+    """Return an estimator with hardly any bias and less variance than a validator: SNIPS or, for doses, a kernel's."""
+    if rows.kind == "labels":
+        return SNIPS()
+    kind = KernelIPS if KernelDR.obstacle(rows) else KernelDR
+    return kind(kernels.rule_of_thumb(rows.dose))
 
 
 def opposed(found: Diagnostics, answer: Estimate, plain: Estimate) -> Diagnostics:

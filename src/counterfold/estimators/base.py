@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from counterfold import kernels
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.estimates import standard_error
@@ -85,6 +86,12 @@ def geometric(low: float, high: float, size: int = 30) -> list[float]:
 def bounded_risk(estimator: Estimator, rows: Rows, bias: float) -> float:
     """Return the estimated variance of an estimate plus the square of a bound on its bias."""
     return standard_error(estimator.contributions(rows), rows.groups) ** 2 + bias**2
+
+
+def bandwidths(rows: Rows) -> list[float]:
+    """Return bandwidths from a quarter of the rule of thumb to its double."""
+    usual = kernels.rule_of_thumb(rows.dose)
+    return geometric(usual / 4, usual * 2, 13)
 
 
 def shares(weights: Floats) -> Floats:

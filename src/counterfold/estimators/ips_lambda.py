@@ -63,7 +63,7 @@ class IPSLambda(Estimator):
 def solved(weights: Floats, delta: float) -> float:
     """Return the parameter that solves the authors' equation, whose left side is 0 at 0 and larger than the right at 1.
 
-    Weights to the power s may overflow, so sums are taken of logarithms.
+    Weights to the power s may overflow and the solution may be tiny, so everything is taken as logarithms.
     """
     from scipy.optimize import brentq
 
@@ -71,8 +71,8 @@ def solved(weights: Floats, delta: float) -> float:
     logs = power * np.log(np.maximum(weights, np.finfo(float).tiny))
     right = np.log(2 * np.log(1 / delta) / (3 * len(weights)))
 
-    def excess(mix: float) -> float:
-        mixed = np.logaddexp(np.log1p(-mix) + logs, np.log(mix)) * (2 / power)
-        return float(2 * np.log(mix) + np.logaddexp.reduce(mixed) - np.log(len(weights)) - right)
+    def excess(log_mix: float) -> float:
+        mixed = np.logaddexp(np.log1p(-np.exp(log_mix)) + logs, log_mix) * (2 / power)
+        return float(2 * log_mix + np.logaddexp.reduce(mixed) - np.log(len(weights)) - right)
 
-    return float(brentq(excess, 1e-150, 1 - 1e-12, xtol=1e-15, maxiter=1000))
+    return float(np.exp(brentq(excess, -700.0, -1e-12, xtol=1e-14)))

@@ -1,12 +1,13 @@
 """IPS for doses: those near the target's stand for it."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from counterfold import checks, kernels
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator, geometric
+from counterfold.estimators.base import Estimator, bandwidths
 from counterfold.log import Kind
 from counterfold.rows import Rows
 
@@ -29,11 +30,12 @@ class KernelIPS(Estimator):
     """
 
     bandwidth: float = 1.0
+    limits: ClassVar[Mapping[float, str]] = {math.inf: "0"}
     kinds: ClassVar[tuple[Kind, ...]] = ("doses",)
 
     def __post_init__(self) -> None:
         """Check the bandwidth."""
-        checks.above(0, bandwidth=self.bandwidth)
+        checks.positive(bandwidth=self.bandwidth)
 
     def contributions(self, rows: Rows) -> Floats:
         """Return rewards weighted by how near their doses are."""
@@ -42,5 +44,4 @@ class KernelIPS(Estimator):
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
         """Return bandwidths around the rule of thumb, the smallest first."""
-        usual = kernels.rule_of_thumb(rows.dose)
-        return [cls(width) for width in geometric(usual / 4, usual * 4, 15)]
+        return [cls(width) for width in bandwidths(rows)]

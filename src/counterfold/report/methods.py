@@ -1,0 +1,126 @@
+"""Every estimator, selector and reward model with its parameters, limits, needs and paper, as read from the code."""
+
+import inspect
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, fields
+from typing import Any
+
+from rich.console import ConsoleRenderable
+from rich.table import Table
+
+from counterfold import registry
+
+FOLDERS = ("estimators", "selectors", "models")
+WORDS = {
+    "target_probs": "full target",
+    "logging_probs": "full logging policy",
+    "model": "reward model",
+    "action_features": "action features",
+    "loggers": "several loggers",
+}
+LEGEND = (
+    "A policy is full where its probabilities of all actions are known, not those of the logged ones alone. Weights "
+    "alone means that the latter are enough."
+)
+MANY = 10_000
+"""A number of clusters that is larger than any number of actions."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """One line: a name on the command line and what stands behind it."""
+
+    folder: str
+    name: str
+    summary: str
+    parameters: str
+    limits: str
+    needs: str
+    reference: str
+
+
+def methods() -> list[Method]:
+    """Return every method there is, folder by folder.
+
+    >>> next(one for one in methods() if one.name == "switch-dr").limits
+    '0 is DM, ∞ is DR'
+    """
+    return [described(folder, name) for folder in FOLDERS for name in registry.names(folder)]
+
+
+def described(folder: str, name: str) -> Method:
+    """Return what the code says of one method."""
+    kind = registry.find(folder, name)
+    paragraphs = [" ".join(paragraph.split()) for paragraph in inspect.getdoc(kind).split("\n\n")]  # type: ignore[union-attr]
+    cited = (re.match(r'(.*\(\d{4}\), ".*?")', paragraph) for paragraph in paragraphs)
+    return Method(
+        folder=folder,
+        name=name,
+        summary=paragraphs[0],
+        parameters=", ".join(f"{field.name} = {default_of(field)}" for field in fields(kind)),
+        limits=", ".join(f"{number(value)} is {equal(text)}" for value, text in getattr(kind, "limits", {}).items()),
+        needs=needs_of(folder, kind),
+        reference=next((match.group(1) for match in cited if match), ""),
+    )
+
+
+def needs_of(folder: str, kind: Any) -> str:
+    """Return what a log must have; estimators that need nothing more do with the weights alone."""
+    needs = [WORDS[part] for part in getattr(kind, "needs", ())]
+    kinds = getattr(kind, "kinds", ("labels",))
+    if kinds == ("doses",):
+        needs = ["doses", *needs]
+    if getattr(kind, "extra", None):
+        needs.append(f"the extra `{kind.extra}`")
+    return ", ".join(needs) or ("weights alone" if folder == "estimators" else "")
+
+
+def default_of(field: Any) -> str:
+    """Return the default of a field as a user would write it."""
+    value = field.default_factory() if field.default is MISSING else field.default
+    return number(value) if isinstance(value, float) else str(value)
+
+
+def number(value: float) -> str:
+    """Return a number, or what a very large one means."""
+    return "∞" if value == math.inf else "many" if value >= MANY else f"{value:g}"
+
+
+def equal(text: str) -> str:
+    """Return the class behind a name, or the words themselves."""
+    return registry.find("estimators", text).__name__ if text in registry.names("estimators") else text
+
+
+def markdown(found: Sequence[Method]) -> str:
+    """Return a table per folder for the docs."""
+    lines = [
+        "# Methods",
+        "",
+        "Generated from the code by `make methods`; `counterfold methods` shows the same.",
+        "",
+        LEGEND,
+    ]
+    for folder in FOLDERS:
+        lines += ["", f"## {folder.capitalize()}", ""]
+        lines += [
+            "| name | what it does | parameters | limits | needs | reference |",
+            "| --- | --- | --- | --- | --- | --- |",
+        ]
+        for one in found:
+            if one.folder == folder:
+                cells = f"`{one.name}`", one.summary, one.parameters, one.limits, one.needs, one.reference
+                lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def table(found: Sequence[Method], folder: str) -> ConsoleRenderable:
+    """Return one folder's table for the terminal."""
+    shown = Table(title=folder.capitalize(), box=None, title_justify="left", title_style="bold", padding=(0, 2, 0, 0))
+    for heading in ("name", "parameters", "limits", "needs"):
+        shown.add_column(heading, overflow="fold")
+    for one in found:
+        if one.folder == folder:
+            shown.add_row(one.name, one.parameters, one.limits, one.needs)
+    return shown

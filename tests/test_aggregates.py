@@ -1,0 +1,183 @@
+"""OPERA mixes candidates, PseudoTarget learns from several loggers: against naive loops, and on cases one can solve."""
+
+import numpy as np
+import pytest
+
+import counterfold as cf
+import reference
+from counterfold.selectors.base import resampled
+from counterfold.selectors.opera import least_error
+from problems import log_of, rows_of, several_loggers
+
+POOL = cf.Pool(threads=1)
+
+
+def rng():
+    return np.random.default_rng(3)
+
+
+# OPERA
+
+
+@pytest.mark.parametrize("validator", [None, "dr"])
+def test_opera_s_errors_against_naive_loop(validator):
+    data = reference.random_data(0, rows=80)
+    names = ["ips", "snips", "dm", "dr", "switch-dr"]
+    pairs = [reference.FORMULAS[name] for name in names]
+    candidates = [cf.IPS(), cf.SNIPS(), cf.DM(), cf.DR(), cf.SwitchDR(1.1)]
+    draw = rng()
+    samples = [draw.integers(80, size=80) for _ in range(7)]
+    centre = [reference.value(data, *pair, 1e-3) for pair in pairs]
+    if validator:
+        centre = [reference.value(data, *reference.FORMULAS[validator], 1e-3)] * len(pairs)
+    expected = [
+        [reference.value(data.take(sample), *pair, 1e-3) - c for pair, c in zip(pairs, centre, strict=True)]
+        for sample in samples
+    ]
+    opera = cf.OPERA(validator=cf.DR() if validator else None, replicates=7)
+    rows = rows_of(data)
+    np.testing.assert_allclose(opera.errors(rows, candidates, rng(), POOL), expected, rtol=1e-9, atol=1e-12)
+    selection = opera.select(rows, candidates, rng(), POOL)
+    np.testing.assert_allclose(selection.scores, np.square(expected).mean(axis=0), rtol=1e-9)
+    assert selection.chosen == selection.shares.argmax()
+
+
+def mixed_error(errors, shares):
+    return np.square(errors @ shares).mean()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_other_shares_have_less_error(seed):
+    draw = np.random.default_rng(seed)
+    errors = draw.normal(size=(50, 4)) @ draw.normal(size=(4, 4)) * 10.0 ** draw.integers(-8, 8)
+    shares = least_error(errors)
+    assert (shares >= 0).all()
+    assert shares.sum() == pytest.approx(1.0)
+    least = mixed_error(errors, shares)
+    for other in [*np.eye(4), *draw.dirichlet(np.full(4, 0.5), size=2000)]:
+        assert mixed_error(errors, other) >= least * (1 - 1e-6)
+
+
+def test_independent_errors_give_shares_by_inverse_variance():
+    errors = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]]) * [1.0, 2.0]
+    np.testing.assert_allclose(least_error(errors), [0.8, 0.2])
+
+
+def test_a_repeated_candidate_changes_nothing():
+    errors = np.random.default_rng(0).normal(size=(40, 3))
+    repeated = np.column_stack([errors, errors[:, 1]])
+    alone, both = least_error(errors), least_error(repeated)
+    np.testing.assert_allclose([both[0], both[1] + both[3], both[2]], alone, atol=1e-9)
+
+
+def test_errors_of_zero_take_everything():
+    assert least_error(np.zeros((5, 2))).sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(least_error(np.column_stack([np.zeros(5), np.ones(5)])), [1.0, 0.0])
+
+
+def test_the_answer_is_the_mixture_of_the_table():
+    data = reference.random_data(1, rows=300)
+    result = cf.evaluate(log_of(data), data.target, "default", cf.OPERA(validator=cf.DR()), seed=1)
+    assert sum(line.share for line in result.table) == pytest.approx(1.0)
+    assert sum(line.share > 0 for line in result.table) > 1
+    assert result.value == pytest.approx(sum(line.share * line.value for line in result.table))
+    assert result.stderr > 0
+    assert " + " in result.selected
+    assert [line.chosen for line in result.table].count(True) == 1
+    assert '"share"' in result.to_json()
+
+
+def test_without_a_validator_a_constant_wins_and_with_one_it_does_not():
+    data = reference.random_data(2, rows=300)
+    data.r = data.r + 5
+    candidates = [cf.TruncatedIPS(0.0), cf.SNIPS()]
+    blind, seeing = (
+        cf.evaluate(log_of(data), data.target, candidates, cf.OPERA(validator=validator))
+        for validator in (None, cf.IPS())
+    )
+    assert blind.value == 0.0
+    assert blind.selected == "TruncatedIPS(max_weight=0)"
+    assert seeing.value == pytest.approx(cf.SNIPS().value(rows_of(data)), rel=0.1)
+    assert seeing.table[0].share < 0.1
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("level", "slope", "best"), [(1.0, 0.0, "SNIPS"), (1.0, 3.0, "DR")])
+def test_the_mixture_is_near_the_best_of_its_unbiased_parts_whichever_that_is(level, slope, best):
+    """Mean squared errors over 60 logs, seeds fixed. The best is better than the worst by a half, the mixture within
+    a fifth of the best: paired over the same logs, so that its noise is a few per cent."""
+    errors = []
+    for seed in range(60):
+        draw = np.random.default_rng(seed)
+        x = draw.normal(size=(200, 4))
+        action = (draw.random(200) > 0.8).astype(int)
+        reward = level + slope * x[:, 0] * action + draw.normal(size=200)
+        log = cf.Log(context=x, action=action, reward=reward, logging_probs=np.tile([0.8, 0.2], (200, 1)))
+        model = np.column_stack([x[:, 1], slope * x[:, 0] + level]) if slope else np.tile(2 * x[:, :1], (1, 2))
+        target = np.tile([0.1, 0.9], (200, 1))
+        candidates = ["ips", "snips", "dr"]
+        result = cf.evaluate(log, target, candidates, cf.OPERA(replicates=40), model, seed=seed, progress=False)
+        errors.append([result.value - level, *(line.value - level for line in result.table)])
+    mixed, *alone = np.square(errors).mean(axis=0)
+    assert ["IPS", "SNIPS", "DR"][int(np.argmin(alone))] == best
+    assert max(alone) > 1.5 * min(alone)
+    assert mixed < 1.2 * min(alone)
+
+
+# bootstrap samples
+
+
+def test_samples_keep_groups_whole():
+    data = reference.random_data(3, rows=100)
+    group = np.random.default_rng(0).integers(12, size=100)
+    rows = rows_of(data, group=group)
+    sample = resampled(rows, rng())
+    counts = np.bincount(sample, minlength=100)
+    for number in range(12):
+        assert len(set(counts[group == number])) == 1
+    assert len(set(resampled(rows_of(data), rng()))) < 100
+
+
+# PseudoTarget
+
+
+def test_pseudo_target_against_naive_loop():
+    data = reference.random_data(4, rows=120)
+    loggers = several_loggers(data)
+    rows = rows_of(data, **loggers)
+    candidates = [cf.IPS(), cf.DM(), cf.DR()]
+    pairs = [reference.FORMULAS[name] for name in ("ips", "dm", "dr")]
+    draw = rng()
+    expected = np.zeros(3)
+    for label in "abc":
+        own, others = (np.flatnonzero(mask) for mask in (loggers["logger"] == label, loggers["logger"] != label))
+        truth = sum(data.r[own]) / len(own)
+        data.target = loggers["logger_probs"][label]
+        for _ in range(4):
+            sample = data.take(others[draw.integers(len(others), size=len(others))])
+            expected += [(reference.value(sample, *pair, 1e-3) - truth) ** 2 / 12 for pair in pairs]
+    found = cf.PseudoTarget(replicates=4).scores(rows, candidates, rng(), POOL)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_pseudo_target_finds_the_estimator_that_is_right_for_every_logger():
+    data = reference.random_data(5, rows=600)
+    loggers = several_loggers(data)
+    data.r = data.a + np.random.default_rng(0).normal(size=600)
+    wrong = np.full((600, 4), 5.0)
+    rows = rows_of(data, wrong, **loggers)
+    selection = cf.PseudoTarget().select(rows, [cf.DM(), cf.SNIPS(), cf.TruncatedIPS(0.1)], rng(), POOL)
+    assert selection.chosen == 1
+
+
+def test_pseudo_target_needs_loggers():
+    data = reference.random_data(6)
+    message = "^the selector PseudoTarget needs a log of several policies, but this one has no `logger`"
+    with pytest.raises(cf.ParameterError, match=message):
+        cf.evaluate(log_of(data), data.target, selector="pseudo-target")
+
+
+@pytest.mark.parametrize("make", [lambda: cf.PseudoTarget(replicates=0), lambda: cf.OPERA(replicates=1)])
+def test_bad_parameters_are_refused(make):
+    with pytest.raises(cf.ParameterError, match=r"`replicates` must be a whole number of at least \d, got \d."):
+        make()
