@@ -218,7 +218,7 @@ def test_features_by_label_in_any_order():
         (np.zeros((3, 2)), r"`action_features` must have one row per action \(4\), got \(3, 2\)."),
         (np.zeros((4, 0)), r"`action_features` must have one row per action \(4\), got \(4, 0\)."),
         (np.zeros(4), "`action_features` must be a matrix with one row per action, got shape"),
-        ([[1.0], [2.0], [np.nan], [4.0]], "`action_features` must be finite, got nan in 1 of 4 rows, first at row 2."),
+        ([[1.0], [2.0], [np.nan], [4.0]], "`action_features` must be finite, got other numbers for 1 of 4 actions: 2."),
         ({0: [1.0], 1: [2.0]}, "`action_features` must hold every action, got none for 2 of 4: 2, 3."),
         ({0: [1.0], 1: [2.0], 2: [1.0, 2.0], 3: [1.0]}, "`action_features` must be numbers"),
     ],

@@ -36,8 +36,9 @@ class Diagnostics:
     - `reward_low`, `reward_high`: the range of the rewards.
     - `model_shift`: by how many standard errors the answer moves when the reward model predicts only rows that it was
       not fitted on; None if the answer needs no fitted model. A large one says that the model flatters itself.
-    - `disagreement`: how far the answer is from SNIPS, in standard errors of the difference row by row. A large one
-      says that the answer is biased, as its interval does not tell; None before there is an answer.
+    - `disagreement`: how far the answer is from SNIPS, or for doses from the kernel estimator with that `bandwidth`, in
+      standard errors of the difference row by row. A large one says that the answer is biased, as its interval does
+      not tell; None before there is an answer.
     - `groups`: the number of groups, if rows belong to groups; few of them make the interval too narrow.
     - `verdict`, `reasons`: "good", "caution" or "not answerable" (from this log), and why.
     """

@@ -83,7 +83,8 @@ def diagnostics(found: Diagnostics) -> ConsoleRenderable:
     if found.groups is not None:
         grid.add_row("groups", str(found.groups))
     if found.disagreement is not None:
-        grid.add_row("second opinion", f"{found.disagreement:+.2f} standard errors of the difference from SNIPS")
+        plain = "SNIPS" if found.bandwidth is None else "the kernel of these weights"
+        grid.add_row("second opinion", f"{found.disagreement:+.2f} standard errors of the difference from {plain}")
     if found.model_shift is not None:
         grid.add_row("reward model", f"out of sample it moves the answer by {found.model_shift:+.2f} standard errors")
     return grid
