@@ -38,4 +38,5 @@ from .rows import example_rows as example_rows
 from .selectors.base import Selector as Selector
 from .selectors.kfold_cv import KFoldCV as KFoldCV
 from .selectors.ocv import OCV as OCV
+from .selectors.pasif import PASIF as PASIF
 from .selectors.slope import SLOPE as SLOPE

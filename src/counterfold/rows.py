@@ -1,7 +1,7 @@
 """Rows: what an estimator sees of one log, one target and one reward model."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -93,6 +93,12 @@ class Rows:
             groups=None if self.groups is None else self.groups[index],
             refit=refit,
         )
+
+    def with_policies(self, logging_probs: Floats, target_probs: Floats) -> "Rows":
+        """Return the same rows as if other policies had logged them and were to be valued (n x A each)."""
+        logged = np.arange(len(self)), self.actions
+        weights = target_probs[logged] / logging_probs[logged]
+        return replace(self, weights=weights, target_probs=target_probs, logging_probs=logging_probs)
 
     def halves(self, cuts: Sequence[int]) -> Iterator[tuple["Rows", "Rows"]]:
         """Yield the rows before and after each of the ascending cuts; use a pair before asking for the next."""
