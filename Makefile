@@ -20,10 +20,11 @@ lint: .venv/dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: .venv/dev  ## ratios against the naive loop, and what rounding and cross-fitting do
+bench: .venv/dev  ## ratios against naive loops, and what rounding and cross-fitting do
 	$(BIN)/python benchmarks/estimators.py
 	$(BIN)/python benchmarks/naive_loop.py
 	$(BIN)/python benchmarks/choices.py
+	$(BIN)/python benchmarks/pasif.py
 
 clean:
 	rm -rf .venv build dist src/*.egg-info
@@ -34,5 +35,5 @@ clean:
 	touch $@
 
 .venv/dev: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,torch]"
 	touch $@

@@ -34,7 +34,7 @@ def test_opera_s_errors_against_naive_loop(validator):
         [reference.value(data.take(sample), *pair, 1e-3) - c for pair, c in zip(pairs, centre, strict=True)]
         for sample in samples
     ]
-    opera = cf.OPERA(validator=cf.DR() if validator else None, replicates=7)
+    opera = cf.OPERA(replicates=7, centre="validator" if validator else "own")
     rows = rows_of(data)
     np.testing.assert_allclose(opera.errors(rows, candidates, rng(), POOL), expected, rtol=1e-9, atol=1e-12)
     selection = opera.select(rows, candidates, rng(), POOL)
@@ -77,7 +77,8 @@ def test_errors_of_zero_take_everything():
 
 def test_the_answer_is_the_mixture_of_the_table():
     data = reference.random_data(1, rows=300)
-    result = cf.evaluate(log_of(data), data.target, "default", cf.OPERA(validator=cf.DR()), seed=1)
+    result = cf.evaluate(log_of(data), data.target, "default", "opera", seed=1)
+    assert result.selector.validator == cf.DR()
     assert sum(line.share for line in result.table) == pytest.approx(1.0)
     assert sum(line.share > 0 for line in result.table) > 1
     assert result.value == pytest.approx(sum(line.share * line.value for line in result.table))
@@ -87,13 +88,13 @@ def test_the_answer_is_the_mixture_of_the_table():
     assert '"share"' in result.to_json()
 
 
-def test_without_a_validator_a_constant_wins_and_with_one_it_does_not():
+def test_by_its_own_value_a_constant_wins_and_by_a_validator_it_does_not():
     data = reference.random_data(2, rows=300)
     data.r = data.r + 5
     candidates = [cf.TruncatedIPS(0.0), cf.SNIPS()]
     blind, seeing = (
-        cf.evaluate(log_of(data), data.target, candidates, cf.OPERA(validator=validator))
-        for validator in (None, cf.IPS())
+        cf.evaluate(log_of(data), data.target, candidates, cf.OPERA(validator=cf.IPS(), centre=centre))
+        for centre in ("own", "validator")
     )
     assert blind.value == 0.0
     assert blind.selected == "TruncatedIPS(max_weight=0)"
@@ -116,7 +117,9 @@ def test_the_mixture_is_near_the_best_of_its_unbiased_parts_whichever_that_is(le
         model = np.column_stack([x[:, 1], slope * x[:, 0] + level]) if slope else np.tile(2 * x[:, :1], (1, 2))
         target = np.tile([0.1, 0.9], (200, 1))
         candidates = ["ips", "snips", "dr"]
-        result = cf.evaluate(log, target, candidates, cf.OPERA(replicates=40), model, seed=seed, progress=False)
+        result = cf.evaluate(
+            log, target, candidates, cf.OPERA(replicates=40, centre="own"), model, seed=seed, progress=False
+        )
         errors.append([result.value - level, *(line.value - level for line in result.table)])
     mixed, *alone = np.square(errors).mean(axis=0)
     assert ["IPS", "SNIPS", "DR"][int(np.argmin(alone))] == best

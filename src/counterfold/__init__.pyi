@@ -49,6 +49,7 @@ from .selectors.base import Selector as Selector
 from .selectors.kfold_cv import KFoldCV as KFoldCV
 from .selectors.ocv import OCV as OCV
 from .selectors.opera import OPERA as OPERA
+from .selectors.pasif import PASIF as PASIF
 from .selectors.pseudo_target import PseudoTarget as PseudoTarget
 from .selectors.slope import SLOPE as SLOPE
 from .selectors.theory import Theory as Theory

@@ -37,7 +37,7 @@ class Estimator(ABC):
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return the default grid of the estimator on these rows, the least biased first if there is one."""
+        """Return the default grid of the estimator on these rows."""
         del rows
         return [cls()]
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
+from counterfold import kernels
 from counterfold.arrays import Floats, Ints
 from counterfold.errors import ParameterError
 from counterfold.estimators._mixture import Mixture
@@ -41,6 +42,9 @@ class Selector(ABC):
 
     needs: ClassVar[tuple[Part, ...]] = ()
     """The parts of `Rows` that may be missing and without which the selector does not apply."""
+
+    extra: ClassVar[str | None] = None
+    """The optional dependencies that it needs, as named in `pip install counterfold[EXTRA]`."""
 
     @abstractmethod
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
@@ -90,10 +94,12 @@ def split_losses(
 
 
 def trusted(validator: Estimator | None, rows: Rows) -> Estimator:
-    """Return the validator, by default DR or else IPS (for doses, of the least bandwidth); refuse one that cannot."""
+    """Return the validator, by default DR or else IPS, or their likes for doses; refuse one that does not apply."""
+    if validator is None and rows.kind == "doses":
+        bandwidth = kernels.rule_of_thumb(rows.dose) / 2  # the rule itself is biased where rewards bend sharply
+        return KernelIPS(bandwidth) if KernelDR.obstacle(rows) else KernelDR(bandwidth)
     if validator is None:
-        kinds: list[type[Estimator]] = [DR, KernelDR, IPS, KernelIPS]
-        return next(kind.candidates(rows)[0] for kind in kinds if not kind.obstacle(rows))
+        return IPS() if DR.obstacle(rows) else DR()
     reason = validator.obstacle(rows)
     if reason:
         raise ParameterError(f"the validator {validator.name} {reason}.")

@@ -1,7 +1,8 @@
 """Weights over all candidates instead of a choice."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, Self, get_args
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector, resampled, trusted
+
+Centre = Literal["validator", "own"]
 
 NEGLIGIBLE = 1e-6
 
@@ -23,9 +26,9 @@ class OPERA(Selector):
       \hat A_{jk} = \frac1B \sum_b \bigl(\hat V_j^{(b)} - C_j\bigr)\bigl(\hat V_k^{(b)} - C_k\bigr)$$
 
     $\hat V_j^{(b)}$ is candidate j on the b-th of `replicates` bootstrap samples of the rows, with the reward model
-    fitted on them, and $C_j$ its value on the log, as in the paper. That leaves out what bias the bootstrap does not
-    show, so candidates that hardly vary get too much weight; with a `validator`, every $C_j$ is the validator's value
-    instead. The score is $\hat A_{jj}$, the candidate's own error.
+    fitted on them, and $C_j$ what it is compared with: a `validator` on the log, by default DR or else IPS; or, with
+    `centre="own"` as in the paper, its own value there, which leaves out any bias that the bootstrap does not show, so
+    that candidates that hardly vary win. The score is $\hat A_{jj}$, the candidate's own error.
 
     Nie, Chandak, Yuan, Badrinath, Flet-Berliac, Brunskill (2024), "OPERA: Automatic offline policy evaluation with
     re-weighted aggregates of multiple estimators"; weights are kept from being negative here.
@@ -40,10 +43,16 @@ class OPERA(Selector):
 
     validator: Estimator | None = None
     replicates: int = 100
+    centre: Centre = "validator"
 
     def __post_init__(self) -> None:
-        """Check the number of replicates."""
+        """Check the parameters."""
         checks.whole(2, replicates=self.replicates)
+        checks.one_of(get_args(Centre), centre=self.centre)
+
+    def settled(self, rows: Rows) -> Self:
+        """Return the selector with its validator chosen, if it needs one."""
+        return self if self.centre == "own" else replace(self, validator=trusted(self.validator, rows))
 
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return the mean squared error of each candidate over the replicates."""
@@ -57,7 +66,7 @@ class OPERA(Selector):
 
     def errors(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return the error of each candidate on each bootstrap sample (replicates x candidates)."""
-        if self.validator is None:
+        if self.centre == "own":
             centre = np.array([candidate.value(rows) for candidate in candidates])
         else:
             centre = np.full(len(candidates), trusted(self.validator, rows).value(rows))
