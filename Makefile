@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: demo test test-all lint bench clean
+.PHONY: demo test test-all lint bench methods clean
 
 demo: .venv/installed  ## evaluate a policy on embedded data with known truth
 	$(BIN)/counterfold demo
@@ -25,6 +25,9 @@ bench: .venv/dev  ## ratios against naive loops, and what rounding and cross-fit
 	$(BIN)/python benchmarks/naive_loop.py
 	$(BIN)/python benchmarks/choices.py
 	$(BIN)/python benchmarks/pasif.py
+
+methods: .venv/installed  ## write the table of all methods into the docs
+	$(BIN)/counterfold methods --markdown > docs/methods.md
 
 clean:
 	rm -rf .venv build dist src/*.egg-info

@@ -173,6 +173,25 @@ def check(
     text.show(text.contents(data), *(text.headed(name, text.diagnostics(one)) for name, one in found.items()))
 
 
+@app.command()
+def methods(
+    *,
+    as_json: Json = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, with summaries and papers.")] = False,
+) -> None:
+    """List every estimator, selector and reward model: parameters, limits, and what each needs."""
+    from counterfold.report import methods as found
+    from counterfold.report import text
+
+    every = found.methods()
+    if as_json:
+        print_json({"methods": [asdict(one) for one in every]})
+    elif as_markdown:
+        typer.echo(found.markdown(every), nl=False)
+    else:
+        text.show(*(found.table(every, folder) for folder in found.FOLDERS))
+
+
 def chosen_selector(selector: str, validator: str | None, splits: int | None) -> Any:
     """Return the selector with the settings that have options of their own."""
     given: dict[str, Any] = {} if splits is None else {"splits": splits}
