@@ -25,6 +25,7 @@ bench: .venv/dev  ## ratios against naive loops, and what rounding and cross-fit
 	$(BIN)/python benchmarks/naive_loop.py
 	$(BIN)/python benchmarks/choices.py
 	$(BIN)/python benchmarks/pasif.py
+	$(BIN)/python benchmarks/doses.py
 
 methods: .venv/installed  ## write the table of all methods into the docs
 	$(BIN)/counterfold methods --markdown > docs/methods.md
