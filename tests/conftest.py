@@ -1,7 +1,10 @@
 """One small log for the tests of logs, readers and the command line; and the command line."""
 
+import os
 import sys
 from functools import partial
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # small products gain nothing from more, and on busy cores they wait long
 
 import numpy as np
 import pyarrow as pa

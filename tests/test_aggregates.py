@@ -178,6 +178,8 @@ def test_pseudo_target_needs_loggers():
     message = "^the selector PseudoTarget needs a log of several policies, but this one has no `logger`"
     with pytest.raises(cf.ParameterError, match=message):
         cf.evaluate(log_of(data), data.target, selector="pseudo-target")
+    with pytest.raises(cf.ParameterError, match=r"^PseudoTarget needs rows of several loggers.$"):
+        cf.PseudoTarget().scores(rows_of(data), [cf.IPS()], rng(), POOL)
 
 
 @pytest.mark.parametrize("make", [lambda: cf.PseudoTarget(replicates=0), lambda: cf.OPERA(replicates=1)])

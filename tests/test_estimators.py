@@ -170,6 +170,16 @@ def test_features_that_set_every_action_apart_leave_ips():
     close(cf.PolicyConvolution(1e-3).contributions(rows), cf.IPS().contributions(rows))
 
 
+def test_features_that_set_no_action_apart_leave_the_mean_reward():
+    data = reference.random_data(0)
+    data.features = np.ones((4, 2))
+    rows = rows_of(data)
+    for kind in (cf.MIPS, cf.PolicyConvolution):
+        for candidate in kind.candidates(rows):
+            close(candidate.contributions(rows), rows.rewards)
+    close(cf.OffCEM(4).contributions(rows), cf.DR().contributions(rows))
+
+
 def test_nested_clusters_and_more_of_them_than_actions():
     points = np.random.default_rng(0).normal(size=(20, 3))
     codes = [clusters(points, number) for number in range(1, 25)]
