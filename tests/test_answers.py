@@ -306,6 +306,15 @@ def _covers(estimate, truth):
     return low <= truth <= high
 
 
+def test_grids_that_are_empty_are_named_with_the_reason():
+    data = reference.random_data(3)
+    data.target = np.eye(4)[(data.a + 1) % 4]
+    message = "got SwitchDR has no grid where no weight is positive; CAB has no grid where no weight is positive.$"
+    with pytest.raises(cf.ParameterError, match=message):
+        cf.evaluate(log_of(data), data.target, ["switch-dr", "cab"])
+    assert set(cf.evaluate(log_of(data), data.target, ["dm", "cab"]).left_out) == {"CAB"}
+
+
 @pytest.mark.parametrize("name", registry.names("selectors"))
 def test_every_estimator_and_selector_can_be_named_in_evaluate(name):
     data = reference.random_data(21, rows=150)

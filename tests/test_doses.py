@@ -1,6 +1,7 @@
 """Logs of doses, of several loggers and with features of actions: what they refuse, and what evaluate makes of them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
@@ -159,6 +160,34 @@ def test_estimators_of_doses_say_that_they_do_not_apply(name):
         cf.estimate(log_of(data), data.target, name)
 
 
+def test_selectors_for_labels_say_that_they_do_not_apply():
+    data = reference.random_doses(10)
+    for selector in ("pasif", "pseudo-target"):
+        with pytest.raises(
+            cf.ParameterError, match=r"is for actions that are labels, but those of this log are doses.$"
+        ):
+            cf.evaluate(dose_log(data), data.target, selector=selector)
+
+
+def test_the_second_opinion_has_the_rule_of_thumb_s_bandwidth():
+    data = reference.random_doses(10, rows=200)
+    rows = dose_rows(data)
+    thumb = 2.34 * data.d.std() * 200**-0.2
+    answer = cf.KernelIPS(3 * thumb)
+    result = cf.evaluate(dose_log(data), data.target, answer)
+    gap = answer.contributions(rows) - cf.KernelDR(thumb).contributions(rows)
+    assert result.diagnostics.disagreement == pytest.approx(gap.mean() / (gap.std(ddof=1) / np.sqrt(200)))
+    assert result.diagnostics.bandwidth == pytest.approx(thumb)
+
+
+def test_targets_absurdly_far_away_are_refused_and_others_are_not():
+    data = reference.random_doses(10)
+    log, reach = dose_log(data), np.ptp(data.d)
+    assert cf.estimate(log, np.full(60, data.d.mean() + 0.99e6 * reach), cf.KernelIPS()).value == 0.0
+    with pytest.raises(cf.DataError, match=r"`target` must be within 1e\+06 times the range of the logged doses, got "):
+        cf.estimate(log, np.full(60, data.d.mean() - 1.01e6 * reach), cf.KernelIPS())
+
+
 def test_the_default_evaluation_of_doses():
     data = reference.random_doses(11, rows=300)
     result = cf.evaluate(dose_log(data), data.target)
@@ -201,6 +230,15 @@ def test_the_best_price_is_found():
 
 
 # features of actions
+
+
+def test_features_in_a_pandas_frame_are_matched_by_its_index():
+    data = reference.random_data(14)
+    plain, order = log_of(data).action_features, [2, 0, 3, 1]
+    data.features = pd.DataFrame(plain[order], index=[str(action) for action in order])
+    np.testing.assert_array_equal(log_of(data).action_features, plain)
+    data.features = pd.DataFrame(plain)
+    np.testing.assert_array_equal(log_of(data).action_features, plain)
 
 
 def test_features_by_label_in_any_order():

@@ -217,3 +217,15 @@ def test_torch_is_not_imported_before_it_is_needed():
     script = "import sys, counterfold.cli, counterfold as cf; cf.PASIF(); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_units_of_the_context_do_not_matter_and_by_default_the_ratio_lands():
+    data = reference.random_data(12, rows=400)
+    scaled = rows_of(data, cf.Given(np.zeros((400, 4))))
+    data.x = data.x * [1e6, 1e-6, 1.0] + [1e7, 0.0, 3.0]
+    raw = rows_of(data, cf.Given(np.zeros((400, 4))))
+    one, other = (PASIF(replicates=4, device="cpu").drawn(rows, rng(), POOL) for rows in (scaled, raw))
+    for mine, same in zip(one, other, strict=True):
+        np.testing.assert_allclose(mine.rho, same.rho, atol=1e-3)
+        share = (data.logging[mine.sample] * mine.rho).sum(axis=1).mean()
+        assert abs(share - 0.2) < 0.03

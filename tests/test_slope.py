@@ -1,6 +1,7 @@
 """SLOPE: against a naive loop, and along an order that is given."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -50,6 +51,30 @@ def test_scores_count_the_steps_and_the_lowest_is_chosen():
     )
     assert sorted(scores)[:2] == [0.0, 1.0]
     assert len(set(scores[scores > 0])) > 1
+
+
+def test_intervals_that_touch_do_not_contradict_and_scores_after_the_stop_count_from_the_start():
+    rows = cf.example_rows(cf.Given(np.zeros((4, 2))))
+    values = {"a": [0.0, 2.0, 0.0, 2.0], "b": [3.0, 3.0, 3.0, 3.0], "c": [9.0, 9.0, 9.0, 9.0]}
+    touching = 2 / cf.Estimate("a", np.array(values["a"])).stderr
+    candidates = [Fixed(tuple(contributions)) for contributions in values.values()]
+    scores = cf.SLOPE(order="given", width=touching).scores(rows, candidates, np.random.default_rng(0), POOL)
+    assert scores.tolist() == [1.0, 0.0, 2.0]
+    scores = cf.SLOPE(order="given", width=0.99 * touching).scores(rows, candidates, np.random.default_rng(0), POOL)
+    assert scores.tolist() == [0.0, 1.0, 2.0]
+
+
+@dataclass(frozen=True)
+class Fixed(cf.Estimator):
+    fixed: tuple
+
+    def contributions(self, rows):
+        del rows
+        return np.array(self.fixed)
+
+    @property
+    def name(self):
+        return "fixed"
 
 
 def test_bad_parameters_are_refused():

@@ -5,7 +5,17 @@ import pytest
 import torch
 
 import reference
-from counterfold.selectors._subsampling import Logged, Networks, Training, rules
+from counterfold.selectors._subsampling import (
+    Batch,
+    Batches,
+    Logged,
+    Networks,
+    Training,
+    initial,
+    objective,
+    rules,
+    train,
+)
 from problems import rows_of
 
 
@@ -123,3 +133,39 @@ def test_training_stops_when_patience_ends_and_keeps_the_best():
         stale = networks.judge(torch.tensor(loss))
     assert stale.tolist() == [1, 3, 1]
     assert networks.best[:, 0].tolist() == [2, 0, 2]
+
+
+def test_the_objective_against_naive_loop():
+    draw = rng(5)
+    logit, probs = draw.normal(size=(2, 6, 3)), draw.dirichlet(np.ones(3), size=(2, 6))
+    actions, weights = draw.integers(3, size=(2, 6)), draw.gamma(1.0, size=(2, 6))
+    batch = Batch(torch.empty(2, 6, 0), *(torch.tensor(part) for part in (actions, weights, probs)))
+    for ratio, tolerance in [(0.2, 0.02), (0.5, 1.0)]:
+        found = objective(torch.tensor(logit), batch, Training(ratio=ratio, tolerance=tolerance))
+        for k in range(2):
+            misfit, shares = 0.0, []
+            for i in range(6):
+                rho = [1 / (1 + np.exp(-z)) for z in logit[k, i]]
+                share = sum(p * r for p, r in zip(probs[k, i], rho, strict=True))
+                mine = rho[actions[k, i]]
+                misfit += (mine / (1 - mine) * (1 - share) / share - weights[k, i]) ** 2 / 6
+                shares.append(share)
+            off = sum(shares) / 6 - ratio
+            expected = misfit + (1000 * off**2 if abs(off) > tolerance else 0.0)
+            assert found[k].item() == pytest.approx(expected, rel=1e-9)
+
+
+def test_weights_are_clipped_and_epochs_that_run_out_leave_the_best():
+    logged, _ = known(np.ones((60, 4)), rng().normal(size=(60, 2)), 0.2)
+    sample = [np.arange(60)]
+    huge = Batches(logged._replace(weights=np.full(60, 1e9)), sample, [rng()], 1000, "cpu")
+    assert huge.rows.weights.max() == 1e7
+    networks = Networks(torch.tensor(initial(2, 4, 0.2, rng())[None], dtype=torch.float32))
+    batches = Batches(logged, sample, [rng()], 1000, "cpu")
+    seen = []
+    judge = networks.judge
+    networks.judge = lambda losses: (seen.append((losses.item(), networks.flat.detach().clone())), judge(losses))[1]
+    found = train(networks, batches, Training(epochs=40, patience=40, rate=0.5))
+    best = min(seen, key=lambda pair: pair[0])
+    assert best[0] < seen[-1][0] - 1e-3
+    np.testing.assert_array_equal(found, best[1])

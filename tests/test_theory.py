@@ -8,7 +8,7 @@ import pytest
 import counterfold as cf
 import reference
 from counterfold import registry
-from counterfold.estimators.ips_lambda import solved
+from counterfold.estimators._subgaussian import solved
 from problems import log_of, rows_of
 
 POOL = cf.Pool(threads=1)
@@ -37,6 +37,7 @@ def test_truncated_ips_takes_the_root_of_the_number_of_rows():
 @pytest.mark.parametrize("name", ["switch-dr", "dros", "drps"])
 def test_bounds_against_naive_loops(name, seed):
     data = reference.random_data(seed, rows=150, binary=seed % 2 == 0)
+    data.r = data.r + (5 if seed == 4 else 0)
     rows, q = rows_of(data), reference.ridge(data, 1e-3)
     formula, _ = reference.FORMULAS[name]
     grid = registry.find("estimators", name).candidates(rows)
@@ -47,7 +48,9 @@ def test_bounds_against_naive_loops(name, seed):
         for i in range(150):
             w = data.target[i] / data.logging[i]
             if name == "switch-dr":
-                bias += sum(data.target[i, a] for a in range(4) if w[a] > parameter) * (max(data.r) - min(data.r))
+                bias += sum(data.target[i, a] for a in range(4) if w[a] > parameter) * (
+                    max(*data.r, 0) - min(*data.r, 0)
+                )
             else:
                 mine = w[data.a[i]]
                 shrunk = min(mine, parameter) if name == "drps" else parameter * mine / (mine * mine + parameter)
@@ -111,6 +114,11 @@ def test_extreme_candidates_have_finite_scores():
     for kind in (cf.TruncatedIPS, cf.SwitchDR, cf.DRos, cf.DRps):
         assert np.isfinite(scores(rows, [kind(0.0), kind(1.0), kind(math.inf)])).all()
     assert np.isfinite(scores(rows, [cf.IPSLambda(0.0), cf.IPSLambda(1.0)])).all()
+
+
+def test_where_the_equation_has_no_solution_the_parameter_is_one():
+    assert solved(np.array([1.0, 2.0, 0.5]), 0.01) == 1.0
+    assert solved(np.array([1.0, 2.0, 0.5]), 0.95) < 1.0
 
 
 def test_bad_delta_is_refused():

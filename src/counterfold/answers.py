@@ -113,7 +113,7 @@ def rows_of(log: Log, target: Target, reward_model: Any) -> Rows:
 
 def settled(judge: Selector, rows: Rows) -> Selector:
     """Return the selector, ready for these rows, unless they lack what it needs."""
-    reason = rows.lacks(judge.needs)
+    reason = rows.lacks(judge.needs, judge.kinds)
     if reason:
         raise ParameterError(f"the selector {type(judge).__name__} {reason}.")
     return judge.settled(rows)

@@ -33,10 +33,11 @@ def gathered(wanted: Wanted | Sequence[Wanted], rows: Rows, grid: Grid) -> tuple
     for item in listed:
         for choice in _resolved("doses" if item == "default" and rows.kind == "doses" else item):
             reason = choice.obstacle(rows)
-            if reason:
-                left_out[choice.__name__ if isinstance(choice, type) else choice.name] = reason
-            else:
-                found.extend(grid(choice, rows) if isinstance(choice, type) else [choice])
+            tried = [] if reason else grid(choice, rows) if isinstance(choice, type) else [choice]
+            if not tried:
+                name = choice.__name__ if isinstance(choice, type) else choice.name
+                left_out[name] = reason or "has no grid where no weight is positive"
+            found.extend(tried)
     if not found:
         why = "; ".join(f"{name} {reason}" for name, reason in left_out.items())
         raise ParameterError(f"`candidates` must hold an estimator that applies, got {why or 'none'}.")

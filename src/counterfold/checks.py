@@ -135,6 +135,12 @@ def whole(low: int, **values: int) -> None:
     parameter(rule, lambda value: isinstance(value, Integral) and value >= low, {**values})
 
 
+def whole_or_infinite(low: int, **values: float) -> None:
+    """Require whole numbers of at least `low`, or infinity."""
+    rule = f"a whole number of at least {low}, or infinity"
+    parameter(rule, lambda value: value >= low and (value == math.inf or float(value).is_integer()), values)
+
+
 def one_of(choices: Collection[str], **values: object) -> None:
     """Require each value to be among `choices`; suggest the nearest otherwise."""
     for name, value in values.items():

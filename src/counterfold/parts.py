@@ -238,7 +238,10 @@ def several(logger: Any, probs: Any) -> bool:
 
 
 def action_features_of(value: Any, actions: tuple[Any, ...]) -> Floats:
-    """Return the features of the actions (A x k), in the order of the actions."""
+    """Return the features of the actions (A x k), in the order of the actions or by label (a pandas frame's index)."""
+    index = getattr(value, "index", None)
+    if index is not None and not callable(index) and list(index) != list(range(len(index))):
+        value = dict(zip(index, np.asarray(value), strict=True))
     if isinstance(value, Mapping):
         by_label = {_text(label): features for label, features in value.items()}
         missing = [action for action in actions if _text(action) not in by_label]

@@ -122,6 +122,11 @@ class Rows:
         return self.q[np.arange(len(self)), self.actions]
 
     @cached_property
+    def embeddings(self) -> Floats:
+        """What the model thinks of each action (A x at most A): as far apart as the columns of `q`, and shorter."""
+        return np.transpose(np.linalg.qr(self.q, mode="r"))
+
+    @cached_property
     def q_policy(self) -> Floats:
         """The predicted reward under the target policy."""
         return row_sums(self.target_probs, self.q)
@@ -131,8 +136,10 @@ class Rows:
         found = getattr(self, part)
         return found is not None and (not isinstance(found, np.ndarray) or found.size > 0)
 
-    def lacks(self, parts: Iterable[Part]) -> str | None:
-        """Return the reason why something that needs these parts does not apply, if so."""
+    def lacks(self, parts: Iterable[Part], kinds: Iterable[Kind] = ("labels", "doses")) -> str | None:
+        """Return why something that needs these parts and such actions does not apply, if so."""
+        if self.kind not in kinds:
+            return KINDS[self.kind]
         return next((NEEDS[part] for part in parts if not self.knows(part)), None)
 
     def with_policies(self, logging_probs: Floats, target_probs: Floats) -> "Rows":

@@ -5,6 +5,9 @@ import numpy as np
 from counterfold.arrays import Floats, Ints, row_sums
 from counterfold.rows import Rows
 
+MANY = 10_000
+"""More clusters than there are actions, so that every action is one."""
+
 
 def pooled_weights(rows: Rows, spread: Floats) -> Floats:
     r"""Return the weights of the logged actions after both policies were spread over similar actions.
@@ -35,10 +38,12 @@ def clusters(points: Floats, number: int) -> Ints:
     It needs no seed, and a larger number only ever cuts clusters in two.
     """
     from scipy.cluster.hierarchy import cut_tree, linkage
+    from scipy.spatial.distance import pdist
 
     if len(points) <= number:
         return np.arange(len(points))
-    return np.asarray(cut_tree(linkage(points, method="ward"), n_clusters=[number]).ravel(), dtype=np.intp)
+    tree = linkage(pdist(points), method="ward")
+    return np.asarray(cut_tree(tree, n_clusters=[number]).ravel(), dtype=np.intp)
 
 
 def cluster_grid(rows: Rows) -> list[int]:

@@ -12,7 +12,7 @@ from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.estimates import standard_error
 from counterfold.log import Kind
-from counterfold.rows import KINDS, Part, Rows
+from counterfold.rows import Part, Rows
 
 
 class Estimator(ABC):
@@ -59,7 +59,7 @@ class Estimator(ABC):
     @classmethod
     def obstacle(cls, rows: Rows) -> str | None:
         """Return why the estimator does not apply to these rows, if so."""
-        return rows.lacks(cls.needs) if rows.kind in cls.kinds else KINDS[rows.kind]
+        return rows.lacks(cls.needs, cls.kinds)
 
     @property
     def name(self) -> str:

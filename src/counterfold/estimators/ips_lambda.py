@@ -8,6 +8,7 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
+from counterfold.estimators._subgaussian import solved
 from counterfold.estimators.base import Estimator
 from counterfold.rows import Rows
 
@@ -58,21 +59,3 @@ class IPSLambda(Estimator):
     def risk(self, rows: Rows, delta: float) -> float:
         """Return the distance from the solution of the authors' equation."""
         return abs(self.mix - solved(rows.weights, delta))
-
-
-def solved(weights: Floats, delta: float) -> float:
-    """Return the parameter that solves the authors' equation, whose left side is 0 at 0 and larger than the right at 1.
-
-    Weights to the power s may overflow and the solution may be tiny, so everything is taken as logarithms.
-    """
-    from scipy.optimize import brentq
-
-    power = len(weights) ** 0.25
-    logs = power * np.log(np.maximum(weights, np.finfo(float).tiny))
-    right = np.log(2 * np.log(1 / delta) / (3 * len(weights)))
-
-    def excess(log_mix: float) -> float:
-        mixed = np.logaddexp(np.log1p(-np.exp(log_mix)) + logs, log_mix) * (2 / power)
-        return float(2 * log_mix + np.logaddexp.reduce(mixed) - np.log(len(weights)) - right)
-
-    return float(np.exp(brentq(excess, -700.0, -1e-12, xtol=1e-14)))

@@ -20,7 +20,7 @@ class KernelIPS(Estimator):
 
     $d_i$ is the logged dose, $f_0$ its density, $t_i$ the target's; a target that draws its dose is averaged over its
     draws. The bias is of order $h^2$ for smooth rewards, the variance of order $1 / nh$; near the end of the doses that
-    could be logged the kernel loses weight, and the estimate is low.
+    could be logged the kernel loses weight, and the estimate is too near to 0.
 
     Kallus, Zhou (2018), "Policy evaluation and optimization with continuous treatments".
 

@@ -4,11 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-import numpy as np
-
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators._similar import cluster_grid, clusters, pooled_weights, same
+from counterfold.estimators._similar import MANY, cluster_grid, clusters, pooled_weights, same
 from counterfold.estimators.base import Estimator
 from counterfold.rows import Part, Rows
 
@@ -33,7 +31,7 @@ class LearnedMIPS(Estimator):
     """
 
     clusters: int = 8
-    limits: ClassVar[Mapping[float, str]] = {1: "the mean reward", 10_000: "ips"}
+    limits: ClassVar[Mapping[float, str]] = {1: "the mean reward", MANY: "ips"}
     needs: ClassVar[tuple[Part, ...]] = ("target_probs", "logging_probs", "model")
 
     def __post_init__(self) -> None:
@@ -42,8 +40,7 @@ class LearnedMIPS(Estimator):
 
     def contributions(self, rows: Rows) -> Floats:
         """Return rewards weighted by the probabilities of their actions' clusters."""
-        embeddings = np.transpose(np.linalg.qr(rows.q, mode="r"))  # as far apart as the columns of q, and shorter
-        return pooled_weights(rows, same(clusters(embeddings, self.clusters))) * rows.rewards
+        return pooled_weights(rows, same(clusters(rows.embeddings, self.clusters))) * rows.rewards
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

@@ -36,14 +36,14 @@ class MIPS(Estimator):
 
     def __post_init__(self) -> None:
         """Check the number of dimensions."""
-        checks.at_least(0, dimensions=self.dimensions)
+        checks.whole_or_infinite(0, dimensions=self.dimensions)
 
     def contributions(self, rows: Rows) -> Floats:
         """Return rewards weighted by the probabilities of their actions' features."""
         used = rows.action_features[:, : int(min(self.dimensions, rows.action_features.shape[1]))]
         if used.shape[1] == 0:
             return rows.rewards
-        codes = np.unique(used, axis=0, return_inverse=True)[1]
+        codes = np.unique(used, axis=0, return_inverse=True)[1].reshape(-1)
         return pooled_weights(rows, same(codes)) * rows.rewards
 
     @classmethod

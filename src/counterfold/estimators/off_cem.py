@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators._similar import cluster_grid, clusters, pooled_weights, same
+from counterfold.estimators._similar import MANY, cluster_grid, clusters, pooled_weights, same
 from counterfold.estimators.base import Estimator
 from counterfold.rows import Part, Rows
 
@@ -29,7 +29,7 @@ class OffCEM(Estimator):
     """
 
     clusters: int = 8
-    limits: ClassVar[Mapping[float, str]] = {1: "dm plus the mean residual", 10_000: "dr"}
+    limits: ClassVar[Mapping[float, str]] = {1: "DM plus the mean residual", MANY: "dr"}
     needs: ClassVar[tuple[Part, ...]] = ("target_probs", "logging_probs", "model", "action_features")
 
     def __post_init__(self) -> None:

@@ -25,7 +25,7 @@ class SwitchDR(Estimator):
     $$\frac{\hat\sigma_\tau^2}n + \Bigl(\frac1n \sum_i \sum_a \pi(a \mid x_i)\,
       1[w(x_i, a) > \tau]\, R\Bigr)^2,$$
 
-    where R is the range of the rewards.
+    where R is the largest reward, less the least one if that is negative.
 
     Wang, Agarwal, Dudík (2017), "Optimal and adaptive off-policy evaluation in contextual bandits".
 
@@ -60,4 +60,5 @@ class SwitchDR(Estimator):
             raise ParameterError(f"the tuning rule of SwitchDR {reason}.")
         switched = rows.target_probs > self.threshold * rows.logging_probs if self.threshold < math.inf else False
         share = np.where(switched, rows.target_probs, 0.0).sum(axis=1).mean()
-        return bounded_risk(self, rows, float(share * np.ptp(rows.rewards)))
+        largest = max(rows.rewards.max(), 0.0) - min(rows.rewards.min(), 0.0)
+        return bounded_risk(self, rows, float(share * largest))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,28 +51,84 @@ class Classification:
 
     def problem(self, features: Floats, labels: NDArray[Any], rng: np.random.Generator) -> Problem:
         """Return one random problem."""
-        classes, codes = np.unique(labels, return_inverse=True)
-        order = rng.permutation(len(features))
-        logged, training = np.split(order, [len(features) // 2])
-        x, right = features[logged], codes[logged]
-        logging, target = (
-            self._policy(beta, features, codes, rng.choice(training, len(training)))(x)
-            for beta in (self.logging_beta, self.target_beta)
-        )
-        action = (logging.cumsum(axis=1) > rng.random((len(x), 1))).argmax(axis=1)
-        reward = (action == right).astype(np.float64)
-        log = Log(context=x, action=classes[action], reward=reward, logging_probs=logging, actions=classes.tolist())
-        return Problem(log, target, float(target[np.arange(len(x)), right].mean()))
+        return self.of(Trial.of(features, labels, rng))
 
-    def _policy(self, beta: float, features: Floats, codes: Ints, sample: Ints) -> Callable[[Floats], Floats]:
+    def of(self, trial: "Trial") -> Problem:
+        """Return the problem that these temperatures make of a trial."""
+        logging, target = (
+            softmax(beta * (logits if self.policies == "logits" else softmax(logits)))
+            for beta, logits in ((self.logging_beta, trial.logging_logits), (self.target_beta, trial.target_logits))
+        )
+        rows = np.arange(len(trial.right))
+        action = (logging.cumsum(axis=1) > trial.luck[:, None]).argmax(axis=1)
+        log = Log(
+            context=trial.context,
+            action=trial.classes[action],
+            reward=(action == trial.right).astype(np.float64),
+            logging_probs=logging,
+            actions=trial.classes.tolist(),
+        )
+        return Problem(log, target, float(target[rows, trial.right].mean()))
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The coefficients (A x d) and intercepts (A) of a policy's logistic regression: small, and slow to get."""
+
+    coefficients: Floats
+    intercepts: Floats
+
+    @classmethod
+    def on(cls, features: Floats, codes: Ints, sample: Ints) -> Self:
+        """Return the regression on a sample with one all-zero row per class in front, so that no class is missing."""
         from sklearn.linear_model import LogisticRegression
 
         every_class = np.arange(codes.max() + 1)
         x = np.vstack([np.zeros((len(every_class), features.shape[1])), features[sample]])
         y = np.concatenate([every_class, codes[sample]])
         model = LogisticRegression(solver="newton-cholesky", max_iter=1000).fit(x, y)
-        scores = model.predict_proba if self.policies == "probabilities" else model.decision_function
-        return lambda context: softmax(beta * scores(context))
+        if len(every_class) == 2:  # only the difference of the two classes is fitted then
+            return cls(np.vstack([0 * model.coef_, model.coef_]), np.array([0.0, model.intercept_[0]]))
+        return cls(model.coef_, model.intercept_)
+
+    def logits(self, features: Floats) -> Floats:
+        """Return a score per class."""
+        return np.asarray(features @ self.coefficients.T + self.intercepts)
+
+
+Fits = Callable[[Callable[[], tuple[Fit, Fit]]], tuple[Fit, Fit]]
+"""Returns what a function computes, or what it computed before."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A random half of a dataset to be logged, the scores of both policies there, and the luck that draws actions."""
+
+    context: Floats
+    right: Ints
+    classes: NDArray[Any]
+    logging_logits: Floats
+    target_logits: Floats
+    luck: Floats
+
+    @classmethod
+    def of(
+        cls,
+        features: Floats,
+        labels: NDArray[Any],
+        rng: np.random.Generator,
+        *,
+        bootstrap: bool = True,
+        fits: Fits = lambda compute: compute(),
+    ) -> Self:
+        """Return a random trial; `fits` may remember the policies' regressions, which take most of the time."""
+        classes, codes = np.unique(labels, return_inverse=True)
+        logged, training = np.split(rng.permutation(len(features)), [len(features) // 2])
+        samples = [rng.choice(training, len(training)) if bootstrap else training for _ in range(2)]
+        luck = rng.random(len(logged))
+        one, two = fits(lambda: (Fit.on(features, codes, samples[0]), Fit.on(features, codes, samples[1])))
+        x = features[logged]
+        return cls(x, codes[logged], classes, one.logits(x), two.logits(x), luck)
 
 
 def softmax(logits: Floats) -> Floats:

@@ -11,6 +11,7 @@ from rich.console import ConsoleRenderable
 from rich.table import Table
 
 from counterfold import registry
+from counterfold.estimators._similar import MANY
 
 FOLDERS = ("estimators", "selectors", "models")
 WORDS = {
@@ -24,8 +25,6 @@ LEGEND = (
     "A policy is full where its probabilities of all actions are known, not those of the logged ones alone. Weights "
     "alone means that the latter are enough."
 )
-MANY = 10_000
-"""A number of clusters that is larger than any number of actions."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def default_of(field: Any) -> str:
 
 def number(value: float) -> str:
     """Return a number, or what a very large one means."""
-    return "∞" if value == math.inf else "many" if value >= MANY else f"{value:g}"
+    return "∞" if value == math.inf else "many" if value == MANY else f"{value:g}"
 
 
 def equal(text: str) -> str:

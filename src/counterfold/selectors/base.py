@@ -16,6 +16,7 @@ from counterfold.estimators.dr import DR
 from counterfold.estimators.ips import IPS
 from counterfold.estimators.kernel_dr import KernelDR
 from counterfold.estimators.kernel_ips import KernelIPS
+from counterfold.log import Kind
 from counterfold.pool import Pool
 from counterfold.rows import Part, Rows
 
@@ -42,6 +43,9 @@ class Selector(ABC):
 
     needs: ClassVar[tuple[Part, ...]] = ()
     """The parts of `Rows` that may be missing and without which the selector does not apply."""
+
+    kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
+    """What an action may be."""
 
     extra: ClassVar[str | None] = None
     """The optional dependencies that it needs, as named in `pip install counterfold[EXTRA]`."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints
+from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
 from counterfold.rows import Rows
@@ -49,6 +50,8 @@ class OPERA(Selector):
         """Check the parameters."""
         checks.whole(2, replicates=self.replicates)
         checks.one_of(get_args(Centre), centre=self.centre)
+        if self.centre == "own" and self.validator is not None:
+            raise ParameterError(f"`validator` must be left out with centre='own', got {self.validator.name}.")
 
     def settled(self, rows: Rows) -> Self:
         """Return the selector with its validator chosen, if it needs one."""

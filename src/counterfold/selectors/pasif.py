@@ -12,6 +12,7 @@ from counterfold import checks
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
+from counterfold.log import Kind
 from counterfold.models.ridge_per_action import Scaling
 from counterfold.pool import Pool
 from counterfold.rows import Part, Rows
@@ -69,6 +70,7 @@ class PASIF(Selector):
     batch: int = 1000
     rate: float = 1e-3
     device: Device = "auto"
+    kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
     needs: ClassVar[tuple[Part, ...]] = ("logging_probs",)
     extra: ClassVar[str | None] = "torch"
 

@@ -7,9 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, Ints
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
+from counterfold.log import Kind
 from counterfold.pool import Pool
 from counterfold.rows import Part, Rows
 from counterfold.selectors.base import Selector, resampled
@@ -23,13 +24,15 @@ class PseudoTarget(Selector):
       \bigl(\hat V(\pi_j; D_{-j}^{(b)}) - \bar r_j\bigr)^2$$
 
     $\bar r_j$ is the mean reward of the rows that policy j logged, and $D_{-j}^{(b)}$ a bootstrap sample of the rows
-    that others did, of which there are `replicates`. It finds the best estimator for these policies, which need not be
-    the best for the target.
+    that others did, of which there are `replicates`. Every policy has the same say, so leave out one with few rows,
+    whose mean reward is noise. It finds the best estimator for these policies, which need not be the best for the
+    target.
 
     Saito, Udagawa, Kiyohara, Mogi, Narita, Tateno (2021), "Evaluating the robustness of off-policy evaluation".
     """
 
     replicates: int = 20
+    kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
     needs: ClassVar[tuple[Part, ...]] = ("loggers",)
 
     def __post_init__(self) -> None:
@@ -38,17 +41,18 @@ class PseudoTarget(Selector):
 
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return the mean squared error of each candidate over policies and replicates."""
-        trials = [
-            (others.take(resampled(others, rng)), truth)
+        samples = [
+            (others, truth, resampled(others, rng))
             for others, truth in self.trials(rows)
             for _ in range(self.replicates)
         ]
 
-        def errors(trial: tuple[Rows, float]) -> Floats:
-            others, truth = trial
-            return np.array([(candidate.value(others) - truth) ** 2 for candidate in candidates])
+        def errors(drawn: tuple[Rows, float, Ints]) -> Floats:
+            others, truth, sample = drawn
+            part = others.take(sample)
+            return np.array([(candidate.value(part) - truth) ** 2 for candidate in candidates])
 
-        return np.asarray(np.mean(pool.map(errors, trials), axis=0))
+        return np.asarray(np.mean(pool.map(errors, samples), axis=0))
 
     def trials(self, rows: Rows) -> list[tuple[Rows, float]]:
         """Return, for each policy, the rows of the others with it as the target, and what it earned on its own."""

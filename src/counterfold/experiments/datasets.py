@@ -1,0 +1,101 @@
+"""The nine datasets of the paper: from local files, or from OpenML, checked by their content."""
+
+import hashlib
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterfold import words
+from counterfold.arrays import Floats
+from counterfold.errors import DataError, ParameterError
+
+VERSION = 1
+"""Where OpenML has several datasets of one name, the paper takes the first."""
+
+CHECKSUMS = {
+    "ecoli": "b0652032bfc072bb",
+    "glass": "cce754961f075b68",
+    "letter": "a8df7885e239818c",
+    "optdigits": "0cc4553895890c37",
+    "page-blocks": "70f9de8794eda02e",
+    "pendigits": "b1023df016fc9b04",
+    "satimage": "bcf0daf7d4ffe885",
+    "vehicle": "a95bbd06d0200123",
+    "yeast": "3f29469ff1f5847c",
+}
+"""The datasets' names in OpenML, and what `checksum` returns for version 1 of each."""
+
+NAMES = tuple(CHECKSUMS)
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Features (n x d) and a label per row."""
+
+    name: str
+    features: Floats
+    labels: NDArray[Any]
+
+
+def load(name: str, folder: Path | None = None) -> Dataset:
+    """Return a dataset from `NAME.parquet` (or another format) in a folder, or else from OpenML, cached by it.
+
+    In a file the label is the column `class`, or else the last one. Rows, columns and values must be those of OpenML.
+    """
+    if name not in NAMES:
+        raise ParameterError(f"unknown dataset `{name}`.{words.nearest(name, NAMES)} Known: {', '.join(NAMES)}.")
+    dataset = Dataset(name, *(from_openml(name) if folder is None else from_file(name, folder)))
+    found = checksum(dataset)
+    if found != CHECKSUMS[name]:
+        shape = " x ".join(map(str, dataset.features.shape))
+        raise DataError(
+            f"`{name}` must be version {VERSION} of OpenML, with its rows in their order, got other data "
+            f"({shape}, checksum {found} instead of {CHECKSUMS[name]})."
+        )
+    return dataset
+
+
+def from_file(name: str, folder: Path) -> tuple[Floats, NDArray[Any]]:
+    """Return features and labels from the file of that name in a folder."""
+    from counterfold.readers import read_table
+    from counterfold.readers._columns import numbers
+
+    paths = sorted(path for path in folder.glob(f"{name}.*") if path.is_file())
+    if not paths:
+        raise DataError(f"`{folder}` must hold a file `{name}.parquet` or the like, but there is none.")
+    table = read_table(paths[0])
+    label = "class" if "class" in table.column_names else table.column_names[-1]
+    features = np.column_stack([numbers(table, column) for column in table.column_names if column != label])
+    return features, np.array([str(one) for one in table.column(label).to_pylist()])
+
+
+def from_openml(name: str) -> tuple[Floats, NDArray[Any]]:
+    """Return features and labels from OpenML, or from its cache on this machine."""
+    from urllib.error import URLError
+
+    from sklearn.datasets import fetch_openml
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a retry, and of a network that is missing: the error says it
+            found = fetch_openml(name=name, version=VERSION, as_frame=False, parser="liac-arff", n_retries=1)
+    except (URLError, OSError, ValueError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise DataError(
+            f"`{name}` could not be fetched from OpenML ({reason}); give a folder with a file of that name by `--data`."
+        ) from None
+    return np.asarray(found.data, dtype=np.float64), np.array([str(one) for one in found.target])
+
+
+def checksum(dataset: Dataset) -> str:
+    """Return 16 digits that tell whether values, labels and their order are the same, whatever file they came from.
+
+    >>> checksum(Dataset("two rows", np.array([[1.0], [2.0]]), np.array(["a", "b"])))
+    '0ebb64510c89bcf1'
+    """
+    values = np.ascontiguousarray(dataset.features, dtype="<f8").tobytes()
+    return hashlib.sha256(values + "\n".join(dataset.labels.tolist()).encode()).hexdigest()[:16]
