@@ -241,7 +241,7 @@ BAD_DOSES = {
     "dr": ({}, "--candidates dr", "DR is for actions that are labels, but those of this log are doses"),
     "mips": ({}, "--candidates mips", "MIPS is for actions that are labels"),
     "validator": ({}, "--validator ips", "the validator IPS is for actions that are labels"),
-    "selector": ({}, "--selector pseudo-target", "the selector PseudoTarget needs a log of several policies"),
+    "selector": ({}, "--selector pseudo-target", "the selector PseudoTarget is for actions that are labels"),
     "model": ({}, "--reward-model ridge-per-action", "`reward_model` must suit actions that are doses, got RidgePerA"),
     "no rule": ({}, "--selector theory --candidates kernel-ips", "KernelIPS has no tuning rule of its own"),
     "predictions": ({}, "--predictions draws", "`reward_model` (column `draws`) must predict the logged dose and each"),
