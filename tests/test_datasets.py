@@ -77,9 +77,9 @@ def test_without_a_network_one_sentence_says_what_to_do(monkeypatch):
 
 
 def test_unknown_names_and_missing_files(tmp_path):
-    with pytest.raises(cf.ParameterError, match="unknown dataset `ecoly`. Did you mean `ecoli`?"):
+    with pytest.raises(cf.ParameterError, match=r"unknown dataset `ecoly`. Did you mean `ecoli`\?"):
         datasets.load("ecoly")
-    with pytest.raises(cf.DataError, match="must hold a file `ecoli.parquet` or the like, but there is none."):
+    with pytest.raises(cf.DataError, match=r"must hold a file `ecoli.parquet` or the like, but there is none."):
         datasets.load("ecoli", tmp_path)
 
 
