@@ -40,7 +40,7 @@ def main():
     parser.add_argument("--runs", type=int, default=200, metavar="N")
     parser.add_argument("--datasets", nargs="+", default=["ecoli", "yeast"], metavar="NAME")
     given = parser.parse_args()
-    with (ROOT / "tests" / "published" / "figure1.csv").open() as file:
+    with (ROOT / "src" / "counterfold" / "experiments" / "published" / "figure1.csv").open() as file:
         published = {(row["dataset"], row["method"]): row for row in csv.DictReader(file)}
     shown = Table("dataset", "method", f"ours, {given.runs} runs", "published, 500 runs", "chosen")
     for dataset in given.datasets:

@@ -96,7 +96,7 @@ def main():
     arguments = parser.parse_args()
     problem, data = data_like_optdigits(np.random.default_rng(0))
     rows = cf.Rows.of(problem.log, as_target(problem.target, problem.log), cf.RidgePerAction(ALPHA))
-    candidates = list(gathered("paper", rows, cf.OCV().grid)[0].values())
+    candidates = list(gathered("paper", rows, cf.OCV().beyond)[0].values())
     print(f"{problem.log}, {len(candidates)} candidates, K = {SPLITS}")
     table = Table()
     for validator in (cf.IPS(), cf.DR()):

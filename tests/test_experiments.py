@@ -121,5 +121,5 @@ def figure_1_run(problem, seed):
 
 
 def published_figure_1():
-    with (HERE / "published" / "figure1.csv").open() as file:
+    with (HERE.parent / "src" / "counterfold" / "experiments" / "published" / "figure1.csv").open() as file:
         return list(csv.DictReader(file))

@@ -84,7 +84,7 @@ def evaluate(
     with one_blas_thread(), watched as moved:
         rows = rows_of(log, checked, reward_model)
         judge = settled(part("selectors", selector, Selector), rows)
-        estimators, left_out = gathered(candidates, rows, judge.grid)
+        estimators, left_out = gathered(candidates, rows, judge.beyond)
         contestants, pool = list(estimators.values()), Pool(threads, moved)
         selection = judge.select(rows, contestants, np.random.default_rng(seed), pool)
         winner = selection.answer(contestants)

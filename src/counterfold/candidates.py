@@ -21,11 +21,13 @@ SETS = {
 }
 """Named sets: without parameters to tune, all that the paper tunes jointly, and the default where actions are doses."""
 
-Grid = Callable[[type[Estimator], Rows], Sequence[Estimator]]
-"""The candidates that a class stands for."""
+Beyond = Callable[[type[Estimator], Rows], Sequence[Estimator]]
+"""What joins the grid of an estimator."""
 
 
-def gathered(wanted: Wanted | Sequence[Wanted], rows: Rows, grid: Grid) -> tuple[dict[str, Estimator], dict[str, str]]:
+def gathered(
+    wanted: Wanted | Sequence[Wanted], rows: Rows, beyond: Beyond
+) -> tuple[dict[str, Estimator], dict[str, str]]:
     """Return the candidates that apply, by distinct names, and why the others do not."""
     listed = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, (str, type)) else [wanted]
     found: list[Estimator] = []
@@ -33,7 +35,7 @@ def gathered(wanted: Wanted | Sequence[Wanted], rows: Rows, grid: Grid) -> tuple
     for item in listed:
         for choice in _resolved("doses" if item == "default" and rows.kind == "doses" else item):
             reason = choice.obstacle(rows)
-            tried = [] if reason else grid(choice, rows) if isinstance(choice, type) else [choice]
+            tried = [] if reason else _grid(choice, rows, beyond)
             if not tried:
                 name = choice.__name__ if isinstance(choice, type) else choice.name
                 left_out[name] = reason or "has no grid where no weight is positive"
@@ -42,6 +44,10 @@ def gathered(wanted: Wanted | Sequence[Wanted], rows: Rows, grid: Grid) -> tuple
         why = "; ".join(f"{name} {reason}" for name, reason in left_out.items())
         raise ParameterError(f"`candidates` must hold an estimator that applies, got {why or 'none'}.")
     return dict(zip(distinct(candidate.name for candidate in found), found, strict=True)), left_out
+
+
+def _grid(choice: Estimator | type[Estimator], rows: Rows, beyond: Beyond) -> Sequence[Estimator]:
+    return [*choice.candidates(rows), *beyond(choice, rows)] if isinstance(choice, type) else [choice]
 
 
 def _resolved(item: Wanted) -> Iterable[Estimator | type[Estimator]]:

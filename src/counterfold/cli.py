@@ -174,6 +174,49 @@ def check(
 
 
 @app.command()
+def paper(
+    figure: Annotated[str, typer.Argument(metavar="FIGURE", help="figure1 to figure7.")],
+    *,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where everything goes, and what a restart goes on from.")],
+    runs: Annotated[int | None, typer.Option(metavar="N", help="Runs.", show_default="100, or 5 for figure3")] = None,
+    datasets: Annotated[
+        list[str] | None, typer.Option(metavar="NAMES", help="With commas.", show_default="all")
+    ] = None,
+    pasif_runs: Annotated[int, typer.Option(metavar="N", help="Runs of PAS-IF, which is slow.")] = 0,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Processes.", show_default="all cores")] = None,
+    policies: Annotated[str, typer.Option(metavar="KIND", help="probabilities (published) or logits (text).")] = (
+        "probabilities"
+    ),
+    data: Annotated[Path | None, typer.Option(metavar="DIR", help="Datasets as files.", show_default="OpenML")] = None,
+    add: Annotated[
+        list[str] | None, typer.Option(metavar="MODULE:CLASS", help="An estimator or selector of your own; repeat.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Rerun an experiment of the paper, and show the results beside the published ones."""
+    from counterfold import checks
+    from counterfold.experiments.datasets import NAMES as EVERY
+    from counterfold.experiments.reproduction import Reproduction, default_runs
+    from counterfold.pool import available_cores
+
+    checks.one_of(("probabilities", "logits"), policies=policies)
+    settings: dict[str, Any] = dict(pasif_runs=pasif_runs, policies=policies, data=data, add=tuple(add or ()))
+    chosen = tuple(separated(datasets or [])) or EVERY
+    what = Reproduction(figure, out, default_runs(figure) if runs is None else runs, chosen, **settings)
+    with bar(figure, after=0) as progress:
+        lines, files = what.run(available_cores() if jobs is None else jobs, progress)
+    if as_json:
+        print_json(
+            {"figure": figure, "lines": [asdict(line) for line in lines], "files": [str(file) for file in files]}
+        )
+        return
+    from counterfold.report import paper as shown
+    from counterfold.report import text
+
+    text.show(shown.table(figure, lines), shown.verdict(lines), shown.written(files))
+
+
+@app.command()
 def methods(
     *,
     as_json: Json = False,

@@ -1,7 +1,7 @@
 """Classification data as a bandit with known truth: the protocol of the paper's experiments."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -110,6 +110,18 @@ class Trial:
     logging_logits: Floats
     target_logits: Floats
     luck: Floats
+
+    def resized(self, rows: int, rng: np.random.Generator) -> "Trial":
+        """Return a trial of so many rows, drawn with replacement, with luck of their own."""
+        index = rng.integers(len(self.right), size=rows)
+        return replace(
+            self,
+            context=self.context[index],
+            right=self.right[index],
+            logging_logits=self.logging_logits[index],
+            target_logits=self.target_logits[index],
+            luck=rng.random(rows),
+        )
 
     @classmethod
     def of(

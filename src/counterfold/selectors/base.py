@@ -65,9 +65,10 @@ class Selector(ABC):
         chosen = int(np.argmin(scores))
         return Selection(scores, chosen, (np.arange(len(candidates)) == chosen).astype(np.float64))
 
-    def grid(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
-        """Return the candidates that an estimator named without a parameter stands for."""
-        return kind.candidates(rows)
+    def beyond(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
+        """Return candidates that the selector would add to an estimator's own grid."""
+        del kind, rows
+        return []
 
 
 class Split(NamedTuple):

@@ -46,6 +46,6 @@ class Theory(Selector):
             raise ParameterError(f"Theory tunes one estimator at a time, got {len(kinds)}: {words.some(kinds)}.")
         return np.array([candidate.risk(rows, self.delta) for candidate in candidates])
 
-    def grid(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
-        """Return the estimator's grid and what its rule suggests beyond it."""
-        return [*kind.candidates(rows), *kind.suggested(rows, self.delta)]
+    def beyond(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
+        """Return what the estimator's rule suggests beyond its grid."""
+        return kind.suggested(rows, self.delta)

@@ -1,0 +1,83 @@
+"""The paper's figures, drawn from summaries."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from counterfold.errors import ParameterError
+from counterfold.experiments.figures import Figure
+from counterfold.experiments.summary import ALL, Line
+
+OURS, THEIRS, ORACLE = "#2166ac", "#b2182b", "oracle"
+
+
+def drawn(lines: Sequence[Line], figure: Figure, path: Path) -> list[Path]:
+    """Draw a panel for every dataset or family, as PNG and SVG, and return the files."""
+    plt = pyplot()
+    panels = list(dict.fromkeys((line.dataset, line.family) for line in lines))
+    if any(dataset == ALL for dataset, _ in panels):
+        panels = [panel for panel in panels if panel[0] == ALL]
+    shown = [line for line in lines if (line.dataset, line.family) in panels]
+    columns = min(3, len(panels))
+    height = -(-len(panels) // columns)
+    canvas, axes = plt.subplots(height, columns, figsize=(4.2 * columns, 2.6 * height + 0.6), squeeze=False)
+    for place, panel in zip(axes.flat, panels, strict=False):
+        mine = [line for line in shown if (line.dataset, line.family) == panel and line.method != ORACLE]
+        (by_size if len(figure.sizes) > 1 else by_method)(place, mine)
+        place.set_title(panel[1] or panel[0], fontsize=10)
+        place.tick_params(labelsize=8)
+    for place in axes.flat[len(panels) :]:
+        place.set_axis_off()
+    canvas.suptitle(
+        f"{figure.title} ({'regret' if figure.regret else 'mean squared error'}, 95 % intervals)", fontsize=11
+    )
+    canvas.tight_layout()
+    paths = [path.with_suffix(ending) for ending in (".png", ".svg")]
+    for one in paths:
+        canvas.savefig(one, dpi=150, metadata={"Date": None} if one.suffix == ".svg" else {"Software": None})
+    plt.close(canvas)
+    return paths
+
+
+def by_method(place: Any, lines: Sequence[Line]) -> None:
+    """Draw one method below the other, ours filled and what was published hollow."""
+    names = list(dict.fromkeys(line.method for line in lines))
+    for line in lines:
+        height = names.index(line.method)
+        place.plot([line.low, line.high], [height, height], color=OURS, linewidth=2)
+        place.plot(line.mean, height, "o", color=OURS, markersize=5)
+        if line.published is not None:
+            place.plot([line.published_low, line.published_high], [height + 0.25] * 2, color=THEIRS, linewidth=1)
+            place.plot(line.published, height + 0.25, "o", color=THEIRS, markersize=4, markerfacecolor="white")
+    place.set_yticks(range(len(names)), names)
+    place.set_xscale("log")
+    place.invert_yaxis()
+    place.grid(axis="x", alpha=0.3)
+
+
+def by_size(place: Any, lines: Sequence[Line]) -> None:
+    """Draw a curve for every method over the number of rows."""
+    for method in dict.fromkeys(line.method for line in lines):
+        mine = sorted((line for line in lines if line.method == method), key=lambda line: line.size)
+        sizes = [line.size for line in mine]
+        drawn_line = place.plot(sizes, [line.mean for line in mine], "o-", label=method, markersize=4)[0]
+        low, high = [line.low for line in mine], [line.high for line in mine]
+        place.fill_between(sizes, low, high, alpha=0.2, color=drawn_line.get_color())
+    place.set_xscale("log")
+    place.set_yscale("symlog", linthresh=1e-5)
+    place.set_xlabel("logged rows", fontsize=8)
+    place.legend(fontsize=7)
+    place.grid(alpha=0.3)
+
+
+def pyplot() -> Any:
+    """Return matplotlib, drawing into files alone and the same bytes each time; say so if it is missing."""
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        raise ParameterError("figures need matplotlib; install it with `pip install counterfold[plot]`.") from None
+    mpl.use("Agg")
+    mpl.rcParams["svg.hashsalt"] = "counterfold"
+    import matplotlib.pyplot as plt
+
+    return plt

@@ -1,0 +1,102 @@
+"""One piece of the paper's experiments: a problem, and a row for every family of candidates and every method."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from counterfold.errors import DataError
+from counterfold.experiments.classification import Classification, Fit, Policies, Problem, Trial
+from counterfold.experiments.contest import Contest, added, join
+from counterfold.experiments.datasets import Dataset, load
+from counterfold.experiments.figures import FIGURES, PASIF_NAME, Figure, Piece
+from counterfold.experiments.runner import Row
+from counterfold.models.ridge_per_action import RidgePerAction
+from counterfold.rows import Rows
+from counterfold.selectors.base import Selector
+from counterfold.selectors.pasif import PASIF
+from counterfold.target import as_target
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """What a piece of work needs to know besides the piece; other processes are sent it."""
+
+    name: str
+    policies: Policies = "probabilities"
+    data: Path | None = None
+    fits: Path | None = None
+    added: tuple[str, ...] = ()
+
+    def __call__(self, piece: Piece) -> list[Row]:
+        """Return a row for every family and method."""
+        figure = FIGURES[self.name]
+        problem = self.problem(figure, piece)
+        where = {name: value for name, value in piece._asdict().items() if name != "part"}
+        return [where | {"truth": problem.truth} | row for row in self.results(figure, problem, piece)]
+
+    def results(self, figure: Figure, problem: Problem, piece: Piece) -> list[Row]:
+        """Return what every method says of a problem."""
+        rows = Rows.of(problem.log, as_target(problem.target, problem.log), RidgePerAction())
+        families, selectors = figure.families(rows), dict(figure.selectors)
+        for part in added(self.added):
+            if issubclass(part, Selector):
+                selectors[part.__name__] = part()
+            else:
+                join(families, part, rows)
+        contest = Contest(rows, families, piece.run)
+        if piece.part == PASIF_NAME:
+            return contest.scored(PASIF_NAME, PASIF())
+        found = [row for name, selector in selectors.items() for row in contest.scored(name, selector)]
+        found += [row for name, selector in figure.apart.items() for row in contest.apart(name, selector)]
+        return found + contest.alone(figure.alone) + contest.oracle(problem.truth)
+
+    def problem(self, figure: Figure, piece: Piece) -> Problem:
+        """Return the problem of a piece; the same run of a dataset has the same halves and fits in every figure."""
+        dataset = cached(piece.dataset, self.data)
+        rng = np.random.default_rng(piece.run)
+
+        def fits(compute: Callable[[], tuple[Fit, Fit]]) -> tuple[Fit, Fit]:
+            kind = "" if figure.bootstrap else "-whole"
+            path = None if self.fits is None else self.fits / piece.dataset / f"{piece.run}{kind}.npz"
+            return remembered(path, compute)
+
+        trial = Trial.of(dataset.features, dataset.labels, rng, bootstrap=figure.bootstrap, fits=fits)
+        kind = Classification(piece.logging_beta, piece.target_beta, self.policies)
+        whole = kind.of(trial)
+        return replace(some(kind, trial, piece.size, rng), truth=whole.truth) if piece.size else whole
+
+
+def some(kind: Classification, trial: Trial, rows: int, rng: np.random.Generator) -> Problem:
+    """Return a problem of so many rows, drawn again while all of their rewards are equal, which no log may have."""
+    while True:
+        try:
+            return kind.of(trial.resized(rows, rng))
+        except DataError:
+            continue
+
+
+@cache
+def cached(name: str, folder: Path | None) -> Dataset:
+    """Return a dataset, loaded once in a process."""
+    return load(name, folder)
+
+
+def remembered(path: Path | None, compute: Callable[[], tuple[Fit, Fit]]) -> tuple[Fit, Fit]:
+    """Return both policies' fits from a file, or compute them and write it; a kill never leaves half a file."""
+    names = ("coefficients", "intercepts")
+    if path is not None and path.exists():
+        with np.load(path) as file:
+            one, two = (Fit(*(file[f"{name}{number}"] for name in names)) for number in (0, 1))
+        return one, two
+    found = compute()
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        arrays = {f"{name}{number}": getattr(fit, name) for number, fit in enumerate(found) for name in names}
+        part = path.with_suffix(f".{np.random.default_rng().integers(2**32)}.tmp")
+        with part.open("wb") as file:
+            np.savez(file, **arrays)
+        part.replace(path)
+    return found

@@ -1,0 +1,100 @@
+"""From the rows of many runs to means with intervals, beside the published ones where these are known."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from counterfold.arrays import Floats
+from counterfold.experiments.figures import Figure
+from counterfold.experiments.runner import Row
+
+REPLICATES = 2000
+KEY = ("dataset", "size", "family", "method")
+ALL = "all datasets"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One method on one dataset: its mean squared error (or regret) over all runs and temperatures, with interval."""
+
+    dataset: str
+    size: int
+    family: str
+    method: str
+    runs: int
+    mean: float
+    low: float
+    high: float
+    published: float | None = None
+    published_low: float | None = None
+    published_high: float | None = None
+
+    @property
+    def overlaps(self) -> bool | None:
+        """Say whether our interval and the published one overlap; None if nothing was published."""
+        if self.published_low is None or self.published_high is None:
+            return None
+        return self.low <= self.published_high and self.published_low <= self.high
+
+
+def summarised(rows: Sequence[Row], figure: Figure, name: str) -> list[Line]:
+    """Return a line for every method on every dataset and, where families are compared, on all datasets at once."""
+    losses = squared_errors(rows, figure)
+    groups: dict[tuple[str, int, str, str], list[float]] = {}
+    several = len({row["family"] for row in rows}) > 1
+    for row, loss in zip(rows, losses.tolist(), strict=True):
+        groups.setdefault((row["dataset"], row["size"], row["family"], row["method"]), []).append(loss)
+        if several:
+            groups.setdefault((ALL, row["size"], row["family"], row["method"]), []).append(loss)
+    known = published(name)
+    lines = []
+    for key in sorted(groups):
+        low, high = interval(np.array(groups[key]))
+        theirs = known.get((key[0], key[3]), (None, None, None))
+        lines.append(Line(*key, len(groups[key]), float(np.mean(groups[key])), low, high, *theirs))
+    return lines
+
+
+def squared_errors(rows: Sequence[Row], figure: Figure) -> Floats:
+    """Return the squared error of each row, less that of the best single candidate of its run if regret is wanted."""
+    errors = np.array([(row["value"] - row["truth"]) ** 2 for row in rows])
+    if not figure.regret:
+        return errors
+    single = {one.name for one in figure.alone}
+    best: dict[tuple[object, ...], float] = {}
+    runs = [tuple(row[part] for part in ("dataset", "logging_beta", "target_beta", "size", "run")) for row in rows]
+    for run, row, error in zip(runs, rows, errors.tolist(), strict=True):
+        if row["method"] in single:
+            best[run] = min(error, best.get(run, np.inf))
+    return np.array([error - best[run] for run, error in zip(runs, errors.tolist(), strict=True)])
+
+
+def interval(values: Floats, level: float = 0.95) -> tuple[float, float]:
+    """Return the bootstrap interval of a mean, the same each time."""
+    draw = np.random.default_rng(0).integers(len(values), size=(REPLICATES, len(values)))
+    low, high = np.quantile(values[draw].mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def published(name: str) -> dict[tuple[str, str], tuple[float, float, float]]:
+    """Return the published mean and interval by dataset and method; nothing if the figure's numbers are not known."""
+    file = files("counterfold.experiments") / "published" / f"{name}.csv"
+    if not file.is_file():
+        return {}
+    with file.open(encoding="utf-8") as lines:
+        return {
+            (row["dataset"], row["method"]): (float(row["mse"]), float(row["ci_low"]), float(row["ci_high"]))
+            for row in csv.DictReader(lines)
+        }
+
+
+def write(lines: Sequence[Line], path: Path) -> None:
+    """Write the lines as CSV."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, list(asdict(lines[0])), lineterminator="\n")
+        table.writeheader()
+        table.writerows(asdict(line) for line in lines)
