@@ -175,7 +175,9 @@ def check(
 
 @app.command()
 def paper(
-    figure: Annotated[str, typer.Argument(metavar="FIGURE", help="figure1 to figure7.")],
+    figure: Annotated[
+        str, typer.Argument(metavar="FIGURE", help="figure1 to figure7, or table (what choosing costs).")
+    ],
     *,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where everything goes, and what a restart goes on from.")],
     runs: Annotated[int | None, typer.Option(metavar="N", help="Runs.", show_default="100, or 5 for figure3")] = None,
@@ -202,6 +204,9 @@ def paper(
     checks.one_of(("probabilities", "logits"), policies=policies)
     settings: dict[str, Any] = dict(pasif_runs=pasif_runs, policies=policies, data=data, add=tuple(add or ()))
     chosen = tuple(separated(datasets or [])) or EVERY
+    if figure == "table":
+        show_costs(chosen, 3 if runs is None else runs, data, out, pasif=pasif_runs > 0, as_json=as_json)
+        return
     what = Reproduction(figure, out, default_runs(figure) if runs is None else runs, chosen, **settings)
     with bar(figure, after=0) as progress:
         lines, files = what.run(available_cores() if jobs is None else jobs, progress)
@@ -233,6 +238,24 @@ def methods(
         typer.echo(found.markdown(every), nl=False)
     else:
         text.show(*(found.table(every, folder) for folder in found.FOLDERS))
+
+
+def show_costs(
+    datasets: tuple[str, ...], runs: int, data: Path | None, out: Path, *, pasif: bool, as_json: bool
+) -> None:
+    """Measure what choosing costs, write it, and show it."""
+    from counterfold import checks
+    from counterfold.experiments.cost import costs, write
+    from counterfold.report import paper, text
+
+    checks.whole(1, runs=runs)
+    with bar("table", after=0) as progress:
+        found = costs(datasets, runs, data, out / "fits", pasif=pasif, progress=progress)
+    file = write(found, out / "table.csv")
+    if as_json:
+        print_json({"table": [asdict(one) for one in found], "files": [str(file)]})
+    else:
+        text.show(paper.costs(found), paper.written([file]))
 
 
 def chosen_selector(selector: str, validator: str | None, splits: int | None) -> Any:

@@ -6,9 +6,11 @@ from typing import Any
 
 from counterfold.errors import ParameterError
 from counterfold.experiments.figures import Figure
+from counterfold.experiments.runner import whole
 from counterfold.experiments.summary import ALL, Line
 
 OURS, THEIRS, ORACLE = "#2166ac", "#b2182b", "oracle"
+NOTE = "; blue: ours, red: published"
 
 
 def drawn(lines: Sequence[Line], figure: Figure, path: Path) -> list[Path]:
@@ -17,25 +19,31 @@ def drawn(lines: Sequence[Line], figure: Figure, path: Path) -> list[Path]:
     panels = list(dict.fromkeys((line.dataset, line.family) for line in lines))
     if any(dataset == ALL for dataset, _ in panels):
         panels = [panel for panel in panels if panel[0] == ALL]
-    shown = [line for line in lines if (line.dataset, line.family) in panels]
     columns = min(3, len(panels))
     height = -(-len(panels) // columns)
-    canvas, axes = plt.subplots(height, columns, figsize=(4.2 * columns, 2.6 * height + 0.6), squeeze=False)
+    canvas, axes = plt.subplots(height, columns, figsize=(1.2 + 4 * columns, 2.6 * height + 0.6), squeeze=False)
+    for place in axes.flat[len(panels) :]:
+        place.set_axis_off()
     for place, panel in zip(axes.flat, panels, strict=False):
-        mine = [line for line in shown if (line.dataset, line.family) == panel and line.method != ORACLE]
+        mine = [line for line in lines if (line.dataset, line.family) == panel and line.method != ORACLE]
         (by_size if len(figure.sizes) > 1 else by_method)(place, mine)
         place.set_title(panel[1] or panel[0], fontsize=10)
         place.tick_params(labelsize=8)
-    for place in axes.flat[len(panels) :]:
-        place.set_axis_off()
-    canvas.suptitle(
-        f"{figure.title} ({'regret' if figure.regret else 'mean squared error'}, 95 % intervals)", fontsize=11
-    )
+    what = "regret" if figure.regret else "mean squared error"
+    note = NOTE if any(line.published for line in lines) else ""
+    canvas.suptitle(f"{figure.title}\n{what}, 95 % intervals{note}", fontsize=10)
     canvas.tight_layout()
+    return saved(canvas, path)
+
+
+def saved(canvas: Any, path: Path) -> list[Path]:
+    """Write a figure as PNG and SVG, without dates, so that the same figure is the same file."""
     paths = [path.with_suffix(ending) for ending in (".png", ".svg")]
     for one in paths:
-        canvas.savefig(one, dpi=150, metadata={"Date": None} if one.suffix == ".svg" else {"Software": None})
-    plt.close(canvas)
+        kind = one.suffix[1:]
+        with whole(one) as part:
+            canvas.savefig(part, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {"Software": None})
+    pyplot().close(canvas)
     return paths
 
 

@@ -12,7 +12,7 @@ from counterfold.experiments.classification import Classification, Fit, Policies
 from counterfold.experiments.contest import Contest, added, join
 from counterfold.experiments.datasets import Dataset, load
 from counterfold.experiments.figures import FIGURES, PASIF_NAME, Figure, Piece
-from counterfold.experiments.runner import Row
+from counterfold.experiments.runner import Row, whole
 from counterfold.models.ridge_per_action import RidgePerAction
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
@@ -95,8 +95,6 @@ def remembered(path: Path | None, compute: Callable[[], tuple[Fit, Fit]]) -> tup
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         arrays = {f"{name}{number}": getattr(fit, name) for number, fit in enumerate(found) for name in names}
-        part = path.with_suffix(f".{np.random.default_rng().integers(2**32)}.tmp")
-        with part.open("wb") as file:
+        with whole(path) as part, part.open("wb") as file:
             np.savez(file, **arrays)
-        part.replace(path)
     return found

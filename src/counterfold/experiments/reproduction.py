@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from counterfold import checks, words
@@ -52,10 +53,14 @@ class Reproduction:
         figure = FIGURES[self.name]
         wanted = pieces(figure, self.runs, self.datasets, self.pasif_runs)
         experiment = Experiment(self.name, self.policies, self.data, self.out / "fits", self.add)
-        settings = {"figure": self.name, "policies": self.policies, "add": list(self.add)}
+        settings = {
+            "figure": self.name,
+            "policies": self.policies,
+            "add": list(self.add),
+            "version": version("counterfold"),
+        }
         journal = self.out / f"{self.name}.jsonl"
         rows = runner.rows_of(wanted, experiment, journal, settings, jobs, progress)
-        rows.sort(key=lambda row: tuple(row.values()))
         lines = summary.summarised(rows, figure, self.name)
         stem = self.out / self.name
         saved(rows, stem.with_suffix(".parquet"))
@@ -68,6 +73,5 @@ def saved(rows: Sequence[Row], path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    part = path.with_suffix(".tmp")
-    pq.write_table(pa.Table.from_pylist(list(rows)), part)
-    part.replace(path)
+    with runner.whole(path) as part:
+        pq.write_table(pa.Table.from_pylist(list(rows)), part)

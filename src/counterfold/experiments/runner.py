@@ -78,6 +78,17 @@ def opened(journal: Path, settings: dict[str, Any]) -> Iterator[tuple[TextIO, di
         yield file, done
 
 
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Yield a file that takes the path's place once all is written into it, so that no half of it is ever seen."""
+    part = path.with_name(f".{os.getpid()}.{path.name}")
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def locked(file: TextIO, journal: Path) -> None:
     """Refuse a journal that another run is writing to; the system frees it when that run ends, however it ends."""
     try:

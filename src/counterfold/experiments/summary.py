@@ -10,10 +10,12 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.experiments.figures import Figure
-from counterfold.experiments.runner import Row
+from counterfold.experiments.runner import Row, whole
 
 REPLICATES = 2000
-KEY = ("dataset", "size", "family", "method")
+Key = tuple[str, int, str, str]
+"""A dataset, a number of rows, a family and a method."""
+
 ALL = "all datasets"
 
 
@@ -44,7 +46,7 @@ class Line:
 def summarised(rows: Sequence[Row], figure: Figure, name: str) -> list[Line]:
     """Return a line for every method on every dataset and, where families are compared, on all datasets at once."""
     losses = squared_errors(rows, figure)
-    groups: dict[tuple[str, int, str, str], list[float]] = {}
+    groups: dict[Key, list[float]] = {}
     several = len({row["family"] for row in rows}) > 1
     for row, loss in zip(rows, losses.tolist(), strict=True):
         groups.setdefault((row["dataset"], row["size"], row["family"], row["method"]), []).append(loss)
@@ -52,11 +54,18 @@ def summarised(rows: Sequence[Row], figure: Figure, name: str) -> list[Line]:
             groups.setdefault((ALL, row["size"], row["family"], row["method"]), []).append(loss)
     known = published(name)
     lines = []
-    for key in sorted(groups):
+    for key in in_order(list(groups)):
         low, high = interval(np.array(groups[key]))
         theirs = known.get((key[0], key[3]), (None, None, None))
         lines.append(Line(*key, len(groups[key]), float(np.mean(groups[key])), low, high, *theirs))
     return lines
+
+
+def in_order(keys: list[Key]) -> list[Key]:
+    """Return the keys sorted by dataset, size, family and method, each in the order in which they first came."""
+    places = [{value: place for place, value in enumerate(dict.fromkeys(column))} for column in zip(*keys, strict=True)]
+    places[0] |= {ALL: len(keys)}
+    return sorted(keys, key=lambda key: tuple(place[value] for place, value in zip(places, key, strict=True)))
 
 
 def squared_errors(rows: Sequence[Row], figure: Figure) -> Floats:
@@ -94,7 +103,7 @@ def published(name: str) -> dict[tuple[str, str], tuple[float, float, float]]:
 
 def write(lines: Sequence[Line], path: Path) -> None:
     """Write the lines as CSV."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with whole(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, list(asdict(lines[0])), lineterminator="\n")
         table.writeheader()
         table.writerows(asdict(line) for line in lines)

@@ -22,6 +22,17 @@ def table(title: str, lines: Sequence[Any]) -> ConsoleRenderable:
     return shown
 
 
+def costs(found: Sequence[Any]) -> ConsoleRenderable:
+    """Return the seconds of every method, and how many times those of OCV_IPS they are."""
+    shown = Table(title="What choosing costs", box=None, title_justify="left", title_style="bold", padding=(0, 2, 0, 0))
+    for heading in ("dataset", "method", "runs", "seconds", "times OCV_IPS", "published"):
+        shown.add_column(heading, justify="left" if heading in ("dataset", "method") else "right")
+    for one in found:
+        numbers = f"{one.seconds:.4f}", f"{one.ratio:.3g}", f"{one.published_ratio:.3g}"
+        shown.add_row(one.dataset, one.method, str(one.runs), *numbers)
+    return shown
+
+
 def ours(line: Any) -> str:
     """Return our mean with its interval."""
     return f"{line.mean:.3g} [{line.low:.3g}, {line.high:.3g}]"

@@ -1,0 +1,272 @@
+"""The paper's figures on small data: all of them from beginning to end, restarts, a user's own parts, and refusals."""
+
+import csv
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import counterfold as cf
+from counterfold.experiments import cost, paper
+from counterfold.experiments.classification import Classification
+from counterfold.experiments.datasets import NAMES, Dataset
+from counterfold.experiments.figures import FIGURES, pieces
+from counterfold.experiments.paper import Experiment
+from counterfold.experiments.reproduction import Reproduction
+from counterfold.experiments.summary import ALL, Line, in_order, interval, squared_errors, summarised
+
+FOLDER = Path(os.environ.get("COUNTERFOLD_DATASETS", Path(__file__).parents[2] / "shared" / "datasets"))
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Make every dataset the same 160 rows of three clusters."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=160)
+    features = np.eye(3)[labels] + 0.6 * rng.normal(size=(160, 3))
+    monkeypatch.setattr(paper, "cached", lambda name, _folder: Dataset(name, features, labels.astype(str)))
+    return features, labels.astype(str)
+
+
+@dataclass(frozen=True)
+class Half(cf.Estimator):
+    """Half of the mean reward."""
+
+    def contributions(self, rows):
+        return rows.rewards / 2
+
+
+@dataclass(frozen=True)
+class Last(cf.Selector):
+    """The last candidate."""
+
+    def scores(self, rows, candidates, rng, pool):
+        del rows, rng, pool
+        return -np.arange(len(candidates), dtype=float)
+
+
+NoPart = 7
+
+
+def run(name, out, runs=2, jobs=1, **settings):
+    return Reproduction(name, out, runs, **settings).run(jobs)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_from_beginning_to_end(name, tmp_path):
+    lines, files = run(name, tmp_path, datasets=NAMES[:1] if len(FIGURES[name].datasets) > 1 else NAMES)
+    assert [file.suffix for file in files] == [".parquet", ".csv", ".png", ".svg"]
+    assert all(file.stat().st_size > 100 for file in files)
+    rows = pq.read_table(files[0]).to_pylist()
+    figure = FIGURES[name]
+    assert len(rows) == 2 * len(figure.betas) * len(figure.sizes) * per_problem(figure)
+    assert {row["method"] for row in rows} == {line.method for line in lines}
+    with files[1].open() as file:
+        assert len(list(csv.DictReader(file))) == len(lines)
+
+
+def per_problem(figure):
+    families = 8 if figure is FIGURES["figure3"] else 1
+    apart = {"SLOPE": families - (families > 1), "Theory": 5}
+    return families * (len(figure.selectors) + len(figure.alone) + 1) + sum(apart[name] for name in figure.apart)
+
+
+def test_figure_1_says_what_evaluate_says(small, tmp_path):
+    _, files = run("figure1", tmp_path, datasets=("yeast",))
+    rows = pq.read_table(files[0]).to_pylist()
+    for seed in range(2):
+        problem = Classification(1.0, 10.0).problem(*small, np.random.default_rng(seed))
+        found = {row["method"]: row for row in rows if row["run"] == seed}
+        for method, selector in FIGURES["figure1"].selectors.items():
+            order = [cf.IPS(), cf.DR(), cf.DM()]
+            result = cf.evaluate(problem.log, problem.target, order, selector, seed=seed)
+            assert found[method]["value"] == result.value
+            assert found[method]["chosen"] == result.selected
+            assert found[method]["truth"] == problem.truth
+        assert found["DR"]["value"] == cf.estimate(problem.log, problem.target, "dr").value
+        errors = {method: abs(row["value"] - row["truth"]) for method, row in found.items()}
+        assert errors["oracle"] == min(errors.values())
+
+
+def test_figure_3_tunes_each_estimator_as_if_it_were_alone(small, tmp_path):
+    _, files = run("figure3", tmp_path, runs=1, datasets=("yeast",))
+    rows = [row for row in pq.read_table(files[0]).to_pylist() if (row["logging_beta"], row["target_beta"]) == (1, 10)]
+    problem = Classification(1.0, 10.0).problem(*small, np.random.default_rng(0))
+    for family, method, selector in [
+        ("SwitchDR", "OCV_DR", cf.OCV(cf.DR())),
+        ("TruncatedIPS", "OCV_IPS", cf.OCV(cf.IPS())),
+        ("IPSLambda", "Theory", "theory"),
+        ("DRos", "Theory", "theory"),
+    ]:
+        kind = getattr(cf, family)
+        expected = cf.evaluate(problem.log, problem.target, kind, selector, seed=0).selected
+        chosen = [row["chosen"] for row in rows if (row["family"], row["method"]) == (family, method)]
+        assert chosen == [expected]
+    assert {row["family"] for row in rows if row["method"] == "Theory"} == {
+        *("TruncatedIPS", "SwitchDR", "DRos", "DRps", "IPSLambda")
+    }
+
+
+@pytest.mark.usefixtures("small")
+def test_restarts_jobs_and_more_runs_give_the_same_files(tmp_path):
+    first, again = tmp_path / "first", tmp_path / "again"
+    _, files = run("figure1", first, runs=3, datasets=("ecoli", "yeast"))
+    run("figure1", again, runs=1, datasets=("ecoli", "yeast"))
+    journal = again / "figure1.jsonl"
+    journal.write_bytes(journal.read_bytes()[:-25])
+    _, others = run("figure1", again, runs=3, datasets=("ecoli", "yeast"))
+    for one, other in zip(files, others, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.usefixtures("small")
+def test_fits_are_remembered(tmp_path, monkeypatch):
+    before = run("figure1", tmp_path / "a", datasets=("ecoli",))[0]
+    assert len(list((tmp_path / "a" / "fits" / "ecoli").glob("*.npz"))) == 2
+    monkeypatch.setattr("counterfold.experiments.classification.Fit.on", None)
+    (tmp_path / "a" / "figure1.jsonl").unlink()
+    assert run("figure1", tmp_path / "a", datasets=("ecoli",))[0] == before
+
+
+@pytest.mark.usefixtures("small")
+def test_policies_by_logits_are_another_experiment(tmp_path):
+    one, two = (
+        run("figure1", tmp_path / kind, datasets=("ecoli",), policies=kind)[0] for kind in ("probabilities", "logits")
+    )
+    assert [line.mean for line in one] != [line.mean for line in two]
+
+
+@pytest.mark.usefixtures("small")
+def test_a_user_s_own_estimator_and_selector(tmp_path):
+    add = ("test_paper:Half", "test_paper:Last")
+    lines, files = run("figure1", tmp_path / "1", datasets=("ecoli",), add=add)
+    rows = pq.read_table(files[0]).to_pylist()
+    assert {row["chosen"] for row in rows if row["method"] == "Last"} == {"Half"}
+    assert "Last" in {line.method for line in lines}
+    lines, _ = run("figure3", tmp_path / "3", runs=1, datasets=("ecoli",), add=add[:1])
+    assert "Half" in {line.family for line in lines}
+
+
+@pytest.mark.usefixtures("small")
+def test_pasif_runs_as_often_as_wanted(tmp_path):
+    lines, _ = run("figure1", tmp_path, datasets=("ecoli",), pasif_runs=1)
+    assert {line.method: line.runs for line in lines}["PAS-IF"] == 1
+    assert {line.method: line.runs for line in lines}["OCV_DR"] == 2
+
+
+def test_pieces_of_more_runs_start_with_those_of_fewer():
+    few, many = (pieces(FIGURES["figure2"], runs, ("ecoli", "yeast"), 0) for runs in (2, 5))
+    assert few == many[: len(few)]
+    assert len(pieces(FIGURES["figure3"], 5, NAMES, 0)) == 450
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the datasets are not at hand; set COUNTERFOLD_DATASETS")
+def test_on_the_command_line_with_two_jobs(run):
+    options = "figure1", "--data", FOLDER, "--datasets", "ecoli", "--runs", "2"
+    code, out, _ = run("paper", *options, "--jobs", "2", "--out", "two")
+    assert code == 0
+    assert "Intervals overlap in" in out
+    code, out, _ = run("paper", *options, "--jobs", "1", "--out", "one", "--json")
+    assert code == 0
+    assert {line["method"] for line in json.loads(out)["lines"]} > {"IPS", "DM", "DR", "OCV_IPS", "OCV_DR", "SLOPE"}
+    for name in ("figure1.parquet", "figure1.csv", "figure1.png", "figure1.svg"):
+        assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["figure9"], "unknown figure `figure9`. Did you mean `figure"),
+        (["figure1", "--runs", "0"], "`runs` must be a whole number of at least 1, got 0."),
+        (["figure1", "--jobs", "0"], "`jobs` must be a whole number of at least 1, got 0."),
+        (["figure1", "--datasets", "ecoly"], "`datasets` must be "),
+        (["figure5", "--datasets", "ecoli"], "`datasets` must hold one of vehicle, got ecoli."),
+        (["figure1", "--policies", "greedy"], "`policies` must be "),
+        (["figure1", "--add", "nowhere:Part"], "`add` must be MODULE:CLASS, got `nowhere:Part`"),
+        (["figure1", "--add", "test_paper:NoPart"], "`add` must name an estimator or a selector class, got"),
+        (
+            ["figure1", "--data", "missing"],
+            "`missing` must hold a file `ecoli.parquet` or the like, but there is none.",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_options_are_one_sentence(run, options, message):
+    code, out, err = run("paper", *options, "--out", "here", *([] if "--jobs" in options else ["--jobs", "1"]))
+    assert (code, out) == (2, "")
+    assert message in err
+    assert not Path("here", "figure1.parquet").exists()
+
+
+# summaries
+
+
+def row(run, method, value, **more):
+    where = {"dataset": "ecoli", "logging_beta": 1.0, "target_beta": 10.0, "size": 0, "run": run, "truth": 1.0}
+    return where | {"family": "", "method": method, "chosen": "", "value": value} | more
+
+
+def test_means_and_published_values():
+    rows = [row(0, "IPS", 1.1), row(1, "IPS", 1.3), row(0, "new", 1.0), row(1, "new", 2.0)]
+    ips, new = summarised(rows, FIGURES["figure1"], "figure1")
+    assert (ips.method, ips.runs, ips.mean) == ("IPS", 2, pytest.approx(0.05))
+    assert ips.published == pytest.approx(0.0147, rel=0.01)
+    assert ips.overlaps
+    assert (new.mean, new.published, new.overlaps) == (0.5, None, None)
+
+
+def test_regret_is_the_error_beyond_the_best_single_candidate_of_the_run():
+    rows = [row(0, "IPS", 1.1), row(0, "DM", 1.2), row(0, "OCV_DR", 1.2), row(1, "DM", 1.0), row(1, "OCV_DR", 1.5)]
+    found = squared_errors(rows, FIGURES["figure7"])
+    np.testing.assert_allclose(found, [0.0, 0.03, 0.03, 0.0, 0.25], atol=1e-12)
+
+
+def test_all_datasets_come_last_where_families_are_compared():
+    rows = [
+        row(0, "OCV_DR", 1.1, family=family, dataset=name) for name in ("yeast", "ecoli") for family in ("CAB", "DRos")
+    ]
+    lines = summarised(rows, FIGURES["figure3"], "figure3")
+    assert [(line.dataset, line.family) for line in lines] == [
+        (name, family) for name in ("yeast", "ecoli", ALL) for family in ("CAB", "DRos")
+    ]
+    assert [line.runs for line in lines] == [1, 1, 1, 1, 2, 2]
+    assert in_order([("b", 2, "", "x"), ("a", 1, "", "x"), ("b", 1, "", "x")])[0] == ("b", 2, "", "x")
+
+
+def test_intervals_cover_a_known_mean():
+    """500 samples of 60; the bootstrap interval of 95 % covers 92 to 97 % of the time (binomial error 1 %)."""
+    inside = 0
+    for seed in range(500):
+        low, high = interval(np.random.default_rng(seed).exponential(size=60))
+        inside += low <= 1 <= high
+    assert 0.89 <= inside / 500 <= 0.97
+
+
+def test_overlap_is_that_of_intervals():
+    def line(low, high):
+        return Line("d", 0, "", "m", 1, 1.0, low, high, 2.0, 1.5, 2.5)
+
+    assert line(0.0, 1.5).overlaps
+    assert line(2.5, 3.0).overlaps
+    assert not line(0.0, 1.49).overlaps
+    assert not line(2.51, 3.0).overlaps
+
+
+@pytest.mark.usefixtures("small")
+def test_costs_are_ratios_to_ocv_ips():
+    found = cost.costs(["ecoli"], 2, None, None, pasif=False, progress=None)
+    assert [one.method for one in found] == ["OCV_IPS", "OCV_DR", "SLOPE"]
+    assert found[0].ratio == 1.0
+    assert all(one.seconds > 0 for one in found)
+    assert found[1].published_ratio == pytest.approx(0.13 / 0.06)
+
+
+def test_an_experiment_can_be_sent_to_another_process():
+    import pickle
+
+    assert pickle.loads(pickle.dumps(Experiment("figure1", added=("test_paper:Half",)))).name == "figure1"  # noqa: S301
