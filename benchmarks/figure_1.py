@@ -20,11 +20,10 @@ from counterfold.experiments.datasets import NAMES
 from counterfold.experiments.figures import FIGURES, Piece
 from counterfold.experiments.paper import Experiment
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import reference
 
-DATASETS = Path(os.environ.get("COUNTERFOLD_DATASETS", ROOT.parent / "shared" / "datasets"))
+DATASETS = Path(os.environ.get("COUNTERFOLD_DATASETS", Path(__file__).parents[2] / "shared" / "datasets"))
 THREE = [reference.FORMULAS[name] for name in ("ips", "dr", "dm")]
 
 

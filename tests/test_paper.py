@@ -134,6 +134,14 @@ def test_fits_are_remembered(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("small")
+def test_another_seed_gives_other_runs(tmp_path):
+    one, two = (run("figure1", tmp_path / str(seed), datasets=("ecoli",), seed=seed)[0] for seed in (0, 1))
+    assert [line.mean for line in one] != [line.mean for line in two]
+    with pytest.raises(cf.ParameterError, match=r"holds results of other settings \(seed 0\)"):
+        run("figure1", tmp_path / "0", datasets=("ecoli",), seed=1)
+
+
+@pytest.mark.usefixtures("small")
 def test_policies_by_logits_are_another_experiment(tmp_path):
     one, two = (
         run("figure1", tmp_path / kind, datasets=("ecoli",), policies=kind)[0] for kind in ("probabilities", "logits")

@@ -194,6 +194,7 @@ def paper(
         list[str] | None, typer.Option(metavar="MODULE:CLASS", help="An estimator or selector of your own; repeat.")
     ] = None,
     as_json: Json = False,
+    seed: Seed = 0,
 ) -> None:
     """Rerun an experiment of the paper, and show the results beside the published ones."""
     from counterfold import checks
@@ -202,7 +203,9 @@ def paper(
     from counterfold.pool import available_cores
 
     checks.one_of(("probabilities", "logits"), policies=policies)
-    settings: dict[str, Any] = dict(pasif_runs=pasif_runs, policies=policies, data=data, add=tuple(add or ()))
+    settings: dict[str, Any] = dict(
+        pasif_runs=pasif_runs, policies=policies, data=data, add=tuple(add or ()), seed=seed
+    )
     chosen = tuple(separated(datasets or [])) or EVERY
     if figure == "table":
         show_costs(chosen, 3 if runs is None else runs, data, out, pasif=pasif_runs > 0, as_json=as_json)

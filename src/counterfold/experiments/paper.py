@@ -29,6 +29,7 @@ class Experiment:
     data: Path | None = None
     fits: Path | None = None
     added: tuple[str, ...] = ()
+    seed: int = 0
 
     def __call__(self, piece: Piece) -> list[Row]:
         """Return a row for every family and method."""
@@ -46,7 +47,7 @@ class Experiment:
                 selectors[part.__name__] = part()
             else:
                 join(families, part, rows)
-        contest = Contest(rows, families, piece.run)
+        contest = Contest(rows, families, piece.run + self.seed)
         if piece.part == PASIF_NAME:
             return contest.scored(PASIF_NAME, PASIF())
         found = [row for name, selector in selectors.items() for row in contest.scored(name, selector)]
@@ -56,11 +57,11 @@ class Experiment:
     def problem(self, figure: Figure, piece: Piece) -> Problem:
         """Return the problem of a piece; the same run of a dataset has the same halves and fits in every figure."""
         dataset = cached(piece.dataset, self.data)
-        rng = np.random.default_rng(piece.run)
+        rng = np.random.default_rng([self.seed, piece.run] if self.seed else piece.run)
 
         def fits(compute: Callable[[], tuple[Fit, Fit]]) -> tuple[Fit, Fit]:
             kind = "" if figure.bootstrap else "-whole"
-            path = None if self.fits is None else self.fits / piece.dataset / f"{piece.run}{kind}.npz"
+            path = None if self.fits is None else self.fits / piece.dataset / f"{self.seed}-{piece.run}{kind}.npz"
             return remembered(path, compute)
 
         trial = Trial.of(dataset.features, dataset.labels, rng, bootstrap=figure.bootstrap, fits=fits)

@@ -35,6 +35,7 @@ class Reproduction:
     policies: Policies = "probabilities"
     data: Path | None = None
     add: tuple[str, ...] = ()
+    seed: int = 0
 
     def __post_init__(self) -> None:
         """Check the settings before anything is written."""
@@ -42,7 +43,7 @@ class Reproduction:
             known = ", ".join(FIGURES)
             raise ParameterError(f"unknown figure `{self.name}`.{words.nearest(self.name, FIGURES)} Known: {known}.")
         checks.whole(1, runs=self.runs)
-        checks.whole(0, pasif_runs=self.pasif_runs)
+        checks.whole(0, pasif_runs=self.pasif_runs, seed=self.seed)
         for dataset in self.datasets:
             checks.one_of(NAMES, datasets=dataset)
         added(self.add)
@@ -52,13 +53,9 @@ class Reproduction:
         checks.whole(1, jobs=jobs)
         figure = FIGURES[self.name]
         wanted = pieces(figure, self.runs, self.datasets, self.pasif_runs)
-        experiment = Experiment(self.name, self.policies, self.data, self.out / "fits", self.add)
-        settings = {
-            "figure": self.name,
-            "policies": self.policies,
-            "add": list(self.add),
-            "version": version("counterfold"),
-        }
+        experiment = Experiment(self.name, self.policies, self.data, self.out / "fits", self.add, self.seed)
+        settings = {"figure": self.name, "policies": self.policies, "add": list(self.add), "seed": self.seed}
+        settings["version"] = version("counterfold")
         journal = self.out / f"{self.name}.jsonl"
         rows = runner.rows_of(wanted, experiment, journal, settings, jobs, progress)
         lines = summary.summarised(rows, figure, self.name)
