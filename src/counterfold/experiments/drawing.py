@@ -49,6 +49,8 @@ def saved(canvas: Any, path: Path) -> list[Path]:
 
 def by_method(place: Any, lines: Sequence[Line]) -> None:
     """Draw one method below the other, ours filled and what was published hollow."""
+    from matplotlib import ticker
+
     names = list(dict.fromkeys(line.method for line in lines))
     for line in lines:
         height = names.index(line.method)
@@ -59,6 +61,10 @@ def by_method(place: Any, lines: Sequence[Line]) -> None:
             place.plot(line.published, height + 0.25, "o", color=THEIRS, markersize=4, markerfacecolor="white")
     place.set_yticks(range(len(names)), names)
     place.set_xscale("log")
+    low, high = place.get_xlim()
+    place.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0) if high < 50 * low else (1.0,)))
+    place.xaxis.set_major_formatter("{x:g}")
+    place.xaxis.set_minor_formatter(ticker.NullFormatter())
     place.invert_yaxis()
     place.grid(axis="x", alpha=0.3)
 

@@ -37,13 +37,17 @@ def rows_of(
     """
     with opened(journal, settings) as (file, done):
         missing = [piece for piece in pieces if str(piece) not in done]
+        count = len(pieces) - len(missing)
+        if progress:
+            progress(count, len(pieces))
         for piece, rows in performed(missing, work, jobs):
             done[str(piece)] = rows
             file.write(json.dumps({"piece": str(piece), "rows": rows}) + "\n")
             file.flush()
             os.fsync(file.fileno())
+            count += 1
             if progress:
-                progress(len(pieces) - len(missing) + sum(str(one) in done for one in missing), len(pieces))
+                progress(count, len(pieces))
     return [row for piece in pieces for row in done[str(piece)]]
 
 
