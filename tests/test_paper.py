@@ -3,7 +3,7 @@
 import csv
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ import counterfold as cf
 from counterfold.experiments import cost, paper
 from counterfold.experiments.classification import Classification
 from counterfold.experiments.datasets import NAMES, Dataset
-from counterfold.experiments.figures import FIGURES, pieces
+from counterfold.experiments.figures import FIGURES, Piece, pieces
 from counterfold.experiments.paper import Experiment
 from counterfold.experiments.reproduction import Reproduction
 from counterfold.experiments.summary import ALL, Line, in_order, interval, squared_errors, summarised
@@ -29,6 +29,8 @@ def small(monkeypatch):
     labels = rng.integers(3, size=160)
     features = np.eye(3)[labels] + 0.6 * rng.normal(size=(160, 3))
     monkeypatch.setattr(paper, "cached", lambda name, _folder: Dataset(name, features, labels.astype(str)))
+    few = replace(FIGURES["figure7"], sizes=(10, 40, 100))
+    monkeypatch.setitem(FIGURES, "figure7", few)
     return features, labels.astype(str)
 
 
@@ -131,6 +133,16 @@ def test_fits_are_remembered(tmp_path, monkeypatch):
     monkeypatch.setattr("counterfold.experiments.classification.Fit.on", None)
     (tmp_path / "a" / "figure1.jsonl").unlink()
     assert run("figure1", tmp_path / "a", datasets=("ecoli",))[0] == before
+
+
+@pytest.mark.usefixtures("small")
+def test_sizes_are_numbers_of_logged_rows_and_rewards_vary_in_them():
+    experiment, figure = Experiment("figure7"), FIGURES["figure7"]
+    for run in range(20):
+        for size in (3, 40):
+            log = experiment.problem(figure, Piece("satimage", 1.0, -1.0, size, run, "")).log
+            assert len(log) == size
+            assert np.ptp(log.reward) > 0
 
 
 @pytest.mark.usefixtures("small")

@@ -1,7 +1,7 @@
 """Classification data as a bandit with known truth: the protocol of the paper's experiments."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -111,18 +111,6 @@ class Trial:
     target_logits: Floats
     luck: Floats
 
-    def resized(self, rows: int, rng: np.random.Generator) -> "Trial":
-        """Return a trial of so many rows, drawn with replacement, with luck of their own."""
-        index = rng.integers(len(self.right), size=rows)
-        return replace(
-            self,
-            context=self.context[index],
-            right=self.right[index],
-            logging_logits=self.logging_logits[index],
-            target_logits=self.target_logits[index],
-            luck=rng.random(rows),
-        )
-
     @classmethod
     def of(
         cls,
@@ -130,12 +118,16 @@ class Trial:
         labels: NDArray[Any],
         rng: np.random.Generator,
         *,
+        logged_rows: int | None = None,
         bootstrap: bool = True,
         fits: Fits = lambda compute: compute(),
     ) -> Self:
-        """Return a random trial; `fits` may remember the policies' regressions, which take most of the time."""
+        """Return a random trial with half of the rows logged, or so many, and the others to train policies.
+
+        `fits` may remember the policies' regressions, which take most of the time.
+        """
         classes, codes = np.unique(labels, return_inverse=True)
-        logged, training = np.split(rng.permutation(len(features)), [len(features) // 2])
+        logged, training = np.split(rng.permutation(len(features)), [logged_rows or len(features) // 2])
         samples = [rng.choice(training, len(training)) if bootstrap else training for _ in range(2)]
         luck = rng.random(len(logged))
         one, two = fits(lambda: (Fit.on(features, codes, samples[0]), Fit.on(features, codes, samples[1])))

@@ -78,7 +78,7 @@ def by_size(place: Any, lines: Sequence[Line]) -> None:
         low, high = [line.low for line in mine], [line.high for line in mine]
         place.fill_between(sizes, low, high, alpha=0.2, color=drawn_line.get_color())
     place.set_xscale("log")
-    place.set_yscale("symlog", linthresh=1e-5)
+    place.set_yscale("log", nonpositive="clip")
     place.set_xlabel("logged rows", fontsize=8)
     place.legend(fontsize=7)
     place.grid(alpha=0.3)

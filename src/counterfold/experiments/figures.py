@@ -70,9 +70,9 @@ BOTH: dict[str, Selector] = {"OCV_IPS": exactly(IPS()), "OCV_DR": exactly(DR())}
 class Figure:
     """An experiment: on all of these problems, every selector chooses within every family of candidates.
 
-    `sizes` are numbers of logged rows, 0 for half of the dataset; `apart` selectors look at a family as a whole, the
-    others score each candidate by itself, so that one scoring serves all families. `alone` are candidates that count
-    as methods, too.
+    `sizes` are numbers of logged rows, where the others train the policies; 0 is half of the dataset. `apart`
+    selectors look at a family as a whole, the others score each candidate by itself, so that one scoring serves all
+    families. `alone` are candidates that count as methods, too.
     """
 
     title: str
@@ -133,7 +133,7 @@ FIGURES: dict[str, Figure] = {
         apart=SLOPE_GIVEN,
         datasets=("satimage",),
         betas=((1.0, -1.0),),
-        sizes=(10, 30, 100, 300, 1000, 3000, 5000),
+        sizes=(10, 20, 50, 100, 200, 500, 1000, 2000, 5000),
         regret=True,
     ),
 }

@@ -60,23 +60,23 @@ class Experiment:
         rng = np.random.default_rng([self.seed, piece.run] if self.seed else piece.run)
 
         def fits(compute: Callable[[], tuple[Fit, Fit]]) -> tuple[Fit, Fit]:
-            kind = "" if figure.bootstrap else "-whole"
-            path = None if self.fits is None else self.fits / piece.dataset / f"{self.seed}-{piece.run}{kind}.npz"
-            return remembered(path, compute)
+            if self.fits is None:
+                return compute()
+            kind = ("" if figure.bootstrap else "-whole") + (f"-{piece.size}" if piece.size else "")
+            return remembered(self.fits / piece.dataset / f"{self.seed}-{piece.run}{kind}.npz", compute)
 
-        trial = Trial.of(dataset.features, dataset.labels, rng, bootstrap=figure.bootstrap, fits=fits)
-        kind = Classification(piece.logging_beta, piece.target_beta, self.policies)
-        whole = kind.of(trial)
-        return replace(some(kind, trial, piece.size, rng), truth=whole.truth) if piece.size else whole
+        size = piece.size or None
+        trial = Trial.of(dataset.features, dataset.labels, rng, logged_rows=size, bootstrap=figure.bootstrap, fits=fits)
+        return drawn(Classification(piece.logging_beta, piece.target_beta, self.policies), trial, rng)
 
 
-def some(kind: Classification, trial: Trial, rows: int, rng: np.random.Generator) -> Problem:
-    """Return a problem of so many rows, drawn again while all of their rewards are equal, which no log may have."""
+def drawn(kind: Classification, trial: Trial, rng: np.random.Generator) -> Problem:
+    """Return the problem, with actions drawn again while all rewards of a few rows are equal, which no log may have."""
     while True:
         try:
-            return kind.of(trial.resized(rows, rng))
+            return kind.of(trial)
         except DataError:
-            continue
+            trial = replace(trial, luck=rng.random(len(trial.luck)))
 
 
 @cache
@@ -85,17 +85,16 @@ def cached(name: str, folder: Path | None) -> Dataset:
     return load(name, folder)
 
 
-def remembered(path: Path | None, compute: Callable[[], tuple[Fit, Fit]]) -> tuple[Fit, Fit]:
+def remembered(path: Path, compute: Callable[[], tuple[Fit, Fit]]) -> tuple[Fit, Fit]:
     """Return both policies' fits from a file, or compute them and write it; a kill never leaves half a file."""
     names = ("coefficients", "intercepts")
-    if path is not None and path.exists():
+    if path.exists():
         with np.load(path) as file:
             one, two = (Fit(*(file[f"{name}{number}"] for name in names)) for number in (0, 1))
         return one, two
     found = compute()
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        arrays = {f"{name}{number}": getattr(fit, name) for number, fit in enumerate(found) for name in names}
-        with whole(path) as part, part.open("wb") as file:
-            np.savez(file, **arrays)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    arrays = {f"{name}{number}": getattr(fit, name) for number, fit in enumerate(found) for name in names}
+    with whole(path) as part, part.open("wb") as file:
+        np.savez(file, **arrays)
     return found
