@@ -25,7 +25,7 @@ def drawn(lines: Sequence[Line], figure: Figure, path: Path) -> list[Path]:
     for place in axes.flat[len(panels) :]:
         place.set_axis_off()
     for place, panel in zip(axes.flat, panels, strict=False):
-        mine = [line for line in lines if (line.dataset, line.family) == panel and line.method != ORACLE]
+        mine = [line for line in lines if (line.dataset, line.family) == panel]
         (by_size if len(figure.sizes) > 1 else by_method)(place, mine)
         place.set_title(panel[1] or panel[0], fontsize=10)
         place.tick_params(labelsize=8)
@@ -70,8 +70,8 @@ def by_method(place: Any, lines: Sequence[Line]) -> None:
 
 
 def by_size(place: Any, lines: Sequence[Line]) -> None:
-    """Draw a curve for every method over the number of rows."""
-    for method in dict.fromkeys(line.method for line in lines):
+    """Draw a curve for every method over the number of rows; the oracle has no regret to draw."""
+    for method in dict.fromkeys(line.method for line in lines if line.method != ORACLE):
         mine = sorted((line for line in lines if line.method == method), key=lambda line: line.size)
         sizes = [line.size for line in mine]
         drawn_line = place.plot(sizes, [line.mean for line in mine], "o-", label=method, markersize=4)[0]
