@@ -21,7 +21,7 @@ def drawn(lines: Sequence[Line], figure: Figure, path: Path) -> list[Path]:
         panels = [panel for panel in panels if panel[0] == ALL]
     columns = min(3, len(panels))
     height = -(-len(panels) // columns)
-    canvas, axes = plt.subplots(height, columns, figsize=(1.2 + 4 * columns, 2.6 * height + 0.6), squeeze=False)
+    canvas, axes = plt.subplots(height, columns, figsize=(2 + 4 * columns, 2.6 * height + 1.2), squeeze=False)
     for place in axes.flat[len(panels) :]:
         place.set_axis_off()
     for place, panel in zip(axes.flat, panels, strict=False):
@@ -80,7 +80,7 @@ def by_size(place: Any, lines: Sequence[Line]) -> None:
     place.set_xscale("log")
     place.set_yscale("log", nonpositive="clip")
     place.set_xlabel("logged rows", fontsize=8)
-    place.legend(fontsize=7)
+    place.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1.0))
     place.grid(alpha=0.3)
 
 
