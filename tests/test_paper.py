@@ -3,7 +3,7 @@
 import csv
 import json
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import counterfold as cf
+import reference
 from counterfold.experiments import cost, paper
 from counterfold.experiments.classification import Classification
 from counterfold.experiments.datasets import NAMES, Dataset
-from counterfold.experiments.figures import FIGURES, Piece, pieces
+from counterfold.experiments.figures import FIGURES, Piece, pieces, three, tuned
 from counterfold.experiments.paper import Experiment
 from counterfold.experiments.reproduction import Reproduction
-from counterfold.experiments.summary import ALL, Line, in_order, interval, squared_errors, summarised
+from counterfold.experiments.summary import ALL, Line, in_order, interval, published, squared_errors, summarised
+from problems import rows_of
 
 FOLDER = Path(os.environ.get("COUNTERFOLD_DATASETS", Path(__file__).parents[2] / "shared" / "datasets"))
 
@@ -52,6 +54,32 @@ class Last(cf.Selector):
 
 
 NoPart = 7
+
+
+@dataclass
+class Broken(cf.Estimator):
+    """Cannot be hashed."""
+
+    def contributions(self, rows):
+        return rows.rewards
+
+
+@dataclass(frozen=True)
+class Empty(Half):
+    """Has no candidates."""
+
+    @classmethod
+    def candidates(cls, rows):
+        del rows
+        return []
+
+
+@dataclass(frozen=True)
+class Nothing(Half):
+    """Is not a number."""
+
+    def contributions(self, rows):
+        return rows.rewards * np.nan
 
 
 def run(name, out, runs=2, jobs=1, **settings):
@@ -166,10 +194,101 @@ def test_a_user_s_own_estimator_and_selector(tmp_path):
     add = ("test_paper:Half", "test_paper:Last")
     lines, files = run("figure1", tmp_path / "1", datasets=("ecoli",), add=add)
     rows = pq.read_table(files[0]).to_pylist()
-    assert {row["chosen"] for row in rows if row["method"] == "Last"} == {"Half"}
-    assert "Last" in {line.method for line in lines}
-    lines, _ = run("figure3", tmp_path / "3", runs=1, datasets=("ecoli",), add=add[:1])
+    assert {row["chosen"] for row in rows if row["method"] == "Last"} <= {"Half", "DM"}, "the least variable one"
+    assert {"Last", "Half"} < {line.method for line in lines}
+    assert not any(line.published for line in lines), "other candidates were chosen from"
+    lines, files = run("figure3", tmp_path / "3", runs=1, datasets=("ecoli",), add=add)
     assert "Half" in {line.family for line in lines}
+    chosen = [row["chosen"] for row in pq.read_table(files[0]).to_pylist() if row["method"] == "Last"]
+    assert len(chosen) == 10 * 9
+    lines, _ = run("figure1", tmp_path / "selector", datasets=("ecoli",), add=add[1:])
+    assert any(line.published for line in lines)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_selector_that_mixes_is_asked_for_its_mixture(tmp_path):
+    _, files = run("figure1", tmp_path, runs=3, datasets=("ecoli",), add=("counterfold:OPERA",))
+    chosen = [row["chosen"] for row in pq.read_table(files[0]).to_pylist() if row["method"] == "OPERA"]
+    assert any(" + " in name for name in chosen)
+
+
+@pytest.mark.parametrize(
+    ("add", "message"),
+    [
+        ("test_paper:Broken", "must be a frozen dataclass with defaults, got: "),
+        ("test_paper:Missing", "`add` must be MODULE:CLASS, got `test_paper:Missing` "),
+        ("counterfold:Estimator", "`add` must name an estimator or a selector class"),
+        ("counterfold:SLOPE", "`add` must bring new names, got `counterfold:SLOPE`, but there is a `SLOPE`."),
+        ("counterfold:SwitchDR", "but there is a `SwitchDR`."),
+        ("test_paper:Empty", "Empty has an empty grid here."),
+        ("test_paper:Nothing", "Nothing must give finite values, got nan."),
+    ],
+)
+@pytest.mark.usefixtures("small")
+def test_what_cannot_be_added_is_one_sentence(tmp_path, add, message):
+    with pytest.raises(cf.ParameterError, match=message.replace("(", "\\(")):
+        run("figure3", tmp_path, runs=1, datasets=("ecoli",), add=(add,))
+
+
+def test_the_protocol_is_that_of_the_paper():
+    ones = {name: FIGURES[name] for name in ("figure1", "figure4", "figure6")}
+    assert {figure.betas for figure in ones.values()} == {((1.0, 10.0),)}
+    assert FIGURES["figure2"].betas == ((1.0, -10.0),)
+    assert FIGURES["figure7"].betas == ((1.0, -1.0),)
+    betas = FIGURES["figure3"].betas
+    assert {beta for _, beta in betas} == {-10.0, 10.0}
+    assert {beta for beta, _ in betas} == {-3.0, -1.0, 0.0, 1.0, 3.0}
+    assert FIGURES["figure7"].sizes == (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+    assert [name for name, figure in FIGURES.items() if not figure.bootstrap] == ["figure5"]
+    parts = FIGURES["figure4"].selectors.values()
+    assert [getattr(part, "rule", None) for part in parts] == [
+        "mean",
+        "standard_error",
+        "mean",
+        *["standard_error"] * 2,
+    ]
+    assert [getattr(part, "splits", getattr(part, "folds", 0)) for part in parts] == [10, 10, 10, 10, 100]
+    assert [one.ratio_step for one in list(parts)[2:]] == [0.0, 0.0, 0.0]
+    validators = {name: part.validator for name, part in FIGURES["figure6"].selectors.items()}
+    assert validators == {"OCV_IPS": cf.IPS(), "OCV_DR": cf.DR(), "OCV_DM": cf.DM()}
+    assert [part.splits for part in FIGURES["figure5"].selectors.values()] == [2, 5, 10, 20, 50, 100, 200, 500, 1000]
+
+
+def test_families_run_from_high_to_low_variance():
+    rows = rows_of(reference.random_data(0, rows=300, binary=True))
+    assert three(rows)[""] == [cf.IPS(), cf.DR(), cf.DM()]
+    for name, family in tuned(rows).items():
+        if name in ("TruncatedIPS", "IPSLambda"):
+            spreads = [one.contributions(rows).var() for one in family]
+            assert spreads[0] > spreads[-1]
+        elif name != "everything":
+            parameters = [getattr(one, fields(one)[0].name) for one in family]
+            assert parameters == sorted(parameters, reverse=True)
+
+
+def test_runs_with_and_without_bootstrap_have_fits_of_their_own(small, tmp_path):
+    experiment = Experiment("figure5", fits=tmp_path)
+    pieces_ = [Piece("vehicle", 1.0, 10.0, size, 0, "") for size in (0, 40)]
+    problems_ = [experiment.problem(FIGURES[name], pieces_[0]) for name in ("figure1", "figure5")]
+    assert not np.allclose(problems_[0].target, problems_[1].target)
+    experiment.problem(FIGURES["figure7"], pieces_[1])
+    assert {path.name for path in (tmp_path / "vehicle").iterdir()} == {"0-0.npz", "0-0-whole.npz", "0-0-40.npz"}
+    for damage in (b"", b"PK damaged"):
+        (tmp_path / "vehicle" / "0-0.npz").write_bytes(damage)
+        again = experiment.problem(FIGURES["figure1"], pieces_[0])
+        np.testing.assert_array_equal(again.target, problems_[0].target)
+    assert len(small[1]) == 160
+
+
+def test_policies_are_part_of_what_a_journal_is_of(small, tmp_path):
+    run("figure1", tmp_path, datasets=("ecoli",))
+    with pytest.raises(cf.ParameterError, match=r"other settings \(policies probabilities\)"):
+        run("figure1", tmp_path, datasets=("ecoli",), policies="logits")
+    assert len(small[0]) == 160
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(cf.DataError, match="must be a folder that can be written to"):
+        run("figure1", file, datasets=("ecoli",))
 
 
 @pytest.mark.usefixtures("small")
@@ -233,7 +352,7 @@ def row(run, method, value, **more):
 
 def test_means_and_published_values():
     rows = [row(0, "IPS", 1.1), row(1, "IPS", 1.3), row(0, "new", 1.0), row(1, "new", 2.0)]
-    ips, new = summarised(rows, FIGURES["figure1"], "figure1")
+    ips, new = summarised(rows, FIGURES["figure1"], published("figure1"))
     assert (ips.method, ips.runs, ips.mean) == ("IPS", 2, pytest.approx(0.05))
     assert ips.published == pytest.approx(0.0147, rel=0.01)
     assert ips.overlaps
@@ -250,7 +369,7 @@ def test_all_datasets_come_last_where_families_are_compared():
     rows = [
         row(0, "OCV_DR", 1.1, family=family, dataset=name) for name in ("yeast", "ecoli") for family in ("CAB", "DRos")
     ]
-    lines = summarised(rows, FIGURES["figure3"], "figure3")
+    lines = summarised(rows, FIGURES["figure3"], {})
     assert [(line.dataset, line.family) for line in lines] == [
         (name, family) for name in ("yeast", "ecoli", ALL) for family in ("CAB", "DRos")
     ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterfold import registry
-from counterfold.errors import CounterfoldError
+from counterfold.errors import CounterfoldError, ParameterError
 from counterfold.options import LogOptions, column, separated, taking
 from counterfold.progress import bar
 
@@ -180,9 +180,10 @@ def paper(
     ],
     *,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where everything goes, and what a restart goes on from.")],
-    runs: Annotated[int | None, typer.Option(metavar="N", help="Runs.", show_default="100, or 5 for figure3")] = None,
+    runs: Annotated[int | None, typer.Option(metavar="N", help="Runs.", show_default="100; figure3 5, table 3")] = None,
     datasets: Annotated[
-        list[str] | None, typer.Option(metavar="NAMES", help="With commas.", show_default="all")
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="ecoli, letter and so on, with commas.", show_default="all"),
     ] = None,
     pasif_runs: Annotated[int, typer.Option(metavar="N", help="Runs of PAS-IF, which is slow.")] = 0,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Processes.", show_default="all cores")] = None,
@@ -208,6 +209,8 @@ def paper(
     )
     chosen = tuple(separated(datasets or [])) or EVERY
     if figure == "table":
+        if add or seed or policies != "probabilities":
+            raise ParameterError("`table` takes neither `--add` nor `--policies` nor `--seed`.")
         show_costs(chosen, 3 if runs is None else runs, data, out, pasif=pasif_runs > 0, as_json=as_json)
         return
     what = Reproduction(figure, out, default_runs(figure) if runs is None else runs, chosen, **settings)

@@ -19,7 +19,7 @@ def bar(label: str, *, after: float = 2.0) -> Iterator[Progress]:
 
     console = Console(stderr=True)
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    shown = Progress(*columns, console=console)
+    shown = Progress(*columns, console=console, speed_estimate_period=3600)  # pieces may be minutes apart
     task = shown.add_task(label, total=None)
     timer = Timer(after, shown.start)
     timer.daemon = True

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfold import words
+from counterfold import registry, words
 from counterfold.arrays import Floats
 from counterfold.errors import DataError, ParameterError
 
@@ -64,7 +64,8 @@ def from_file(name: str, folder: Path) -> tuple[Floats, NDArray[Any]]:
     from counterfold.readers import read_table
     from counterfold.readers._columns import numbers
 
-    paths = sorted(path for path in folder.glob(f"{name}.*") if path.is_file())
+    endings = [ending for reader in registry.names("readers") for ending in registry.find("readers", reader).suffixes]
+    paths = [path for ending in endings if (path := folder / f"{name}{ending}").is_file()]
     if not paths:
         raise DataError(f"`{folder}` must hold a file `{name}.parquet` or the like, but there is none.")
     table = read_table(paths[0])

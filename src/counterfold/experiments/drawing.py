@@ -17,7 +17,7 @@ def drawn(lines: Sequence[Line], figure: Figure, path: Path) -> list[Path]:
     """Draw a panel for every dataset or family, as PNG and SVG, and return the files."""
     plt = pyplot()
     panels = list(dict.fromkeys((line.dataset, line.family) for line in lines))
-    if any(dataset == ALL for dataset, _ in panels):
+    if any(family for _, family in panels):
         panels = [panel for panel in panels if panel[0] == ALL]
     columns = min(3, len(panels))
     height = -(-len(panels) // columns)

@@ -72,7 +72,7 @@ class Figure:
 
     `sizes` are numbers of logged rows, where the others train the policies; 0 is half of the dataset. `apart`
     selectors look at a family as a whole, the others score each candidate by itself, so that one scoring serves all
-    families. `alone` are candidates that count as methods, too.
+    families. `alone` are candidates that count as methods, too; `overall` averages over all datasets as well.
     """
 
     title: str
@@ -86,6 +86,7 @@ class Figure:
     bootstrap: bool = True
     runs: int = 100
     regret: bool = False
+    overall: bool = False
     pasif: bool = False
 
 
@@ -108,6 +109,8 @@ FIGURES: dict[str, Figure] = {
         alone=(SNIPS(),),
         betas=tuple((logging, target) for target in (-10.0, 10.0) for logging in (-3.0, -1.0, 0.0, 1.0, 3.0)),
         runs=5,
+        overall=True,
+        pasif=True,
     ),
     "figure4": Figure(
         "What each part of the selection does",
@@ -118,6 +121,7 @@ FIGURES: dict[str, Figure] = {
             "D: B + C": exactly(DR()),
             "E: D with K=100": exactly(DR(), 100),
         },
+        overall=True,
     ),
     "figure5": Figure(
         "More splits",
@@ -156,7 +160,9 @@ class Piece(NamedTuple):
 
 def pieces(figure: Figure, runs: int, datasets: Sequence[str], pasif_runs: int) -> list[Piece]:
     """Return all pieces of a figure, those of the first runs first."""
-    parts = {"": runs} | ({PASIF_NAME: min(pasif_runs, runs)} if figure.pasif and pasif_runs else {})
+    if pasif_runs and not figure.pasif:
+        raise ParameterError(f"`pasif_runs` must be 0 where the figure has no {PASIF_NAME}, got {pasif_runs}.")
+    parts = {"": runs} | ({PASIF_NAME: min(pasif_runs, runs)} if pasif_runs else {})
     wanted = [dataset for dataset in figure.datasets if dataset in datasets]
     if not wanted:
         raise ParameterError(f"`datasets` must hold one of {', '.join(figure.datasets)}, got {', '.join(datasets)}.")

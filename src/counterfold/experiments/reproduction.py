@@ -1,17 +1,20 @@
 """A figure of the paper from beginning to end: rows in Parquet, a summary in CSV, the picture, ours against theirs."""
 
+import hashlib
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from counterfold import checks, words
-from counterfold.errors import ParameterError
-from counterfold.experiments import drawing, runner, summary
+from counterfold.errors import DataError, ParameterError
+from counterfold.estimators.base import Estimator
+from counterfold.experiments import drawing, paper, runner, summary
 from counterfold.experiments.classification import Policies
-from counterfold.experiments.contest import added
+from counterfold.experiments.contest import ORACLE, added
 from counterfold.experiments.datasets import NAMES
-from counterfold.experiments.figures import FIGURES, pieces
+from counterfold.experiments.figures import EVERYTHING, FIGURES, PASIF_NAME, Piece, pieces
 from counterfold.experiments.paper import Experiment
 from counterfold.experiments.runner import Row
 from counterfold.experiments.summary import Line
@@ -46,23 +49,52 @@ class Reproduction:
         checks.whole(0, pasif_runs=self.pasif_runs, seed=self.seed)
         for dataset in self.datasets:
             checks.one_of(NAMES, datasets=dataset)
-        added(self.add)
+        figure = FIGURES[self.name]
+        taken = [*figure.selectors, *figure.apart, *(one.name for one in figure.alone), PASIF_NAME, ORACLE, EVERYTHING]
+        families = ["TruncatedIPS", "SwitchDR", "CAB", "DRos", "DRps", "IPSLambda", "GroupIPS"]
+        added(self.add, [*taken, *families])
 
     def run(self, jobs: int = 1, progress: Progress | None = None) -> tuple[list[Line], list[Path]]:
         """Return the summary and the files written, all of them whole or not there at all."""
         checks.whole(1, jobs=jobs)
         figure = FIGURES[self.name]
         wanted = pieces(figure, self.runs, self.datasets, self.pasif_runs)
+        drawing.pyplot()
+        for dataset in dict.fromkeys(piece.dataset for piece in wanted):
+            paper.cached(dataset, self.data)  # what is missing is better said now than after hours
+        try:
+            return self.performed(wanted, jobs, progress)
+        except OSError as error:
+            raise DataError(f"`{self.out}` must be a folder that can be written to: {error}.") from None
+
+    def performed(self, wanted: Sequence[Piece], jobs: int, progress: Progress | None) -> tuple[list[Line], list[Path]]:
+        """Return the summary and the files of all wanted pieces."""
+        figure, stem = FIGURES[self.name], self.out / self.name
         experiment = Experiment(self.name, self.policies, self.data, self.out / "fits", self.add, self.seed)
-        settings = {"figure": self.name, "policies": self.policies, "add": list(self.add), "seed": self.seed}
-        settings["version"] = version("counterfold")
-        journal = self.out / f"{self.name}.jsonl"
-        rows = runner.rows_of(wanted, experiment, journal, settings, jobs, progress)
-        lines = summary.summarised(rows, figure, self.name)
-        stem = self.out / self.name
+        rows = runner.rows_of(wanted, experiment, stem.with_suffix(".jsonl"), self.settings, jobs, progress)
+        comparable = self.policies == "probabilities" and not self.changed
+        lines = summary.summarised(rows, figure, summary.published(self.name) if comparable else {})
         saved(rows, stem.with_suffix(".parquet"))
         summary.write(lines, stem.with_suffix(".csv"))
         return lines, [stem.with_suffix(".parquet"), stem.with_suffix(".csv"), *drawing.drawn(lines, figure, stem)]
+
+    @property
+    def changed(self) -> bool:
+        """Say whether a user's estimator changes what is chosen from, so that published values do not compare."""
+        return any(issubclass(kind, Estimator) for kind in added(self.add))
+
+    @property
+    def settings(self) -> Row:
+        """Return what the rows depend on besides their pieces, the code of a user's own parts included."""
+        own = {path: source_of(path) for path in self.add}
+        what = {"figure": self.name, "policies": self.policies, "add": own, "seed": self.seed}
+        return what | {"version": version("counterfold")}
+
+
+def source_of(path: str) -> str:
+    """Return 16 digits that change when the module of `MODULE:CLASS` does."""
+    file = sys.modules[path.partition(":")[0]].__file__
+    return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
 
 
 def saved(rows: Sequence[Row], path: Path) -> None:

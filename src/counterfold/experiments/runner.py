@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -55,23 +55,22 @@ def rows_of(
 def opened(journal: Path, settings: dict[str, Any]) -> Iterator[tuple[TextIO, dict[str, list[Row]]]]:
     """Yield the journal, ready to be appended to, and what it holds; a line that a kill cut short is cut off."""
     journal.parent.mkdir(parents=True, exist_ok=True)
-    with journal.open("a+", encoding="utf-8") as file:
+    with journal.open("a+", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         locked(file, journal)
+        for stale in journal.parent.glob(".[0-9]*.figure*"):
+            stale.unlink(missing_ok=True)  # of a run that was killed while it wrote
         file.seek(0)
-        header, done, end = None, {}, 0
-        for line in file:
-            try:
-                entry = json.loads(line) if line.endswith("\n") else None
-            except json.JSONDecodeError:
-                entry = None
-            if entry is None:
-                break
-            end += len(line.encode())
-            if header is None:
-                header = entry
-            else:
-                done[entry["piece"]] = entry["rows"]
-        file.truncate(end)
+        header, done, text = None, {}, file.read()
+        whole_lines, _, cut = text.rpartition("\n")
+        if cut:
+            file.truncate(len(f"{whole_lines}\n".encode()) if whole_lines else 0)
+        for line in whole_lines.splitlines():
+            with suppress(ValueError, KeyError, TypeError):  # a damaged line is done again
+                entry = json.loads(line)
+                if header is None:
+                    header = dict(entry)
+                else:
+                    done[entry["piece"]] = entry["rows"]
         if header is None:
             file.write(json.dumps(settings) + "\n")
         elif header != json.loads(json.dumps(settings)):
@@ -122,6 +121,8 @@ def performed(pieces: Sequence[Any], work: Work, jobs: int) -> Iterator[tuple[An
     except BrokenProcessPool:
         raise DataError("a worker ended before its piece was done; run the same again to go on from there.") from None
     finally:
+        for worker in list((executor._processes or {}).values()):  # noqa: SLF001 (an interrupt must not wait for pieces)
+            worker.terminate()
         executor.shutdown(wait=False, cancel_futures=True)
 
 

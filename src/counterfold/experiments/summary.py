@@ -16,6 +16,9 @@ REPLICATES = 2000
 Key = tuple[str, int, str, str]
 """A dataset, a number of rows, a family and a method."""
 
+Known = dict[tuple[str, str], tuple[float, float, float]]
+"""Published mean, and ends of its interval, by dataset and method."""
+
 ALL = "all datasets"
 
 
@@ -43,21 +46,22 @@ class Line:
         return self.low <= self.published_high and self.published_low <= self.high
 
 
-def summarised(rows: Sequence[Row], figure: Figure, name: str) -> list[Line]:
-    """Return a line for every method on every dataset and, where families are compared, on all datasets at once."""
-    losses = squared_errors(rows, figure)
-    groups: dict[Key, list[float]] = {}
-    several = len({row["family"] for row in rows}) > 1
-    for row, loss in zip(rows, losses.tolist(), strict=True):
-        groups.setdefault((row["dataset"], row["size"], row["family"], row["method"]), []).append(loss)
-        if several:
-            groups.setdefault((ALL, row["size"], row["family"], row["method"]), []).append(loss)
-    known = published(name)
+def summarised(rows: Sequence[Row], figure: Figure, known: Known) -> list[Line]:
+    """Return a line for every method on every dataset and, where the figure is of all datasets at once, on all.
+
+    The conditions of one run share halves, policies and luck, so intervals draw whole runs.
+    """
+    groups: dict[Key, dict[tuple[str, int], list[float]]] = {}
+    for row, loss in zip(rows, squared_errors(rows, figure).tolist(), strict=True):
+        for dataset in (row["dataset"], ALL) if figure.overall else (row["dataset"],):
+            group = groups.setdefault((dataset, row["size"], row["family"], row["method"]), {})
+            group.setdefault((row["dataset"], row["run"]), []).append(loss)
     lines = []
     for key in in_order(list(groups)):
-        low, high = interval(np.array(groups[key]))
+        runs = np.array([np.mean(losses) for losses in groups[key].values()])
+        count = sum(map(len, groups[key].values()))
         theirs = known.get((key[0], key[3]), (None, None, None))
-        lines.append(Line(*key, len(groups[key]), float(np.mean(groups[key])), low, high, *theirs))
+        lines.append(Line(*key, count, float(runs.mean()), *interval(runs), *theirs))
     return lines
 
 
@@ -73,7 +77,7 @@ def squared_errors(rows: Sequence[Row], figure: Figure) -> Floats:
     errors = np.array([(row["value"] - row["truth"]) ** 2 for row in rows])
     if not figure.regret:
         return errors
-    single = {one.name for one in figure.alone}
+    single = {one.name for one in figure.alone}  # a user's own estimator may be better, and have negative regret
     best: dict[tuple[object, ...], float] = {}
     runs = [tuple(row[part] for part in ("dataset", "logging_beta", "target_beta", "size", "run")) for row in rows]
     for run, row, error in zip(runs, rows, errors.tolist(), strict=True):
@@ -89,7 +93,7 @@ def interval(values: Floats, level: float = 0.95) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def published(name: str) -> dict[tuple[str, str], tuple[float, float, float]]:
+def published(name: str) -> Known:
     """Return the published mean and interval by dataset and method; nothing if the figure's numbers are not known."""
     file = files("counterfold.experiments") / "published" / f"{name}.csv"
     if not file.is_file():
