@@ -24,6 +24,9 @@ from counterfold.target import as_target
 
 REDRAWS = 1000
 
+SELECTING = 10**9
+"""Where the selectors' seeds start: they must not share a stream with those of the problems, which start at 0."""
+
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
@@ -52,7 +55,7 @@ class Experiment:
             if issubclass(kind, Estimator):
                 grid = join(families, kind, rows)
                 alone += grid if figure.alone else []
-        contest = Contest(rows, families, piece.run + self.seed)
+        contest = Contest(rows, families, SELECTING + 10**6 * self.seed + piece.run)
         if piece.part == PASIF_NAME:
             return contest.scored(PASIF_NAME, PASIF())
         found = [row for name, selector in figure.selectors.items() for row in contest.scored(name, selector)]
