@@ -1,6 +1,5 @@
 """The command line. No estimator, selector or model is named here: names come from the folders."""
 
-import json
 import sys
 import warnings
 from collections.abc import Iterator
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterfold import registry
-from counterfold.errors import CounterfoldError, ParameterError
-from counterfold.options import LogOptions, column, separated, taking
+from counterfold.errors import CounterfoldError
+from counterfold.options import Json, LogOptions, Seed, column, print_json, separated, taking
 from counterfold.progress import bar
+from counterfold.reproducing import paper
 
 if TYPE_CHECKING:
     from counterfold.log import Log
@@ -51,8 +51,6 @@ Threads = Annotated[
     int | None, typer.Option(metavar="N", help="Threads; never change the answer.", show_default="all cores")
 ]
 Everything = Annotated[bool, typer.Option("--all", help="Show every candidate.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="Seed of everything random.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -173,58 +171,7 @@ def check(
     text.show(text.contents(data), *(text.headed(name, text.diagnostics(one)) for name, one in found.items()))
 
 
-@app.command()
-def paper(
-    figure: Annotated[
-        str, typer.Argument(metavar="FIGURE", help="figure1 to figure7, or table (what choosing costs).")
-    ],
-    *,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where everything goes, and what a restart goes on from.")],
-    runs: Annotated[int | None, typer.Option(metavar="N", help="Runs.", show_default="100; figure3 5, table 3")] = None,
-    datasets: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAMES", help="ecoli, letter and so on, with commas.", show_default="all"),
-    ] = None,
-    pasif_runs: Annotated[int, typer.Option(metavar="N", help="Runs of PAS-IF, which is slow.")] = 0,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Processes.", show_default="all cores")] = None,
-    policies: Annotated[str, typer.Option(metavar="KIND", help="probabilities (published) or logits (text).")] = (
-        "probabilities"
-    ),
-    data: Annotated[Path | None, typer.Option(metavar="DIR", help="Datasets as files.", show_default="OpenML")] = None,
-    add: Annotated[
-        list[str] | None, typer.Option(metavar="MODULE:CLASS", help="An estimator or selector of your own; repeat.")
-    ] = None,
-    as_json: Json = False,
-    seed: Seed = 0,
-) -> None:
-    """Rerun an experiment of the paper, and show the results beside the published ones."""
-    from counterfold import checks
-    from counterfold.experiments.datasets import NAMES as EVERY
-    from counterfold.experiments.reproduction import Reproduction, default_runs
-    from counterfold.pool import available_cores
-
-    checks.one_of(("probabilities", "logits"), policies=policies)
-    settings: dict[str, Any] = dict(
-        pasif_runs=pasif_runs, policies=policies, data=data, add=tuple(add or ()), seed=seed
-    )
-    chosen = tuple(separated(datasets or [])) or EVERY
-    if figure == "table":
-        if add or seed or policies != "probabilities":
-            raise ParameterError("`table` takes neither `--add` nor `--policies` nor `--seed`.")
-        show_costs(chosen, 3 if runs is None else runs, data, out, pasif=pasif_runs > 0, as_json=as_json)
-        return
-    what = Reproduction(figure, out, default_runs(figure) if runs is None else runs, chosen, **settings)
-    with bar(figure, after=0) as progress:
-        lines, files = what.run(available_cores() if jobs is None else jobs, progress)
-    if as_json:
-        print_json(
-            {"figure": figure, "lines": [asdict(line) for line in lines], "files": [str(file) for file in files]}
-        )
-        return
-    from counterfold.report import paper as shown
-    from counterfold.report import text
-
-    text.show(shown.table(figure, lines), shown.verdict(lines), shown.written(files))
+app.command()(paper)
 
 
 @app.command()
@@ -246,35 +193,12 @@ def methods(
         text.show(*(found.table(every, folder) for folder in found.FOLDERS))
 
 
-def show_costs(
-    datasets: tuple[str, ...], runs: int, data: Path | None, out: Path, *, pasif: bool, as_json: bool
-) -> None:
-    """Measure what choosing costs, write it, and show it."""
-    from counterfold import checks
-    from counterfold.experiments.cost import costs, write
-    from counterfold.report import paper, text
-
-    checks.whole(1, runs=runs)
-    with bar("table", after=0) as progress:
-        found = costs(datasets, runs, data, out / "fits", pasif=pasif, progress=progress)
-    file = write(found, out / "table.csv")
-    if as_json:
-        print_json({"table": [asdict(one) for one in found], "files": [str(file)]})
-    else:
-        text.show(paper.costs(found), paper.written([file]))
-
-
 def chosen_selector(selector: str, validator: str | None, splits: int | None) -> Any:
     """Return the selector with the settings that have options of their own."""
     given: dict[str, Any] = {} if splits is None else {"splits": splits}
     if validator is not None:
         given["validator"] = registry.build("estimators", validator)
     return registry.build("selectors", selector, **given)
-
-
-def print_json(answer: dict[str, Any]) -> None:
-    """Print strict JSON."""
-    typer.echo(json.dumps(answer, indent=2, allow_nan=False))
 
 
 def described(path: Path, log: "Log") -> dict[str, Any]:

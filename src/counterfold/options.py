@@ -1,6 +1,7 @@
 """What commands that read a log have in common: its file, and which of its columns hold what."""
 
 import inspect
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import update_wrapper
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 Command = Callable[..., None]
 COLUMNS = "The log and its columns"
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed of everything random.")]
 
 
 def column(help_: str, default: str = "") -> Any:
@@ -106,3 +110,8 @@ def taking(options: type[Any]) -> Callable[[Command], Command]:
 def separated(texts: Iterable[str]) -> list[str]:
     """Return the parts of repeated options that may also be given at once, with commas."""
     return [part.strip() for text in texts for part in text.split(",") if part.strip()]
+
+
+def print_json(answer: dict[str, Any]) -> None:
+    """Print strict JSON."""
+    typer.echo(json.dumps(answer, indent=2, allow_nan=False))
