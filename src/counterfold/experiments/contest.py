@@ -18,7 +18,6 @@ from counterfold.experiments.runner import Row
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
-from counterfold.selectors.theory import Theory
 
 ORACLE = "oracle"
 
@@ -48,15 +47,11 @@ class Contest:
         ]
 
     def apart(self, method: str, selector: Selector, *, everything: bool = False) -> list[Row]:
-        """Return the choice within each family, by selectors that must see it as a whole; maybe also among everything.
-
-        Where an estimator has no tuning rule of its own, Theory has no choice to return.
-        """
+        """Return the choice within each family, by selectors that must see it whole; maybe also among everything."""
         found = []
         ready = selector.settled(self.rows)
         for name, family in self.families.items():
-            ruled = type(family[0]).risk is not Estimator.risk or not isinstance(selector, Theory)
-            if ruled and (everything or name != EVERYTHING):
+            if selector.tunes(type(family[0])) and (everything or name != EVERYTHING):
                 grid = [*family, *selector.beyond(type(family[0]), self.rows)]
                 choice = ready.select(self.rows, grid, np.random.default_rng(self.seed), Pool(1))
                 found.append(self.row(name, method, choice.answer(grid)))

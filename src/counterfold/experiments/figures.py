@@ -34,6 +34,10 @@ Families = dict[str, list[Estimator]]
 """Lists of candidates by name; a selector chooses within each."""
 
 
+TUNED: tuple[type[Estimator], ...] = (TruncatedIPS, SwitchDR, CAB, DRos, DRps, IPSLambda, GroupIPS)
+"""What the paper tunes."""
+
+
 def three(rows: Rows) -> Families:
     """Return IPS, DR and DM, in the order in which SLOPE takes them."""
     del rows
@@ -42,9 +46,8 @@ def three(rows: Rows) -> Families:
 
 def tuned(rows: Rows) -> Families:
     """Return the grids of the seven estimators that the paper tunes, from high to low variance, and all at once."""
-    kinds: list[type[Estimator]] = [TruncatedIPS, SwitchDR, CAB, DRos, DRps, IPSLambda, GroupIPS]
     grids: Families = {}
-    for kind in kinds:
+    for kind in TUNED:
         sign = (
             1 if kind is IPSLambda else -1
         )  # its variance falls as its parameter grows, that of all others grows, too

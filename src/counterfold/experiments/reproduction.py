@@ -14,7 +14,7 @@ from counterfold.experiments import drawing, paper, runner, summary
 from counterfold.experiments.classification import Policies
 from counterfold.experiments.contest import ORACLE, added
 from counterfold.experiments.datasets import NAMES
-from counterfold.experiments.figures import EVERYTHING, FIGURES, PASIF_NAME, Piece, pieces
+from counterfold.experiments.figures import EVERYTHING, FIGURES, PASIF_NAME, TUNED, Piece, pieces
 from counterfold.experiments.paper import Experiment
 from counterfold.experiments.runner import Row
 from counterfold.experiments.summary import Line
@@ -51,8 +51,7 @@ class Reproduction:
             checks.one_of(NAMES, datasets=dataset)
         figure = FIGURES[self.name]
         taken = [*figure.selectors, *figure.apart, *(one.name for one in figure.alone), PASIF_NAME, ORACLE, EVERYTHING]
-        families = ["TruncatedIPS", "SwitchDR", "CAB", "DRos", "DRps", "IPSLambda", "GroupIPS"]
-        added(self.add, [*taken, *families])
+        added(self.add, [*taken, *(kind.__name__ for kind in TUNED)])
 
     def run(self, jobs: int = 1, progress: Progress | None = None) -> tuple[list[Line], list[Path]]:
         """Return the summary and the files written, all of them whole or not there at all."""

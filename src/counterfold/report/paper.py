@@ -54,7 +54,7 @@ def verdict(lines: Sequence[Any]) -> ConsoleRenderable:
     """Say in how many cells the intervals overlap."""
     judged = [line for line in lines if line.overlaps is not None]
     if not judged:
-        return Text("No numbers were published for this figure.", style="dim")
+        return Text("Nothing was published that compares with this.", style="dim")
     count = sum(line.overlaps for line in judged)
     return Text(f"Intervals overlap in {count} of {len(judged)} cells ({count / len(judged):.0%}).", style="bold")
 

@@ -65,6 +65,11 @@ class Selector(ABC):
         chosen = int(np.argmin(scores))
         return Selection(scores, chosen, (np.arange(len(candidates)) == chosen).astype(np.float64))
 
+    def tunes(self, kind: type[Estimator]) -> bool:
+        """Say whether the selector can choose among candidates of one kind."""
+        del kind
+        return True
+
     def beyond(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
         """Return candidates that the selector would add to an estimator's own grid."""
         del kind, rows

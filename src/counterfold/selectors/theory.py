@@ -46,6 +46,10 @@ class Theory(Selector):
             raise ParameterError(f"Theory tunes one estimator at a time, got {len(kinds)}: {words.some(kinds)}.")
         return np.array([candidate.risk(rows, self.delta) for candidate in candidates])
 
+    def tunes(self, kind: type[Estimator]) -> bool:
+        """Say whether the estimator has a rule of its own."""
+        return kind.risk is not Estimator.risk
+
     def beyond(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
         """Return what the estimator's rule suggests beyond its grid."""
         return kind.suggested(rows, self.delta)
