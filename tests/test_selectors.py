@@ -170,7 +170,8 @@ def test_the_first_among_equals_is_chosen():
     rows = rows_of(data)
     useless = cf.TruncatedIPS(0.0)
     selection = cf.OCV(splits=50).select(rows, [useless, cf.DR(), cf.SwitchDR(np.inf), cf.DR()], rng(), POOL)
-    assert selection.scores[1] == selection.scores[2] == selection.scores[3] < selection.scores[0]
+    np.testing.assert_allclose(selection.scores[1:], selection.scores[1], rtol=1e-12)
+    assert selection.scores[1] < selection.scores[0]
     assert selection.chosen == 1
 
 

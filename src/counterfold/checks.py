@@ -141,6 +141,13 @@ def whole_or_infinite(low: int, **values: float) -> None:
     parameter(rule, lambda value: value >= low and (value == math.inf or float(value).is_integer()), values)
 
 
+def true_or_false(**values: bool) -> None:
+    """Require True or False."""
+    for name, value in values.items():
+        if not isinstance(value, bool):
+            raise ParameterError(f"`{name}` must be True or False, got {value!r}.")
+
+
 def one_of(choices: Collection[str], **values: object) -> None:
     """Require each value to be among `choices`; suggest the nearest otherwise."""
     for name, value in values.items():

@@ -18,10 +18,12 @@ class Bounds(NamedTuple):
     high: float
 
 
-def standard_error(contributions: Floats, groups: Ints | None = None) -> float:
+def standard_error(contributions: Floats, groups: Ints | None = None, sizes: Floats | None = None) -> float:
     """Return the standard error of the mean; rows of one group count as one observation."""
-    rows = len(contributions)
+    rows = len(contributions) if sizes is None else float(sizes.sum())
     deviations = contributions - contributions.mean()
+    if sizes is not None:
+        deviations = sizes * (contributions - np.average(contributions, weights=sizes))
     if groups is not None:
         totals = np.bincount(groups, weights=deviations)
         deviations = totals[np.bincount(groups) > 0]
@@ -35,8 +37,9 @@ def standard_error(contributions: Floats, groups: Ints | None = None) -> float:
 class Estimate:
     """A policy value; everything about it is derived from `contributions`, one per row.
 
-    `groups` makes errors count a group as one observation. `refit_stderr` is an error that includes the noise of
-    fitting the reward model, which contributions do not show, if one was computed; the larger error counts.
+    `groups` makes errors count a group as one observation. Where the log is too large to keep a number per row, each
+    contribution is the mean of a unit of rows, and `sizes` says of how many. `refit_stderr` is an error that includes
+    the noise of fitting the reward model, which contributions do not show, if one was computed; the larger one counts.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -51,16 +54,17 @@ class Estimate:
     contributions: Floats
     groups: Ints | None = None
     refit_stderr: float = 0.0
+    sizes: Floats | None = None
 
     @property
     def value(self) -> float:
         """Return the mean contribution."""
-        return float(self.contributions.mean())
+        return float(np.average(self.contributions, weights=self.sizes))
 
     @property
     def stderr(self) -> float:
         """Return the standard error of the value."""
-        return max(standard_error(self.contributions, self.groups), self.refit_stderr)
+        return max(standard_error(self.contributions, self.groups, self.sizes), self.refit_stderr)
 
     def interval(self, level: float = 0.95) -> Bounds:
         """Return the normal interval that covers the value with probability `level` in large samples."""
@@ -77,7 +81,8 @@ class Estimate:
             rows = f"{len(self.contributions)} and {len(other.contributions)}"
             raise DataError(f"estimates to compare must be of the same rows, got {rows} rows.")
         refit = float(np.hypot(self.refit_stderr, other.refit_stderr))
-        return Estimate(f"{self.name} - {other.name}", self.contributions - other.contributions, self.groups, refit)
+        gap = self.contributions - other.contributions
+        return Estimate(f"{self.name} - {other.name}", gap, self.groups, refit, self.sizes)
 
     def __repr__(self) -> str:
         """Show the value and its error."""

@@ -122,6 +122,11 @@ class Rows:
         return self.q[np.arange(len(self)), self.actions]
 
     @cached_property
+    def residuals(self) -> Floats:
+        """The reward of the logged action less its prediction."""
+        return self.rewards - self.q_logged
+
+    @cached_property
     def embeddings(self) -> Floats:
         """What the model thinks of each action (A x at most A): as far apart as the columns of `q`, and shorter."""
         return np.transpose(np.linalg.qr(self.q, mode="r"))

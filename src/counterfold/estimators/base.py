@@ -12,6 +12,7 @@ from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.estimates import standard_error
 from counterfold.log import Kind
+from counterfold.parting import Parts
 from counterfold.rows import Part, Rows
 
 
@@ -34,6 +35,29 @@ class Estimator(ABC):
     def value(self, rows: Rows) -> float:
         """Return the estimate."""
         return float(self.contributions(rows).mean())
+
+    def terms(self, rows: Rows) -> Floats:
+        """Return what must be summed to know the estimate on any part of the rows (terms x n)."""
+        return self.contributions(rows)[None]
+
+    def weighing(self, means: Floats) -> tuple[Floats, Floats]:
+        """Return a constant and a factor for each term, by the means (terms x parts) of the terms.
+
+        A row's contribution is the constant plus the factors times its terms, and so is the estimate with the means.
+        """
+        return np.zeros_like(means[0]), np.ones_like(means)
+
+    def of_means(self, means: Floats) -> Floats:
+        """Return the estimate on each part of some rows from the means of the terms there (terms x parts)."""
+        if type(self).weighing is Estimator.weighing:
+            return np.asarray(means[0])
+        constant, factors = self.weighing(means)
+        return np.asarray(constant + (factors * means).sum(axis=0))
+
+    @classmethod
+    def sums(cls, family: Sequence[Self], rows: Rows, parts: Parts) -> Floats:
+        """Return the sums of all terms of several such estimators over parts of the rows (family x terms x parts)."""
+        return np.stack([parts.sums(one.terms(rows)) for one in family])
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
@@ -92,8 +116,3 @@ def bandwidths(rows: Rows) -> list[float]:
     """Return bandwidths from a quarter of the rule of thumb to its double."""
     usual = kernels.rule_of_thumb(rows.dose)
     return geometric(usual / 4, usual * 2, 13)
-
-
-def shares(weights: Floats) -> Floats:
-    """Return the weights divided by their mean; all 0 if there is nothing to divide."""
-    return weights / (float(weights.mean()) or 1.0)

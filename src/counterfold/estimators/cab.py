@@ -9,7 +9,9 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, row_sums
+from counterfold.estimators._caps import excess_sums
 from counterfold.estimators.base import Estimator, weight_grid
+from counterfold.parting import Parts
 from counterfold.rows import Part, Rows
 
 
@@ -44,6 +46,14 @@ class CAB(Estimator):
             return capped
         excess = np.maximum(rows.target_probs - self.max_weight * rows.logging_probs, 0.0)
         return row_sums(excess, rows.q) + capped
+
+    @classmethod
+    def sums(cls, family: Sequence[Self], rows: Rows, parts: Parts) -> Floats:
+        """Return the sums of the contributions under all caps at once."""
+        caps = np.array([one.max_weight for one in family])
+        excess = excess_sums(rows.target_probs, rows.logging_probs, rows.q, caps, parts)
+        capped = [parts.sums(np.minimum(rows.weights, cap) * rows.rewards) for cap in caps]
+        return (excess + np.stack(capped))[:, None, :]
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

@@ -8,12 +8,12 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator
+from counterfold.estimators._ratio import Ratio, ratio
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class ControlVariateIPS(Estimator):
+class ControlVariateIPS(Ratio):
     r"""IPS less a multiple of the weights' excess over 1, which is 0 on average and moves with the estimate.
 
     $$v_i = w_i\, r_i - c\, \hat\beta\, (w_i - 1), \qquad
@@ -37,13 +37,19 @@ class ControlVariateIPS(Estimator):
         """Check the strength."""
         checks.within(0, 1, strength=self.strength)
 
-    def contributions(self, rows: Rows) -> Floats:
-        """Return weighted rewards less the control variate."""
+    def terms(self, rows: Rows) -> Floats:
+        """Return weighted rewards, weights, and their products with the weights."""
         weighted = rows.weights * rows.rewards
-        excess = rows.weights - rows.weights.mean()
-        spread = float(np.square(excess).sum())
-        slope = float((weighted * excess).sum()) / spread if spread else 0.0
-        return weighted - self.strength * slope * (rows.weights - 1)
+        return np.stack([weighted, rows.weights, weighted * rows.weights, rows.weights**2])
+
+    def weighing(self, means: Floats) -> tuple[Floats, Floats]:
+        """Return what the control variate takes away; no slope where weights differ by rounding errors alone."""
+        weighted, weight, product, square = means
+        spread = square - weight**2
+        spread = np.where(spread > 1e-12 * square, spread, 0.0)
+        slope = self.strength * ratio(product - weighted * weight, spread)
+        nothing = np.zeros_like(slope)
+        return slope, np.stack([nothing + 1, -slope, nothing, nothing])
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

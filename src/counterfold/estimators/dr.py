@@ -27,4 +27,4 @@ class DR(Estimator):
 
     def contributions(self, rows: Rows) -> Floats:
         """Return corrected predictions."""
-        return rows.q_policy + rows.weights * (rows.rewards - rows.q_logged)
+        return rows.q_policy + rows.weights * rows.residuals

@@ -5,15 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+import numpy as np
+
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator, bounded_risk, geometric, weight_grid
+from counterfold.estimators._reweighted import Reweighted
+from counterfold.estimators.base import bounded_risk, geometric, weight_grid
 from counterfold.estimators.dr import DR
 from counterfold.rows import Part, Rows
 
 
 @dataclass(frozen=True)
-class DRos(Estimator):
+class DRos(Reweighted):
     r"""Doubly robust with weights shrunk smoothly, large ones towards 0.
 
     $$v_i = \hat q_i^\pi + \frac{\lambda\, w_i}{w_i^2 + \lambda}\,(r_i - \hat q_i)$$
@@ -29,6 +32,7 @@ class DRos(Estimator):
     """
 
     shrinkage: float = 100.0
+    corrects: ClassVar[bool] = True
     limits: ClassVar[Mapping[float, str]] = {0.0: "dm", math.inf: "dr"}
     needs: ClassVar[tuple[Part, ...]] = ("target_probs", "model")
 
@@ -36,10 +40,11 @@ class DRos(Estimator):
         """Check the parameter."""
         checks.at_least(0, shrinkage=self.shrinkage)
 
-    def contributions(self, rows: Rows) -> Floats:
-        """Return predictions with shrunk corrections; dividing by the parameter lets it be infinite."""
-        shrunk = rows.weights / (rows.weights**2 / self.shrinkage + 1) if self.shrinkage else 0.0
-        return rows.q_policy + shrunk * (rows.rewards - rows.q_logged)
+    @staticmethod
+    def reweighed(rows: Rows, shrinkage: float | Floats) -> Floats:
+        """Return shrunk weights; dividing by the parameter lets it be infinite, or as good as 0."""
+        with np.errstate(over="ignore"):
+            return np.asarray(rows.weights / (rows.weights**2 / np.maximum(shrinkage, np.finfo(float).tiny) + 1))
 
     def risk(self, rows: Rows, delta: float) -> float:
         """Return the variance plus the square of the estimated bias, which is the mean of what shrinking took away."""

@@ -9,13 +9,14 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator, bounded_risk, weight_grid
+from counterfold.estimators._reweighted import Reweighted
+from counterfold.estimators.base import bounded_risk, weight_grid
 from counterfold.estimators.dr import DR
 from counterfold.rows import Part, Rows
 
 
 @dataclass(frozen=True)
-class DRps(Estimator):
+class DRps(Reweighted):
     r"""Doubly robust with no weight above `max_weight`.
 
     $$v_i = \hat q_i^\pi + \min(w_i, \lambda)\,(r_i - \hat q_i)$$
@@ -31,6 +32,7 @@ class DRps(Estimator):
     """
 
     max_weight: float = 10.0
+    corrects: ClassVar[bool] = True
     limits: ClassVar[Mapping[float, str]] = {0.0: "dm", math.inf: "dr"}
     needs: ClassVar[tuple[Part, ...]] = ("target_probs", "model")
 
@@ -38,9 +40,10 @@ class DRps(Estimator):
         """Check the cap."""
         checks.at_least(0, max_weight=self.max_weight)
 
-    def contributions(self, rows: Rows) -> Floats:
-        """Return predictions, corrected up to the cap."""
-        return rows.q_policy + np.minimum(rows.weights, self.max_weight) * (rows.rewards - rows.q_logged)
+    @staticmethod
+    def reweighed(rows: Rows, max_weight: float | Floats) -> Floats:
+        """Return weights up to the cap."""
+        return np.minimum(rows.weights, max_weight)
 
     def risk(self, rows: Rows, delta: float) -> float:
         """Return the variance plus the square of the estimated bias, which is the mean of what shrinking took away."""

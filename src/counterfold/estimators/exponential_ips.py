@@ -8,12 +8,12 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator
+from counterfold.estimators._reweighted import Reweighted
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class ExponentialIPS(Estimator):
+class ExponentialIPS(Reweighted):
     r"""IPS with the propensity raised to `power`, which tames small propensities smoothly.
 
     $$v_i = \frac{\pi(a_i \mid x_i)}{\pi_0(a_i \mid x_i)^\alpha}\, r_i$$
@@ -32,9 +32,10 @@ class ExponentialIPS(Estimator):
         """Check the parameter."""
         checks.within(0, 1, power=self.power)
 
-    def contributions(self, rows: Rows) -> Floats:
-        """Return rewards with smoothed weights."""
-        return np.asarray(rows.weights * rows.propensity ** (1 - self.power) * rows.rewards)
+    @staticmethod
+    def reweighed(rows: Rows, power: float | Floats) -> Floats:
+        """Return smoothed weights."""
+        return np.asarray(rows.weights * rows.propensity ** (1 - power))
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

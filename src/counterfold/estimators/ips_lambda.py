@@ -8,13 +8,13 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
+from counterfold.estimators._reweighted import Reweighted
 from counterfold.estimators._subgaussian import solved
-from counterfold.estimators.base import Estimator
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class IPSLambda(Estimator):
+class IPSLambda(Reweighted):
     r"""IPS with weights mixed harmonically with 1, so that none exceeds `1 / mix`.
 
     $$v_i = \frac{w_i}{1 - \lambda + \lambda w_i}\, r_i$$
@@ -39,11 +39,11 @@ class IPSLambda(Estimator):
         """Check the parameter."""
         checks.within(0, 1, mix=self.mix)
 
-    def contributions(self, rows: Rows) -> Floats:
-        """Return rewards with corrected weights."""
-        if self.mix == 1:
-            return rows.rewards
-        return rows.weights / (1 - self.mix + self.mix * rows.weights) * rows.rewards
+    @staticmethod
+    def reweighed(rows: Rows, mix: float | Floats) -> Floats:
+        """Return weights mixed with 1."""
+        mixed = 1 - mix + mix * rows.weights
+        return np.divide(rows.weights, mixed, out=np.ones_like(mixed), where=mixed > 0)
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

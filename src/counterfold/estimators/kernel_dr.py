@@ -40,7 +40,7 @@ class KernelDR(Estimator):
     def contributions(self, rows: Rows) -> Floats:
         """Return predictions, corrected by weighted residuals."""
         weights = kernels.density(rows.dose, rows.target_doses, self.bandwidth) / rows.propensity
-        return rows.q_policy + weights * (rows.rewards - rows.q_logged)
+        return rows.q_policy + weights * rows.residuals
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

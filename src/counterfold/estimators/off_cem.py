@@ -39,7 +39,7 @@ class OffCEM(Estimator):
     def contributions(self, rows: Rows) -> Floats:
         """Return predictions, corrected by weighted residuals."""
         weights = pooled_weights(rows, same(clusters(rows.action_features, self.clusters)))
-        return rows.q_policy + weights * (rows.rewards - rows.q_logged)
+        return rows.q_policy + weights * rows.residuals
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

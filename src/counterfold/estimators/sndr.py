@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator, shares
+from counterfold.estimators._ratio import Ratio, ratio
 from counterfold.rows import Part, Rows
 
 
 @dataclass(frozen=True)
-class SNDR(Estimator):
+class SNDR(Ratio):
     r"""Doubly robust with the correction divided by the mean weight.
 
     $$V = \frac1n \sum_i \hat q_i^\pi + C, \quad C = \frac{\sum_i w_i (r_i - \hat q_i)}{\sum_i w_i}, \qquad
@@ -27,8 +29,11 @@ class SNDR(Estimator):
 
     needs: ClassVar[tuple[Part, ...]] = ("target_probs", "model")
 
-    def contributions(self, rows: Rows) -> Floats:
-        """Return contributions linearised around the ratio."""
-        share, residual = shares(rows.weights), rows.rewards - rows.q_logged
-        correction = float((share * residual).mean())
-        return rows.q_policy + correction + share * (residual - correction)
+    def terms(self, rows: Rows) -> Floats:
+        """Return predictions, weighted residuals and weights."""
+        return np.stack([rows.q_policy, rows.weights * rows.residuals, rows.weights])
+
+    def weighing(self, means: Floats) -> tuple[Floats, Floats]:
+        """Return the correction, and what each term adds to it."""
+        correction, share = ratio(means[1], means[2]), ratio(np.ones_like(means[2]), means[2])
+        return correction, np.stack([np.ones_like(share), share, -correction * share])

@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator, shares
+from counterfold.estimators._ratio import Ratio, ratio
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class SNIPS(Estimator):
+class SNIPS(Ratio):
     r"""IPS divided by the mean weight: a weighted mean of the rewards.
 
     $$V = \frac{\sum_i w_i r_i}{\sum_i w_i}, \qquad v_i = V + \frac{w_i}{\bar w}\,(r_i - V)$$
@@ -22,8 +24,11 @@ class SNIPS(Estimator):
     array([ 0.489, -0.044,  0.844,  1.378])
     """
 
-    def contributions(self, rows: Rows) -> Floats:
-        """Return contributions linearised around the ratio."""
-        share = shares(rows.weights)
-        value = float((share * rows.rewards).mean())
-        return value + share * (rows.rewards - value)
+    def terms(self, rows: Rows) -> Floats:
+        """Return weighted rewards and weights."""
+        return np.stack([rows.weights * rows.rewards, rows.weights])
+
+    def weighing(self, means: Floats) -> tuple[Floats, Floats]:
+        """Return the ratio, and what each term adds to it."""
+        value, share = ratio(means[0], means[1]), ratio(np.ones_like(means[1]), means[1])
+        return value, np.stack([share, -value * share])

@@ -10,12 +10,13 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
-from counterfold.estimators.base import Estimator, bounded_risk, weight_grid
+from counterfold.estimators._reweighted import Reweighted
+from counterfold.estimators.base import bounded_risk, weight_grid
 from counterfold.rows import Part, Rows
 
 
 @dataclass(frozen=True)
-class SwitchDR(Estimator):
+class SwitchDR(Reweighted):
     r"""Doubly robust where the weight is at most `threshold`, the reward model alone elsewhere.
 
     $$v_i = \hat q_i^\pi + 1[w_i \le \tau]\, w_i\, (r_i - \hat q_i)$$
@@ -35,6 +36,7 @@ class SwitchDR(Estimator):
     """
 
     threshold: float = 10.0
+    corrects: ClassVar[bool] = True
     limits: ClassVar[Mapping[float, str]] = {0.0: "dm", math.inf: "dr"}
     needs: ClassVar[tuple[Part, ...]] = ("target_probs", "model")
 
@@ -42,10 +44,10 @@ class SwitchDR(Estimator):
         """Check the threshold."""
         checks.at_least(0, threshold=self.threshold)
 
-    def contributions(self, rows: Rows) -> Floats:
-        """Return predictions, corrected where the weight allows."""
-        kept = np.where(rows.weights <= self.threshold, rows.weights, 0.0)
-        return rows.q_policy + kept * (rows.rewards - rows.q_logged)
+    @staticmethod
+    def reweighed(rows: Rows, threshold: float | Floats) -> Floats:
+        """Return weights up to the threshold, and 0 beyond."""
+        return np.where(rows.weights <= threshold, rows.weights, 0.0)
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

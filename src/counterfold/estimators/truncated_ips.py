@@ -9,12 +9,13 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator, weight_grid
+from counterfold.estimators._reweighted import Reweighted
+from counterfold.estimators.base import weight_grid
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class TruncatedIPS(Estimator):
+class TruncatedIPS(Reweighted):
     r"""IPS with no weight above `max_weight`.
 
     $$v_i = \min(w_i, M)\, r_i$$
@@ -33,9 +34,10 @@ class TruncatedIPS(Estimator):
         """Check the cap."""
         checks.at_least(0, max_weight=self.max_weight)
 
-    def contributions(self, rows: Rows) -> Floats:
-        """Return rewards weighted up to the cap."""
-        return np.minimum(rows.weights, self.max_weight) * rows.rewards
+    @staticmethod
+    def reweighed(rows: Rows, max_weight: float | Floats) -> Floats:
+        """Return weights up to the cap."""
+        return np.minimum(rows.weights, max_weight)
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

@@ -66,14 +66,15 @@ class RidgePerAction(TrainedModel):
     def _solved(self, sums: Floats, rows: Examples, scaling: "Scaling") -> Callable[[Floats], Floats]:
         """Return the models of all actions, on scaled context, from the moments of [1, x, r]."""
         penalty = self.alpha / scaling.scale**2
-        coefficients = from_sums(sums, penalty)
         fixed = constants(rows)
+        learnt = np.flatnonzero(np.isnan(fixed))
+        coefficients = np.zeros((len(fixed), len(penalty)))
+        coefficients[learnt] = from_sums(sums[learnt], penalty)
         count, x, r = np.maximum(sums[:, 0, 0], 1.0), sums[:, 0, 1:-1], sums[:, 0, -1]
         if penalty.size and penalty.min() < WEAK:
-            for action in np.flatnonzero(np.isnan(fixed) & (count <= len(penalty))).tolist():
+            for action in learnt[count[learnt] <= len(penalty)].tolist():
                 mine = rows.actions == action
                 coefficients[action] = from_rows(rows.context[mine], rows.rewards[mine], penalty)
-        coefficients[~np.isnan(fixed)] = 0.0
         intercepts = np.where(np.isnan(fixed), (r - row_sums(x, coefficients)) / count, fixed)
         return lambda context: context @ coefficients.T + intercepts
 
@@ -90,11 +91,17 @@ def from_sums(sums: Floats, penalty: Floats) -> Floats:
         gram[:, diagonal, diagonal] += flat
         right[flat] = 0.0
     gram[:, diagonal, diagonal] += penalty
-    try:
-        solution = np.linalg.solve(gram, right[:, :, None])
-    except np.linalg.LinAlgError:
-        solution = np.linalg.pinv(gram, hermitian=True) @ right[:, :, None]
-    return np.asarray(solution[:, :, 0], dtype=np.float64)
+    if right.size == 0:
+        return right
+    return np.stack([_positive(one, values) for one, values in zip(gram, right, strict=True)])
+
+
+def _positive(gram: Floats, right: Floats) -> Floats:
+    """Return the solution of equations that are positive definite but for rounding errors."""
+    from scipy.linalg.lapack import dposv
+
+    _, solution, failed = dposv(gram, right)
+    return np.asarray(np.linalg.pinv(gram, hermitian=True) @ right if failed else solution)
 
 
 def from_rows(context: Floats, rewards: Floats, penalty: Floats) -> Floats:

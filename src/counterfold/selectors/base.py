@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from counterfold.estimators.kernel_ips import KernelIPS
 from counterfold.log import Kind
 from counterfold.pool import Pool
 from counterfold.rows import Part, Rows
+
+ROUNDING = 1e-12
 
 Rule = Literal["standard_error", "standard_deviation", "mean"]
 
@@ -61,9 +63,7 @@ class Selector(ABC):
 
     def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
         """Return the candidate with the lowest score."""
-        scores = self.scores(rows, candidates, rng, pool)
-        chosen = int(np.argmin(scores))
-        return Selection(scores, chosen, (np.arange(len(candidates)) == chosen).astype(np.float64))
+        return lowest(self.scores(rows, candidates, rng, pool))
 
     def tunes(self, kind: type[Estimator]) -> bool:
         """Say whether the selector can choose among candidates of one kind."""
@@ -76,31 +76,10 @@ class Selector(ABC):
         return []
 
 
-class Split(NamedTuple):
-    """An order of the rows and, per candidate, how many of them it gets; the validator gets the rest."""
-
-    order: Ints
-    cuts: Ints
-
-
-def split_losses(
-    rows: Rows, candidates: Sequence[Estimator], validator: Estimator, splits: Sequence[Split], pool: Pool
-) -> Floats:
-    """Return the squared difference between each candidate and the validator on each split (candidates x splits).
-
-    Candidates that cut an order at the same place share the two parts, their refits and the validator's value.
-    """
-
-    def losses(split: Split) -> Floats:
-        cuts, where = np.unique(split.cuts, return_inverse=True)
-        column = np.empty(len(candidates))
-        for number, (train, held) in enumerate(rows.take(split.order).halves(cuts.tolist())):
-            truth = validator.value(held)
-            for place in np.flatnonzero(where == number).tolist():
-                column[place] = (candidates[place].value(train) - truth) ** 2
-        return column
-
-    return np.column_stack(pool.map(losses, splits))
+def lowest(scores: Floats) -> Selection:
+    """Return the choice of the lowest score; scores that differ by rounding errors alone are equal."""
+    chosen = int(np.argmax(scores <= scores.min() + ROUNDING * abs(scores.min())))
+    return Selection(scores, chosen, (np.arange(len(scores)) == chosen).astype(np.float64))
 
 
 def trusted(validator: Estimator | None, rows: Rows) -> Estimator:

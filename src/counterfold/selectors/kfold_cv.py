@@ -12,7 +12,8 @@ from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.selectors.base import Rule, Selector, Split, pessimistic, shuffled, split_losses, trusted
+from counterfold.selectors._splits import Split, split_losses
+from counterfold.selectors.base import Rule, Selector, pessimistic, shuffled, trusted
 
 
 @dataclass(frozen=True)

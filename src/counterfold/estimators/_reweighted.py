@@ -1,0 +1,51 @@
+"""Estimators that differ from IPS or DR by what they do to the weights."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import ClassVar, Self
+
+import numpy as np
+
+from counterfold.arrays import Floats
+from counterfold.estimators.base import Estimator
+from counterfold.parting import Parts
+from counterfold.rows import Rows
+
+LARGEST = 1 << 20
+"""How many numbers a matrix of weights may hold; it should not leave the cache."""
+
+
+class Reweighted(Estimator):
+    r"""$v_i = \hat w_i r_i$ or, if it `corrects` a reward model, $v_i = \hat q_i^\pi + \hat w_i (r_i - \hat q_i)$.
+
+    All parameters of a grid are tried at once, since `reweighed` takes a column of them as well as one.
+    """
+
+    corrects: ClassVar[bool] = False
+
+    @staticmethod
+    @abstractmethod
+    def reweighed(rows: Rows, parameter: float | Floats) -> Floats:
+        """Return the changed weights, or a line of them for each parameter in a column."""
+
+    @property
+    def parameter(self) -> float:
+        """Return the only parameter."""
+        return float(getattr(self, fields(self)[0].name))  # type: ignore[arg-type]
+
+    def contributions(self, rows: Rows) -> Floats:
+        """Return rewards with changed weights, or corrected predictions."""
+        weights = self.reweighed(rows, self.parameter)
+        return rows.q_policy + weights * rows.residuals if self.corrects else weights * rows.rewards
+
+    @classmethod
+    def sums(cls, family: Sequence[Self], rows: Rows, parts: Parts) -> Floats:
+        """Return the sums of the contributions, several parameters at a time."""
+        column = np.array([one.parameter for one in family])[:, None]
+        outcome = rows.residuals if cls.corrects else rows.rewards
+        step = max(1, LARGEST // len(rows))
+        starts = range(0, len(family), step)
+        weighed = [parts.products(cls.reweighed(rows, column[start : start + step]), outcome) for start in starts]
+        found = np.concatenate(weighed)[:, None, :]
+        return found + parts.sums(rows.q_policy) if cls.corrects else found

@@ -1,0 +1,137 @@
+"""Sums: what candidates add up to over units of rows; splits, errors and bootstrap samples need nothing else."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from counterfold.arrays import Floats, Ints
+from counterfold.estimates import Estimate, standard_error
+from counterfold.estimators.base import Estimator
+from counterfold.models.cross_fitted import scattered
+from counterfold.parting import Parts
+from counterfold.pool import Pool
+from counterfold.rows import Rows
+
+BUCKETS = 1024
+"""How many units a log is summed over, unless it has fewer rows or groups."""
+
+CHUNK = 1 << 16
+"""How many rows are summed at a time: few enough that what is computed from them stays near the processor."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """The sums of several estimators' terms over units: rows, groups, or buckets of either.
+
+    `sizes` are the numbers of rows in each unit and `terms` (terms x units) the sums, in the order of `estimators`,
+    `widths` lines each.
+    """
+
+    estimators: tuple[Estimator, ...]
+    widths: tuple[int, ...]
+    sizes: Floats
+    terms: Floats = field(repr=False)
+
+    @classmethod
+    def of(cls, rows: Rows, estimators: Sequence[Estimator], parts: Parts) -> "Sums":
+        """Return the sums over parts of the rows; estimators of one kind are summed together."""
+        found: dict[int, Floats] = {}
+        for places in families(estimators):
+            family = [estimators[place] for place in places]
+            found |= dict(zip(places, type(family[0]).sums(family, rows, parts), strict=True))
+        lines = [found[place] for place in range(len(estimators))]
+        return cls(tuple(estimators), tuple(map(len, lines)), parts.sizes, np.concatenate(lines))
+
+    def __len__(self) -> int:
+        """Return the number of units."""
+        return len(self.sizes)
+
+    def __add__(self, other: "Sums") -> "Sums":
+        """Return the sums over the rows of both."""
+        return Sums(self.estimators, self.widths, self.sizes + other.sizes, self.terms + other.terms)
+
+    @cached_property
+    def lines(self) -> dict[Estimator, slice]:
+        """Return which lines of `terms` belong to each estimator."""
+        ends = np.cumsum(self.widths).tolist()
+        return {
+            one: slice(end - width, end) for one, width, end in zip(self.estimators, self.widths, ends, strict=True)
+        }
+
+    @cached_property
+    def occupied(self) -> "Sums":
+        """Return the same without units that hold no rows."""
+        there = self.sizes > 0
+        return self if there.all() else Sums(self.estimators, self.widths, self.sizes[there], self.terms[:, there])
+
+    def totals(self, estimator: Estimator) -> Floats:
+        """Return the sum of an estimator's contributions over each unit."""
+        mine = self.terms[self.lines[estimator]]
+        constant, factors = estimator.weighing(mine.sum(axis=1, keepdims=True) / self.sizes.sum())
+        return np.asarray(constant * self.sizes + (factors * mine).sum(axis=0))
+
+    def estimate(self, name: str, estimator: Estimator) -> Estimate:
+        """Return what one of the estimators says; each unit counts as one observation."""
+        return Estimate(name, self.totals(estimator) / self.sizes, sizes=self.sizes)
+
+    def errors(self, estimators: Sequence[Estimator]) -> Floats:
+        """Return the standard error of each."""
+        return np.array([standard_error(self.totals(one) / self.sizes, sizes=self.sizes) for one in estimators])
+
+    def some(self, estimators: Sequence[Estimator]) -> "Sums":
+        """Return the sums of some of the estimators, once each."""
+        kept = tuple(dict.fromkeys(estimators))
+        widths = tuple(self.lines[one].stop - self.lines[one].start for one in kept)
+        terms = np.concatenate([self.terms[self.lines[one]] for one in kept])
+        return Sums(kept, widths, self.sizes, terms)
+
+    def values(self, estimators: Sequence[Estimator], means: Floats) -> Floats:
+        """Return what some of the estimators say (estimators x parts) from the means of all terms (terms x parts)."""
+        return np.stack([one.of_means(means[self.lines[one]]) for one in estimators])
+
+
+def families(estimators: Sequence[Estimator]) -> list[list[int]]:
+    """Return the places of the estimators of each kind."""
+    found: dict[type[Estimator], list[int]] = {}
+    for place, estimator in enumerate(estimators):
+        found.setdefault(type(estimator), []).append(place)
+    return list(found.values())
+
+
+def values(estimators: Sequence[Estimator], rows: Rows) -> Floats:
+    """Return the value of each estimator on all the rows."""
+    sums = Sums.of(rows, estimators, Parts.all(len(rows)))
+    return sums.values(estimators, sums.terms / sums.sizes)[:, 0]
+
+
+def bucket_of(units: Ints) -> tuple[Ints, int]:
+    """Return a bucket for each row from the number of its unit, and how many buckets there are."""
+    highest = int(units.max()) + 1
+    return (units, highest) if highest <= BUCKETS else (scattered(units) % BUCKETS, BUCKETS)
+
+
+def bucketed(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums:
+    """Return the sums over buckets of rows or, if they belong to groups, of groups; reward models are not refitted."""
+    bucket, buckets = bucket_of(rows.examples.units)
+    if any(one.uses("model") for one in estimators):
+        rows.q  # noqa: B018 (fitted once, before the rows are cut)
+    whole = (slice(start, start + CHUNK) for start in range(0, len(rows), CHUNK))
+    parts = pool.map(lambda part: summed(rows, estimators, bucket, buckets, part), list(whole))
+    total = parts[0]
+    for part in parts[1:]:
+        total += part
+    return total.occupied
+
+
+def summed(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: int, part: slice) -> Sums:
+    """Return the sums of some of the rows over all buckets."""
+    order = np.argsort(bucket[part].astype(np.uint16 if buckets <= 1 << 16 else np.intp), kind="stable")
+    chosen = order + (part.start or 0)
+    inside = bucket[chosen]
+    starts = np.flatnonzero(np.diff(inside, prepend=-1))
+    found = Sums.of(rows.take(chosen, lambda: rows.q[chosen]), estimators, Parts(starts, len(chosen)))
+    sizes, terms = np.zeros(buckets), np.zeros((len(found.terms), buckets))
+    sizes[inside[starts]], terms[:, inside[starts]] = found.sizes, found.terms
+    return Sums(found.estimators, found.widths, sizes, terms)
