@@ -15,6 +15,7 @@ from counterfold.errors import CounterfoldError
 from counterfold.options import Json, LogOptions, Seed, column, print_json, separated, taking
 from counterfold.progress import bar
 from counterfold.reproducing import paper
+from counterfold.synthesis import synth
 
 if TYPE_CHECKING:
     from counterfold.log import Log
@@ -172,6 +173,7 @@ def check(
 
 
 app.command()(paper)
+app.command()(synth)
 
 
 @app.command()

@@ -1,8 +1,9 @@
 """Pool: runs independent pieces of work on a few threads, with the same results whatever their number."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
@@ -43,6 +44,21 @@ class Pool:
         finally:
             executor.shutdown(cancel_futures=True)  # after an error or an interrupt, start nothing more
         return results
+
+    def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result]:
+        """Yield the results in the order of the items, computed at most one per thread ahead; close it if you stop."""
+        ahead: deque[Future[Result]] = deque()
+        executor = ThreadPoolExecutor(self.size)
+        try:
+            with one_blas_thread():
+                for item in items:
+                    ahead.append(executor.submit(function, item))
+                    if len(ahead) > self.size:
+                        yield ahead.popleft().result()
+                while ahead:
+                    yield ahead.popleft().result()
+        finally:
+            executor.shutdown(cancel_futures=True)
 
 
 @contextmanager

@@ -3,30 +3,39 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
+from time import monotonic
 
 Progress = Callable[[int, int], None]
 """Called with the pieces done and the pieces in all."""
 
 
 @contextmanager
-def bar(label: str, *, after: float = 2.0) -> Iterator[Progress]:
+def bar(label: str, *, after: float = 2.0, unit: str | None = None) -> Iterator[Progress]:
     """Show a bar on stderr once `after` seconds have passed, and yield what moves it.
 
     Only a terminal or a notebook gets one, so that logs stay clean; with `after=0` it is shown anywhere.
+    With a `unit`, such as rows, it also says how many of them are done per second.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    label_column, count = TextColumn("{task.description}", markup=False), MofNCompleteColumn()
+    columns = label_column, BarColumn(), TextColumn("{task.fields[pace]}") if unit else count, TimeRemainingColumn()
     shown = Progress(*columns, console=console, speed_estimate_period=3600)  # pieces may be minutes apart
-    task = shown.add_task(label, total=None)
+    task = shown.add_task(label, total=None, pace="")
+    start = monotonic()
     timer = Timer(after, shown.start)
     timer.daemon = True
     if after == 0 or console.is_terminal or console.is_jupyter:
         timer.start()
     try:
-        yield lambda done, total: shown.update(task, completed=done, total=total)
+        yield lambda done, total: shown.update(
+            task,
+            completed=done,
+            total=total,
+            pace=f"{done:,} of {total:,} {unit}, {done / (monotonic() - start):,.0f}/s",
+        )
     finally:
         timer.cancel()
         if timer.ident is not None:

@@ -1,0 +1,183 @@
+"""Logs of any size whose truth is known, made block by block: what a recommender or an ad server might have stored."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterfold import checks
+from counterfold.arrays import Floats, Ints, row_sums
+from counterfold.experiments.classification import softmax
+
+Reward = Literal["binary", "continuous"]
+
+HIDDEN = 5
+"""What decisions depend on has so many columns where none is to be in the log."""
+
+EXPLORATION = 0.2
+"""The share of uniformly random decisions, so that no logged action had a smaller chance than this over `actions`."""
+
+SHARPNESS = 2.2
+"""How much surer the targets are than the logging policy."""
+
+NOISE = 0.5
+"""The standard deviation of continuous rewards around their mean."""
+
+LARGEST_BLOCK = 2**17
+NUMBERS = 2**23
+"""The rows and the numbers that a block holds at most: logs of many actions have shorter blocks, not larger ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A piece of a log, a matrix where a column holds lists, and the sum over its rows of each target's true value."""
+
+    columns: dict[str, NDArray[Any]]
+    sums: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Nature:
+    """What a seed fixes for all rows: where binary columns switch, a direction of waves, and a matrix per score."""
+
+    cuts: Floats
+    direction: Floats
+    logging: Floats
+    reward: Floats
+    targets: tuple[Floats, ...]
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    r"""A contextual bandit: plain, heavy-tailed and binary columns that share a common factor, and policies on them.
+
+    With scores $f_a(x)$ that are linear in $x$ (in $\log x$ where it is heavy-tailed) the logging policy is
+    $\pi_0(a \mid x) = (1 - \epsilon) \operatorname{softmax}(f(x))_a + \epsilon / A$. Targets are softmax policies, too:
+    sharper, without exploration, and tilted towards what earns more. The mean reward is the logistic function of such
+    a score with a wave in one direction and, where rows belong to users, an effect of the user.
+
+    >>> block = Synthetic(actions=3, context=2).block(0, 1000)
+    >>> list(block.columns)
+    ['x0', 'x1', 'action', 'reward', 'propensity', 'logging_probs', 'target']
+    >>> block.columns["target"].shape
+    (1000, 3)
+    """
+
+    actions: int = 10
+    context: int = 10
+    targets: int = 1
+    groups: int | None = None
+    reward: Reward = "binary"
+    logged_only: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        checks.whole(2, actions=self.actions)
+        checks.whole(0, context=self.context, seed=self.seed)
+        checks.whole(1, targets=self.targets)
+        checks.one_of(("binary", "continuous"), reward=self.reward)
+        if self.groups is not None:
+            checks.whole(2, groups=self.groups)
+
+    @property
+    def block_rows(self) -> int:
+        """Return the rows of a whole block."""
+        numbers = self.width + (2 + self.targets) * self.actions
+        return int(min(LARGEST_BLOCK, max(1, 2 ** (NUMBERS // numbers).bit_length() // 2)))
+
+    @property
+    def width(self) -> int:
+        """Return the number of columns that decisions depend on."""
+        return self.context or HIDDEN
+
+    @property
+    def target_names(self) -> list[str]:
+        """Return the targets' columns."""
+        return ["target", *(f"target_{number}" for number in range(2, self.targets + 1))]
+
+    def block(self, number: int, rows: int) -> Block:
+        """Return the block of that number with so many rows; it depends on no other block."""
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1, number)))
+        user = None if self.groups is None else (self.groups * rng.random(rows) ** 2).astype(np.int64)
+        columns, features = self._drawn_context(rng, rows)
+        logging = softmax(features @ self._nature.logging) * (1 - EXPLORATION) + EXPLORATION / self.actions
+        targets = [softmax(features @ one) for one in self._nature.targets]
+        scores = features @ self._nature.reward
+        if user is not None:
+            scores += effects(user, self.seed)[:, None]
+        mean = 1 / (1 + np.exp(-scores))
+        action = drawn(logging, rng)
+        logged = np.arange(rows), action
+        columns |= {"action": action, "reward": self._drawn_reward(mean[logged], rng), "propensity": logging[logged]}
+        policies = dict(zip(self.target_names, targets, strict=True))
+        if self.logged_only:
+            columns |= {name: policy[logged] for name, policy in policies.items()}
+        else:
+            columns |= {"logging_probs": logging, **policies}
+        if user is not None:
+            columns["group"] = user
+        return Block(columns, np.array([row_sums(policy, mean).sum() for policy in targets]))
+
+    @cached_property
+    def _nature(self) -> Nature:
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(0,)))
+
+        def scores(spread: float) -> Floats:
+            slopes = rng.normal(0, spread / np.sqrt(self.width), (self.width, self.actions))
+            return np.vstack([slopes, np.zeros(self.actions), rng.normal(0, spread / 2, self.actions)])
+
+        cuts, direction = rng.uniform(-1, 1, self.width), rng.normal(0, 1 / np.sqrt(self.width), self.width)
+        logging, reward = scores(1.0), scores(0.7)
+        targets = tuple(SHARPNESS * (0.6 * logging + 0.8 * reward + scores(0.4)) for _ in range(self.targets))
+        reward[-2] = rng.normal(0, 0.5, self.actions)
+        reward[-1] -= 1.0
+        return Nature(cuts, direction, logging, reward, targets)
+
+    def _drawn_context(self, rng: np.random.Generator, rows: int) -> tuple[dict[str, NDArray[Any]], Floats]:
+        """Return the log's columns of context, and what scores are linear in: these tamed, a wave, and ones."""
+        common = rng.standard_normal(rows)
+        plain = np.sqrt(0.7) * rng.standard_normal((self.width, rows)) + np.sqrt(0.3) * common
+        np.rint(plain * 1000, out=plain)  # what is stored was mostly measured to a few digits
+        plain /= 1000
+        columns = {f"x{place}": self._as_stored(place, column) for place, column in enumerate(plain[: self.context])}
+        plain[2::3] = np.where(plain[2::3] > self._nature.cuts[2::3, None], 1.0, -1.0)
+        wave = np.sin(2 * (self._nature.direction @ plain))
+        return columns, np.ascontiguousarray(np.vstack([plain, wave, np.ones(rows)]).T)
+
+    def _as_stored(self, place: int, column: Floats) -> Floats:
+        """Return a column as the log has it: plain, heavy-tailed and binary ones take turns."""
+        kinds = (np.copy, np.exp, lambda x: (x > self._nature.cuts[place]).astype(np.float64))
+        return np.asarray(kinds[place % 3](column))
+
+    def _drawn_reward(self, mean: Floats, rng: np.random.Generator) -> Floats:
+        if self.reward == "continuous":
+            return mean + NOISE * rng.standard_normal(len(mean))
+        return (rng.random(len(mean)) < mean).astype(np.float64)
+
+
+def drawn(probabilities: Floats, rng: np.random.Generator) -> Ints:
+    """Return an action for each row of probabilities."""
+    totals = probabilities.cumsum(axis=1)
+    luck = rng.random((len(totals), 1)) * totals[:, -1:]  # the last total may be a little less than 1
+    return np.asarray((totals > luck).argmax(axis=1))
+
+
+def effects(users: NDArray[np.int64], seed: int) -> Floats:
+    """Return each user's effect, with a spread of 1/2: hashed, so that nothing is kept however many users there are.
+
+    >>> effects(np.array([7, 8, 7]), seed=0).round(2)
+    array([ 0.3 , -0.65,  0.3 ])
+    """
+    salt = np.random.SeedSequence(seed, spawn_key=(2,)).generate_state(3, np.uint64)
+    return np.asarray(sum(uniforms(users.astype(np.uint64) + one) for one in salt) - 1.5)
+
+
+def uniforms(keys: NDArray[np.uint64]) -> Floats:
+    """Return a number in [0, 1] for each key, as different as can be for neighbours (SplitMix64)."""
+    mixed = keys * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray((mixed ^ (mixed >> np.uint64(31))) / 2.0**64)
