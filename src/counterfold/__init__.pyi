@@ -40,6 +40,7 @@ from .models.per_action import PerAction as PerAction
 from .models.ridge_on_dose import RidgeOnDose as RidgeOnDose
 from .models.ridge_per_action import RidgePerAction as RidgePerAction
 from .pool import Pool as Pool
+from .readers import LogScan as LogScan
 from .readers import read_log as read_log
 from .readers import read_target as read_target
 from .rows import Rows as Rows

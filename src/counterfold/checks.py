@@ -1,7 +1,9 @@
 """Every check of data and parameters, each raising one sentence that names the argument, the rule and the place."""
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral
 from typing import TypeVar
 
@@ -9,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfold import words
-from counterfold.arrays import Bools, Floats
+from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import DataError, ParameterError
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -24,11 +26,33 @@ SMALLEST_PROPENSITY = 1e-30
 """No log of any size holds an action that was less likely; a smaller propensity is a mistake."""
 
 
+_part: ContextVar[Ints | None] = ContextVar("part", default=None)
+
+
+@contextmanager
+def part(numbers: Ints) -> Iterator[None]:
+    """Check some rows of a longer log: their numbers there go into errors, and nothing is asked of all rows together.
+
+    They are arrays of our own, so they are not copied.
+    """
+    token = _part.set(numbers)
+    try:
+        yield
+    finally:
+        _part.reset(token)
+
+
+def is_part() -> bool:
+    """Say whether what is checked are some rows of a longer log."""
+    return _part.get() is not None
+
+
 def floats(name: str, value: object, ndim: int, per: str = "row of the log") -> Floats:
     """Return a read-only copy of `value` as floats, NaN where masked, or say what it is instead."""
     try:
         raw = np.asanyarray(value)
-        array = np.array(raw, dtype=None if raw.dtype.kind in "cmM" else np.float64, order="C")
+        kind = None if raw.dtype.kind in "cmM" else np.float64
+        array = np.array(raw, dtype=kind, order="C", copy=None if is_part() else True)
     except (TypeError, ValueError):
         raise DataError(f"`{name}` must be numbers, got {_described(value)}.") from None
     if array.dtype != np.float64:
@@ -69,12 +93,17 @@ def every(name: str, array: np.ndarray, good: Bools, rule: str) -> None:
         return
     row = int(np.argmin(by_row))
     bad = array[row] if array.ndim == 1 else array[row][~good[row]][0]
-    count = int((~by_row).sum())
-    raise DataError(f"`{name}` must be {rule}, got {bad} in {count} of {len(by_row)} rows, first at row {row}.")
+    count, numbers = int((~by_row).sum()), _part.get()
+    where = f"{count} of {len(by_row)} rows, first at row {row}"
+    if numbers is not None:
+        where = f"{count} of {len(by_row)} rows from row {numbers[0]} on, first at row {numbers[row]}"
+    raise DataError(f"`{name}` must be {rule}, got {bad} in {where}.")
 
 
 def finite(name: str, array: Floats) -> None:
     """Require every number to be finite, and small enough to compute with."""
+    if array.size == 0 or (array.min() >= -LARGEST and array.max() <= LARGEST):  # False where there is a NaN
+        return
     every(name, array, np.isfinite(array), "finite")
     every(name, array, np.abs(array) <= LARGEST, f"at most {LARGEST:g} in size")
 
@@ -82,9 +111,10 @@ def finite(name: str, array: Floats) -> None:
 def probabilities(name: str, array: Floats) -> None:
     """Require numbers in [0, 1] and, for a matrix, rows that sum to 1."""
     finite(name, array)
-    every(name, array, (array >= 0) & (array <= 1 + SUM_TOLERANCE), "in [0, 1]")
+    if array.size and not (array.min() >= 0 and array.max() <= 1 + SUM_TOLERANCE):
+        every(name, array, (array >= 0) & (array <= 1 + SUM_TOLERANCE), "in [0, 1]")
     if array.ndim == 2:
-        totals = array.sum(axis=1)
+        totals = array @ np.ones(array.shape[1])
         close = np.abs(totals - 1) <= SUM_TOLERANCE
         every(name, totals, close, "rows of probabilities that sum to 1")
 

@@ -61,14 +61,24 @@ def arranged(name: str, array: Floats, columns: Columns, actions: tuple[Any, ...
 def rewards_of(reward: ArrayLike) -> Floats:
     """Return the rewards, of which there must be two at least, and different ones."""
     rewards = checks.floats("reward", reward, ndim=1)
-    if len(rewards) < 2:
-        raise DataError(f"a log must have at least 2 rows, got {len(rewards)}.")
+    if not checks.is_part():
+        enough(len(rewards))
     checks.finite("reward", rewards)
-    if np.ptp(rewards) == 0:
-        raise DataError(
-            f"`reward` must vary, got {rewards[0]} in all {len(rewards)} rows: there is nothing to compare."
-        )
+    if not checks.is_part():
+        varied("reward", rewards.min(), rewards.max(), len(rewards))
     return rewards
+
+
+def enough(rows: int) -> None:
+    """Require two rows at least."""
+    if rows < 2:
+        raise DataError(f"a log must have at least 2 rows, got {rows}.")
+
+
+def varied(name: str, low: float, high: float, rows: int) -> None:
+    """Require numbers that differ."""
+    if low == high:
+        raise DataError(f"`{name}` must vary, got {low} in all {rows} rows: there is nothing to compare.")
 
 
 def labels_of(name: str, value: Any, rows: int) -> NDArray[Any]:
@@ -127,6 +137,13 @@ def _seen(labels: NDArray[Any], width: int | None) -> Sequence[Any]:
 
 def codes_of(name: str, labels: NDArray[Any], known: tuple[Any, ...]) -> Ints:
     """Return the place of each label among the known ones; 7, 7.0 and "7" are the same label."""
+    if (
+        labels.dtype.kind in "iu"
+        and known == tuple(range(len(known)))
+        and labels.min() >= 0
+        and labels.max() < len(known)
+    ):
+        return checks.frozen(labels.astype(np.intp))
     code = {_text(label): number for number, label in enumerate(known)}
     unique, where = distinct(name, labels)
     codes = np.array([code.get(_text(label), -1) for label in unique.tolist()], dtype=np.intp)[where]
@@ -191,8 +208,7 @@ def propensity_of(propensity: ArrayLike | None, probs: Floats | None, codes: Int
 def doses_of(dose: ArrayLike, rows: int) -> Floats:
     """Return the doses, which must differ."""
     doses = _numbers("dose", dose, rows)
-    if np.ptp(doses) == 0:
-        raise DataError(f"`dose` must vary, got {doses[0]} in all {rows} rows: there is nothing to compare.")
+    varied("dose", doses.min(), doses.max(), rows)
     if np.ptp(doses) < 1 / checks.LARGEST:
         raise DataError(f"`dose` must vary by at least {1 / checks.LARGEST:g}, got {doses.min()} to {doses.max()}.")
     return doses
@@ -219,7 +235,7 @@ def loggers_of(logger: Any, probs: Any, rows: int, actions: tuple[Any, ...]) -> 
     """Return the logging policies, at least two of which must have taken decisions."""
     known = tuple(probs)
     codes = codes_of("logger", labels_of("logger", logger, rows), known)
-    if len(np.unique(codes)) < 2:
+    if not checks.is_part() and len(np.unique(codes)) < 2:
         raise DataError(f"`logger` must name at least 2 policies, got {known[codes[0]]} in all {rows} rows.")
     every = [probabilities_of(f"logger_probs` of `{label}", probs[label], rows, actions) for label in known]
     return Loggers(known, codes, checks.frozen(np.stack(every)))
@@ -264,6 +280,6 @@ def action_features_of(value: Any, actions: tuple[Any, ...]) -> Floats:
 def groups_of(group: ArrayLike, rows: int) -> Ints:
     """Return the number of each row's group."""
     unique, codes = distinct("group", labels_of("group", group, rows))
-    if len(unique) < 2:
+    if not checks.is_part() and len(unique) < 2:
         raise DataError(f"`group` must have at least 2 different groups, got {len(unique)}.")
     return checks.frozen(codes)

@@ -4,21 +4,23 @@ A path is read by the reader whose suffix it has (one file each in this folder);
 (pandas, polars, pyarrow, DuckDB relations) is taken as it is.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterfold import registry, words
-from counterfold.errors import CounterfoldError, DataError
+from counterfold.errors import DataError
 from counterfold.log import Log
 from counterfold.readers.base import COMPRESSIONS, Reader
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from counterfold.readers._layout import Layout
 
 
 def read_log(  # noqa: PLR0913 (a log has many parts)
@@ -57,19 +59,70 @@ def read_log(  # noqa: PLR0913 (a log has many parts)
     >>> cf.read_log(table).context_names
     ('age',)
     """
-    from counterfold.readers import _roles
+    return LogScan(
+        source,
+        action=action,
+        reward=reward,
+        propensity=propensity,
+        logging_probs=logging_probs,
+        context=context,
+        group=group,
+        available=available,
+        actions=actions,
+        action_features=action_features,
+        logger=logger,
+        logger_probs=logger_probs,
+        dose=dose,
+        ignore=ignore,
+    ).read()
 
-    table = read_table(source)
-    named = {"action": action, "dose": dose, "reward": reward, "propensity": propensity, "group": group}
-    named |= {"logging_probs": logging_probs, "available": available, "logger": logger, "logger_probs": logger_probs}
-    roles = _roles.found(table, named)
-    chosen = [context] if isinstance(context, str) else context
-    _roles.require(table, roles, chosen or ())
-    inputs = {"context": _roles.context_of(table, roles, chosen, ignore), "actions": actions}
-    if action_features is not None:
-        inputs["action_features"] = _features(action_features, roles.get("action"))
-    with columns_named(roles):
-        return Log(**_roles.read(table, roles), **inputs)
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LogScan:
+    """A log that is not read yet: a file, a folder of Parquet files or a data frame, and which columns hold what.
+
+    The arguments are those of `read_log`. `evaluate` reads it into memory if it fits, and otherwise a few rows at a
+    time; its targets are then names of columns, or functions of the context.
+
+    >>> import pyarrow as pa
+    >>> import counterfold as cf
+    >>> table = pa.table({"action": ["a", "b"], "reward": [1.0, 0.0], "propensity": [0.5, 0.5]})
+    >>> cf.LogScan(table).read()
+    Log(2 rows, 2 actions, 0 context columns, propensities only)
+    """
+
+    source: Any = field(kw_only=False)
+    action: str | None = None
+    reward: str = "reward"
+    propensity: str | None = None
+    logging_probs: str | None = None
+    context: Sequence[str] | None = None
+    group: str | None = None
+    available: str | None = None
+    actions: Sequence[Any] | None = None
+    action_features: Any = None
+    logger: str | None = None
+    logger_probs: str | None = None
+    dose: str | None = None
+    ignore: Sequence[str] = ("target",)
+
+    def read(self) -> Log:
+        """Return the whole log in memory."""
+        table = read_table(self.source)
+        return self.layout(table).log(table)
+
+    def layout(self, table: "pa.Table", ignore: Sequence[str] = ()) -> "Layout":
+        """Return what the columns of a table hold, or of one like it; `ignore` names more columns to leave alone."""
+        from counterfold.readers import _roles
+        from counterfold.readers._layout import Layout
+
+        optional = ("action", "dose", "propensity", "group", "logging_probs", "available", "logger", "logger_probs")
+        roles = _roles.found(table, {"reward": self.reward} | {role: getattr(self, role) for role in optional})
+        chosen = [self.context] if isinstance(self.context, str) else self.context
+        _roles.require(table, roles, chosen or ())
+        features = None if self.action_features is None else _features(self.action_features, roles.get("action"))
+        context = _roles.context_names(table, roles, chosen, [*self.ignore, *ignore])
+        return Layout(roles, context, self.actions, features)
 
 
 def _features(source: Any, action: str | None) -> Any:
@@ -107,19 +160,11 @@ def read_target(source: Any, column: str) -> Any:
     return columns.matrix(table, column)
 
 
-@contextmanager
-def columns_named(roles: dict[str, str]) -> Iterator[None]:
+def columns_named(roles: dict[str, str]) -> AbstractContextManager[None]:
     """Name the column beside its role in errors, which name the role first, where the two differ."""
+    from counterfold.readers import _layout
 
-    def named(match: re.Match[str]) -> str:
-        role = match.group(1)
-        column = roles.get(role, role)
-        return f"`{role}`" if column == role else f"`{role}` (column `{column}`)"
-
-    try:
-        yield
-    except CounterfoldError as error:
-        raise type(error)(re.sub("`([^`]*)`", named, str(error), count=1)) from None
+    return _layout.columns_named(roles)
 
 
 def read_table(source: Any) -> "pa.Table":
@@ -141,25 +186,38 @@ def read_table(source: Any) -> "pa.Table":
 
 
 def _read_file(path: Path) -> "pa.Table":
-    import pyarrow as pa
-
-    if not path.exists():
-        raise DataError(f"`{path}` must be a file, but there is none.")
-    reader = _reader(path)
-    if path.is_file() and path.stat().st_size == 0:
-        raise DataError(f"`{path}` must not be empty, got 0 bytes.")
-    try:
+    reader = reader_of(path)
+    with readable(path, reader):
         table = reader.table(path)
         names = table.column_names
-    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
-        reason = str(error).strip().splitlines()[0].rstrip(".")
-        raise DataError(f"`{path}` could not be read as {type(reader).__name__}: {reason}.") from error
     if not names or table.num_rows == 0:
         raise DataError(f"`{path}` must hold at least 2 rows, got none.")
     return table
 
 
-def _reader(path: Path) -> Reader:
+@contextmanager
+def readable(path: Path, reader: Reader) -> Iterator[None]:
+    """Turn what is wrong with a file into one sentence."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
+        reason = str(error).strip().splitlines()[0].rstrip(".")
+        raise DataError(f"`{path}` could not be read as {type(reader).__name__}: {reason}.") from error
+
+
+def reader_of(path: Path) -> Reader:
+    """Return what reads a file that is there, by the end of its name."""
+    if not path.exists():
+        raise DataError(f"`{path}` must be a file, but there is none.")
+    reader = _by_suffix(path)
+    if path.is_file() and path.stat().st_size == 0:
+        raise DataError(f"`{path}` must not be empty, got 0 bytes.")
+    return reader
+
+
+def _by_suffix(path: Path) -> Reader:
     readers: list[Reader] = [registry.find("readers", name)() for name in registry.names("readers")]
     endings = [ending.lower() for ending in path.suffixes if ending.lower() not in COMPRESSIONS][-1:]
     if path.is_dir():

@@ -45,8 +45,10 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
             raise DataError(f"column `{name}` must be there.{words.nearest(name, known)} Found: {', '.join(known)}.")
 
 
-def context_of(table: pa.Table, roles: dict[str, str], chosen: Sequence[str] | None, ignore: Sequence[str]) -> Any:
-    """Return the context: the columns that the user chose, or every numeric one that is not taken."""
+def context_names(
+    table: pa.Table, roles: dict[str, str], chosen: Sequence[str] | None, ignore: Sequence[str]
+) -> Sequence[str]:
+    """Return the columns of the context: those that the user chose, or every numeric one that is not taken."""
     if chosen is None:
         taken = {place for role, name in roles.items() for place in places(table, role, name)}
         taken |= {place for name in ignore for place in places(table, "target", name)}
@@ -56,7 +58,12 @@ def context_of(table: pa.Table, roles: dict[str, str], chosen: Sequence[str] | N
     for role in ("action", "dose", "reward"):
         if roles.get(role) in chosen:
             raise DataError(f"`context` must not hold column `{roles[role]}`, which is the {role}.")
-    return columns.features(table, chosen) if chosen else None
+    return chosen
+
+
+def context_of(table: pa.Table, names: Sequence[str]) -> Any:
+    """Return the context, if there is any."""
+    return columns.features(table, names) if names else None
 
 
 def read(table: pa.Table, roles: dict[str, str]) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """Arrow files and streams."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from counterfold.readers.base import Reader
+from counterfold.readers.base import Piece, Reader, in_turn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,9 +20,21 @@ class Arrow(Reader):
 
     def table(self, path: Path) -> "pa.Table":
         """Return all record batches."""
+        with self._opened(path) as (batches, _):
+            return batches.read_all()
+
+    def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
+        """Yield the record batches, one after the other."""
+        with self._opened(path) as (batches, is_file):
+            several = map(batches.get_batch, range(batches.num_record_batches)) if is_file else batches
+            yield from in_turn(several, columns)
+
+    @contextmanager
+    def _opened(self, path: Path) -> Iterator[tuple[Any, bool]]:
+        """Yield what reads batches, and whether it is a file of them rather than a stream."""
         import pyarrow as pa
 
         with pa.OSFile(str(path)) as file:
             is_file = file.read(6) == b"ARROW1"
             file.seek(0)
-            return (pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)).read_all()
+            yield (pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)), is_file

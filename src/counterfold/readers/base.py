@@ -1,13 +1,25 @@
-"""Reader: one file format each, from a path to a table in memory."""
+"""Reader: one file format each, from a path to a table in memory, or to pieces of one that fit."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+BLOCK = 1 << 24
+"""How many bytes of a text are read at a time."""
+
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+
+
+class Piece(NamedTuple):
+    """Some neighbouring rows of a file: the number of the first, and a function that reads them, a few at a time."""
+
+    first: int
+    tables: Callable[[], Iterator["pa.Table"]]
 
 
 class Reader(ABC):
@@ -18,6 +30,26 @@ class Reader(ABC):
     @abstractmethod
     def table(self, path: Path) -> "pa.Table":
         """Return the whole file as a table."""
+
+    @abstractmethod
+    def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
+        """Yield all rows of the file, or some columns of them, as pieces that may be read at the same time."""
+
+    def rows(self, path: Path) -> int | None:
+        """Return the number of rows, if it can be known without reading them."""
+        del path
+        return None
+
+
+def in_turn(batches: Iterable["pa.RecordBatch"], columns: Sequence[str] | None) -> Iterator[Piece]:
+    """Yield batches that must be read one after the other."""
+    import pyarrow as pa
+
+    first = 0
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        yield Piece(first, partial(iter, [table.select(columns) if columns is not None else table]))
+        first += len(table)
 
 
 def opened(path: Path) -> "pa.NativeFile":

@@ -1,10 +1,11 @@
 """Comma- or tab-separated text."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from counterfold.readers.base import Reader, opened
+from counterfold.readers.base import BLOCK, Piece, Reader, in_turn, opened
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,10 +21,22 @@ class Csv(Reader):
         """Return all lines, with types inferred by column; an empty field is missing, not an empty text."""
         import pyarrow.csv
 
-        delimiter = "\t" if ".tsv" in path.name.lower() else ","
         with opened(path) as file:
-            return pyarrow.csv.read_csv(
-                file,
-                parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter),
-                convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True),
-            )
+            return pyarrow.csv.read_csv(file, **self._options(path))
+
+    def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
+        """Yield blocks of lines; the first one tells the types."""
+        import pyarrow.csv
+
+        blocks = pyarrow.csv.ReadOptions(block_size=BLOCK)
+        with opened(path) as file, pyarrow.csv.open_csv(file, read_options=blocks, **self._options(path)) as lines:
+            yield from in_turn(lines, columns)
+
+    def _options(self, path: Path) -> dict[str, Any]:
+        import pyarrow.csv
+
+        delimiter = "\t" if ".tsv" in path.name.lower() else ","
+        return {
+            "parse_options": pyarrow.csv.ParseOptions(delimiter=delimiter),
+            "convert_options": pyarrow.csv.ConvertOptions(strings_can_be_null=True),
+        }

@@ -1,10 +1,11 @@
 """One JSON object per line."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from counterfold.readers.base import Reader, opened
+from counterfold.readers.base import BLOCK, Piece, Reader, in_turn, opened
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,12 +19,26 @@ class JsonLines(Reader):
 
     def table(self, path: Path) -> "pa.Table":
         """Return all lines."""
-        import pyarrow as pa
         import pyarrow.json
+
+        self._require_objects(path)
+        with opened(path) as file:
+            return pyarrow.json.read_json(file)
+
+    def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
+        """Yield blocks of lines; the first one tells the types."""
+        import pyarrow.json
+
+        self._require_objects(path)
+        blocks = pyarrow.json.ReadOptions(block_size=BLOCK)
+        with opened(path) as file, pyarrow.json.open_json(file, read_options=blocks) as lines:
+            yield from in_turn(lines, columns)
+
+    def _require_objects(self, path: Path) -> None:
+        """Require an object at the start: pyarrow takes the whole process down on a line with null."""
+        import pyarrow as pa
 
         with opened(path) as file:
             start = file.read(1 << 16).lstrip()[:1]
-        if start != b"{":  # pyarrow takes the whole process down on a line with null
+        if start != b"{":
             raise pa.ArrowInvalid(f"every line must be an object, but the first starts with {start.decode()!r}")
-        with opened(path) as file:
-            return pyarrow.json.read_json(file)

@@ -1,13 +1,19 @@
 """Parquet files, and folders of them."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from counterfold.readers.base import Reader
+from counterfold.readers.base import Piece, Reader
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+AT_ONCE = 1 << 17
+"""How many rows of a row group are read at a time."""
 
 
 @dataclass(frozen=True)
@@ -21,3 +27,37 @@ class Parquet(Reader):
         import pyarrow.parquet
 
         return pyarrow.parquet.read_table(path)
+
+    def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
+        """Yield the row groups."""
+        first = 0
+        for file, metadata in self._files(path):
+            for number in range(metadata.num_row_groups):
+                yield Piece(first, partial(_row_group, file, number, columns))
+                first += metadata.row_group(number).num_rows
+
+    def rows(self, path: Path) -> int:
+        """Return the number of rows, which every file tells at its end."""
+        return sum(metadata.num_rows for _, metadata in self._files(path))
+
+    def _files(self, path: Path) -> Iterator[tuple[str, Any]]:
+        """Yield each file with what is known of it."""
+        import pyarrow.dataset
+        import pyarrow.parquet
+
+        for file in sorted(pyarrow.dataset.dataset(path, format="parquet").files):
+            yield file, pyarrow.parquet.read_metadata(file)
+
+
+def _row_group(file: str, number: int, columns: Sequence[str] | None) -> Iterator["pa.Table"]:
+    """Yield the rows of a row group; each call opens the file, since threads must not share one."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    with pyarrow.parquet.ParquetFile(file) as opened:
+        rows = opened.metadata.row_group(number).num_rows
+        if rows <= AT_ONCE:
+            yield opened.read_row_group(number, columns, use_threads=False)
+            return
+        for batch in opened.iter_batches(AT_ONCE, row_groups=[number], columns=columns, use_threads=False):
+            yield pa.Table.from_batches([batch])
