@@ -1,17 +1,16 @@
 """evaluate() and estimate(): the only place that glues logs, targets, models, estimators and selectors together."""
 
-import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from counterfold import checks, registry
+from counterfold import checks
 from counterfold.candidates import Wanted, gathered
-from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, diagnose
+from counterfold.diagnostics import diagnose
 from counterfold.doubts import estimated, questioned, refitted
-from counterfold.errors import ParameterError, SupportWarning
+from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.evaluation import Candidate, Evaluation
@@ -21,6 +20,7 @@ from counterfold.pool import Pool, one_blas_thread
 from counterfold.progress import Progress, bar
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
+from counterfold.settling import part, settled, warned
 from counterfold.target import Target, as_target
 
 
@@ -111,14 +111,6 @@ def rows_of(log: Log, target: Target, reward_model: Any) -> Rows:
     return Rows.of(log, target, as_model(reward_model, log, target.draws))
 
 
-def settled(judge: Selector, rows: Rows) -> Selector:
-    """Return the selector, ready for these rows, unless they lack what it needs."""
-    reason = rows.lacks(judge.needs, judge.kinds)
-    if reason:
-        raise ParameterError(f"the selector {type(judge).__name__} {reason}.")
-    return judge.settled(rows)
-
-
 def tabulated(estimators: dict[str, Estimator], selection: Selection, rows: Rows) -> list[Candidate]:
     """Return a line for every candidate."""
     lines = []
@@ -127,23 +119,3 @@ def tabulated(estimators: dict[str, Estimator], selection: Selection, rows: Rows
         score, share = float(selection.scores[place]), float(selection.shares[place])
         lines.append(Candidate(name, one.value, one.stderr, score, place == selection.chosen, share))
     return lines
-
-
-def part(folder: str, value: Any, kind: type) -> Any:
-    """Return an estimator or selector from one or from its name."""
-    built = registry.build(folder, value) if isinstance(value, str) else value
-    if not isinstance(built, kind):
-        raise ParameterError(f"`{folder.removesuffix('s')}` must be one or the name of one, got {value!r}.")
-    return built
-
-
-def warned(diagnostics: Diagnostics) -> Diagnostics:
-    """Warn if the target may take actions that the log could never take, and return the diagnostics."""
-    if (diagnostics.unsupported_mass or 0.0) >= SOME_UNSUPPORTED:
-        warnings.warn(
-            f"the target puts {diagnostics.unsupported_mass:.2%} of its probability, in {diagnostics.unsupported_rows} "
-            f"of {diagnostics.rows} rows, on actions that the log could never take; it cannot tell what they earn",
-            SupportWarning,
-            stacklevel=3,
-        )
-    return diagnostics

@@ -1,11 +1,20 @@
-"""Names for the few array types that are used everywhere, and the one product that is."""
+"""Names for the few array types that are used everywhere, and the few operations that are."""
+
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+Scalar = TypeVar("Scalar", bound=np.generic)
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
+
+
+def taken(array: NDArray[Scalar], index: Ints | slice) -> NDArray[Scalar]:
+    """Return some rows of an array; a slice copies nothing."""
+    return array[index] if isinstance(index, slice) else np.take(array, index, axis=0)
 
 
 def row_sums(left: Floats, right: Floats) -> Floats:

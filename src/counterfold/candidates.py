@@ -29,10 +29,9 @@ def gathered(
     wanted: Wanted | Sequence[Wanted], rows: Rows, beyond: Beyond
 ) -> tuple[dict[str, Estimator], dict[str, str]]:
     """Return the candidates that apply, by distinct names, and why the others do not."""
-    listed = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, (str, type)) else [wanted]
     found: list[Estimator] = []
     left_out: dict[str, str] = {}
-    for item in listed:
+    for item in listed(wanted):
         for choice in _resolved("doses" if item == "default" and rows.kind == "doses" else item):
             reason = choice.obstacle(rows)
             tried = [] if reason else _grid(choice, rows, beyond)
@@ -44,6 +43,17 @@ def gathered(
         why = "; ".join(f"{name} {reason}" for name, reason in left_out.items())
         raise ParameterError(f"`candidates` must hold an estimator that applies, got {why or 'none'}.")
     return dict(zip(distinct(candidate.name for candidate in found), found, strict=True)), left_out
+
+
+def listed(wanted: Wanted | Sequence[Wanted]) -> Sequence[Wanted]:
+    """Return one or several as several."""
+    return wanted if isinstance(wanted, Sequence) and not isinstance(wanted, str) else [wanted]
+
+
+def depend_on_rows(wanted: Wanted | Sequence[Wanted]) -> bool:
+    """Say whether any of what is wanted is a grid that only rows can tell."""
+    every = [choice for item in listed(wanted) for choice in _resolved(item)]
+    return any(isinstance(one, type) and one.has_grid() for one in every)
 
 
 def _grid(choice: Estimator | type[Estimator], rows: Rows, beyond: Beyond) -> Sequence[Estimator]:

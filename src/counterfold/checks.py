@@ -110,8 +110,8 @@ def finite(name: str, array: Floats) -> None:
 
 def probabilities(name: str, array: Floats) -> None:
     """Require numbers in [0, 1] and, for a matrix, rows that sum to 1."""
-    finite(name, array)
     if array.size and not (array.min() >= 0 and array.max() <= 1 + SUM_TOLERANCE):
+        finite(name, array)
         every(name, array, (array >= 0) & (array <= 1 + SUM_TOLERANCE), "in [0, 1]")
     if array.ndim == 2:
         totals = array @ np.ones(array.shape[1])

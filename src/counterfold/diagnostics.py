@@ -6,7 +6,6 @@ from typing import Literal
 
 import numpy as np
 
-from counterfold.arrays import Floats
 from counterfold.estimates import Estimate
 from counterfold.log import Log
 from counterfold.target import Target
@@ -73,7 +72,7 @@ def diagnose(log: Log, target: Target) -> Diagnostics:
         largest_weight=float(weights.max()),
         largest_share=float(weights.max() / total) if total else 1.0,
         mean_weight=float(weights.mean()),
-        mean_weight_p=mean_test(weights, log, expected=1 - mass),
+        mean_weight_p=mean_test(Estimate("mean weight", weights, log.group), expected=1 - mass),
         unsupported_rows=None if missing is None else int((missing > 0).sum()),
         unsupported_mass=None if missing is None else mass,
         bandwidth=target.bandwidth,
@@ -95,9 +94,8 @@ def doubted(found: Diagnostics, reason: str) -> Diagnostics:
     return replace(found, reasons=(*found.reasons, reason))
 
 
-def mean_test(weights: Floats, log: Log, expected: float) -> float:
+def mean_test(mean: Estimate, expected: float) -> float:
     """Return the two-sided p-value of the hypothesis that the weights' mean is as expected."""
-    mean = Estimate("mean weight", weights, log.group)
     gap = abs(mean.value - expected)
     if gap <= 1e-9:
         return 1.0

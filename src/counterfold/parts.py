@@ -124,7 +124,7 @@ def action_set(
     actions = tuple(np.asarray(given).tolist())
     if len(set(actions)) < len(actions):
         raise DataError(f"`actions` must be different labels, got {len(actions) - len(set(actions))} repeated.")
-    if len(actions) < 2:
+    if len(actions) < 2 and not checks.is_part():
         raise DataError(f"a log must know at least 2 actions, got {len(actions)}: there is nothing to choose between.")
     return actions
 

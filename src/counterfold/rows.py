@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints, row_sums
+from counterfold.arrays import Floats, Ints, row_sums, taken
 from counterfold.log import Kind, Log
 from counterfold.models._given import Given
 from counterfold.models.base import Examples, Lazy, RewardModel
@@ -41,6 +41,9 @@ class Rows:
     (n x A) have no columns when only the logged actions' probabilities are known, and `action_features` (A x k) none
     when there are none. `knows` tells. Where actions are doses, the columns of `q` and `target_probs` are the logged
     dose and those that the target would give, and `weights` are smoothed by the rule of thumb.
+
+    Of a log that is too large for memory, a sample `stands_for` all rows, and tells what a formula must know of the
+    `whole` log.
     """
 
     examples: Examples
@@ -53,6 +56,8 @@ class Rows:
     model: RewardModel | None
     groups: Ints | None
     refit: Lazy | None = None
+    whole: "Rows | None" = None
+    stands_for: int | None = None
 
     @classmethod
     def of(cls, log: Log, target: Target, model: RewardModel | None) -> "Rows":
@@ -126,9 +131,24 @@ class Rows:
         """The reward of the logged action less its prediction."""
         return self.rewards - self.q_logged
 
+    @property
+    def total(self) -> int:
+        """The number of rows in the log, of which these may be a sample."""
+        return self.stands_for or len(self)
+
+    @cached_property
+    def predicted_range(self) -> tuple[float, float]:
+        """The least and the largest predicted reward of an action that either policy may take."""
+        if self.whole is not None:
+            return self.whole.predicted_range
+        possible = self.q[(self.target_probs > 0) | (self.logging_probs > 0)]
+        return float(possible.min()), float(possible.max())
+
     @cached_property
     def embeddings(self) -> Floats:
         """What the model thinks of each action (A x at most A): as far apart as the columns of `q`, and shorter."""
+        if self.whole is not None:
+            return self.whole.embeddings
         return np.transpose(np.linalg.qr(self.q, mode="r"))
 
     @cached_property
@@ -159,11 +179,11 @@ class Rows:
         return replace(
             self,
             examples=self.examples.take(index),
-            weights=self.weights[index],
-            propensity=self.propensity[index],
-            target_probs=self.target_probs[index],
-            logging_probs=self.logging_probs[index],
-            groups=None if self.groups is None else self.groups[index],
+            weights=taken(self.weights, index),
+            propensity=taken(self.propensity, index),
+            target_probs=taken(self.target_probs, index),
+            logging_probs=taken(self.logging_probs, index),
+            groups=None if self.groups is None else taken(self.groups, index),
             refit=refit,
         )
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Floats, Ints, taken
 from counterfold.estimates import Estimate, standard_error
 from counterfold.estimators.base import Estimator
+from counterfold.estimators.snips import SNIPS
 from counterfold.models.cross_fitted import scattered
 from counterfold.parting import Parts
 from counterfold.pool import Pool
@@ -17,7 +18,10 @@ from counterfold.rows import Rows
 BUCKETS = 1024
 """How many units a log is summed over, unless it has fewer rows or groups."""
 
-CHUNK = 1 << 16
+CHUNK = 1 << 17
+"""How many rows are sorted into buckets at a time."""
+
+NEAR = 1 << 15
 """How many rows are summed at a time: few enough that what is computed from them stays near the processor."""
 
 
@@ -65,6 +69,11 @@ class Sums:
         """Return the same without units that hold no rows."""
         there = self.sizes > 0
         return self if there.all() else Sums(self.estimators, self.widths, self.sizes[there], self.terms[:, there])
+
+    @property
+    def weights(self) -> Floats:
+        """Return the sum of the weights over each unit, which SNIPS knows."""
+        return np.asarray(self.terms[self.lines[SNIPS()]][1])
 
     def totals(self, estimator: Estimator) -> Floats:
         """Return the sum of an estimator's contributions over each unit."""
@@ -117,21 +126,36 @@ def bucketed(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums:
     bucket, buckets = bucket_of(rows.examples.units)
     if any(one.uses("model") for one in estimators):
         rows.q  # noqa: B018 (fitted once, before the rows are cut)
-    whole = (slice(start, start + CHUNK) for start in range(0, len(rows), CHUNK))
-    parts = pool.map(lambda part: summed(rows, estimators, bucket, buckets, part), list(whole))
-    total = parts[0]
-    for part in parts[1:]:
-        total += part
+    whole = [slice(start, start + CHUNK) for start in range(0, len(rows), CHUNK)]
+
+    def of_part(part: slice) -> Sums:
+        some = rows.take(part, lambda: rows.q[part])
+        return summed(some, estimators, bucket[part], buckets)
+
+    several = pool.map(of_part, whole)
+    total = several[0]
+    for one in several[1:]:
+        total += one
     return total.occupied
 
 
-def summed(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: int, part: slice) -> Sums:
-    """Return the sums of some of the rows over all buckets."""
-    order = np.argsort(bucket[part].astype(np.uint16 if buckets <= 1 << 16 else np.intp), kind="stable")
-    chosen = order + (part.start or 0)
-    inside = bucket[chosen]
-    starts = np.flatnonzero(np.diff(inside, prepend=-1))
-    found = Sums.of(rows.take(chosen, lambda: rows.q[chosen]), estimators, Parts(starts, len(chosen)))
-    sizes, terms = np.zeros(buckets), np.zeros((len(found.terms), buckets))
-    sizes[inside[starts]], terms[:, inside[starts]] = found.sizes, found.terms
-    return Sums(found.estimators, found.widths, sizes, terms)
+def summed(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: int) -> Sums:
+    """Return the sums over all buckets, those of a few buckets at a time."""
+    order = np.argsort(bucket.astype(np.uint16) if buckets <= 1 << 16 else bucket, kind="stable")
+    sizes = np.bincount(bucket, minlength=buckets).astype(np.float64)
+    terms, found = np.empty((0, 0)), None
+    for start in range(0, len(rows), NEAR):
+        chosen = order[start : start + NEAR]
+        some = rows.take(chosen, partial(_taken_q, rows, chosen))
+        inside = bucket[chosen]
+        starts = np.flatnonzero(np.diff(inside, prepend=-1))
+        found = Sums.of(some, estimators, Parts(starts, len(chosen)))
+        if start == 0:
+            terms = np.zeros((len(found.terms), buckets))
+        terms[:, inside[starts]] += found.terms
+    widths = () if found is None else found.widths
+    return Sums(tuple(estimators), widths, sizes, terms)
+
+
+def _taken_q(rows: Rows, chosen: Ints) -> Floats:
+    return taken(rows.q, chosen)

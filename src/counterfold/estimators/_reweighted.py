@@ -12,7 +12,7 @@ from counterfold.estimators.base import Estimator
 from counterfold.parting import Parts
 from counterfold.rows import Rows
 
-LARGEST = 1 << 20
+LARGEST = 1 << 19
 """How many numbers a matrix of weights may hold; it should not leave the cache."""
 
 

@@ -66,6 +66,11 @@ class Estimator(ABC):
         return [cls()]
 
     @classmethod
+    def has_grid(cls) -> bool:
+        """Say whether the class has candidates of its own, which may depend on the rows."""
+        return cls.candidates.__func__ is not Estimator.candidates.__func__  # type: ignore[attr-defined]
+
+    @classmethod
     def suggested(cls, rows: Rows, delta: float) -> Sequence[Self]:
         """Return what the estimator's own tuning rule suggests beyond the grid; rules may fail with chance delta."""
         del rows, delta

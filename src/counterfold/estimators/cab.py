@@ -11,6 +11,7 @@ from counterfold import checks
 from counterfold.arrays import Floats, row_sums
 from counterfold.estimators._caps import excess_sums
 from counterfold.estimators.base import Estimator, weight_grid
+from counterfold.estimators.truncated_ips import TruncatedIPS
 from counterfold.parting import Parts
 from counterfold.rows import Part, Rows
 
@@ -52,8 +53,8 @@ class CAB(Estimator):
         """Return the sums of the contributions under all caps at once."""
         caps = np.array([one.max_weight for one in family])
         excess = excess_sums(rows.target_probs, rows.logging_probs, rows.q, caps, parts)
-        capped = [parts.sums(np.minimum(rows.weights, cap) * rows.rewards) for cap in caps]
-        return (excess + np.stack(capped))[:, None, :]
+        capped = TruncatedIPS.sums([TruncatedIPS(cap) for cap in caps.tolist()], rows, parts)
+        return capped + excess[:, None, :]
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, row_sums
 from counterfold.estimators.base import Estimator
 from counterfold.rows import Part, Rows
 
@@ -39,12 +39,12 @@ class GroupIPS(Estimator):
 
     def contributions(self, rows: Rows) -> Floats:
         """Return rewards weighted by their groups' probabilities."""
-        possible = rows.q[(rows.target_probs > 0) | (rows.logging_probs > 0)]
-        low, high = possible.min(), possible.max()
-        bins = np.floor((rows.q - low) * (self.groups / ((high - low) or 1.0))).clip(0, self.groups - 1)
-        same = bins == bins[np.arange(len(rows)), rows.actions][:, None]
-        taken, logged = (np.where(same, probs, 0.0).sum(axis=1) for probs in (rows.target_probs, rows.logging_probs))
-        return np.asarray(taken / logged * rows.rewards)
+        low, high = rows.predicted_range
+        bins = rows.q - low
+        bins *= self.groups / ((high - low) or 1.0)
+        np.floor(np.clip(bins, 0, self.groups - 1, out=bins), out=bins)
+        same = (bins == bins[np.arange(len(rows)), rows.actions][:, None]).astype(np.float64)
+        return row_sums(same, rows.target_probs) / row_sums(same, rows.logging_probs) * rows.rewards
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

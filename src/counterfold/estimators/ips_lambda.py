@@ -43,6 +43,8 @@ class IPSLambda(Reweighted):
     def reweighed(rows: Rows, mix: float | Floats) -> Floats:
         """Return weights mixed with 1."""
         mixed = 1 - mix + mix * rows.weights
+        if np.max(mix) < 1:
+            return np.asarray(rows.weights / mixed)
         return np.divide(rows.weights, mixed, out=np.ones_like(mixed), where=mixed > 0)
 
     @classmethod

@@ -47,7 +47,7 @@ class SwitchDR(Reweighted):
     @staticmethod
     def reweighed(rows: Rows, threshold: float | Floats) -> Floats:
         """Return weights up to the threshold, and 0 beyond."""
-        return np.where(rows.weights <= threshold, rows.weights, 0.0)
+        return np.multiply(rows.weights, rows.weights <= threshold)
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

@@ -42,10 +42,10 @@ class TruncatedIPS(Reweighted):
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
         """Return caps at the weights' quantiles, and the one that theory suggests."""
-        return [cls(cap) for cap in [*weight_grid(rows), math.sqrt(len(rows))]]
+        return [cls(cap) for cap in [*weight_grid(rows), math.sqrt(rows.total)]]
 
     def risk(self, rows: Rows, delta: float) -> float:
         r"""Return how far the cap is from $\sqrt n$, as a share."""
         del delta
-        best = math.sqrt(len(rows))
+        best = math.sqrt(rows.total)
         return 1 - min(self.max_weight, best) / max(self.max_weight, best)

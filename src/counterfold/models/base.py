@@ -4,11 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Floats, Ints, taken
 from counterfold.log import Kind
 
 Lazy = Callable[[], Floats]
@@ -38,7 +38,8 @@ class Examples:
     def take(self, index: Ints | slice) -> "Examples":
         """Return some of the rows; a slice copies nothing."""
         names = ("ids", "units", "context", "actions", "rewards", "doses")
-        return replace(self, **{name: getattr(self, name)[index] for name in names})
+        some: dict[str, Any] = {name: taken(getattr(self, name), index) for name in names}
+        return replace(self, **some)
 
 
 Predictor = Callable[[Examples], Floats]
@@ -88,7 +89,17 @@ class TrainedModel(RewardModel):
 
 def constants(examples: Examples) -> Floats:
     """Return per action its reward if all its rewards are equal, 0 if it was never logged, NaN if it must be learnt."""
-    low, high = np.full(examples.n_actions, np.inf), np.full(examples.n_actions, -np.inf)
-    np.minimum.at(low, examples.actions, examples.rewards)
-    np.maximum.at(high, examples.actions, examples.rewards)
+    return constant(*extremes(examples.actions, examples.rewards, examples.n_actions))
+
+
+def extremes(codes: Ints, rewards: Floats, number: int) -> tuple[Floats, Floats]:
+    """Return the least and the largest reward of each code; infinite ones, the wrong way round, where it is missing."""
+    low, high = np.full(number, np.inf), np.full(number, -np.inf)
+    np.minimum.at(low, codes, rewards)
+    np.maximum.at(high, codes, rewards)
+    return low, high
+
+
+def constant(low: Floats, high: Floats) -> Floats:
+    """Return the reward where the least is the largest one, 0 where there is none, NaN where they differ."""
     return np.where(low > high, 0.0, np.where(low == high, low, np.nan))

@@ -46,6 +46,11 @@ class RidgePerAction(TrainedModel):
         predict = self._solved(moments(table_of(rows), rows.actions, rows.n_actions), rows, scaling)
         return lambda examples: predict(scaling.scaled(examples.context))
 
+    def from_moments(self, sums: Floats, fixed: Floats, scaling: "Scaling") -> Predictor:
+        """Return the models of all actions from sums over rows that are gone, and what `constants` said of them."""
+        predict = self._linear(sums, fixed, from_sums(sums, self.alpha / scaling.scale**2))
+        return lambda examples: predict(scaling.scaled(examples.context))
+
     def halves(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
         """Yield both sides of every cut; each row is summed about once, however many cuts there are."""
         scaling = Scaling.of(examples.context)
@@ -70,13 +75,19 @@ class RidgePerAction(TrainedModel):
         learnt = np.flatnonzero(np.isnan(fixed))
         coefficients = np.zeros((len(fixed), len(penalty)))
         coefficients[learnt] = from_sums(sums[learnt], penalty)
-        count, x, r = np.maximum(sums[:, 0, 0], 1.0), sums[:, 0, 1:-1], sums[:, 0, -1]
         if penalty.size and penalty.min() < WEAK:
-            for action in learnt[count[learnt] <= len(penalty)].tolist():
+            for action in learnt[sums[learnt, 0, 0] <= len(penalty)].tolist():
                 mine = rows.actions == action
                 coefficients[action] = from_rows(rows.context[mine], rows.rewards[mine], penalty)
-        intercepts = np.where(np.isnan(fixed), (r - row_sums(x, coefficients)) / count, fixed)
-        return lambda context: context @ coefficients.T + intercepts
+        return self._linear(sums, fixed, coefficients)
+
+    def _linear(self, sums: Floats, fixed: Floats, coefficients: Floats) -> Callable[[Floats], Floats]:
+        """Return the models of all actions on scaled context; those with a fixed reward need no coefficients."""
+        learnt = np.isnan(fixed)
+        slopes = np.where(learnt[:, None], coefficients, 0.0)
+        count, x, r = np.maximum(sums[:, 0, 0], 1.0), sums[:, 0, 1:-1], sums[:, 0, -1]
+        intercepts = np.where(learnt, (r - row_sums(x, slopes)) / count, fixed)
+        return lambda context: context @ slopes.T + intercepts
 
 
 def from_sums(sums: Floats, penalty: Floats) -> Floats:
@@ -129,7 +140,9 @@ class Scaling:
 
     def scaled(self, context: Floats) -> Floats:
         """Return the columns centred and scaled."""
-        return (context - self.centre) / self.scale
+        scaled = context - self.centre
+        scaled /= self.scale
+        return scaled
 
     def apply(self, examples: Examples) -> Examples:
         """Return the rows with scaled context."""
@@ -168,15 +181,17 @@ class RunningMoments:
 
 def table_of(examples: Examples) -> Floats:
     """Return the rows [1, x, r]."""
-    return np.column_stack([np.ones(len(examples)), examples.context, examples.rewards])
+    table = np.empty((len(examples), examples.context.shape[1] + 2))
+    table[:, 0], table[:, 1:-1], table[:, -1] = 1.0, examples.context, examples.rewards
+    return table
 
 
 def moments(table: Floats, actions: Ints, n_actions: int) -> Floats:
     """Return per action the products of the table's columns with each other, summed over the action's rows."""
-    order = np.argsort(actions, kind="stable")
+    order = np.argsort(actions.astype(np.uint16) if n_actions <= 1 << 16 else actions, kind="stable")
     ends = np.cumsum(np.bincount(actions, minlength=n_actions))
     sums = np.zeros((n_actions, table.shape[1], table.shape[1]))
-    for action, rows in enumerate(np.split(table[order], ends[:-1])):
+    for action, rows in enumerate(np.split(np.take(table, order, axis=0), ends[:-1])):
         if len(rows):
             sums[action] = rows.T @ rows
     return sums

@@ -167,7 +167,8 @@ def _stacked(name: str, column: pa.ChunkedArray) -> Floats:
 
     lengths = pc.list_value_length(column).fill_null(-1).to_numpy()
     width = int(lengths[0]) if len(lengths) else 0
-    checks.every(name, np.array([None] * len(lengths)), lengths >= 0, "lists in every row")
+    if column.null_count:
+        checks.every(name, np.array([None] * len(lengths)), lengths >= 0, "lists in every row")
     checks.every(name, lengths, lengths == width, f"lists of one length, {width} as in row 0")
     values = pc.list_flatten(column)
     if not is_numeric(values.type):

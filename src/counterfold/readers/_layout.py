@@ -37,6 +37,10 @@ class Layout:
         with columns_named(self.roles):
             return Log(**_roles.read(table, self.roles), **inputs)
 
+    def context_of(self, table: pa.Table) -> Floats:
+        """Return the context, checked."""
+        return parts.context_of(_roles.context_of(table, self.context), table.num_rows)[0]
+
     def numbers(self, table: pa.Table, role: str) -> Floats:
         """Return the column of a role that holds numbers."""
         return _columns.numbers(table, self.roles[role])

@@ -19,6 +19,7 @@ from counterfold.estimators.kernel_ips import KernelIPS
 from counterfold.log import Kind
 from counterfold.pool import Pool
 from counterfold.rows import Part, Rows
+from counterfold.sums import Sums
 
 ROUNDING = 1e-12
 
@@ -55,6 +56,11 @@ class Selector(ABC):
     @abstractmethod
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return one score per candidate, lower is better."""
+
+    def summed_scores(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
+        """Return one score per candidate from sums over units of rows, which is all that is known of a large log."""
+        del sums, candidates, rng
+        raise ParameterError(f"the selector {type(self).__name__} needs the log in memory; use engine='memory'.")
 
     def settled(self, rows: Rows) -> Self:
         """Return the selector with every choice made that it leaves to the rows."""

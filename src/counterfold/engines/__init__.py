@@ -1,0 +1,1 @@
+"""Engines, which read logs that are too large for memory, one file each."""

@@ -1,0 +1,89 @@
+"""Files larger than memory, on the cores of this machine."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from counterfold import readers
+from counterfold.engines.base import Batch, Engine, Sum
+from counterfold.errors import DataError
+from counterfold.pool import Pool
+from counterfold.progress import Progress
+from counterfold.readers.base import Piece
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, eq=False)
+class Local(Engine):
+    """Pieces of a file are read and worked on by several threads, and added up in their order.
+
+    Memory holds a few pieces per thread, whatever the size of the file, and the sums do not depend on the threads.
+    """
+
+    path: Path
+    pool: Pool
+
+    def head(self) -> "pa.Table":
+        """Return the first rows of the file that has any."""
+        with closing(self._pieces(None)) as pieces:
+            for piece in pieces:
+                for table in self._tables(piece):
+                    if table.num_rows:
+                        return table
+        raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
+
+    def rows(self) -> int | None:
+        """Return the number of rows, if the file tells."""
+        reader = readers.reader_of(self.path)
+        with readers.readable(self.path, reader):
+            return reader.rows(self.path)
+
+    def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
+        """Return the sum over all pieces, added up in the order of the file."""
+
+        def worked(piece: Piece) -> tuple[Sum | None, int]:
+            first, found = piece.first, None
+            for table in self._tables(piece):
+                if table.num_rows:
+                    numbers = np.arange(first, first + table.num_rows)
+                    part = work(Batch(table, numbers))
+                    found = part if found is None else found + part
+                    first += table.num_rows
+            return found, first - piece.first
+
+        every, done, whole = None, 0, self.rows() or 0
+        with closing(self._pieces(columns)) as pieces, closing(self.pool.stream(worked, pieces)) as results:
+            for part, rows in results:
+                done += rows
+                if part is not None:
+                    every = part if every is None else every + part
+                if progress:
+                    progress(done, max(whole, done))
+        if every is None:
+            raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
+        return every
+
+    def distinct(self, column: str) -> list[Any]:
+        """Return the different values of a column, sorted."""
+        import pyarrow.compute as pc
+
+        found: set[Any] = set()
+        for piece in self._pieces([column]):
+            for table in self._tables(piece):
+                found.update(pc.unique(table.column(column).combine_chunks()).to_pylist())
+        return sorted(value for value in found if value is not None)
+
+    def _pieces(self, columns: Sequence[str] | None) -> Generator[Piece]:
+        reader = readers.reader_of(self.path)
+        with readers.readable(self.path, reader):
+            yield from reader.pieces(self.path, columns)
+
+    def _tables(self, piece: Piece) -> Iterator["pa.Table"]:
+        with readers.readable(self.path, readers.reader_of(self.path)):
+            yield from piece.tables()

@@ -1,0 +1,113 @@
+"""Reward models of logs that are never in memory as a whole."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from counterfold.arrays import Floats, Ints
+from counterfold.models.base import Examples, Predictor, RewardModel, TrainedModel, constant, extremes
+from counterfold.models.cross_fitted import CrossFitted, scattered
+from counterfold.models.ridge_per_action import RidgePerAction, Scaling, moments, table_of
+
+CELLS, SYSTEMS, FOLDS = 20, 4000, 5
+"""Into how many cells rows are divided, of how many systems of equations at most; and folds, where nobody says."""
+
+
+@dataclass(frozen=True, eq=False)
+class Streamed(RewardModel):
+    """What was fitted before, for rows that come a few at a time.
+
+    With several `predictors`, each row is predicted by that of its fold, which never saw it. `without` are predictors
+    fitted on all but one of several equal parts; how they differ tells the noise of fitting.
+    """
+
+    predictors: tuple[Predictor, ...]
+    without: tuple[Predictor, ...] = ()
+    learns: ClassVar[bool] = False
+
+    def predictions(self, examples: Examples) -> Floats:
+        """Return the predictions of each row's own predictor."""
+        if len(self.predictors) == 1:
+            return self.predictors[0](examples)
+        fold = scattered(examples.units) % len(self.predictors)
+        q = np.empty((len(examples), examples.n_actions))
+        for number, predict in enumerate(self.predictors):
+            mine = np.flatnonzero(fold == number)
+            if len(mine):
+                q[mine] = predict(examples.take(mine))
+        return q
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeSums:
+    """Sums from which ridge regressions are solved, for each cell of rows and each action; they add up."""
+
+    moments: Floats
+    low: Floats
+    high: Floats
+
+    def __add__(self, other: "RidgeSums") -> "RidgeSums":
+        """Return the sums of the rows of both."""
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return RidgeSums(self.moments + other.moments, low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeStream:
+    """Fits `RidgePerAction`, or a cross-fitted one, in one pass.
+
+    Rows fall into `cells` by the same hash by which cross-fitting forms folds, so that a model without a fold, or
+    without one cell, is solved from the sums of the other cells.
+    """
+
+    ridge: RidgePerAction
+    folds: int
+    scaling: Scaling
+    n_actions: int
+    cells: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Choose as many cells as the number of equations allows."""
+        wanted = max(2, min(CELLS, SYSTEMS // self.n_actions))
+        object.__setattr__(self, "cells", self.folds * max(1, round(wanted / self.folds)))
+
+    def sums(self, examples: Examples) -> RidgeSums:
+        """Return the sums of some rows."""
+        rows = self.scaling.apply(examples)
+        codes: Ints = scattered(examples.units) % self.cells * self.n_actions + examples.actions
+        number = self.cells * self.n_actions
+        found, ends = moments(table_of(rows), codes, number), extremes(codes, rows.rewards, number)
+        shape = (self.cells, self.n_actions)
+        return RidgeSums(found.reshape(*shape, *found.shape[1:]), *(end.reshape(shape) for end in ends))
+
+    def fitted(self, sums: RidgeSums) -> Streamed:
+        """Return the model of all rows, or one for each fold."""
+        cells = np.arange(self.cells)
+        if self.folds > 1:
+            predictors = tuple(self._solved(sums, cells % self.folds != fold) for fold in range(self.folds))
+            return Streamed(predictors, predictors)
+        without = tuple(self._solved(sums, cells != cell) for cell in cells)
+        return Streamed((self._solved(sums, cells >= 0),), without)
+
+    def _solved(self, sums: RidgeSums, kept: np.ndarray) -> Predictor:
+        fixed = constant(sums.low[kept].min(axis=0), sums.high[kept].max(axis=0))
+        return self.ridge.from_moments(sums.moments[kept].sum(axis=0), fixed, self.scaling)
+
+
+def ridge_stream(model: RewardModel | None, head: Examples) -> RidgeStream | None:
+    """Return how to fit a model in one pass over the log, if it is one that sums can tell; else nothing."""
+    plain, folds = (model.model, model.folds) if isinstance(model, CrossFitted) else (model, 1)
+    if not isinstance(plain, RidgePerAction):
+        return None
+    return RidgeStream(plain, folds, Scaling.of(head.context), head.n_actions)
+
+
+def fitted_on(sample: Examples, model: RewardModel) -> Streamed:
+    """Return a model that is fitted on a sample of the rows, each fold predicted by what the others tell."""
+    plain, folds = (model.model, model.folds) if isinstance(model, CrossFitted) else (model, FOLDS)
+    if not isinstance(plain, TrainedModel):
+        return Streamed((model.predictions,))
+    fold = scattered(sample.units) % folds
+    predictors = tuple(plain.fit(sample.take(np.flatnonzero(fold != number))) for number in range(folds))
+    return Streamed(predictors, predictors)

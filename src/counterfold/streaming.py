@@ -1,0 +1,299 @@
+"""Evaluation of logs that are never in memory as a whole: two passes over a few rows at a time, whose results add up.
+
+The first fits the reward model from sums and takes a sample, the second sums what every candidate says over buckets of
+rows; all the rest is computed from these sums as it is from rows.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from counterfold import checks, parts
+from counterfold.candidates import Wanted, depend_on_rows, gathered
+from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, judged, mean_test
+from counterfold.doubts import opposed
+from counterfold.engines.base import Batch, Engine
+from counterfold.errors import DataError, ParameterError
+from counterfold.estimates import Estimate
+from counterfold.estimators.base import Estimator
+from counterfold.estimators.snips import SNIPS
+from counterfold.evaluation import Candidate, Evaluation
+from counterfold.models import as_model
+from counterfold.models._given import Given
+from counterfold.models._streamed import Streamed, fitted_on, ridge_stream
+from counterfold.models.base import RewardModel
+from counterfold.pool import one_blas_thread
+from counterfold.progress import Progress, bar
+from counterfold.readers import LogScan
+from counterfold.rows import Rows
+from counterfold.selectors.base import Selector, lowest
+from counterfold.settling import part, settled, warned
+from counterfold.sums import BUCKETS, Sums
+from counterfold.survey import Survey, Surveying, sample_size
+from counterfold.tally import Aim, Looking, Tally, Tallying
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+HEAD = 1 << 14
+"""How many of the first rows tell what the columns hold."""
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked of a log, whatever the engine: the arguments of `evaluate`."""
+
+    candidates: Wanted | Sequence[Wanted]
+    selector: Selector | str
+    reward_model: Any
+    seed: int
+    level: float
+    predictions: str | None = None
+
+
+def evaluate_scan(
+    scan: LogScan, engine: Engine, aims: Mapping[str, Aim], question: Question, *, progress: Progress | bool
+) -> dict[str, Evaluation]:
+    """Return the evaluation of every target, in one or two passes for all of them."""
+    with one_blas_thread():
+        plan = Plan.of(scan, engine, aims, question)
+        survey = None
+        if plan.first_pass:
+            with shown("First pass", progress=progress) as moved:
+                survey = plan.checked(engine.total(plan.surveying, plan.columns, moved))
+        tallying, contests = plan.prepared(survey)
+        with shown("Last pass", progress=progress) as moved:
+            tally = engine.total(tallying, plan.columns, moved)
+        return {name: contest.judged(name, tally, survey) for name, contest in contests.items()}
+
+
+@contextmanager
+def shown(label: str, *, progress: Progress | bool) -> Iterator[Progress | None]:
+    """Yield what moves the user's bar or ours, if there is to be one."""
+    if progress is not True:
+        yield progress or None
+        return
+    with bar(label, unit="rows") as moved:
+        yield moved
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What the first rows tell of all."""
+
+    question: Question
+    looking: Looking
+    head: Batch
+    columns: Sequence[str]
+    model: RewardModel | None
+    first_pass: bool
+    surveying: Surveying
+
+    @classmethod
+    def of(cls, scan: LogScan, engine: Engine, aims: Mapping[str, Aim], question: Question) -> "Plan":
+        """Return the plan for one log and its targets."""
+        from counterfold.readers import _roles
+
+        table = engine.head().slice(0, HEAD)
+        head = Batch(table, np.arange(table.num_rows))
+        named = [aim for aim in aims.values() if isinstance(aim, str)]
+        beside = [*named, *([question.predictions] if question.predictions else [])]
+        for name in beside:
+            _roles.require(table, {"target": name})
+        layout = scan.layout(table, beside)
+        if "dose" in layout.roles:
+            raise DataError("a log of doses must be evaluated in memory; use engine='memory'.")
+        spread = [place for name in beside for place in _roles.places(table, "target", name)]
+        full = any(not isinstance(aim, str) or _is_full(table, aim) for aim in aims.values())
+        if full or {"logging_probs", "available", "logger_probs"} & set(layout.roles):
+            layout = replace(layout, actions=known_actions(layout, table, engine))
+        looking = Looking(layout, aims, predictions=question.predictions)
+        with checks.part(head.numbers):
+            log = layout.log(table)
+        model = _fittable(question.reward_model, log) if full and not question.predictions else None
+        examples = next(iter(looking.rows(head, None)[1].values()))[1].examples
+        size = sample_size(table.num_columns + 3 * len(log.actions) * (1 + len(aims)))
+        unknown = full and log.logging_probs is None and log.available is None
+        return cls(
+            question=question,
+            looking=looking,
+            head=head,
+            columns=[place for place in table.column_names if place in {*layout.places(table), *spread}],
+            model=model,
+            first_pass=unknown or model is not None or depend_on_rows(question.candidates),
+            surveying=Surveying(layout, size, engine.rows(), ridge_stream(model, examples)),
+        )
+
+    def checked(self, survey: Survey) -> Survey:
+        """Return the survey if the log as a whole is one."""
+        parts.enough(survey.rows)
+        parts.varied("reward", survey.low, survey.high, survey.rows)
+        if survey.groups is not None and len(survey.groups) < 2:
+            raise DataError(f"`group` must have at least 2 different groups, got {len(survey.groups)}.")
+        return survey
+
+    def prepared(self, survey: Survey | None) -> "tuple[Tallying, dict[str, Contest]]":
+        """Return what the last pass sums, and who competes for every target."""
+        batch, rows, looking = self.head, None, self.looking
+        if survey is not None:
+            batch, rows = survey.batch, survey.rows
+            looking = replace(looking, seen=survey.seen)
+        model = self._fitted(batch, survey)
+        log, targets = looking.rows(batch, model)
+        del log
+        contests = {}
+        for name, (_, sample) in targets.items():
+            whole = replace(sample, stands_for=rows)
+            judge = settled(part("selectors", self.question.selector, Selector), whole)
+            estimators, left_out = gathered(self.question.candidates, whole, judge.beyond)
+            contests[name] = Contest(self.question, whole, judge, estimators, left_out, model)
+        wholes = {name: contest.whole for name, contest in contests.items()}
+        every = {name: contest.summed for name, contest in contests.items()}
+        direct = rows is not None and rows <= BUCKETS and "group" not in looking.layout.roles
+        return Tallying(looking, model, every, wholes, direct), contests
+
+    def _fitted(self, sample: Batch, survey: Survey | None) -> Streamed | None:
+        """Return the reward model, from the sums of the first pass or fitted on the sample."""
+        if self.model is None or survey is None:
+            return None
+        stream = self.surveying.stream
+        if stream is not None and survey.model is not None:
+            return stream.fitted(survey.model)
+        return fitted_on(next(iter(self.looking.rows(sample, None)[1].values()))[1].examples, self.model)
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """The candidates for one target, and who judges them."""
+
+    question: Question
+    whole: Rows
+    judge: Selector
+    estimators: Mapping[str, Estimator]
+    left_out: dict[str, str]
+    model: Streamed | None
+
+    @property
+    def summed(self) -> list[Estimator]:
+        """Return everything that must be summed: candidates, the validator, and SNIPS as a second opinion."""
+        validator = getattr(self.judge, "validator", None)
+        return list(dict.fromkeys([*self.estimators.values(), *([validator] if validator else []), SNIPS()]))
+
+    def judged(self, name: str, tally: Tally, survey: Survey | None) -> Evaluation:
+        """Return the answer for a target."""
+        sums = tally.sums[name].occupied
+        parts.enough(int(sums.sizes.sum()))
+        parts.varied("reward", tally.low, tally.high, int(sums.sizes.sum()))
+        diagnostics = warned(self.diagnosed(name, sums, tally, survey))
+        contestants = list(self.estimators.values())
+        rng = np.random.default_rng(self.question.seed)
+        selection = lowest(self.judge.summed_scores(sums, contestants, rng))
+        chosen = list(self.estimators)[selection.chosen]
+        winner = contestants[selection.chosen]
+        answer = self.with_model_noise(sums.estimate(chosen, winner), winner)
+        if diagnostics.effective_rows and (diagnostics.unsupported_mass or 0.0) < SOME_UNSUPPORTED:
+            diagnostics = opposed(diagnostics, answer, sums.estimate("SNIPS", SNIPS()))
+        table = []
+        for place, (label, estimator) in enumerate(self.estimators.items()):
+            one, score = sums.estimate(label, estimator), float(selection.scores[place])
+            share = float(selection.shares[place])
+            table.append(Candidate(label, one.value, one.stderr, score, place == selection.chosen, share))
+        return Evaluation(
+            estimate=answer,
+            interval=answer.interval(self.question.level),
+            level=self.question.level,
+            selected=chosen,
+            estimator=winner,
+            selector=self.judge,
+            table=table,
+            left_out=self.left_out,
+            diagnostics=diagnostics,
+            seed=int(self.question.seed),
+        )
+
+    def with_model_noise(self, answer: Estimate, estimator: Estimator) -> Estimate:
+        r"""Return the answer with an error that includes the noise of fitting the reward model.
+
+        Models fitted without one of m parts of the rows say $V_{-b}$ on the sample; their jackknife variance
+        $\frac{m-1}{m} \sum_b (V_{-b} - \bar V)^2$ adds to that of the contributions, which takes the model as given.
+        """
+        if self.model is None or not self.model.without or not estimator.uses("model"):
+            return answer
+        values = np.array(
+            [estimator.value(replace(self.whole, model=Streamed((one,)), refit=None)) for one in self.model.without]
+        )
+        noise = np.square(values - values.mean()).sum() * (len(values) - 1) / len(values)
+        return replace(answer, refit_stderr=float(np.hypot(answer.stderr, np.sqrt(noise))))
+
+    def diagnosed(self, name: str, sums: Sums, tally: Tally, survey: Survey | None) -> Diagnostics:
+        """Return what the weights of a target say about trust."""
+        rows = int(sums.sizes.sum())
+        weights, mean = tally.weights[name], Estimate("mean weight", sums.weights / sums.sizes, sizes=sums.sizes)
+        total = float(sums.weights.sum())
+        mass = None if weights.unsupported_mass is None else weights.unsupported_mass / rows
+        return judged(
+            Diagnostics(
+                rows=rows,
+                effective_rows=total**2 / weights.squares if total else 0.0,
+                largest_weight=weights.largest,
+                largest_share=weights.largest / total if total else 1.0,
+                mean_weight=total / rows,
+                mean_weight_p=mean_test(mean, 1 - (mass or 0.0)),
+                unsupported_rows=weights.unsupported_rows,
+                unsupported_mass=mass,
+                bandwidth=None,
+                reward_low=tally.low,
+                reward_high=tally.high,
+                model_shift=None,
+                disagreement=None,
+                groups=None if survey is None else survey.group_count,
+                verdict="good",
+                reasons=(),
+            )
+        )
+
+
+def known_actions(layout: Any, head: "pa.Table", engine: Engine) -> Sequence[Any]:
+    """Return all actions: those that the user or the probabilities' columns name, or those in the log."""
+    from counterfold.readers import _columns
+
+    if layout.actions is not None:
+        return tuple(layout.actions)
+    width = None
+    for role in ("logging_probs", "logger_probs"):
+        if role not in layout.roles:
+            continue
+        found = _columns.matrix(head, layout.roles[role]) if role == "logging_probs" else _first_logger(layout, head)
+        names = getattr(found, "column_names", None)
+        if names is not None:
+            return tuple(names)
+        width = found.shape[1]
+        break
+    labels = layout.labels(head, "action")
+    if width is not None and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < width:
+        return tuple(range(width))
+    return parts.action_set(np.array(engine.distinct(layout.roles["action"])), None, None, None)
+
+
+def _first_logger(layout: Any, head: "pa.Table") -> Any:
+    from counterfold.readers import _columns
+
+    labels = {str(label) for label in layout.labels(head, "logger")}
+    return next(iter(_columns.matrices(head, layout.roles["logger_probs"], labels).values()))
+
+
+def _is_full(table: "pa.Table", column: str) -> bool:
+    """Say whether a target's column holds the probabilities of all actions."""
+    from counterfold.readers import _columns
+
+    return column not in table.column_names or not _columns.is_numeric(table.column(column).type)
+
+
+def _fittable(value: Any, log: Any) -> RewardModel | None:
+    """Return the reward model, which must be one that can be fitted."""
+    if parts.dimensions(value) == 2 or isinstance(value, Given):
+        raise ParameterError("`reward_model` must be a model where the log is not in memory, got predictions.")
+    return as_model(value, log)
