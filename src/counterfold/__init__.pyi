@@ -32,6 +32,7 @@ from .estimators.truncated_ips import TruncatedIPS as TruncatedIPS
 from .evaluation import Candidate as Candidate
 from .evaluation import Evaluation as Evaluation
 from .log import Log as Log
+from .models import Column as Column
 from .models._given import Given as Given
 from .models.action_encoded import ActionEncoded as ActionEncoded
 from .models.base import RewardModel as RewardModel

@@ -1,15 +1,19 @@
 """evaluate() and estimate(): the only place that glues logs, targets, models, estimators and selectors together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
+from dataclasses import replace
+from os import PathLike
+from typing import Any, overload
 
 import numpy as np
 
-from counterfold import checks
+from counterfold import readers
 from counterfold.candidates import Wanted, gathered
-from counterfold.diagnostics import diagnose
+from counterfold.contents import Contents
+from counterfold.diagnostics import Diagnostics, diagnose
 from counterfold.doubts import estimated, questioned, refitted
+from counterfold.engines import engine_for
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
@@ -18,9 +22,11 @@ from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.pool import Pool, one_blas_thread
 from counterfold.progress import Progress, bar
+from counterfold.readers import LogScan
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
 from counterfold.settling import part, settled, warned
+from counterfold.streaming import Answers, Question, diagnose_scan, evaluate_scan
 from counterfold.target import Target, as_target
 
 
@@ -41,9 +47,10 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
         return estimated(one.name, one, rows)
 
 
+@overload
 def evaluate(
-    log: Log,
-    target: Any,
+    log: Log | LogScan | str | PathLike[str],
+    target: Mapping[str, Any],
     candidates: Wanted | Sequence[Wanted] = "default",
     selector: Selector | str = "ocv",
     reward_model: Any = "default",
@@ -52,11 +59,45 @@ def evaluate(
     level: float = 0.95,
     threads: int | None = None,
     progress: Progress | bool = True,
-) -> Evaluation:
+    engine: str = "auto",
+) -> dict[str, Evaluation]: ...
+
+
+@overload
+def evaluate(
+    log: Log | LogScan | str | PathLike[str],
+    target: Any = "target",
+    candidates: Wanted | Sequence[Wanted] = "default",
+    selector: Selector | str = "ocv",
+    reward_model: Any = "default",
+    *,
+    seed: int = 0,
+    level: float = 0.95,
+    threads: int | None = None,
+    progress: Progress | bool = True,
+    engine: str = "auto",
+) -> Evaluation: ...
+
+
+def evaluate(
+    log: Log | LogScan | str | PathLike[str],
+    target: Any = "target",
+    candidates: Wanted | Sequence[Wanted] = "default",
+    selector: Selector | str = "ocv",
+    reward_model: Any = "default",
+    *,
+    seed: int = 0,
+    level: float = 0.95,
+    threads: int | None = None,
+    progress: Progress | bool = True,
+    engine: str = "auto",
+) -> Evaluation | dict[str, Evaluation]:
     """Return what a target would have earned, by the candidate that cross-validation on the log trusts most.
 
+    - `log`: a log in memory; or a `LogScan` or the path of a file, which need not fit there.
     - `target`: probabilities (n x A), or (n) for the logged actions alone, or a callable of the context. On a log of
-      doses: the dose that the target would give in each row (n), or several draws of it (n x m).
+      doses: the dose that the target would give in each row (n), or several draws of it (n x m). Of a file: the name of
+      a column with any of these. A mapping of several targets gives a mapping of evaluations.
     - `candidates`: "default", "paper" (everything the paper tunes jointly), or any mixture of estimators and of classes
       or names of estimators, which stand for their own grids.
     - `selector`: a selector or the name of one; by default `OCV`, with DR or else IPS as validator.
@@ -64,6 +105,8 @@ def evaluate(
       dose), predictions (n x A), or None; by default `RidgePerAction`, or `RidgeOnDose` on a log of doses.
     - `seed` fixes the splits; `threads` and `progress` (a bar after two seconds, or your own function of the pieces
       of work done and in all) never change the answer.
+    - `engine`: "memory", or "local" for files of any size, which are read a few rows at a time; by default the size of
+      the file decides. See the page on scale for what differs.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -76,27 +119,88 @@ def evaluate(
     >>> result.interval.low < 0.45 < result.interval.high
     True
     """
-    checks.inside(0, 1, level=level)
-    checks.whole(0, seed=seed)
-    checked = as_target(target, log)
-    diagnostics = warned(diagnose(log, checked))
-    watched = bar("Cross-validating") if progress is True else nullcontext(progress or None)
+    question = Question(candidates, selector, reward_model, seed, level)
+    targets = target if isinstance(target, Mapping) else {"target": target}
+    if isinstance(log, Log) and engine not in {"auto", "memory"}:
+        raise ParameterError(f"`engine` must be 'memory' for a log in memory, got {engine!r}.")
+    if not isinstance(log, Log):
+        scan = log if isinstance(log, LogScan) else LogScan(log)
+        found = evaluated(scan, targets, question, threads, progress=progress, engine=engine).evaluations
+    else:
+        found = {name: in_memory(log, one, question, threads, name, progress=progress) for name, one in targets.items()}
+    return found if isinstance(target, Mapping) else found["target"]
+
+
+def evaluated(
+    scan: LogScan,
+    targets: Mapping[str, Any],
+    question: Question,
+    threads: int | None,
+    *,
+    progress: Progress | bool = True,
+    engine: str = "auto",
+) -> Answers:
+    """Return the evaluations of several targets of a log that is not read yet, and what it holds."""
+    reader = engine_for(scan, engine, threads)
+    if reader is not None:
+        return evaluate_scan(scan, reader, targets, question, progress=progress)
+    table = readers.read_table(scan.source)
+    named = [one for one in targets.values() if isinstance(one, str)]
+    named_predictions = question.predictions
+    log = scan.layout(table, [*named, *([named_predictions] if named_predictions else [])]).log(table)
+    if named_predictions:
+        question = replace(question, reward_model=readers.read_target(table, named_predictions))
+    found = {}
+    beside = {"reward_model": named_predictions} if named_predictions else {}
+    for name, one in targets.items():
+        roles = beside | ({"target": one} if isinstance(one, str) else {})
+        with readers.columns_named(roles):
+            given = readers.read_target(table, one) if isinstance(one, str) else one
+            found[name] = in_memory(log, given, question, threads, name, progress=progress)
+    return Answers(found, Contents.of(log))
+
+
+def checked(
+    scan: LogScan, targets: Mapping[str, Any], *, engine: str = "auto"
+) -> tuple[dict[str, Diagnostics], Contents]:
+    """Return the diagnostics of several targets of a log that is not read yet, and what it holds."""
+    reader = engine_for(scan, engine, None)
+    if reader is not None:
+        return diagnose_scan(scan, reader, targets, progress=True)
+    table = readers.read_table(scan.source)
+    log = scan.layout(table, list(targets.values())).log(table)
+    found = {}
+    for name, column in targets.items():
+        with readers.columns_named({"target": column}):
+            found[name] = diagnose(log, as_target(readers.read_target(table, column), log))
+    return found, Contents.of(log)
+
+
+def in_memory(
+    log: Log, target: Any, question: Question, threads: int | None, name: str, *, progress: Progress | bool
+) -> Evaluation:
+    """Return what a target would have earned, from a log that is in memory."""
+    candidates, selector, reward_model = question.candidates, question.selector, question.reward_model
+    seed, level = question.seed, question.level
+    wanted = as_target(target, log)
+    diagnostics = warned(diagnose(log, wanted), name)
+    watched = bar(f"Cross-validating {name}") if progress is True else nullcontext(progress or None)
     with one_blas_thread(), watched as moved:
-        rows = rows_of(log, checked, reward_model)
+        rows = rows_of(log, wanted, reward_model)
         judge = settled(part("selectors", selector, Selector), rows)
         estimators, left_out = gathered(candidates, rows, judge.beyond)
         contestants, pool = list(estimators.values()), Pool(threads, moved)
         selection = judge.select(rows, contestants, np.random.default_rng(seed), pool)
         winner = selection.answer(contestants)
-        name = list(estimators)[selection.chosen] if winner in contestants else winner.name
-        answer = refitted(estimated(name, winner, rows), winner, rows, pool)
+        chosen = list(estimators)[selection.chosen] if winner in contestants else winner.name
+        answer = refitted(estimated(chosen, winner, rows), winner, rows, pool)
         diagnostics = questioned(diagnostics, answer, winner, getattr(judge, "validator", None), rows)
         table = tabulated(estimators, selection, rows)
     return Evaluation(
         estimate=answer,
         interval=answer.interval(level),
         level=level,
-        selected=name,
+        selected=chosen,
         estimator=winner,
         selector=judge,
         table=table,

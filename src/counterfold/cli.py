@@ -5,8 +5,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -16,9 +15,6 @@ from counterfold.options import Json, LogOptions, Seed, column, print_json, sepa
 from counterfold.progress import bar
 from counterfold.reproducing import paper
 from counterfold.synthesis import synth
-
-if TYPE_CHECKING:
-    from counterfold.log import Log
 
 UsageError: Any = typer.BadParameter.__base__  # typer gives it no name of its own
 
@@ -50,6 +46,12 @@ Predictions = Annotated[str | None, column("Column of predicted rewards of all a
 Level = Annotated[float, typer.Option(metavar="LEVEL", help="Level of the interval.")]
 Threads = Annotated[
     int | None, typer.Option(metavar="N", help="Threads; never change the answer.", show_default="all cores")
+]
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine", metavar="NAME", help="auto, memory, or local: a few rows at a time, for files of any size."
+    ),
 ]
 Everything = Annotated[bool, typer.Option("--all", help="Show every candidate.")]
 
@@ -84,6 +86,7 @@ def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = Fals
         return
     from rich.text import Text
 
+    from counterfold.contents import Contents
     from counterfold.report import text
 
     story = (
@@ -92,7 +95,7 @@ def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = Fals
     )
     text.show(
         Text(story),
-        text.contents(problem.log),
+        text.contents(Contents.of(problem.log)),
         text.answer("The answer", result, problem.truth),
         text.candidates(result, everything=everything),
         text.diagnostics(result.diagnostics),
@@ -112,33 +115,29 @@ def evaluate(
     reward_model: Model = "default",
     level: Level = 0.95,
     threads: Threads = None,
+    engine: EngineName = "auto",
     everything: Everything = False,
     as_json: Json = False,
     seed: Seed = 0,
 ) -> None:
     """Say what each target policy would have earned, with an interval and the evidence."""
-    from counterfold import readers
-    from counterfold.answers import evaluate as run
+    from counterfold.answers import evaluated
+    from counterfold.models import Column
+    from counterfold.streaming import Question
 
-    roles = {"reward_model": predictions} if predictions else {}
-    table, data = log.read(*roles.values())
-    settings: dict[str, Any] = dict(candidates=separated(candidates), seed=seed, level=level, threads=threads)
-    settings["selector"] = chosen_selector(selector, validator, splits)
-    settings["reward_model"] = None if reward_model == "none" else reward_model
-    if predictions:
-        settings["reward_model"] = readers.read_target(table, predictions)
-    results = {}
-    for name in log.targets:
-        named = readers.columns_named(roles | {"target": name})
-        with told_warnings(name), named, bar(f"Cross-validating {name}") as progress:
-            results[name] = run(data, readers.read_target(table, name), **settings, progress=progress)
+    model = None if reward_model == "none" else reward_model
+    chosen = chosen_selector(selector, validator, splits)
+    question = Question(separated(candidates), chosen, Column(predictions) if predictions else model, seed, level)
+    targets = {name: name for name in log.targets}
+    with told_warnings():
+        results, contents = evaluated(log.scan(), targets, question, threads, engine=engine)
     if as_json:
         answers = [{"target": name, **result.to_dict()} for name, result in results.items()]
-        print_json({"log": described(log.log, data), "evaluations": answers})
+        print_json({"log": {"file": str(log.log), **contents.to_dict()}, "evaluations": answers})
         return
     from counterfold.report import text
 
-    text.show(text.contents(data))
+    text.show(text.contents(contents))
     for name, result in results.items():
         lines = text.candidates(result, everything=everything)
         text.show(text.answer(name, result), lines, text.diagnostics(result.diagnostics))
@@ -149,27 +148,22 @@ def evaluate(
 def check(
     log: LogOptions,
     *,
+    engine: EngineName = "auto",
     as_json: Json = False,
     seed: Annotated[int, typer.Option(help="Accepted as everywhere; nothing here is random.")] = 0,
 ) -> None:
     """Say whether a log can answer for each target policy, without evaluating any."""
-    from counterfold import readers
-    from counterfold.diagnostics import diagnose
-    from counterfold.target import as_target
+    from counterfold.answers import checked
 
     del seed
-    table, data = log.read()
-    found = {}
-    for name in log.targets:
-        with readers.columns_named({"target": name}):
-            found[name] = diagnose(data, as_target(readers.read_target(table, name), data))
+    found, contents = checked(log.scan(), {name: name for name in log.targets}, engine=engine)
     if as_json:
         diagnoses = [{"target": name, **asdict(diagnostics)} for name, diagnostics in found.items()]
-        print_json({"log": described(log.log, data), "diagnostics": diagnoses})
+        print_json({"log": {"file": str(log.log), **contents.to_dict()}, "diagnostics": diagnoses})
         return
     from counterfold.report import text
 
-    text.show(text.contents(data), *(text.headed(name, text.diagnostics(one)) for name, one in found.items()))
+    text.show(text.contents(contents), *(text.headed(name, text.diagnostics(one)) for name, one in found.items()))
 
 
 app.command()(paper)
@@ -203,21 +197,6 @@ def chosen_selector(selector: str, validator: str | None, splits: int | None) ->
     return registry.build("selectors", selector, **given)
 
 
-def described(path: Path, log: "Log") -> dict[str, Any]:
-    """Return what was read, so that a reader of the answer can see what it rests on."""
-    return {
-        "file": str(path),
-        "rows": len(log),
-        "kind": log.kind,
-        "actions": [str(action) for action in log.actions],
-        "dose": None if log.dose is None else {"low": float(log.dose.min()), "high": float(log.dose.max())},
-        "context": list(log.context_names),
-        "groups": None if log.group is None else int(log.group.max()) + 1,
-        "loggers": None if log.loggers is None else [str(label) for label in log.loggers.labels],
-        "action_features": None if log.action_features is None else log.action_features.shape[1],
-    }
-
-
 def main() -> None:
     """Run the command line; a user's mistake is one sentence on stderr and exit code 2."""
     try:
@@ -238,10 +217,12 @@ def fail(message: str) -> None:
 
 
 @contextmanager
-def told_warnings(column: str) -> Iterator[None]:
+def told_warnings() -> Iterator[None]:
     """Print each different warning as one sentence on stderr that names the target."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"Warning: `{column}`: {message.removesuffix('.')}.", err=True)
+    for warning in caught:
+        name = getattr(warning.message, "target", None)
+        about = f"`{name}`: " if name else ""
+        typer.echo(f"Warning: {about}{str(warning.message).removesuffix('.')}.", err=True)

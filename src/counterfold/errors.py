@@ -26,4 +26,6 @@ class ModelError(CounterfoldError, RuntimeError):
 
 
 class SupportWarning(UserWarning):
-    """The target may take actions that the log could never take."""
+    """The target, of which there may be several, may take actions that the log could never take."""
+
+    target: str = "target"

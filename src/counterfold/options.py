@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from counterfold.log import Log
+    from counterfold.readers import LogScan
 
 Command = Callable[..., None]
 COLUMNS = "The log and its columns"
@@ -73,20 +73,15 @@ class LogOptions:
         """Return the targets' columns."""
         return self.target or ["target"]
 
-    def read(self, *others: str) -> tuple[Any, "Log"]:
-        """Return the file's table and its log, whose context leaves out the targets and `others`."""
-        from rich.console import Console
-        from rich.text import Text
-
-        from counterfold import readers
+    def scan(self) -> "LogScan":
+        """Return the log, not read yet; its context leaves out the targets."""
+        from counterfold.readers import LogScan
 
         given = asdict(self)
         del given["log"], given["target"]
         given["context"] = separated(self.context or []) or None
         given["actions"] = None if self.actions is None else separated([self.actions])
-        with Console(stderr=True, markup=False).status(Text(f"Reading {self.log}")):
-            table = readers.read_table(self.log)
-            return table, readers.read_log(table, **given, ignore=[*self.targets, *others])
+        return LogScan(self.log, **given, ignore=self.targets)
 
 
 def taking(options: type[Any]) -> Callable[[Command], Command]:

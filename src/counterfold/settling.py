@@ -26,13 +26,13 @@ def settled(judge: Selector, rows: Rows) -> Selector:
     return judge.settled(rows)
 
 
-def warned(diagnostics: Diagnostics) -> Diagnostics:
+def warned(diagnostics: Diagnostics, target: str) -> Diagnostics:
     """Warn if the target may take actions that the log could never take, and return the diagnostics."""
     if (diagnostics.unsupported_mass or 0.0) >= SOME_UNSUPPORTED:
-        warnings.warn(
+        warning = SupportWarning(
             f"the target puts {diagnostics.unsupported_mass:.2%} of its probability, in {diagnostics.unsupported_rows} "
             f"of {diagnostics.rows} rows, on actions that the log could never take; it cannot tell what they earn",
-            SupportWarning,
-            stacklevel=4,
         )
+        warning.target = target
+        warnings.warn(warning, stacklevel=4)
     return diagnostics

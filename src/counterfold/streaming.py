@@ -7,12 +7,13 @@ rows; all the rest is computed from these sums as it is from rows.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from counterfold import checks, parts
 from counterfold.candidates import Wanted, depend_on_rows, gathered
+from counterfold.contents import Contents
 from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, judged, mean_test
 from counterfold.doubts import opposed
 from counterfold.engines.base import Batch, Engine
@@ -21,7 +22,8 @@ from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.snips import SNIPS
 from counterfold.evaluation import Candidate, Evaluation
-from counterfold.models import as_model
+from counterfold.log import Log
+from counterfold.models import Column, as_model
 from counterfold.models._given import Given
 from counterfold.models._streamed import Streamed, fitted_on, ridge_stream
 from counterfold.models.base import RewardModel
@@ -31,12 +33,14 @@ from counterfold.readers import LogScan
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector, lowest
 from counterfold.settling import part, settled, warned
-from counterfold.sums import BUCKETS, Sums
+from counterfold.sums import BUCKETS
 from counterfold.survey import Survey, Surveying, sample_size
 from counterfold.tally import Aim, Looking, Tally, Tallying
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from counterfold.readers._layout import Layout
 
 HEAD = 1 << 14
 """How many of the first rows tell what the columns hold."""
@@ -51,23 +55,84 @@ class Question:
     reward_model: Any
     seed: int
     level: float
-    predictions: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check what is the same for every log."""
+        checks.inside(0, 1, level=self.level)
+        checks.whole(0, seed=self.seed)
+
+    @property
+    def predictions(self) -> str | None:
+        """Return the column of predicted rewards, if there is one."""
+        return self.reward_model.name if isinstance(self.reward_model, Column) else None
 
 
 def evaluate_scan(
     scan: LogScan, engine: Engine, aims: Mapping[str, Aim], question: Question, *, progress: Progress | bool
-) -> dict[str, Evaluation]:
+) -> "Answers":
     """Return the evaluation of every target, in one or two passes for all of them."""
-    with one_blas_thread():
-        plan = Plan.of(scan, engine, aims, question)
-        survey = None
-        if plan.first_pass:
-            with shown("First pass", progress=progress) as moved:
-                survey = plan.checked(engine.total(plan.surveying, plan.columns, moved))
-        tallying, contests = plan.prepared(survey)
-        with shown("Last pass", progress=progress) as moved:
-            tally = engine.total(tallying, plan.columns, moved)
-        return {name: contest.judged(name, tally, survey) for name, contest in contests.items()}
+    run = Run.of(scan, engine, aims, question, progress=progress)
+    found = {name: contest.judged(name, run.tally, run.survey) for name, contest in run.contests.items()}
+    return Answers(found, run.contents)
+
+
+def diagnose_scan(
+    scan: LogScan, engine: Engine, aims: Mapping[str, Aim], *, progress: Progress | bool
+) -> "tuple[dict[str, Diagnostics], Contents]":
+    """Return the diagnostics of every target, and what the log holds."""
+    run = Run.of(scan, engine, aims, Question(["snips"], "ocv", None, 0, 0.95), progress=progress)
+    found = {name: contest.diagnosed(name, run.tally, run.survey) for name, contest in run.contests.items()}
+    return found, run.contents
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What the passes over a log found."""
+
+    plan: "Plan"
+    survey: Survey | None
+    contests: "Mapping[str, Contest]"
+    tally: Tally
+
+    @classmethod
+    def of(
+        cls,
+        scan: LogScan,
+        engine: Engine,
+        aims: Mapping[str, Aim],
+        question: Question,
+        *,
+        progress: Progress | bool,
+    ) -> "Run":
+        """Return what one or two passes find, for all targets at once."""
+        with one_blas_thread():
+            plan = Plan.of(scan, engine, aims, question)
+            survey = None
+            if plan.first_pass:
+                with shown("First pass", progress=progress) as moved:
+                    survey = plan.checked(engine.total(plan.surveying, plan.columns, moved))
+            tallying, contests = plan.prepared(survey)
+            with shown("Last pass", progress=progress) as moved:
+                return cls(plan, survey, contests, engine.total(tallying, plan.columns, moved))
+
+    @property
+    def contents(self) -> Contents:
+        """Return what the log holds, by its first rows and by what the passes found."""
+        known = Contents.of(self.plan.log)
+        return replace(
+            known,
+            rewards=self.tally.rewards,
+            propensities=self.tally.propensities,
+            actions=known.actions if self.plan.looking.layout.actions is not None else (),
+            groups=None if self.survey is None else self.survey.group_count,
+        )
+
+
+class Answers(NamedTuple):
+    """The evaluation of every target, and what the log holds."""
+
+    evaluations: dict[str, Evaluation]
+    contents: Contents
 
 
 @contextmanager
@@ -87,6 +152,7 @@ class Plan:
     question: Question
     looking: Looking
     head: Batch
+    log: Log
     columns: Sequence[str]
     model: RewardModel | None
     first_pass: bool
@@ -121,6 +187,7 @@ class Plan:
             question=question,
             looking=looking,
             head=head,
+            log=log,
             columns=[place for place in table.column_names if place in {*layout.places(table), *spread}],
             model=model,
             first_pass=unknown or model is not None or depend_on_rows(question.candidates),
@@ -185,9 +252,9 @@ class Contest:
     def judged(self, name: str, tally: Tally, survey: Survey | None) -> Evaluation:
         """Return the answer for a target."""
         sums = tally.sums[name].occupied
-        parts.enough(int(sums.sizes.sum()))
-        parts.varied("reward", tally.low, tally.high, int(sums.sizes.sum()))
-        diagnostics = warned(self.diagnosed(name, sums, tally, survey))
+        parts.enough(tally.rewards.count)
+        parts.varied("reward", tally.rewards.low, tally.rewards.high, tally.rewards.count)
+        diagnostics = warned(self.diagnosed(name, tally, survey), name)
         contestants = list(self.estimators.values())
         rng = np.random.default_rng(self.question.seed)
         selection = lowest(self.judge.summed_scores(sums, contestants, rng))
@@ -228,9 +295,9 @@ class Contest:
         noise = np.square(values - values.mean()).sum() * (len(values) - 1) / len(values)
         return replace(answer, refit_stderr=float(np.hypot(answer.stderr, np.sqrt(noise))))
 
-    def diagnosed(self, name: str, sums: Sums, tally: Tally, survey: Survey | None) -> Diagnostics:
+    def diagnosed(self, name: str, tally: Tally, survey: Survey | None) -> Diagnostics:
         """Return what the weights of a target say about trust."""
-        rows = int(sums.sizes.sum())
+        sums, rows = tally.sums[name].occupied, tally.rewards.count
         weights, mean = tally.weights[name], Estimate("mean weight", sums.weights / sums.sizes, sizes=sums.sizes)
         total = float(sums.weights.sum())
         mass = None if weights.unsupported_mass is None else weights.unsupported_mass / rows
@@ -245,8 +312,8 @@ class Contest:
                 unsupported_rows=weights.unsupported_rows,
                 unsupported_mass=mass,
                 bandwidth=None,
-                reward_low=tally.low,
-                reward_high=tally.high,
+                reward_low=tally.rewards.low,
+                reward_high=tally.rewards.high,
                 model_shift=None,
                 disagreement=None,
                 groups=None if survey is None else survey.group_count,
@@ -256,7 +323,7 @@ class Contest:
         )
 
 
-def known_actions(layout: Any, head: "pa.Table", engine: Engine) -> Sequence[Any]:
+def known_actions(layout: "Layout", head: "pa.Table", engine: Engine) -> Sequence[Any]:
     """Return all actions: those that the user or the probabilities' columns name, or those in the log."""
     from counterfold.readers import _columns
 
@@ -278,7 +345,7 @@ def known_actions(layout: Any, head: "pa.Table", engine: Engine) -> Sequence[Any
     return parts.action_set(np.array(engine.distinct(layout.roles["action"])), None, None, None)
 
 
-def _first_logger(layout: Any, head: "pa.Table") -> Any:
+def _first_logger(layout: "Layout", head: "pa.Table") -> Any:
     from counterfold.readers import _columns
 
     labels = {str(label) for label in layout.labels(head, "logger")}
@@ -292,7 +359,7 @@ def _is_full(table: "pa.Table", column: str) -> bool:
     return column not in table.column_names or not _columns.is_numeric(table.column(column).type)
 
 
-def _fittable(value: Any, log: Any) -> RewardModel | None:
+def _fittable(value: Any, log: Log) -> RewardModel | None:
     """Return the reward model, which must be one that can be fitted."""
     if parts.dimensions(value) == 2 or isinstance(value, Given):
         raise ParameterError("`reward_model` must be a model where the log is not in memory, got predictions.")

@@ -9,6 +9,7 @@ import numpy as np
 
 from counterfold import checks, readers
 from counterfold.arrays import Floats, Ints
+from counterfold.contents import Spread
 from counterfold.engines.base import Batch
 from counterfold.estimators.base import Estimator
 from counterfold.log import Log
@@ -64,16 +65,16 @@ class Tally:
 
     sums: Mapping[str, Sums]
     weights: Mapping[str, Weights]
-    low: float
-    high: float
+    rewards: Spread
+    propensities: Spread
 
     def __add__(self, other: "Tally") -> "Tally":
         """Return the sums over the rows of both."""
         return Tally(
             {name: mine + other.sums[name] for name, mine in self.sums.items()},
             {name: mine + other.weights[name] for name, mine in self.weights.items()},
-            min(self.low, other.low),
-            max(self.high, other.high),
+            self.rewards + other.rewards,
+            self.propensities + other.propensities,
         )
 
 
@@ -137,4 +138,4 @@ class Tallying:
             light = replace(rows, examples=examples, whole=self.wholes[name])
             sums[name] = summed(light, self.estimators[name], bucket, BUCKETS)
             weights[name] = Weights.of(rows, target.unsupported(log))
-        return Tally(sums, weights, float(log.reward.min()), float(log.reward.max()))
+        return Tally(sums, weights, Spread.of(log.reward), Spread.of(log.propensity))

@@ -1,5 +1,6 @@
 """Reward models, one file each; `as_model` accepts what a user may pass for one."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from counterfold import checks, registry
@@ -11,6 +12,19 @@ from counterfold.models.action_encoded import ActionEncoded
 from counterfold.models.base import RewardModel
 from counterfold.models.per_action import PerAction
 from counterfold.parts import arranged, dimensions, matrix
+
+
+@dataclass(frozen=True)
+class Column:
+    """Predicted rewards in a column of a log that is not read yet, in place of a reward model.
+
+    >>> import counterfold as cf
+    >>> cf.Column("q")
+    Column(name='q')
+    """
+
+    name: str
+
 
 DEFAULTS: dict[Kind, str] = {"labels": "ridge-per-action", "doses": "ridge-on-dose"}
 """The reward model for each kind of action, where the user does not say."""

@@ -15,6 +15,10 @@ BLOCK = 1 << 24
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
 
+PACKED = 4
+"""How many times larger a packed text is taken to be when it is not."""
+
+
 class Piece(NamedTuple):
     """Some neighbouring rows of a file: the number of the first, and a function that reads them, a few at a time."""
 
@@ -34,6 +38,11 @@ class Reader(ABC):
     @abstractmethod
     def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
         """Yield all rows of the file, or some columns of them, as pieces that may be read at the same time."""
+
+    def size(self, path: Path) -> int:
+        """Return about how many bytes the rows take in memory."""
+        packed = path.suffix.lower() in COMPRESSIONS
+        return path.stat().st_size * (PACKED if packed else 1)
 
     def rows(self, path: Path) -> int | None:
         """Return the number of rows, if it can be known without reading them."""

@@ -40,6 +40,11 @@ class Parquet(Reader):
         """Return the number of rows, which every file tells at its end."""
         return sum(metadata.num_rows for _, metadata in self._files(path))
 
+    def size(self, path: Path) -> int:
+        """Return the bytes of all columns before they were packed."""
+        files = [metadata for _, metadata in self._files(path)]
+        return sum(one.row_group(number).total_byte_size for one in files for number in range(one.num_row_groups))
+
     def _files(self, path: Path) -> Iterator[tuple[str, Any]]:
         """Yield each file with what is known of it."""
         import pyarrow.dataset

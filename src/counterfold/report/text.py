@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from counterfold import words
+from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
 from counterfold.evaluation import Candidate, Evaluation
-from counterfold.log import Log
 
 STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red"}
 
@@ -90,25 +90,25 @@ def diagnostics(found: Diagnostics) -> ConsoleRenderable:
     return grid
 
 
-def contents(log: Log) -> ConsoleRenderable:
+def contents(log: Contents) -> ConsoleRenderable:
     """Return what a log holds."""
     grid = facts()
-    grid.add_row("rows", str(len(log)))
-    if log.dose is None:
-        grid.add_row("actions", _named(log.actions))
+    grid.add_row("rows", str(log.rewards.count))
+    if log.doses is None:
+        grid.add_row("actions", _named(log.actions) if log.actions else "any")
     else:
-        grid.add_row("doses", f"{log.dose.min():g} to {log.dose.max():g}, mean {log.dose.mean():.4g}")
+        grid.add_row("doses", f"{log.doses.low:g} to {log.doses.high:g}, mean {log.doses.mean:.4g}")
     if log.action_features is not None:
-        grid.add_row("action features", f"{log.action_features.shape[1]} for each action")
-    grid.add_row("context", _named(log.context_names) if log.context_names else "none")
-    grid.add_row("rewards", f"{log.reward.min():g} to {log.reward.max():g}, mean {log.reward.mean():.4g}")
-    kind = "propensities" if log.logging_probs is None else "full probabilities"
-    known = f"{kind}, logged actions" if log.dose is None else "densities, logged doses"
-    grid.add_row("logging policy", f"{known} had {log.propensity.min():.3g} to {log.propensity.max():.3g}")
+        grid.add_row("action features", f"{log.action_features} for each action")
+    grid.add_row("context", _named(log.context) if log.context else "none")
+    grid.add_row("rewards", f"{log.rewards.low:g} to {log.rewards.high:g}, mean {log.rewards.mean:.4g}")
+    kind = "full probabilities" if log.full_probabilities else "propensities"
+    known = f"{kind}, logged actions" if log.doses is None else "densities, logged doses"
+    grid.add_row("logging policy", f"{known} had {log.propensities.low:.3g} to {log.propensities.high:.3g}")
     if log.loggers is not None:
-        grid.add_row("loggers", _named(log.loggers.labels))
-    if log.group is not None:
-        grid.add_row("groups", str(log.group.max() + 1))
+        grid.add_row("loggers", _named(log.loggers))
+    if log.groups is not None:
+        grid.add_row("groups", str(log.groups))
     return grid
 
 
