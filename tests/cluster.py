@@ -85,6 +85,16 @@ def kill(pid):
     wait_for(lambda: pid not in processes(), f"end of process {pid}", 10)
 
 
+def finish(process):
+    """End a process, by force if it does not do so when asked, and wait until it is gone."""
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(10)
+
+
 @dataclass
 class Cluster:
     """A master and its workers; the executors they were seen to start end with them."""
@@ -133,13 +143,7 @@ class Cluster:
         parts = [part for part in (*self.workers, self.master) if part]
         self.executors()
         for part in parts:
-            part.terminate()
-        for part in parts:
-            try:
-                part.wait(10)
-            except subprocess.TimeoutExpired:
-                part.kill()
-                part.wait(10)
+            finish(part)
         for pid, started in self.seen:
             if processes().get(pid, (0, ""))[1] == started:
                 os.kill(pid, signal.SIGKILL)
@@ -182,8 +186,10 @@ def session(url="local[2,4]", **settings):
             yield made
         finally:
             gateway = SparkContext._gateway  # noqa: SLF001
-            made.stop()
-            gateway.shutdown()
-            gateway.proc.stdin.close()
-            gateway.proc.wait(30)
-            SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
+            try:
+                made.stop()
+            finally:
+                gateway.shutdown()
+                gateway.proc.stdin.close()
+                finish(gateway.proc)
+                SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
