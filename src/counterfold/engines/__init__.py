@@ -21,6 +21,13 @@ LARGE, SHARE = 2 << 30, 8
 def engine_for(scan: LogScan, where: str, threads: int | None) -> Engine | None:
     """Return the engine that reads a log, or none if it is to be read into memory."""
     checks.one_of(WHERE, engine=where)
+    spark = type(scan.source).__module__.startswith("pyspark.")
+    if where == "spark" or (where == "auto" and spark):
+        from counterfold.engines.spark import Spark
+
+        return Spark.of(scan.source)
+    if spark:
+        raise ParameterError(f"`engine` must be 'spark' for a Spark DataFrame, got {where!r}.")
     path = Path(scan.source) if isinstance(scan.source, (str, PathLike)) else None
     if where == "auto" and path is not None:
         where = "local" if size(path) > min(LARGE, memory() // SHARE) else "memory"
