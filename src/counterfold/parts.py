@@ -13,6 +13,9 @@ from counterfold.errors import DataError
 
 PROPENSITY_TOLERANCE = 1e-6
 
+FEW_LABELS = 1 << 16
+"""Up to what range whole numbers are counted rather than sorted."""
+
 Columns = tuple[Any, ...] | None
 
 
@@ -106,6 +109,10 @@ def _is_label(label: Any) -> bool:
 
 def distinct(name: str, labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     """Return the different labels, sorted, and the place of each row's label among them."""
+    if labels.dtype.kind in "iu" and len(labels) and int(labels.max()) - int(labels.min()) < FEW_LABELS:
+        codes = (labels - labels.min()).astype(np.intp)
+        seen = np.bincount(codes) > 0
+        return np.flatnonzero(seen).astype(labels.dtype) + labels.min(), (np.cumsum(seen) - 1)[codes]
     try:
         unique, places = np.unique(labels, return_inverse=True)
     except TypeError:

@@ -11,7 +11,7 @@ from counterfold.estimates import Estimate, standard_error
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.snips import SNIPS
 from counterfold.models.cross_fitted import scattered
-from counterfold.parting import Parts
+from counterfold.parting import Neighbours, Parts, Scattered
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 
@@ -20,6 +20,9 @@ BUCKETS = 1024
 
 CHUNK = 1 << 17
 """How many rows are sorted into buckets at a time."""
+
+FEW = 16
+"""For how many estimators it does not pay to sort rows into buckets."""
 
 NEAR = 1 << 15
 """How many rows are summed at a time: few enough that what is computed from them stays near the processor."""
@@ -111,7 +114,7 @@ def families(estimators: Sequence[Estimator]) -> list[list[int]]:
 
 def values(estimators: Sequence[Estimator], rows: Rows) -> Floats:
     """Return the value of each estimator on all the rows."""
-    sums = Sums.of(rows, estimators, Parts.all(len(rows)))
+    sums = Sums.of(rows, estimators, Neighbours.all(len(rows)))
     return sums.values(estimators, sums.terms / sums.sizes)[:, 0]
 
 
@@ -140,7 +143,9 @@ def bucketed(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums:
 
 
 def summed(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: int) -> Sums:
-    """Return the sums over all buckets, those of a few buckets at a time."""
+    """Return the sums over all buckets, of rows as they come if that is little work, or else of sorted ones."""
+    if len(estimators) <= FEW:
+        return Sums.of(rows, estimators, Scattered(bucket, buckets))
     order = np.argsort(bucket.astype(np.uint16) if buckets <= 1 << 16 else bucket, kind="stable")
     sizes = np.bincount(bucket, minlength=buckets).astype(np.float64)
     terms, found = np.empty((0, 0)), None
@@ -149,7 +154,7 @@ def summed(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: i
         some = rows.take(chosen, partial(_taken_q, rows, chosen))
         inside = bucket[chosen]
         starts = np.flatnonzero(np.diff(inside, prepend=-1))
-        found = Sums.of(some, estimators, Parts(starts, len(chosen)))
+        found = Sums.of(some, estimators, Neighbours(starts, len(chosen)))
         if start == 0:
             terms = np.zeros((len(found.terms), buckets))
         terms[:, inside[starts]] += found.terms

@@ -7,7 +7,7 @@ import numpy as np
 
 from counterfold.arrays import Floats, Ints
 from counterfold.estimators.base import Estimator
-from counterfold.parting import Parts
+from counterfold.parting import Neighbours
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.sums import CHUNK, Sums, values
@@ -93,7 +93,7 @@ def on_prefixes(
     for start in range(0, len(rows), CHUNK):
         part = slice(start, start + CHUNK)
         taken = rows.take(part)
-        sums = Sums.of(taken, estimators, Parts(np.arange(len(taken)), len(taken)))
+        sums = Sums.of(taken, estimators, Neighbours(np.arange(len(taken)), len(taken)))
         total = total + sums.terms.sum(axis=1, keepdims=True)
         for key, cuts in shared.items():
             inside = (ranks[:, part] < cuts[:, None]).astype(np.float64)
