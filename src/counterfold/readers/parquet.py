@@ -33,7 +33,7 @@ class Parquet(Reader):
         first = 0
         for file, metadata in self._files(path):
             for number in range(metadata.num_row_groups):
-                yield Piece(first, partial(_row_group, file, number, columns))
+                yield Piece(first, partial(_row_group, file, metadata, number, columns))
                 first += metadata.row_group(number).num_rows
 
     def rows(self, path: Path) -> int:
@@ -54,13 +54,13 @@ class Parquet(Reader):
             yield file, pyarrow.parquet.read_metadata(file)
 
 
-def _row_group(file: str, number: int, columns: Sequence[str] | None) -> Iterator["pa.Table"]:
-    """Yield the rows of a row group; each call opens the file, since threads must not share one."""
+def _row_group(file: str, metadata: Any, number: int, columns: Sequence[str] | None) -> Iterator["pa.Table"]:
+    """Yield the rows of a row group; each call opens the file, since threads must not share one, but not its end."""
     import pyarrow as pa
     import pyarrow.parquet
 
-    with pyarrow.parquet.ParquetFile(file) as opened:
-        rows = opened.metadata.row_group(number).num_rows
+    with pyarrow.parquet.ParquetFile(file, metadata=metadata) as opened:
+        rows = metadata.row_group(number).num_rows
         if rows <= AT_ONCE:
             yield opened.read_row_group(number, columns, use_threads=False)
             return
