@@ -31,7 +31,7 @@ from counterfold.pool import one_blas_thread
 from counterfold.progress import Progress, bar
 from counterfold.readers import LogScan
 from counterfold.rows import Rows
-from counterfold.selectors.base import Selector, lowest
+from counterfold.selectors.base import Selector
 from counterfold.settling import part, settled, warned
 from counterfold.sums import BUCKETS
 from counterfold.survey import Survey, Surveying, sample_size
@@ -163,6 +163,9 @@ class Plan:
         """Return the plan for one log and its targets."""
         from counterfold.readers import _roles
 
+        judge = part("selectors", question.selector, Selector)
+        if not judge.scales():
+            raise ParameterError(f"the selector {type(judge).__name__} needs the log in memory; use engine 'memory'.")
         table = engine.head().slice(0, HEAD)
         head = Batch(table, np.arange(table.num_rows))
         named = [aim for aim in aims.values() if isinstance(aim, str)]
@@ -171,7 +174,7 @@ class Plan:
             _roles.require(table, {"target": name})
         layout = scan.layout(table, beside)
         if "dose" in layout.roles:
-            raise DataError("a log of doses must be evaluated in memory; use engine='memory'.")
+            raise DataError("a log of doses must be evaluated in memory; use engine 'memory'.")
         spread = [place for name in beside for place in _roles.places(table, "target", name)]
         full = any(not isinstance(aim, str) or _is_full(table, aim) for aim in aims.values())
         if full or {"logging_probs", "available", "logger_probs"} & set(layout.roles):
@@ -215,6 +218,8 @@ class Plan:
         for name, (_, sample) in targets.items():
             whole = replace(sample, stands_for=rows)
             judge = settled(part("selectors", self.question.selector, Selector), whole)
+            if getattr(judge, "refit", False):
+                judge = replace(judge, refit=False)  # type: ignore[call-arg] # it has this field
             estimators, left_out = gathered(self.question.candidates, whole, judge.beyond)
             contests[name] = Contest(self.question, whole, judge, estimators, left_out, model)
         wholes = {name: contest.whole for name, contest in contests.items()}
@@ -257,9 +262,9 @@ class Contest:
         diagnostics = warned(self.diagnosed(name, tally, survey), name)
         contestants = list(self.estimators.values())
         rng = np.random.default_rng(self.question.seed)
-        selection = lowest(self.judge.summed_scores(sums, contestants, rng))
-        chosen = list(self.estimators)[selection.chosen]
-        winner = contestants[selection.chosen]
+        selection = self.judge.summed_selection(sums, contestants, rng)
+        winner = selection.answer(contestants)
+        chosen = list(self.estimators)[selection.chosen] if winner in contestants else winner.name
         answer = self.with_model_noise(sums.estimate(chosen, winner), winner)
         if diagnostics.effective_rows and (diagnostics.unsupported_mass or 0.0) < SOME_UNSUPPORTED:
             diagnostics = opposed(diagnostics, answer, sums.estimate("SNIPS", SNIPS()))

@@ -8,6 +8,7 @@ import numpy as np
 
 from counterfold.arrays import Floats, Ints, taken
 from counterfold.estimates import Estimate, standard_error
+from counterfold.estimators._mixture import Mixture
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.snips import SNIPS
 from counterfold.models.cross_fitted import scattered
@@ -80,6 +81,9 @@ class Sums:
 
     def totals(self, estimator: Estimator) -> Floats:
         """Return the sum of an estimator's contributions over each unit."""
+        if isinstance(estimator, Mixture):
+            used = [(one, share) for one, share in zip(estimator.parts, estimator.shares, strict=True) if share]
+            return np.asarray(sum(share * self.totals(one) for one, share in used))
         mine = self.terms[self.lines[estimator]]
         constant, factors = estimator.weighing(mine.sum(axis=1, keepdims=True) / self.sizes.sum())
         return np.asarray(constant * self.sizes + (factors * mine).sum(axis=0))
