@@ -218,8 +218,7 @@ class Plan:
         for name, (_, sample) in targets.items():
             whole = replace(sample, stands_for=rows)
             judge = settled(part("selectors", self.question.selector, Selector), whole)
-            if getattr(judge, "refit", False):
-                judge = replace(judge, refit=False)  # type: ignore[call-arg] # it has this field
+            judge = judge.unfitted()
             estimators, left_out = gathered(self.question.candidates, whole, judge.beyond)
             contests[name] = Contest(self.question, whole, judge, estimators, left_out, model)
         wholes = {name: contest.whole for name, contest in contests.items()}

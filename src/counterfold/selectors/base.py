@@ -81,6 +81,10 @@ class Selector(ABC):
         """Return the candidate with the lowest score."""
         return lowest(self.scores(rows, candidates, rng, pool))
 
+    def unfitted(self) -> Self:
+        """Return the selector as it works on sums, where no reward model is fitted anew."""
+        return self
+
     def tunes(self, kind: type[Estimator]) -> bool:
         """Say whether the selector can choose among candidates of one kind."""
         del kind
