@@ -10,7 +10,7 @@ from counterfold.models.base import Examples, Predictor, RewardModel, TrainedMod
 from counterfold.models.cross_fitted import CrossFitted, scattered
 from counterfold.models.ridge_per_action import RidgePerAction, Scaling, moments, table_of
 
-CELLS, SYSTEMS, FOLDS = 20, 4000, 5
+CELLS, SYSTEMS, FOLDS = 100, 4000, 5
 """Into how many cells rows are divided, of how many systems of equations at most; and folds, where nobody says."""
 
 
@@ -84,11 +84,10 @@ class RidgeStream:
     def fitted(self, sums: RidgeSums) -> Streamed:
         """Return the model of all rows, or one for each fold."""
         cells = np.arange(self.cells)
-        if self.folds > 1:
-            predictors = tuple(self._solved(sums, cells % self.folds != fold) for fold in range(self.folds))
-            return Streamed(predictors, predictors)
         without = tuple(self._solved(sums, cells != cell) for cell in cells)
-        return Streamed((self._solved(sums, cells >= 0),), without)
+        if self.folds == 1:
+            return Streamed((self._solved(sums, cells >= 0),), without)
+        return Streamed(tuple(self._solved(sums, cells % self.folds != fold) for fold in range(self.folds)), without)
 
     def _solved(self, sums: RidgeSums, kept: np.ndarray) -> Predictor:
         fixed = constant(sums.low[kept].min(axis=0), sums.high[kept].max(axis=0))
