@@ -215,6 +215,58 @@ def test_availability_and_labels_of_structs(table, save):
     same(*both(save(named)))
 
 
+def few(probs, names, most=2):
+    """Return the largest probabilities of each row as a map, scaled to sum to 1."""
+    maps = []
+    for row in probs:
+        best = np.argsort(-row)[:most]
+        maps.append([(names[place], row[place] / row[best].sum()) for place in best])
+    return pa.array(maps, pa.map_(pa.string(), pa.float64()))
+
+
+@pytest.mark.parametrize("known", ["propensity", "logging_probs"])
+def test_a_map_names_only_the_actions_that_a_policy_may_take(known, table, save):
+    names = np.array(["up", "down", "left", "right"])
+    code = table.column("action").to_numpy()
+    probs, logging = (np.array(table.column(name).to_pylist()) for name in ("target", "logging_probs"))
+    sparse = table.select(["x0", "x1", "x2", "reward"]).append_column("action", [names[code]])
+    sparse = sparse.append_column("target", few(probs, names))
+    whole = table.column("propensity") if known == "propensity" else few(logging, names, most=4)
+    sparse = sparse.append_column(known, whole)
+    memory, local = both(save(sparse), candidates="paper")
+    same(memory, local)
+    dense = np.zeros((ROWS, 4))
+    for row, best in enumerate(np.argsort(-probs, axis=1)[:, :2]):
+        dense[row, best] = probs[row, best] / probs[row, best].sum()
+    plain = sparse.drop_columns(["target"]).append_column("target", [dense[:, np.argsort(names)].tolist()])
+    if known == "propensity":
+        assert both(save(plain))[0].value == pytest.approx(memory.value)
+
+
+def test_objects_need_not_name_every_action(table, tmp_path):
+    import json
+
+    names = ["up", "down", "left", "right"]
+    lines = []
+    for row in table.to_pylist():
+        best = int(np.argmax(row["target"]))
+        lines.append({"action": names[row["action"]], "reward": row["reward"], "propensity": row["propensity"]})
+        lines[-1]["target"] = {names[best]: 1.0}
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    memory, local = both(tmp_path / "log.jsonl", candidates="default")
+    same(memory, local)
+
+
+def test_many_actions_are_worked_on_fewer_rows_at_a_time(table, save, monkeypatch):
+    path = save(table, row_group_size=3000)
+    whole = both(path)
+    monkeypatch.setattr("counterfold.tally.NUMBERS", 1)
+    monkeypatch.setattr("counterfold.sums.NUMBERS", 1)
+    cut = both(path)
+    same(whole[0], cut[0])
+    same(whole[1], cut[1])
+
+
 # groups
 
 

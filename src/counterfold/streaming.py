@@ -338,9 +338,9 @@ def known_actions(layout: "Layout", head: "pa.Table", engine: Engine) -> Sequenc
             continue
         found = _columns.matrix(head, layout.roles[role]) if role == "logging_probs" else _first_logger(layout, head)
         names = getattr(found, "column_names", None)
-        if names is not None:
+        if names is not None and not _is_map(head, layout.roles[role]):
             return tuple(names)
-        width = found.shape[1]
+        width = None if names is not None else found.shape[1]
         break
     labels = layout.labels(head, "action")
     if width is not None and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < width:
@@ -353,6 +353,13 @@ def _first_logger(layout: "Layout", head: "pa.Table") -> Any:
 
     labels = {str(label) for label in layout.labels(head, "logger")}
     return next(iter(_columns.matrices(head, layout.roles["logger_probs"], labels).values()))
+
+
+def _is_map(table: "pa.Table", column: str) -> bool:
+    """Say whether a column holds maps, which may name other actions in other rows."""
+    import pyarrow as pa
+
+    return column in table.column_names and pa.types.is_map(table.column(column).type)
 
 
 def _is_full(table: "pa.Table", column: str) -> bool:
