@@ -3,7 +3,7 @@
 Every measurement is a process of its own; what is compared is measured by turns, and ratios are of medians. Prints a
 table and writes docs/scale/bench.json, from which docs/scale/scale.png is drawn. `--data` keeps the logs and a journal
 of what was measured, so that a run that was stopped goes on where it was as long as the code is the same. Logs have
-190 bytes a row, 32 where only weights are in them; `--most 100000000` adds those of 50 and 100 million rows.
+190 bytes a row, 21 where only weights are in them; `--most 100000000` adds those of 50 and 100 million rows.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from measuring import Bench, Group, machine
+from scale_plot import drawn
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -204,9 +205,11 @@ def main():
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="where logs and measurements are kept")
     parser.add_argument("--sections", nargs="+", choices=SECTIONS, default=list(SECTIONS), metavar="NAME")
     parser.add_argument("--most", type=int, default=10**7, metavar="ROWS", help="leave out longer logs")
+    parser.add_argument("--repeats", type=int, metavar="N", help="how often each is measured")
     parser.add_argument("--output", type=Path, metavar="FILE", help="where the results go")
     given = parser.parse_args()
     sizes = QUICK if given.quick else Sizes()
+    sizes = replace(sizes, repeats=given.repeats or sizes.repeats)
     fit = {name: tuple(n for n in getattr(sizes, name) if n <= given.most) for name in ("rows", "weights", "spark")}
     console = Console(soft_wrap=True) if sys.stdout.isatty() else Console(width=110)
     with tempfile.TemporaryDirectory() as folder:
@@ -217,10 +220,8 @@ def main():
             found["sections"][name] = [bench.group(one) for one in several]
         output = given.output or (Path(folder) / "bench.json" if given.quick else RESULTS)
         written(found, output)
-        from scale_plot import drawn
-
+        shown(found, console)
         drawn(found, output.with_name("scale.png"))
-    shown(found, console)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ def by_number(place, lines, what, reading):
         place.yaxis.set_major_formatter("{x:g}")
     if alike and what != "targets" and rows in reading:
         place.axhline(reading[rows], color=READING, linestyle="--", linewidth=1.2)
-        place.annotate("reading alone", (counts[-1], reading[rows]), (0, 4), None, "offset points", ha="right", size=8)
+        place.text(counts[-1], reading[rows], "reading alone", size=8, ha="right", va="bottom")
     if max(counts) >= 50 * min(counts) and what != "candidates":
         place.set_xscale("log")
     place.set_xticks(counts, [f"{count:,}" for count in counts])

@@ -2,6 +2,7 @@
 
 import io
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def found(monkeypatch):
     sections = {}
     for name, section in scale.SECTIONS.items():
         sections[name] = []
-        for group in section(scale.QUICK):
+        for group in section(replace(scale.QUICK, more=10**5)):
             result = {"seconds": 1.0, "peak_mib": 100.0, "candidates": 7, "session_seconds": 3.0}
             lines = [measuring.line_of(label, work, [result], 2.0) for label, work in group.works.items()]
             sections[name].append({"title": group.title, "lines": [line | {"bytes": 1 << 20} for line in lines]})
@@ -70,8 +71,6 @@ def found(monkeypatch):
 
 def test_results_are_written_shown_and_drawn(found, tmp_path):
     pytest.importorskip("matplotlib")
-    from scale_plot import drawn
-
     scale.written(found, tmp_path / "docs" / "bench.json")
     part = {"machine": found["machine"], "sections": {"single": []}}
     scale.written(part, tmp_path / "docs" / "bench.json")
@@ -81,7 +80,7 @@ def test_results_are_written_shown_and_drawn(found, tmp_path):
     scale.shown(found, Console(file=out, width=110))
     assert "local[2,4]" in out.getvalue()
     assert str(Path.home()) not in out.getvalue()
-    assert all(path.stat().st_size > 1000 for path in drawn(found, tmp_path / "scale.png"))
+    assert all(path.stat().st_size > 1000 for path in scale.drawn(found, tmp_path / "scale.png"))
 
 
 def test_what_ten_more_cost():
