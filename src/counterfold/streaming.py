@@ -12,27 +12,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from counterfold import checks, parts
-from counterfold.candidates import Wanted, depend_on_rows, gathered
+from counterfold.candidates import depend_on_rows, gathered
 from counterfold.contents import Contents
-from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, judged, mean_test
-from counterfold.doubts import opposed
+from counterfold.diagnostics import Diagnostics
 from counterfold.engines.base import Batch, Engine
 from counterfold.errors import DataError, ParameterError
-from counterfold.estimates import Estimate
-from counterfold.estimators.base import Estimator
-from counterfold.estimators.snips import SNIPS
-from counterfold.evaluation import Candidate, Evaluation
+from counterfold.evaluation import Evaluation
+from counterfold.judging import Contest
 from counterfold.log import Log
-from counterfold.models import Column, as_model
+from counterfold.models import as_model
 from counterfold.models._given import Given
 from counterfold.models._streamed import Streamed, fitted_on, ridge_stream
 from counterfold.models.base import RewardModel
 from counterfold.pool import one_blas_thread
 from counterfold.progress import Progress, bar
+from counterfold.question import Question
 from counterfold.readers import LogScan
-from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
-from counterfold.settling import part, settled, warned
+from counterfold.settling import part, settled
 from counterfold.sums import BUCKETS
 from counterfold.survey import Survey, Surveying, sample_size
 from counterfold.tally import Aim, Looking, Tally, Tallying
@@ -42,29 +39,8 @@ if TYPE_CHECKING:
 
     from counterfold.readers._layout import Layout
 
-HEAD, ENOUGH = 1 << 14, 1 << 13
-"""How many of the first rows tell what the columns hold, and how many of the sample what a model's noise does."""
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """What is asked of a log, whatever the engine: the arguments of `evaluate`."""
-
-    candidates: Wanted | Sequence[Wanted]
-    selector: Selector | str
-    reward_model: Any
-    seed: int
-    level: float
-
-    def __post_init__(self) -> None:
-        """Check what is the same for every log."""
-        checks.inside(0, 1, level=self.level)
-        checks.whole(0, seed=self.seed)
-
-    @property
-    def predictions(self) -> str | None:
-        """Return the column of predicted rewards, if there is one."""
-        return self.reward_model.name if isinstance(self.reward_model, Column) else None
+HEAD = 1 << 14
+"""How many of the first rows tell what the columns hold."""
 
 
 def evaluate_scan(
@@ -91,7 +67,7 @@ class Run:
 
     plan: "Plan"
     survey: Survey | None
-    contests: "Mapping[str, Contest]"
+    contests: Mapping[str, Contest]
     tally: Tally
 
     @classmethod
@@ -205,7 +181,7 @@ class Plan:
             raise DataError(f"`group` must have at least 2 different groups, got {len(survey.groups)}.")
         return survey
 
-    def prepared(self, survey: Survey | None) -> "tuple[Tallying, dict[str, Contest]]":
+    def prepared(self, survey: Survey | None) -> tuple[Tallying, dict[str, Contest]]:
         """Return what the last pass sums, and who competes for every target."""
         batch, rows, looking = self.head, None, self.looking
         if survey is not None:
@@ -234,96 +210,6 @@ class Plan:
         if stream is not None and survey.model is not None:
             return stream.fitted(survey.model)
         return fitted_on(next(iter(self.looking.rows(sample, None)[1].values()))[1].examples, self.model)
-
-
-@dataclass(frozen=True, eq=False)
-class Contest:
-    """The candidates for one target, and who judges them."""
-
-    question: Question
-    whole: Rows
-    judge: Selector
-    estimators: Mapping[str, Estimator]
-    left_out: dict[str, str]
-    model: Streamed | None
-
-    @property
-    def summed(self) -> list[Estimator]:
-        """Return everything that must be summed: candidates, the validator, and SNIPS as a second opinion."""
-        validator = getattr(self.judge, "validator", None)
-        return list(dict.fromkeys([*self.estimators.values(), *([validator] if validator else []), SNIPS()]))
-
-    def judged(self, name: str, tally: Tally, survey: Survey | None) -> Evaluation:
-        """Return the answer for a target."""
-        sums = tally.sums[name].occupied
-        parts.enough(tally.rewards.count)
-        parts.varied("reward", tally.rewards.low, tally.rewards.high, tally.rewards.count)
-        diagnostics = warned(self.diagnosed(name, tally, survey), name)
-        contestants = list(self.estimators.values())
-        rng = np.random.default_rng(self.question.seed)
-        selection = self.judge.summed_selection(sums, contestants, rng)
-        winner = selection.answer(contestants)
-        chosen = list(self.estimators)[selection.chosen] if winner in contestants else winner.name
-        answer = self.with_model_noise(sums.estimate(chosen, winner), winner)
-        if diagnostics.effective_rows and (diagnostics.unsupported_mass or 0.0) < SOME_UNSUPPORTED:
-            diagnostics = opposed(diagnostics, answer, sums.estimate("SNIPS", SNIPS()))
-        table = []
-        for place, (label, estimator) in enumerate(self.estimators.items()):
-            one, score = sums.estimate(label, estimator), float(selection.scores[place])
-            share = float(selection.shares[place])
-            table.append(Candidate(label, one.value, one.stderr, score, place == selection.chosen, share))
-        return Evaluation(
-            estimate=answer,
-            interval=answer.interval(self.question.level),
-            level=self.question.level,
-            selected=chosen,
-            estimator=winner,
-            selector=self.judge,
-            table=table,
-            left_out=self.left_out,
-            diagnostics=diagnostics,
-            seed=int(self.question.seed),
-        )
-
-    def with_model_noise(self, answer: Estimate, estimator: Estimator) -> Estimate:
-        r"""Return the answer with an error that includes the noise of fitting the reward model.
-
-        Models fitted without one of m parts of the rows say $V_{-b}$ on the sample; their jackknife variance
-        $\frac{m-1}{m} \sum_b (V_{-b} - \bar V)^2$ adds to that of the contributions, which takes the model as given.
-        """
-        if self.model is None or not self.model.without or not estimator.uses("model"):
-            return answer
-        some = self.whole.take(slice(ENOUGH))
-        values = np.array([estimator.value(replace(some, model=Streamed((one,)))) for one in self.model.without])
-        noise = np.square(values - values.mean()).sum() * (len(values) - 1) / len(values)
-        return replace(answer, refit_stderr=float(np.hypot(answer.stderr, np.sqrt(noise))))
-
-    def diagnosed(self, name: str, tally: Tally, survey: Survey | None) -> Diagnostics:
-        """Return what the weights of a target say about trust."""
-        sums, rows = tally.sums[name].occupied, tally.rewards.count
-        weights, mean = tally.weights[name], Estimate("mean weight", sums.weights / sums.sizes, sizes=sums.sizes)
-        total = float(sums.weights.sum())
-        mass = None if weights.unsupported_mass is None else weights.unsupported_mass / rows
-        return judged(
-            Diagnostics(
-                rows=rows,
-                effective_rows=total**2 / weights.squares if total else 0.0,
-                largest_weight=weights.largest,
-                largest_share=weights.largest / total if total else 1.0,
-                mean_weight=total / rows,
-                mean_weight_p=mean_test(mean, 1 - (mass or 0.0)),
-                unsupported_rows=weights.unsupported_rows,
-                unsupported_mass=mass,
-                bandwidth=None,
-                reward_low=tally.rewards.low,
-                reward_high=tally.rewards.high,
-                model_shift=None,
-                disagreement=None,
-                groups=None if survey is None else survey.group_count,
-                verdict="good",
-                reasons=(),
-            )
-        )
 
 
 def known_actions(layout: "Layout", head: "pa.Table", engine: Engine) -> Sequence[Any]:
