@@ -330,6 +330,28 @@ def test_the_noise_of_fitting_the_model_is_counted_as_in_memory(save):
     assert local == pytest.approx(memory, rel=0.15)
 
 
+def test_the_reward_model_is_questioned_as_in_memory(save):
+    from sklearn.datasets import load_digits
+
+    from counterfold.experiments.classification import Classification
+
+    problem = Classification().problem(*load_digits(return_X_y=True), np.random.default_rng(0))
+    log = problem.log
+    columns = {f"x{place}": log.context[:, place] for place in range(64)} | {"action": log.action, "reward": log.reward}
+    columns |= {"logging_probs": log.logging_probs.tolist(), "target": problem.target.tolist()}
+    path = save(pa.table(columns))
+    for candidate in ("dr", "dm", "ips"):
+        shifts, reasons = [], []
+        for result in both(path, candidates=[candidate]):
+            shifts.append(result.diagnostics.model_shift)
+            reasons.append([reason for reason in result.diagnostics.reasons if "was not fitted on" in reason])
+        assert shifts[0] == (None if candidate == "ips" else pytest.approx(shifts[1]))
+        assert reasons[0] == reasons[1] != []
+    assert not [
+        reason for reason in both(path, reward_model="cross-fitted")[1].diagnostics.reasons if "fitted on" in reason
+    ]
+
+
 # the sample
 
 

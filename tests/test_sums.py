@@ -57,6 +57,17 @@ def test_the_value_follows_from_means_of_terms_and_so_do_contributions(family):
     np.testing.assert_allclose(values(estimators, rows), [one.value(rows) for one in estimators], rtol=1e-9, atol=1e-11)
 
 
+def test_terms_of_a_row_depend_on_nothing_else_unless_said_otherwise(family):
+    rows, estimators = family
+    if not estimators[0].rowwise:
+        assert type(estimators[0]) in {cf.GroupIPS, cf.LearnedMIPS}
+        return
+    some = np.random.default_rng(0).permutation(97)[:20]
+    alone = rows.take(some, lambda: rows.q[some])
+    for one in estimators:
+        np.testing.assert_allclose(one.terms(alone), one.terms(rows)[:, some], rtol=1e-12, atol=1e-12)
+
+
 def test_scattered_parts_may_be_empty_and_rows_in_any_order():
     parts = Scattered(np.array([2, 0, 2]), 4)
     np.testing.assert_array_equal(parts.sizes, [1, 0, 2, 0])

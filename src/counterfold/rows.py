@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Literal
+from functools import cached_property, partial
+from typing import Any, Literal
 
 import numpy as np
 
@@ -185,6 +185,27 @@ class Rows:
             logging_probs=taken(self.logging_probs, index),
             groups=None if self.groups is None else taken(self.groups, index),
             refit=refit,
+        )
+
+    @classmethod
+    def joined(cls, several: Sequence["Rows"]) -> "Rows":
+        """Return the rows of several subsets of one log, one after the other, with their predictions but no context."""
+        first = several[0]
+
+        def all_of(name: str) -> Any:
+            return np.concatenate([getattr(rows, name) for rows in several])
+
+        return replace(
+            first,
+            examples=Examples.joined(
+                [replace(rows.examples, context=rows.examples.context[:, :0]) for rows in several]
+            ),
+            weights=all_of("weights"),
+            propensity=all_of("propensity"),
+            target_probs=all_of("target_probs"),
+            logging_probs=all_of("logging_probs"),
+            groups=None if first.groups is None else all_of("groups"),
+            refit=None if first.model is None else partial(all_of, "q"),
         )
 
     def halves(self, cuts: Sequence[int]) -> Iterator[tuple["Rows", "Rows"]]:

@@ -25,6 +25,9 @@ class Estimator(ABC):
     kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
     """What an action may be."""
 
+    rowwise: ClassVar[bool] = True
+    """Whether the terms of a row depend on nothing else, given its predictions."""
+
     limits: ClassVar[Mapping[float, str]] = {}
     """What the estimator equals at some values of its parameter: another estimator's name, or a few words."""
 

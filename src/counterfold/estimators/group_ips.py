@@ -30,6 +30,7 @@ class GroupIPS(Estimator):
     """
 
     groups: int = 8
+    rowwise: ClassVar[bool] = False
     limits: ClassVar[Mapping[float, str]] = {1: "the mean reward"}
     needs: ClassVar[tuple[Part, ...]] = ("target_probs", "logging_probs", "model")
 

@@ -31,6 +31,7 @@ class LearnedMIPS(Estimator):
     """
 
     clusters: int = 8
+    rowwise: ClassVar[bool] = False
     limits: ClassVar[Mapping[float, str]] = {1: "the mean reward", MANY: "ips"}
     needs: ClassVar[tuple[Part, ...]] = ("target_probs", "logging_probs", "model")
 

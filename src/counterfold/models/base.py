@@ -15,6 +15,10 @@ Lazy = Callable[[], Floats]
 """Predicted rewards (n x A), computed when called."""
 
 
+BY_ROW = ("ids", "units", "context", "actions", "rewards", "doses")
+"""What examples hold for every row."""
+
+
 @dataclass(frozen=True, eq=False)
 class Examples:
     """What a reward model learns from: `ids` are places in the log, `units` the groups, or the rows themselves.
@@ -37,9 +41,14 @@ class Examples:
 
     def take(self, index: Ints | slice) -> "Examples":
         """Return some of the rows; a slice copies nothing."""
-        names = ("ids", "units", "context", "actions", "rewards", "doses")
-        some: dict[str, Any] = {name: taken(getattr(self, name), index) for name in names}
+        some: dict[str, Any] = {name: taken(getattr(self, name), index) for name in BY_ROW}
         return replace(self, **some)
+
+    @classmethod
+    def joined(cls, several: Sequence["Examples"]) -> "Examples":
+        """Return the rows of several, one after the other."""
+        every: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in several]) for name in BY_ROW}
+        return replace(several[0], **every)
 
 
 Predictor = Callable[[Examples], Floats]

@@ -111,7 +111,7 @@ def _positive(gram: Floats, right: Floats) -> Floats:
     """Return the solution of equations that are positive definite but for rounding errors."""
     from scipy.linalg.lapack import dposv
 
-    _, solution, failed = dposv(gram, right)
+    _, solution, failed = dposv(gram.T, right)  # the same matrix, as LAPACK wants it
     return np.asarray(np.linalg.pinv(gram, hermitian=True) @ right if failed else solution)
 
 

@@ -1,6 +1,6 @@
 """What cross-validation computes: candidates on one part of the rows, a validator on the rest, on many splits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,10 @@ def unit_losses(sums: Sums, candidates: Sequence[Estimator], validator: Estimato
     return np.square(every.values(candidates, before / sizes) - validator.of_means(rest))
 
 
+STACKED, JOINED = 1 << 15, 1 << 12
+"""How many rows of several splits are worked on by one thread, and how few of them as if they were one."""
+
+
 class Split(NamedTuple):
     """An order of the rows and, per candidate, how many of them it gets; the validator gets the rest."""
 
@@ -45,34 +49,55 @@ def split_losses(
     judging = validator.uses("model")
     fitting = np.array([one.uses("model") for one in candidates])
     free = np.flatnonzero(~fitting).tolist()
+    lines, line = np.unique(cuts, axis=0, return_inverse=True)
     requests = [(candidates[place], cuts[place]) for place in free]
-    if not judging:
-        requests += [(validator, line) for line in cuts]
-    sides = on_prefixes(rows, requests, splits)
+    sides = on_prefixes(rows, requests + [(validator, one) for one in lines if not judging], splits)
     for place, (before, _) in zip(free, sides, strict=False):
         found[place] = before
     if not judging:
-        truth[:] = [after for _, after in sides[len(free) :]]
-    seen = np.arange(len(candidates)) if judging else np.flatnonzero(fitting)
+        truth = np.stack([after for _, after in sides[len(free) :]])[line]
+    if not judging and not fitting.any():
+        return np.square(found - truth)
+    needed = range(len(lines)) if judging else sorted(set(line[fitting].tolist()))
 
-    def refitted(split: Split) -> tuple[Floats, Floats]:
-        places, where = np.unique(split.cuts[seen], return_inverse=True)
-        column, held = np.empty((2, len(candidates)))
-        order = split.order if judging else split.order[: places[-1]]
-        for number, (train, rest) in enumerate(rows.take(order).halves(places.tolist())):
-            here = seen[where == number]
+    def refitted(group: Ints) -> None:
+        """Fill in what needs a model on some of the splits; they are many rows with a part for each."""
+        halves = [_halves(rows, splits[one].order, lines[needed, one], whole=judging) for one in group.tolist()]
+        for number in needed:
+            pairs = [next(half) for half in halves]
+            here = np.flatnonzero(line == number)
             mine = here[fitting[here]]
             if len(mine):
-                column[mine] = values([candidates[place] for place in mine.tolist()], train)
+                some = [candidates[place] for place in mine.tolist()]
+                found[np.ix_(mine, group)] = on_each(some, [train for train, _ in pairs])
             if judging:
-                held[here] = validator.value(rest)
-        return column, held
+                truth[np.ix_(here, group)] = on_each([validator], [rest for _, rest in pairs])
 
-    if len(seen):
-        columns, held = (np.column_stack(side) for side in zip(*pool.map(refitted, splits), strict=True))
-        found[fitting] = columns[fitting]
-        truth = held if judging else truth
+    together = max(1, STACKED // len(rows))
+    pool.map(refitted, np.array_split(np.arange(len(splits)), -(-len(splits) // together)))
     return np.square(found - truth)
+
+
+def _halves(rows: Rows, order: Ints, cuts: Ints, *, whole: bool) -> Iterator[tuple[Rows, Rows]]:
+    """Yield both sides of ascending cuts of an order; only the first sides are whole unless asked for."""
+    return rows.take(order if whole else order[: cuts[-1]]).halves(cuts.tolist())
+
+
+def on_each(estimators: Sequence[Estimator], several: Sequence[Rows]) -> Floats:
+    """Return what estimators say on each of several rows (estimators x several), as parts of all of them."""
+    ends = np.cumsum([len(rows) for rows in several])
+    if len(several) == 1 or ends[-1] > JOINED:
+        return np.stack([values(estimators, rows) for rows in several], axis=1)
+    found = np.empty((len(estimators), len(several)))
+    alone = np.array([one.rowwise for one in estimators])
+    for place in np.flatnonzero(~alone).tolist():
+        found[place] = [estimators[place].value(rows) for rows in several]
+    if alone.any():
+        some = [one for one in estimators if one.rowwise]
+        parts = Neighbours(np.concatenate([[0], ends[:-1]]), int(ends[-1]))
+        sums = Sums.of(Rows.joined(several), some, parts)
+        found[alone] = sums.values(some, sums.terms / sums.sizes)
+    return found
 
 
 def on_prefixes(
