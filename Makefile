@@ -20,12 +20,13 @@ lint: .venv/dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-bench: .venv/dev  ## ratios against naive loops, and what rounding and cross-fitting do
+bench: .venv/dev  ## ratios against naive loops and reading alone, and what some choices do; ARGS=--quick for minutes
 	$(BIN)/python benchmarks/estimators.py
 	$(BIN)/python benchmarks/naive_loop.py
 	$(BIN)/python benchmarks/choices.py
 	$(BIN)/python benchmarks/pasif.py
 	$(BIN)/python benchmarks/doses.py
+	$(BIN)/python benchmarks/scale.py $(ARGS)
 
 methods: .venv/installed  ## write the table of all methods into the docs
 	$(BIN)/counterfold methods --markdown > docs/methods.md

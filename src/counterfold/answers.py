@@ -22,11 +22,12 @@ from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.pool import Pool, one_blas_thread
 from counterfold.progress import Progress, bar
+from counterfold.question import Question
 from counterfold.readers import LogScan
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
 from counterfold.settling import part, settled, warned
-from counterfold.streaming import Answers, Question, diagnose_scan, evaluate_scan
+from counterfold.streaming import Answers, diagnose_scan, evaluate_scan
 from counterfold.target import Target, as_target
 
 

@@ -125,7 +125,7 @@ def evaluate(
     """Say what each target policy would have earned, with an interval and the evidence."""
     from counterfold.answers import evaluated
     from counterfold.models import Column
-    from counterfold.streaming import Question
+    from counterfold.question import Question
 
     model = None if reward_model == "none" else reward_model
     chosen = chosen_selector(selector, validator, splits)

@@ -63,14 +63,17 @@ def questioned(
     elsewhere = replace(rows, model=CrossFitted(rows.model))
     if estimator.uses("model"):
         inside, outside = replace(answer, refit_stderr=0.0), estimated(answer.name, estimator, elsewhere)
-        shift, moved = moves(inside, outside)
-        found = replace(found, model_shift=shift)
-        found = doubted(found, _moved("the answer", inside, outside)) if moved else found
+        found = replace(found, model_shift=moves(inside, outside)[0])
+        found = compared(found, "the answer", inside, outside)
     if validator is not None and validator.uses("model") and validator != estimator:
         inside, outside = (estimated(validator.name, validator, where) for where in (rows, elsewhere))
-        _, moved = moves(inside, outside)
-        found = doubted(found, _moved(f"the validator {validator.name}", inside, outside)) if moved else found
+        found = compared(found, f"the validator {validator.name}", inside, outside)
     return found
+
+
+def compared(found: Diagnostics, what: str, inside: Estimate, outside: Estimate) -> Diagnostics:
+    """Return the diagnostics with a doubt if an estimate is another one out of sample."""
+    return doubted(found, _moved(what, inside, outside)) if moves(inside, outside)[1] else found
 
 
 def moves(inside: Estimate, outside: Estimate) -> tuple[float, bool]:

@@ -50,8 +50,12 @@ def dimensions(value: Any) -> int | None:
         return None
 
 
-def arranged(name: str, array: Floats, columns: Columns, actions: tuple[Any, ...]) -> Floats:
-    """Return `array` with one column per action, in the order of `actions`."""
+def arranged(name: str, array: Floats, columns: Columns, actions: tuple[Any, ...], *, sparse: bool = False) -> Floats:
+    """Return `array` with one column per action, in the order of `actions`; a `sparse` one may lack some, all 0."""
+    if columns is not None and sparse and len(columns) < len(actions):
+        named = set(map(str, columns))
+        lacking = [str(action) for action in actions if str(action) not in named]
+        array, columns = np.hstack([array, np.zeros((len(array), len(lacking)))]), (*columns, *lacking)
     checks.width(name, array, actions)
     if columns is None:
         return array
@@ -189,7 +193,7 @@ def availability_of(available: Any, codes: Ints, actions: tuple[Any, ...]) -> Bo
 def probabilities_of(name: str, value: Any, rows: int, actions: tuple[Any, ...]) -> Floats:
     """Return a policy's probabilities with one column per action."""
     array, columns = matrix(name, value, rows)
-    probs = arranged(name, array, columns, actions)
+    probs = arranged(name, array, columns, actions, sparse=True)
     checks.probabilities(name, probs)
     return probs
 

@@ -97,6 +97,8 @@ def _read(field: str, hint: Any, text: str) -> Any:
     if folder:
         return build(folder, text)
     options = _options(hint)
+    if bool in options:
+        return {"true": True, "false": False}.get(text.lower(), text)
     for option in options:
         if option in (int, float):
             with suppress(ValueError):

@@ -12,27 +12,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from counterfold import checks, parts
-from counterfold.candidates import Wanted, depend_on_rows, gathered
+from counterfold.candidates import depend_on_rows, gathered
 from counterfold.contents import Contents
-from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, judged, mean_test
-from counterfold.doubts import opposed
+from counterfold.diagnostics import Diagnostics
 from counterfold.engines.base import Batch, Engine
 from counterfold.errors import DataError, ParameterError
-from counterfold.estimates import Estimate
-from counterfold.estimators.base import Estimator
-from counterfold.estimators.snips import SNIPS
-from counterfold.evaluation import Candidate, Evaluation
+from counterfold.evaluation import Evaluation
+from counterfold.judging import Contest
 from counterfold.log import Log
-from counterfold.models import Column, as_model
+from counterfold.models import as_model
 from counterfold.models._given import Given
 from counterfold.models._streamed import Streamed, fitted_on, ridge_stream
 from counterfold.models.base import RewardModel
 from counterfold.pool import one_blas_thread
 from counterfold.progress import Progress, bar
+from counterfold.question import Question
 from counterfold.readers import LogScan
-from counterfold.rows import Rows
-from counterfold.selectors.base import Selector, lowest
-from counterfold.settling import part, settled, warned
+from counterfold.selectors.base import Selector
+from counterfold.settling import part, settled
 from counterfold.sums import BUCKETS
 from counterfold.survey import Survey, Surveying, sample_size
 from counterfold.tally import Aim, Looking, Tally, Tallying
@@ -44,27 +41,6 @@ if TYPE_CHECKING:
 
 HEAD = 1 << 14
 """How many of the first rows tell what the columns hold."""
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """What is asked of a log, whatever the engine: the arguments of `evaluate`."""
-
-    candidates: Wanted | Sequence[Wanted]
-    selector: Selector | str
-    reward_model: Any
-    seed: int
-    level: float
-
-    def __post_init__(self) -> None:
-        """Check what is the same for every log."""
-        checks.inside(0, 1, level=self.level)
-        checks.whole(0, seed=self.seed)
-
-    @property
-    def predictions(self) -> str | None:
-        """Return the column of predicted rewards, if there is one."""
-        return self.reward_model.name if isinstance(self.reward_model, Column) else None
 
 
 def evaluate_scan(
@@ -91,7 +67,7 @@ class Run:
 
     plan: "Plan"
     survey: Survey | None
-    contests: "Mapping[str, Contest]"
+    contests: Mapping[str, Contest]
     tally: Tally
 
     @classmethod
@@ -163,6 +139,9 @@ class Plan:
         """Return the plan for one log and its targets."""
         from counterfold.readers import _roles
 
+        judge = part("selectors", question.selector, Selector)
+        if not judge.scales():
+            raise ParameterError(f"the selector {type(judge).__name__} needs the log in memory; use engine 'memory'.")
         table, numbers = engine.head()
         table, numbers = table.slice(0, HEAD), numbers[:HEAD]
         head = Batch(table, numbers)
@@ -172,7 +151,7 @@ class Plan:
             _roles.require(table, {"target": name})
         layout = scan.layout(table, beside)
         if "dose" in layout.roles:
-            raise DataError("a log of doses must be evaluated in memory; use engine='memory'.")
+            raise DataError("a log of doses must be evaluated in memory; use engine 'memory'.")
         spread = [place for name in beside for place in _roles.places(table, "target", name)]
         full = any(not isinstance(aim, str) or _is_full(table, aim) for aim in aims.values())
         if full or {"logging_probs", "available", "logger_probs"} & set(layout.roles):
@@ -203,7 +182,7 @@ class Plan:
             raise DataError(f"`group` must have at least 2 different groups, got {len(survey.groups)}.")
         return survey
 
-    def prepared(self, survey: Survey | None) -> "tuple[Tallying, dict[str, Contest]]":
+    def prepared(self, survey: Survey | None) -> tuple[Tallying, dict[str, Contest]]:
         """Return what the last pass sums, and who competes for every target."""
         batch, rows, looking = self.head, None, self.looking
         if survey is not None:
@@ -216,6 +195,7 @@ class Plan:
         for name, (_, sample) in targets.items():
             whole = replace(sample, stands_for=rows)
             judge = settled(part("selectors", self.question.selector, Selector), whole)
+            judge = judge.unfitted()
             estimators, left_out = gathered(self.question.candidates, whole, judge.beyond)
             contests[name] = Contest(self.question, whole, judge, estimators, left_out, model)
         wholes = {name: contest.whole for name, contest in contests.items()}
@@ -234,97 +214,6 @@ class Plan:
         return fitted_on(next(iter(self.looking.rows(sample, None)[1].values()))[1].examples, self.model)
 
 
-@dataclass(frozen=True, eq=False)
-class Contest:
-    """The candidates for one target, and who judges them."""
-
-    question: Question
-    whole: Rows
-    judge: Selector
-    estimators: Mapping[str, Estimator]
-    left_out: dict[str, str]
-    model: Streamed | None
-
-    @property
-    def summed(self) -> list[Estimator]:
-        """Return everything that must be summed: candidates, the validator, and SNIPS as a second opinion."""
-        validator = getattr(self.judge, "validator", None)
-        return list(dict.fromkeys([*self.estimators.values(), *([validator] if validator else []), SNIPS()]))
-
-    def judged(self, name: str, tally: Tally, survey: Survey | None) -> Evaluation:
-        """Return the answer for a target."""
-        sums = tally.sums[name].occupied
-        parts.enough(tally.rewards.count)
-        parts.varied("reward", tally.rewards.low, tally.rewards.high, tally.rewards.count)
-        diagnostics = warned(self.diagnosed(name, tally, survey), name)
-        contestants = list(self.estimators.values())
-        rng = np.random.default_rng(self.question.seed)
-        selection = lowest(self.judge.summed_scores(sums, contestants, rng))
-        chosen = list(self.estimators)[selection.chosen]
-        winner = contestants[selection.chosen]
-        answer = self.with_model_noise(sums.estimate(chosen, winner), winner)
-        if diagnostics.effective_rows and (diagnostics.unsupported_mass or 0.0) < SOME_UNSUPPORTED:
-            diagnostics = opposed(diagnostics, answer, sums.estimate("SNIPS", SNIPS()))
-        table = []
-        for place, (label, estimator) in enumerate(self.estimators.items()):
-            one, score = sums.estimate(label, estimator), float(selection.scores[place])
-            share = float(selection.shares[place])
-            table.append(Candidate(label, one.value, one.stderr, score, place == selection.chosen, share))
-        return Evaluation(
-            estimate=answer,
-            interval=answer.interval(self.question.level),
-            level=self.question.level,
-            selected=chosen,
-            estimator=winner,
-            selector=self.judge,
-            table=table,
-            left_out=self.left_out,
-            diagnostics=diagnostics,
-            seed=int(self.question.seed),
-        )
-
-    def with_model_noise(self, answer: Estimate, estimator: Estimator) -> Estimate:
-        r"""Return the answer with an error that includes the noise of fitting the reward model.
-
-        Models fitted without one of m parts of the rows say $V_{-b}$ on the sample; their jackknife variance
-        $\frac{m-1}{m} \sum_b (V_{-b} - \bar V)^2$ adds to that of the contributions, which takes the model as given.
-        """
-        if self.model is None or not self.model.without or not estimator.uses("model"):
-            return answer
-        values = np.array(
-            [estimator.value(replace(self.whole, model=Streamed((one,)), refit=None)) for one in self.model.without]
-        )
-        noise = np.square(values - values.mean()).sum() * (len(values) - 1) / len(values)
-        return replace(answer, refit_stderr=float(np.hypot(answer.stderr, np.sqrt(noise))))
-
-    def diagnosed(self, name: str, tally: Tally, survey: Survey | None) -> Diagnostics:
-        """Return what the weights of a target say about trust."""
-        sums, rows = tally.sums[name].occupied, tally.rewards.count
-        weights, mean = tally.weights[name], Estimate("mean weight", sums.weights / sums.sizes, sizes=sums.sizes)
-        total = float(sums.weights.sum())
-        mass = None if weights.unsupported_mass is None else weights.unsupported_mass / rows
-        return judged(
-            Diagnostics(
-                rows=rows,
-                effective_rows=total**2 / weights.squares if total else 0.0,
-                largest_weight=weights.largest,
-                largest_share=weights.largest / total if total else 1.0,
-                mean_weight=total / rows,
-                mean_weight_p=mean_test(mean, 1 - (mass or 0.0)),
-                unsupported_rows=weights.unsupported_rows,
-                unsupported_mass=mass,
-                bandwidth=None,
-                reward_low=tally.rewards.low,
-                reward_high=tally.rewards.high,
-                model_shift=None,
-                disagreement=None,
-                groups=None if survey is None else survey.group_count,
-                verdict="good",
-                reasons=(),
-            )
-        )
-
-
 def known_actions(layout: "Layout", head: "pa.Table", engine: Engine) -> Sequence[Any]:
     """Return all actions: those that the user or the probabilities' columns name, or those in the log."""
     from counterfold.readers import _columns
@@ -337,9 +226,9 @@ def known_actions(layout: "Layout", head: "pa.Table", engine: Engine) -> Sequenc
             continue
         found = _columns.matrix(head, layout.roles[role]) if role == "logging_probs" else _first_logger(layout, head)
         names = getattr(found, "column_names", None)
-        if names is not None:
+        if names is not None and not _is_map(head, layout.roles[role]):
             return tuple(names)
-        width = found.shape[1]
+        width = None if names is not None else found.shape[1]
         break
     labels = layout.labels(head, "action")
     if width is not None and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < width:
@@ -352,6 +241,13 @@ def _first_logger(layout: "Layout", head: "pa.Table") -> Any:
 
     labels = {str(label) for label in layout.labels(head, "logger")}
     return next(iter(_columns.matrices(head, layout.roles["logger_probs"], labels).values()))
+
+
+def _is_map(table: "pa.Table", column: str) -> bool:
+    """Say whether a column holds maps, which may name other actions in other rows."""
+    import pyarrow as pa
+
+    return column in table.column_names and pa.types.is_map(table.column(column).type)
 
 
 def _is_full(table: "pa.Table", column: str) -> bool:

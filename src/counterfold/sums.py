@@ -1,13 +1,14 @@
 """Sums: what candidates add up to over units of rows; splits, errors and bootstrap samples need nothing else."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
 
 from counterfold.arrays import Floats, Ints, taken
 from counterfold.estimates import Estimate, standard_error
+from counterfold.estimators._mixture import Mixture
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.snips import SNIPS
 from counterfold.models.cross_fitted import scattered
@@ -18,8 +19,8 @@ from counterfold.rows import Rows
 BUCKETS = 1024
 """How many units a log is summed over, unless it has fewer rows or groups."""
 
-CHUNK = 1 << 17
-"""How many rows are sorted into buckets at a time."""
+CHUNK, NUMBERS = 1 << 17, 1 << 22
+"""How many rows are sorted into buckets at a time, and how many numbers a matrix of rows and actions may then hold."""
 
 FEW = 16
 """For how many estimators it does not pay to sort rows into buckets."""
@@ -80,6 +81,9 @@ class Sums:
 
     def totals(self, estimator: Estimator) -> Floats:
         """Return the sum of an estimator's contributions over each unit."""
+        if isinstance(estimator, Mixture):
+            used = [(one, share) for one, share in zip(estimator.parts, estimator.shares, strict=True) if share]
+            return np.asarray(sum(share * self.totals(one) for one, share in used))
         mine = self.terms[self.lines[estimator]]
         constant, factors = estimator.weighing(mine.sum(axis=1, keepdims=True) / self.sizes.sum())
         return np.asarray(constant * self.sizes + (factors * mine).sum(axis=0))
@@ -129,10 +133,11 @@ def bucketed(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums:
     bucket, buckets = bucket_of(rows.examples.units)
     if any(one.uses("model") for one in estimators):
         rows.q  # noqa: B018 (fitted once, before the rows are cut)
-    whole = [slice(start, start + CHUNK) for start in range(0, len(rows), CHUNK)]
+    step = max(1024, min(CHUNK, NUMBERS // rows.examples.n_actions))
+    whole = [slice(start, start + step) for start in range(0, len(rows), step)]
 
     def of_part(part: slice) -> Sums:
-        some = rows.take(part, lambda: rows.q[part])
+        some = replace(rows.take(part, lambda: rows.q[part]), whole=rows.whole or rows)
         return summed(some, estimators, bucket[part], buckets)
 
     several = pool.map(of_part, whole)

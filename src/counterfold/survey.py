@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from counterfold import checks, parts
+from counterfold import checks, parts, readers
 from counterfold.arrays import Ints
 from counterfold.engines.base import Batch
 from counterfold.models._streamed import RidgeStream, RidgeSums
@@ -88,7 +88,7 @@ class Surveying:
     def __call__(self, batch: Batch) -> Survey:
         """Return what is known of a batch."""
         table, numbers = batch
-        with checks.part(numbers):
+        with checks.part(numbers), readers.columns_named(self.layout.roles):
             rewards = parts.rewards_of(self.layout.numbers(table, "reward"))
             labels = self.layout.labels(table, "group") if "group" in self.layout.roles else None
             units = numbers if labels is None else hashed(labels)

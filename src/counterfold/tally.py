@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from counterfold.readers._layout import Layout
 
+NUMBERS = 1 << 22
+"""How many numbers a matrix of rows and actions may hold."""
+
 Aim = str | Callable[[Floats], Any]
 """A target of a log that is not in memory: a column, or a function of the context."""
 
@@ -128,7 +131,17 @@ class Tallying:
     direct: bool
 
     def __call__(self, batch: Batch) -> Tally:
-        """Return the sums of a batch over all buckets."""
+        """Return the sums of a batch over all buckets, of fewer rows at a time where there are many actions."""
+        step = max(1024, NUMBERS // max(len(self.looking.layout.actions or ()), 1))
+        starts = range(0, len(batch.numbers), step)
+        several = [Batch(batch.table.slice(at, step), batch.numbers[at : at + step]) for at in starts]
+        found = self.of(several[0])
+        for some in several[1:]:
+            found += self.of(some)
+        return found
+
+    def of(self, batch: Batch) -> Tally:
+        """Return the sums of a few rows."""
         log, targets = self.looking.rows(batch, self.model)
         sums, weights = {}, {}
         for name, (target, rows) in targets.items():

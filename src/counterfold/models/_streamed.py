@@ -10,7 +10,7 @@ from counterfold.models.base import Examples, Predictor, RewardModel, TrainedMod
 from counterfold.models.cross_fitted import CrossFitted, scattered
 from counterfold.models.ridge_per_action import RidgePerAction, Scaling, moments, table_of
 
-CELLS, SYSTEMS, FOLDS = 20, 4000, 5
+CELLS, SYSTEMS, FOLDS = 100, 4000, 5
 """Into how many cells rows are divided, of how many systems of equations at most; and folds, where nobody says."""
 
 
@@ -19,11 +19,13 @@ class Streamed(RewardModel):
     """What was fitted before, for rows that come a few at a time.
 
     With several `predictors`, each row is predicted by that of its fold, which never saw it. `without` are predictors
-    fitted on all but one of several equal parts; how they differ tells the noise of fitting.
+    fitted on all but one of several equal parts; how they differ tells the noise of fitting. `elsewhere` are those of
+    folds, where a single predictor saw every row.
     """
 
     predictors: tuple[Predictor, ...]
     without: tuple[Predictor, ...] = ()
+    elsewhere: tuple[Predictor, ...] = ()
     learns: ClassVar[bool] = False
 
     def predictions(self, examples: Examples) -> Floats:
@@ -69,8 +71,8 @@ class RidgeStream:
 
     def __post_init__(self) -> None:
         """Choose as many cells as the number of equations allows."""
-        wanted = max(2, min(CELLS, SYSTEMS // self.n_actions))
-        object.__setattr__(self, "cells", self.folds * max(1, round(wanted / self.folds)))
+        wanted, folds = min(CELLS, SYSTEMS // self.n_actions), self.folds if self.folds > 1 else FOLDS
+        object.__setattr__(self, "cells", folds * max(1, round(wanted / folds)))
 
     def sums(self, examples: Examples) -> RidgeSums:
         """Return the sums of some rows."""
@@ -84,11 +86,13 @@ class RidgeStream:
     def fitted(self, sums: RidgeSums) -> Streamed:
         """Return the model of all rows, or one for each fold."""
         cells = np.arange(self.cells)
-        if self.folds > 1:
-            predictors = tuple(self._solved(sums, cells % self.folds != fold) for fold in range(self.folds))
-            return Streamed(predictors, predictors)
         without = tuple(self._solved(sums, cells != cell) for cell in cells)
-        return Streamed((self._solved(sums, cells >= 0),), without)
+        folds = self.folds if self.folds > 1 else FOLDS
+        outside = tuple(self._solved(sums, cells % folds != fold) for fold in range(folds))
+        return Streamed(outside, without) if self.folds > 1 else Streamed(self._whole(sums), without, outside)
+
+    def _whole(self, sums: RidgeSums) -> tuple[Predictor]:
+        return (self._solved(sums, np.ones(self.cells, dtype=bool)),)
 
     def _solved(self, sums: RidgeSums, kept: np.ndarray) -> Predictor:
         fixed = constant(sums.low[kept].min(axis=0), sums.high[kept].max(axis=0))

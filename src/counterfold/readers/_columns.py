@@ -89,9 +89,14 @@ def matrix(table: pa.Table, name: str) -> Any:
     if wide:
         return pa.table({action: numbers(table, column) for column, action in wide.items()})
     column = parsed(table, name)
+    if pa.types.is_map(column.type):
+        return _spread_maps(name, column)
     if pa.types.is_struct(column.type):
         parts = pa.table({name: column}).flatten()
-        return pa.table({part.removeprefix(f"{name}."): numbers(parts, part) for part in parts.column_names})
+        known = {part.removeprefix(f"{name}."): numbers(parts, part) for part in parts.column_names}
+        if column.null_count == 0:  # an object need not name what it has none of
+            known = {part: np.where(np.isnan(values), 0.0, values) for part, values in known.items()}
+        return pa.table(known)
     if is_list(column.type):
         return _stacked(name, column)
     raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
@@ -159,6 +164,23 @@ def parsed(table: pa.Table, name: str) -> pa.ChunkedArray:
         return pa.chunked_array([pa.array(values)])
     except (pa.ArrowException, TypeError, ValueError):
         raise DataError(f"column `{name}` must be lists of numbers like [0.2, 0.8], or objects of them.") from None
+
+
+def _spread_maps(name: str, column: pa.ChunkedArray) -> pa.Table:
+    """Return maps from action to number as a column for each action, 0 where a map does not name it."""
+    whole = column.combine_chunks()
+    maps = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    checks.every(
+        name, np.array([None] * len(maps)), maps.is_valid().to_numpy(zero_copy_only=False), "maps in every row"
+    )
+    keys = maps.keys.dictionary_encode()
+    labels = [str(label) for label in keys.dictionary.to_pylist()]
+    dense = np.zeros((len(maps), len(labels)))
+    row = np.repeat(np.arange(len(maps)), np.diff(maps.offsets.to_numpy()))
+    np.add.at(
+        dense, (row, keys.indices.to_numpy()), maps.items.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    )
+    return pa.table({label: dense[:, place] for place, label in enumerate(labels)})
 
 
 def _stacked(name: str, column: pa.ChunkedArray) -> Floats:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-AT_ONCE = 1 << 17
-"""How many rows of a row group are read at a time."""
+ROWS, BYTES = 1 << 17, 1 << 26
+"""How many rows of a row group are read at a time, unless they take more bytes than that."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,10 @@ def _row_group(file: str, metadata: Any, number: int, columns: Sequence[str] | N
     import pyarrow.parquet
 
     with pyarrow.parquet.ParquetFile(file, metadata=metadata) as opened:
-        rows = metadata.row_group(number).num_rows
-        if rows <= AT_ONCE:
+        group = metadata.row_group(number)
+        few = max(1, min(ROWS, group.num_rows * BYTES // max(group.total_byte_size, 1)))
+        if group.num_rows <= few:
             yield opened.read_row_group(number, columns, use_threads=False)
             return
-        for batch in opened.iter_batches(AT_ONCE, row_groups=[number], columns=columns, use_threads=False):
+        for batch in opened.iter_batches(few, row_groups=[number], columns=columns, use_threads=False):
             yield pa.Table.from_batches([batch])

@@ -57,10 +57,20 @@ class Selector(ABC):
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return one score per candidate, lower is better."""
 
+    def summed_selection(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
+        """Return the candidate with the lowest score, from sums over units of rows."""
+        return lowest(self.summed_scores(sums, candidates, rng))
+
     def summed_scores(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
         """Return one score per candidate from sums over units of rows, which is all that is known of a large log."""
         del sums, candidates, rng
-        raise ParameterError(f"the selector {type(self).__name__} needs the log in memory; use engine='memory'.")
+        raise NotImplementedError(f"{type(self).__name__} needs rows")
+
+    @classmethod
+    def scales(cls) -> bool:
+        """Say whether sums are all that the selector needs."""
+        own = cls.summed_scores, cls.summed_selection
+        return own != (Selector.summed_scores, Selector.summed_selection)
 
     def settled(self, rows: Rows) -> Self:
         """Return the selector with every choice made that it leaves to the rows."""
@@ -70,6 +80,10 @@ class Selector(ABC):
     def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
         """Return the candidate with the lowest score."""
         return lowest(self.scores(rows, candidates, rng, pool))
+
+    def unfitted(self) -> Self:
+        """Return the selector as it works on sums, where no reward model is fitted anew."""
+        return self
 
     def tunes(self, kind: type[Estimator]) -> bool:
         """Say whether the selector can choose among candidates of one kind."""

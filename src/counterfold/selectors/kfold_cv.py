@@ -10,10 +10,12 @@ from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
+from counterfold.estimators.dr import DR
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.selectors._splits import Split, split_losses
+from counterfold.selectors._splits import Split, split_losses, unit_losses
 from counterfold.selectors.base import Rule, Selector, pessimistic, shuffled, trusted
+from counterfold.sums import Sums
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,21 @@ class KFoldCV(Selector):
         """Return the mean loss of each candidate, pessimistic if the rule says so."""
         return pessimistic(self.losses(rows, candidates, rng, pool), self.rule)
 
+    def summed_scores(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
+        """Return the mean loss of each candidate on folds of the units."""
+        self._require(len(sums))
+        fold = rng.permutation(np.arange(len(sums)) * self.folds // len(sums))
+        inside = (fold != np.arange(self.folds)[:, None]).astype(np.float64)
+        return pessimistic(unit_losses(sums, candidates, self.validator or DR(), inside), self.rule)
+
+    def _require(self, units: int) -> None:
+        if units < self.folds:
+            raise ParameterError(f"`folds` must be at most the number of rows or groups ({units}), got {self.folds}.")
+
     def losses(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return the loss of each candidate on each fold (candidates x folds)."""
         order, places = shuffled(rows, rng)
-        if len(places) + 1 < self.folds:
-            raise ParameterError(
-                f"`folds` must be at most the number of rows or groups ({len(places) + 1}), got {self.folds}."
-            )
+        self._require(len(places) + 1)
         ends = places[np.linspace(0, len(places) + 1, self.folds + 1)[1:-1].astype(int) - 1]
         folds = np.split(order, ends)
         splits = [

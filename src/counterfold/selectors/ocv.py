@@ -68,6 +68,10 @@ class OCV(Selector):
         """Return the selector with its validator chosen."""
         return replace(self, validator=trusted(self.validator, rows))
 
+    def unfitted(self) -> Self:
+        """Return the selector without refits."""
+        return replace(self, refit=False)
+
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return the pessimistic mean loss of each candidate."""
         return pessimistic(self.losses(rows, candidates, rng, pool), self.rule)

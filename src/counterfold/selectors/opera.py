@@ -10,9 +10,11 @@ from counterfold import checks
 from counterfold.arrays import Floats, Ints
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
+from counterfold.estimators.dr import DR
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector, resampled, trusted
+from counterfold.sums import Sums
 
 Centre = Literal["validator", "own"]
 
@@ -61,9 +63,22 @@ class OPERA(Selector):
         """Return the mean squared error of each candidate over the replicates."""
         return np.asarray(np.square(self.errors(rows, candidates, rng, pool)).mean(axis=0))
 
+    def summed_selection(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
+        """Return the shares of all candidates, by bootstrap samples of the units."""
+        drawn = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=self.replicates)
+        every = np.vstack([np.ones(len(sums)), drawn])
+        judges = candidates if self.centre == "own" else [self.validator or DR()]
+        wanted = sums.some([*candidates, *judges])
+        means = (wanted.terms @ every.T) / (wanted.sizes @ every.T)
+        errors = wanted.values(candidates, means)[:, 1:] - wanted.values(judges, means)[:, :1]
+        return self.mixed(errors.T)
+
     def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
         """Return the shares of all candidates, the largest of which counts as chosen."""
-        errors = self.errors(rows, candidates, rng, pool)
+        return self.mixed(self.errors(rows, candidates, rng, pool))
+
+    def mixed(self, errors: Floats) -> Selection:
+        """Return the shares with the least error, the largest of which counts as chosen."""
         shares = least_error(errors)
         return Selection(np.square(errors).mean(axis=0), int(np.argmax(shares)), shares)
 

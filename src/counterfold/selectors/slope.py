@@ -13,6 +13,7 @@ from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
+from counterfold.sums import Sums
 
 Order = Literal["variance", "given"]
 
@@ -48,9 +49,17 @@ class SLOPE(Selector):
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return how far from the chosen candidate each one is."""
         del rng, pool
-        estimates = [Estimate(one.name, one.contributions(rows), rows.groups) for one in candidates]
+        return self.steps([Estimate(one.name, one.contributions(rows), rows.groups) for one in candidates])
+
+    def summed_scores(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
+        """Return how far from the chosen candidate each one is."""
+        del rng
+        return self.steps([sums.estimate(one.name, one) for one in candidates])
+
+    def steps(self, estimates: Sequence[Estimate]) -> Floats:
+        """Return how far from the chosen estimate each one is."""
         values, errors = (np.array([getattr(one, part) for one in estimates]) for part in ("value", "stderr"))
-        order = np.argsort(-errors, kind="stable") if self.order == "variance" else np.arange(len(candidates))
+        order = np.argsort(-errors, kind="stable") if self.order == "variance" else np.arange(len(estimates))
         lows = np.maximum.accumulate((values - self.width * errors)[order])
         highs = np.minimum.accumulate((values + self.width * errors)[order])
         place = np.argsort(order)
