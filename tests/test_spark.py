@@ -245,11 +245,11 @@ def test_sums_may_be_merged_in_several_steps(spark, path, expected, monkeypatch)
 def test_command_line(spark, path, run):
     as_view(spark, path)
     expected = json.loads(run("evaluate", path, "--engine", "local", "--json")[1])
-    for log in (path, "a_view"):
+    for log in (path.as_uri(), "a_view"):
         code, out, err = run("evaluate", log, "--engine", "spark", "--json")
         assert (code, err) == (0, "")
         found = json.loads(out)
-        assert found["log"] == expected["log"] | {"file": str(log)}
+        assert found["log"] == expected["log"] | {"file": log}
         check_same(found["evaluations"], expected["evaluations"])
     code, out, err = run("check", path, "--engine", "spark", "--json")
     assert (code, err) == (0, "")
