@@ -106,8 +106,9 @@ def evaluate(
       dose), predictions (n x A), or None; by default `RidgePerAction`, or `RidgeOnDose` on a log of doses.
     - `seed` fixes the splits; `threads` and `progress` (a bar after two seconds, or your own function of the pieces
       of work done and in all) never change the answer.
-    - `engine`: "memory", or "local" for files of any size, which are read a few rows at a time; by default the size of
-      the file decides. See the page on scale for what differs.
+    - `engine`: "memory", "local" for files of any size, which are read a few rows at a time, or "spark" for a Spark
+      DataFrame, a table's name or a path; by default the size of the file decides. See the page on scale for what
+      differs.
 
     >>> import numpy as np
     >>> import counterfold as cf

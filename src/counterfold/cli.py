@@ -50,7 +50,9 @@ Threads = Annotated[
 EngineName = Annotated[
     str,
     typer.Option(
-        "--engine", metavar="NAME", help="auto, memory, or local: a few rows at a time, for files of any size."
+        "--engine",
+        metavar="NAME",
+        help="auto, memory, local: a few rows at a time, for files of any size; or spark, where LOG may name a table.",
     ),
 ]
 Everything = Annotated[bool, typer.Option("--all", help="Show every candidate.")]
@@ -133,7 +135,7 @@ def evaluate(
         results, contents = evaluated(log.scan(), targets, question, threads, engine=engine)
     if as_json:
         answers = [{"target": name, **result.to_dict()} for name, result in results.items()]
-        print_json({"log": {"file": str(log.log), **contents.to_dict()}, "evaluations": answers})
+        print_json({"log": {"file": log.log, **contents.to_dict()}, "evaluations": answers})
         return
     from counterfold.report import text
 
@@ -159,7 +161,7 @@ def check(
     found, contents = checked(log.scan(), {name: name for name in log.targets}, engine=engine)
     if as_json:
         diagnoses = [{"target": name, **asdict(diagnostics)} for name, diagnostics in found.items()]
-        print_json({"log": {"file": str(log.log), **contents.to_dict()}, "diagnostics": diagnoses})
+        print_json({"log": {"file": log.log, **contents.to_dict()}, "diagnostics": diagnoses})
         return
     from counterfold.report import text
 

@@ -29,7 +29,7 @@ def column(help_: str, default: str = "") -> Any:
 class LogOptions:
     """A log's file and its columns, as options; but for `log` and `target` they are the arguments of `read_log`."""
 
-    log: Annotated[Path, typer.Argument(metavar="LOG", help="A Parquet, CSV, JSON-lines or Arrow file.")]
+    log: Annotated[str, typer.Argument(metavar="LOG", help="A Parquet, CSV, JSON-lines or Arrow file.")]
     target: Annotated[
         list[str] | None, column("Column of the target's probabilities, or doses; repeat for several.", "target")
     ] = None

@@ -142,8 +142,9 @@ class Plan:
         judge = part("selectors", question.selector, Selector)
         if not judge.scales():
             raise ParameterError(f"the selector {type(judge).__name__} needs the log in memory; use engine 'memory'.")
-        table = engine.head().slice(0, HEAD)
-        head = Batch(table, np.arange(table.num_rows))
+        table, numbers = engine.head()
+        table, numbers = table.slice(0, HEAD), numbers[:HEAD]
+        head = Batch(table, numbers)
         named = [aim for aim in aims.values() if isinstance(aim, str)]
         beside = [*named, *([question.predictions] if question.predictions else [])]
         for name in beside:
@@ -199,7 +200,8 @@ class Plan:
             contests[name] = Contest(self.question, whole, judge, estimators, left_out, model)
         wholes = {name: contest.whole for name, contest in contests.items()}
         every = {name: contest.summed for name, contest in contests.items()}
-        direct = rows is not None and rows <= BUCKETS and "group" not in looking.layout.roles
+        few = rows is not None and rows <= BUCKETS and batch.numbers[-1] < BUCKETS  # not so if Spark left rows out
+        direct = few and "group" not in looking.layout.roles
         return Tallying(looking, model, every, wholes, direct), contests
 
     def _fitted(self, sample: Batch, survey: Survey | None) -> Streamed | None:

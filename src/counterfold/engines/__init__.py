@@ -22,17 +22,17 @@ def engine_for(scan: LogScan, where: str, threads: int | None) -> Engine | None:
     """Return the engine that reads a log, or none if it is to be read into memory."""
     checks.one_of(WHERE, engine=where)
     spark = type(scan.source).__module__.startswith("pyspark.")
-    if where == "spark" or (where == "auto" and spark):
+    path = Path(scan.source) if isinstance(scan.source, (str, PathLike)) else None
+    if spark and where not in {"auto", "spark"}:
+        raise ParameterError(f"`engine` must be 'spark' for a Spark DataFrame, got {where!r}.")
+    if where in {"local", "spark"} and path is None and not spark:
+        raise ParameterError(f"`engine` must be 'memory' for what is in memory, got {where!r} for {kind(scan.source)}.")
+    if spark or where == "spark":
         from counterfold.engines.spark import Spark
 
         return Spark.of(scan.source)
-    if spark:
-        raise ParameterError(f"`engine` must be 'spark' for a Spark DataFrame, got {where!r}.")
-    path = Path(scan.source) if isinstance(scan.source, (str, PathLike)) else None
     if where == "auto" and path is not None:
         where = "local" if size(path) > min(LARGE, memory() // SHARE) else "memory"
-    if where == "local" and path is None:
-        raise ParameterError(f"`engine` must be 'memory' for what is in memory, got 'local' for {kind(scan.source)}.")
     if where == "local" and path is not None:
         from counterfold.engines.local import Local
 

@@ -32,8 +32,8 @@ class Engine(ABC):
     """Where and how the rows of one log are read; the same functions run on all engines."""
 
     @abstractmethod
-    def head(self) -> "pa.Table":
-        """Return the first rows."""
+    def head(self) -> Batch:
+        """Return some rows, the first ones if there is an order."""
 
     @abstractmethod
     def rows(self) -> int | None:

@@ -29,13 +29,13 @@ class Local(Engine):
     path: Path
     pool: Pool
 
-    def head(self) -> "pa.Table":
+    def head(self) -> Batch:
         """Return the first rows of the file that has any."""
         with closing(self._pieces(None)) as pieces:
             for piece in pieces:
                 for table in self._tables(piece):
                     if table.num_rows:
-                        return table
+                        return Batch(table, np.arange(table.num_rows))
         raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
 
     def rows(self) -> int | None:

@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +18,16 @@ from counterfold.engines.base import Batch, Engine, Sum
 from counterfold.errors import DataError, ParameterError
 from counterfold.pool import one_blas_thread
 from counterfold.progress import Progress
+from counterfold.readers.base import COMPRESSIONS
+from counterfold.readers.csv import Csv
+from counterfold.readers.json_lines import JsonLines
+from counterfold.readers.parquet import Parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FILE, ROW = "__counterfold_file", "__counterfold_row"
-"""Columns that tell where a row comes from."""
+"""Columns that tell where a row comes from: its file, or else its partition, and its place there."""
 
 HEAD, AT_ONCE, MERGED = 1 << 14, 1 << 17, 32
 """How many of the first rows are looked at, how many are worked on at a time, and how many sums one task adds up."""
@@ -31,34 +37,33 @@ HEAD, AT_ONCE, MERGED = 1 << 14, 1 << 17, 32
 class Spark(Engine):
     """The function runs inside `mapInArrow` on every partition, and a second one adds up what the first returns.
 
-    `frame` is a Spark DataFrame. A row's number is its place in the file that it was read from, after the rows of the
-    files before; rows that come from no file are numbered by partition. So a partition that is computed again, because
-    a worker was lost, gives the same sums.
+    `frame` is a Spark DataFrame of `count` rows. A row's number is its place in the Parquet file that it was read from,
+    after the rows of the files before, of which `offsets` tells; rows that come from none are numbered by partition. So
+    a partition that is computed again, because a worker was lost, gives the same sums.
     """
 
     frame: Any
-    offsets: dict[str, int] | None
+    offsets: dict[str, int]
+    count: int
 
     @classmethod
     def of(cls, source: Any) -> "Spark":
         """Return the engine for a Spark DataFrame, the name of a table, or a path."""
         with explained():
-            frame = source if hasattr(source, "mapInArrow") else _frame(str(source))
-            numbered, offsets = _numbered(frame)
-            return cls(numbered, offsets)
+            frame = _frame(source) if isinstance(source, (str, PathLike)) else source
+            return cls(*_numbered(frame))
 
-    def head(self) -> "pa.Table":
-        """Return the first rows."""
+    def head(self) -> Batch:
+        """Return the first rows of the first partitions."""
         with explained():
-            table = self.frame.drop(FILE, ROW).limit(HEAD).toArrow()
+            table = self.frame.limit(HEAD).toArrow()
         if table.num_rows == 0:
             raise DataError("the log must hold at least 2 rows, got none.")
-        return table
+        return batch_of(table, self.offsets)
 
     def rows(self) -> int | None:
         """Return the number of rows."""
-        with explained():
-            return int(self.frame.count())
+        return self.count
 
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
         """Return the sum over all partitions, added up by tasks of which each takes several."""
@@ -66,7 +71,7 @@ class Spark(Engine):
         several = self.frame.select([_quoted(name) for name in (*columns, FILE, ROW)])
         with explained():
             parts = several.mapInArrow(_summing(work, self.offsets), "key long, sum binary")
-            level = max(1, -(-parts.rdd.getNumPartitions() // MERGED)) if hasattr(parts, "rdd") else 1
+            level = -(-_partitions(parts) // MERGED)
             if level > 1:
                 grouped = parts.selectExpr("key", f"cast(key / {MERGED} as long) as level", "sum")
                 parts = grouped.repartition(level, "level").select("key", "sum").mapInArrow(_adding, parts.schema)
@@ -84,7 +89,7 @@ class Spark(Engine):
 
 
 def _summing(
-    work: Callable[[Batch], Sum], offsets: dict[str, int] | None
+    work: Callable[[Batch], Sum], offsets: dict[str, int]
 ) -> Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
     """Return what is done with the batches of a partition: one row with the partition's number and its sum."""
 
@@ -94,8 +99,7 @@ def _summing(
         found: Any = None
         with one_blas_thread():
             for table in gathered(batches):
-                some = Batch(table.drop_columns([FILE, ROW]), numbers_of(table, offsets))
-                part = work(some)
+                part = work(batch_of(table, offsets))
                 found = part if found is None else found + part
         if found is not None:
             yield _record(TaskContext.get().partitionId(), found)
@@ -134,45 +138,69 @@ def gathered(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.Table"]:
         yield pa.Table.from_batches(waiting).combine_chunks()
 
 
-def numbers_of(table: "pa.Table", offsets: dict[str, int] | None) -> Ints:
-    """Return the numbers of rows in the log from their places in files."""
-    places: Ints = table.column(ROW).to_numpy().astype(np.intp)
-    if offsets is None or len(offsets) == 1:
-        return places
+def batch_of(table: "pa.Table", offsets: dict[str, int]) -> Batch:
+    """Return rows with their numbers in the log, from their places in files or partitions.
+
+    Partitions may differ from those that were counted; two rows of the same number just stay together.
+    """
     files = table.column(FILE).combine_chunks().dictionary_encode()
-    first = np.array([offsets[name] for name in files.dictionary.to_pylist()], dtype=np.intp)
-    return np.asarray(places + first[files.indices.to_numpy()], dtype=np.intp)
+    first = np.array([offsets.get(name, 0) for name in files.dictionary.to_pylist()], dtype=np.intp)
+    numbers: Ints = table.column(ROW).to_numpy().astype(np.intp) + first[files.indices.to_numpy()]
+    return Batch(table.drop_columns([FILE, ROW]), numbers)
 
 
-def _frame(source: str) -> Any:
-    """Return the table of a name, or the files of a path."""
+def _frame(source: str | PathLike[str]) -> Any:
+    """Return the files of a path, or the table of a name."""
     from pyspark.sql import SparkSession
 
-    session = SparkSession.active() if SparkSession.getActiveSession() else SparkSession.builder.getOrCreate()
-    ending = source.rsplit("/", 1)[-1].lower()
-    if ending.endswith((".csv", ".csv.gz")):
-        return session.read.csv(source, header=True, inferSchema=True)
-    if ending.endswith((".json", ".jsonl", ".ndjson")):
-        return session.read.json(source)
-    if "/" in source or ending.endswith((".parquet", ".pq")):
-        return session.read.parquet(source)
-    return session.table(source)
+    session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    there = Path(source).exists()
+    place = str(Path(source).absolute() if there else source)  # Java may run in another folder
+    endings = [ending.lower() for ending in Path(source).suffixes]
+    ending = next((one for one in reversed(endings) if one not in COMPRESSIONS), "")
+    if ending in Csv.suffixes:
+        separator = "\t" if ending == ".tsv" else ","
+        return session.read.csv(place, header=True, inferSchema=True, sep=separator, escape='"')
+    if ending in JsonLines.suffixes:
+        return session.read.json(place)
+    if there or "/" in place or ending in Parquet.suffixes:
+        return session.read.parquet(place)
+    return session.table(place)
 
 
-def _numbered(frame: Any) -> tuple[Any, dict[str, int] | None]:
-    """Return the frame with the place of each row, and how many rows come before each file's."""
+def _numbered(frame: Any) -> tuple[Any, dict[str, int], int]:
+    """Return the frame with the place of each row, how many rows come before each file's, and their number."""
     from pyspark.errors import AnalysisException
 
     try:
-        placed = frame.selectExpr("*", f"_metadata.file_path as {FILE}", f"_metadata.row_index as {ROW}")
-        counts = placed.groupBy(FILE).agg({ROW: "max"}).toArrow().to_pydict()
+        placed, found = _counted(frame, "_metadata.file_path", "_metadata.row_index")
     except AnalysisException:
-        return frame.selectExpr("*", f"'' as {FILE}", f"monotonically_increasing_id() as {ROW}"), None
-    offsets, done = {}, 0
-    for name, last in sorted(zip(*counts.values(), strict=True)):
+        partition, place = "lpad(spark_partition_id(), 10, '0')", f"monotonically_increasing_id() & {(1 << 33) - 1}"
+        placed, found = _counted(frame, partition, place)
+    offsets, done, count = {}, 0, 0
+    for name, last, rows in found:
         offsets[name] = done
-        done += last + 1
-    return placed, offsets
+        done, count = done + last + 1, count + rows
+    return placed, offsets, count
+
+
+def _counted(frame: Any, file: str, place: str) -> tuple[Any, list[tuple[str, int, int]]]:
+    """Return the frame with two more columns, and each file's name, last place and number of rows in the frame."""
+    from pyspark.sql import functions
+
+    placed = frame.selectExpr("*", f"{file} as {FILE}", f"{place} as {ROW}")
+    counts = placed.groupBy(FILE).agg(functions.max(ROW), functions.count("*")).toArrow()
+    return placed, sorted(zip(*(column.to_pylist() for column in counts.columns), strict=True))
+
+
+def _partitions(frame: Any) -> int:
+    """Return the number of partitions, or 1 where Spark Connect does not tell."""
+    from pyspark.errors import PySparkNotImplementedError
+
+    try:
+        return int(frame.rdd.getNumPartitions())
+    except (AttributeError, PySparkNotImplementedError):
+        return 1
 
 
 def _quoted(name: str) -> str:
@@ -189,7 +217,7 @@ def explained() -> Iterator[None]:
     except ModuleNotFoundError:
         raise ParameterError(needs) from None
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _quiet():
             warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
             yield
     except PySparkRuntimeError as error:
@@ -197,8 +225,34 @@ def explained() -> Iterator[None]:
             raise
         raise ParameterError("`engine` 'spark' needs Java 17 or later, which could not be started.") from None
     except (PySparkException, Py4JError) as error:
-        ours = re.search(r"counterfold\.errors\.(\w+): (.*)", str(error))
+        ours = re.findall(r"counterfold\.errors\.(\w+): (.*)", str(error))
         if ours:
-            raise getattr(errors, ours.group(1), DataError)(ours.group(2).strip()) from None
-        reason = str(error).strip().splitlines()[0].rstrip(".")
-        raise DataError(f"Spark could not read the log: {reason}.") from error
+            name, sentence = ours[-1]
+            raise getattr(errors, name, DataError)(sentence.strip()) from None
+        raise DataError(_sentence(str(error))) from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep PySpark from printing errors, with Java's stack, before anyone could handle them."""
+    from pyspark.logger import PySparkLogger
+
+    loggers = [PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")]
+    before = [logger.disabled for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.disabled = True
+        yield
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
+
+
+def _sentence(text: str) -> str:
+    """Return what happened in one sentence: the end of a Python traceback, or else the first line that tells."""
+    raised = re.findall(r"^Traceback .*\n(?:[ \t].*\n)+(\S.*)", text, re.MULTILINE)
+    if raised:
+        return f"a Spark worker failed: {raised[-1].strip().rstrip('.')}."
+    lines = [line.strip(" :") for line in text.splitlines() if not line.startswith("An error occurred while calling")]
+    reason = re.sub(r"\s*SQLSTATE: \w+", "", next(filter(None, lines), "no reason was given"))
+    return f"Spark could not read the log: {reason.rstrip('.')}."
