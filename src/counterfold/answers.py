@@ -50,7 +50,7 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
 
 @overload
 def evaluate(
-    log: Log | LogScan | str | PathLike[str],
+    log: Log | LogScan | str | PathLike[str] | Any,
     target: Mapping[str, Any],
     candidates: Wanted | Sequence[Wanted] = "default",
     selector: Selector | str = "ocv",
@@ -66,7 +66,7 @@ def evaluate(
 
 @overload
 def evaluate(
-    log: Log | LogScan | str | PathLike[str],
+    log: Log | LogScan | str | PathLike[str] | Any,
     target: Any = "target",
     candidates: Wanted | Sequence[Wanted] = "default",
     selector: Selector | str = "ocv",
@@ -81,7 +81,7 @@ def evaluate(
 
 
 def evaluate(
-    log: Log | LogScan | str | PathLike[str],
+    log: Log | LogScan | str | PathLike[str] | Any,
     target: Any = "target",
     candidates: Wanted | Sequence[Wanted] = "default",
     selector: Selector | str = "ocv",

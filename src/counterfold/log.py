@@ -137,6 +137,11 @@ class Log:
         return f"doses from {self.dose.min():g} to {self.dose.max():g}"
 
     @cached_property
+    def supports_all(self) -> bool:
+        """Return whether the log could have taken every action in every row."""
+        return bool(self.supported.all())
+
+    @cached_property
     def supported(self) -> Bools:
         """Return which actions the log could have taken in each row (n x A), as far as the log tells."""
         if self.logging_probs is not None:

@@ -35,7 +35,9 @@ class Target:
 
     def unsupported(self, log: Log) -> Floats | None:
         """Return the probability, row by row, of actions that the log could never take; nothing if that is unknown."""
-        return None if self.probs is None else np.where(log.supported, 0.0, self.probs).sum(axis=1)
+        if self.probs is None:
+            return None
+        return np.zeros(len(log)) if log.supports_all else np.where(log.supported, 0.0, self.probs).sum(axis=1)
 
 
 def as_target(value: Any, log: Log) -> Target:
