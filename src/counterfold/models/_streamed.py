@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from counterfold.arrays import Floats, Ints
+from counterfold.errors import ParameterError
 from counterfold.models.base import Examples, Predictor, RewardModel, TrainedModel, constant, extremes
 from counterfold.models.cross_fitted import CrossFitted, scattered
 from counterfold.models.ridge_per_action import RidgePerAction, Scaling, moments, table_of
@@ -111,7 +112,10 @@ def fitted_on(sample: Examples, model: RewardModel) -> Streamed:
     """Return a model that is fitted on a sample of the rows, each fold predicted by what the others tell."""
     plain, folds = (model.model, model.folds) if isinstance(model, CrossFitted) else (model, FOLDS)
     if not isinstance(plain, TrainedModel):
-        return Streamed((model.predictions,))
+        name = type(model).__name__
+        raise ParameterError(
+            f"`reward_model` must be one that can be fitted on some rows and used on others, got {name}."
+        )
     fold = scattered(sample.units) % folds
     predictors = tuple(plain.fit(sample.take(np.flatnonzero(fold != number))) for number in range(folds))
     return Streamed(predictors, predictors)
