@@ -114,6 +114,16 @@ def test_the_noise_of_fitting_is_that_of_the_whole_log_though_it_is_sorted(table
     assert noise[1] == pytest.approx(noise[0], rel=0.1)
 
 
+def test_long_lists_of_context_make_a_smaller_sample(table, save, monkeypatch):
+    monkeypatch.setattr("counterfold.survey.NUMBERS", 1 << 17)
+    rng = np.random.default_rng(0)
+    path = save(table.append_column("v", [rng.normal(size=(ROWS, 50)).tolist()]))
+    scans = [cf.LogScan(path, context=[name]) for name in ("x0", "v")]
+    results = [cf.evaluate(scan, candidates=["truncated-ips"], engine="local", reward_model=None) for scan in scans]
+    names = [[one.name for one in result.table] for result in results]
+    assert names[0] != names[1]
+
+
 @pytest.mark.parametrize(("width", "actions"), [(3, 4), (300, 10), (100, 1000), (3, 10_000)])
 def test_the_sums_of_the_model_stay_small(width, actions):
     stream = RidgeStream(RidgePerAction(), 1, Scaling(np.zeros(width), np.ones(width)), actions)
@@ -131,6 +141,13 @@ def test_labels_may_come_in_order(first, table, save):
     labels = with_column(table, "action", table.column("action").to_numpy() + first)
     same(*both(save(labels.take(order))))
     same(*both(save(labels.take(order[::-1]))))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_rewards_may_come_in_order(sign, table, save):
+    """All rewards of the first and of the last row group are equal."""
+    order = np.argsort(sign * table.column("reward").to_numpy(), kind="stable")
+    same(*both(save(table.take(order), row_group_size=100), candidates="default"))
 
 
 def test_maps_may_name_actions_that_were_never_logged(table, save):
@@ -214,6 +231,11 @@ def test_bad_text_is_named_by_its_place_in_the_file(table, save):
     texts = ["[0.25, 0.25, 0.25, 0.25]"] * ROWS
     texts[2222] = "[0.25, oops"
     refused(save(with_column(table, "target", texts)), r"got '\[0.25, oops', first at row 2222")
+
+
+def test_maps_hold_numbers(table, save):
+    maps = pa.array([[("0", "much")]] * ROWS, pa.map_(pa.string(), pa.string()))
+    refused(save(with_column(table, "target", maps)), "column `target` must be maps to numbers, got map<string, string")
 
 
 def test_targets_of_a_file_are_columns_or_functions(table, save):

@@ -170,7 +170,8 @@ class Plan:
         model = None if question.predictions else _fittable(question.reward_model, log)
         model = model if full else None
         examples = next(iter(looking.rows(head, None)[1].values()))[1].examples
-        size, rows = sample_size(table.num_columns + 3 * len(log.actions) * (1 + len(aims))), engine.rows()
+        plain = table.num_columns - len(layout.context) + log.context.shape[1]  # lists hold more numbers than one
+        size, rows = sample_size(plain + 3 * len(log.actions) * (1 + len(aims))), engine.rows()
         unknown = full and log.logging_probs is None and log.available is None
         small = (rows or table.num_rows) <= BUCKETS or "group" in layout.roles
         return cls(

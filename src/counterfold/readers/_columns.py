@@ -173,6 +173,8 @@ def _spread_maps(name: str, column: pa.ChunkedArray) -> pa.Table:
     checks.every(
         name, np.array([None] * len(maps)), maps.is_valid().to_numpy(zero_copy_only=False), "maps in every row"
     )
+    if not is_numeric(maps.type.item_type):
+        raise DataError(f"column `{name}` must be maps to numbers, got {column.type}.")
     keys = maps.keys.dictionary_encode()
     labels = [str(label) for label in keys.dictionary.to_pylist()]
     dense = np.zeros((len(maps), len(labels)))
