@@ -100,3 +100,14 @@ def source(request, tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def save_table(tmp_path):
+    """Write a table as Parquet, in several row groups."""
+
+    def write_table(table, name="log.parquet", **settings):
+        pa.parquet.write_table(table, tmp_path / name, **{"row_group_size": 700} | settings)
+        return tmp_path / name
+
+    return write_table

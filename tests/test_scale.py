@@ -6,7 +6,6 @@ from dataclasses import asdict
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
@@ -31,15 +30,6 @@ def made(rows, seed=0, **settings):
     problem = Synthetic(**{"actions": 4, "context": 3, "targets": 2, "seed": seed} | settings)
     columns = problem.block(0, rows).columns
     return pa.table({name: column.tolist() if column.ndim > 1 else column for name, column in columns.items()})
-
-
-@pytest.fixture
-def save(tmp_path):
-    def write_table(table, name="log.parquet", **settings):
-        pa.parquet.write_table(table, tmp_path / name, **{"row_group_size": 700} | settings)
-        return tmp_path / name
-
-    return write_table
 
 
 def both(path, target="target", candidates="paper", **settings):
@@ -76,39 +66,39 @@ def same(memory, local, exact=1e-9):
 
 @pytest.mark.parametrize("rows", [ROWS, 500])
 @pytest.mark.parametrize("model", ["default", "cross-fitted", None])
-def test_local_gives_the_answer_of_memory(rows, model, table, save):
-    same(*both(save(table.slice(0, rows)), reward_model=model))
+def test_local_gives_the_answer_of_memory(rows, model, table, save_table):
+    same(*both(save_table(table.slice(0, rows)), reward_model=model))
 
 
-def test_another_model_is_cross_fitted_on_the_sample(table, save):
+def test_another_model_is_cross_fitted_on_the_sample(table, save_table):
     tree = DecisionTreeRegressor(max_depth=3)
-    path = save(table)
+    path = save_table(table)
     memory = both(path, candidates="default", reward_model=cf.CrossFitted(cf.PerAction(tree)))[0]
     same(memory, both(path, candidates="default", reward_model=tree)[1])
 
 
-def test_the_default_of_memory_is_near(table, save):
-    memory, local = both(save(table), candidates=["ips", "snips", "dr"], selector="ocv")
+def test_the_default_of_memory_is_near(table, save_table):
+    memory, local = both(save_table(table), candidates=["ips", "snips", "dr"], selector="ocv")
     assert [one.value for one in local.table] == pytest.approx([one.value for one in memory.table])
     assert "refit=False" in repr(local.selector)
 
 
 @pytest.mark.parametrize("name", ["kfold-cv", "slope", "opera"])
-def test_other_selectors_work_on_sums(name, table, save):
-    _, local = both(save(table), candidates="default", selector=name)
+def test_other_selectors_work_on_sums(name, table, save_table):
+    _, local = both(save_table(table), candidates="default", selector=name)
     assert local.interval.low < local.value < local.interval.high
 
 
 @pytest.mark.parametrize("size", [3000, 1024, 97])
-def test_row_groups_do_not_matter(size, table, save):
-    whole = both(save(table))[1]
-    cut = both(save(table, "cut.parquet", row_group_size=size))[1]
+def test_row_groups_do_not_matter(size, table, save_table):
+    whole = both(save_table(table))[1]
+    cut = both(save_table(table, "cut.parquet", row_group_size=size))[1]
     same(whole, cut)
     assert cut.stderr == pytest.approx(whole.stderr, rel=1e-9)
 
 
-def test_threads_do_not_matter_at_all(table, save):
-    path = save(table, row_group_size=200)
+def test_threads_do_not_matter_at_all(table, save_table):
+    path = save_table(table, row_group_size=200)
     found = [cf.evaluate(path, candidates="paper", engine="local", threads=number).to_json() for number in (1, 2, 5)]
     assert len(set(found)) == 1
 
@@ -127,27 +117,27 @@ def test_any_format(name, table, tmp_path):
     same(*both(tmp_path / name))
 
 
-def test_a_folder_of_files_is_one_log(table, save, tmp_path):
+def test_a_folder_of_files_is_one_log(table, save_table, tmp_path):
     (tmp_path / "log").mkdir()
     for number, start in enumerate([0, 1100, 1150, 2400]):
         end = [1100, 1150, 2400, 3000][number]
-        save(table.slice(start, end - start), f"log/part-{number}.parquet")
-    whole = both(save(table))[1]
+        save_table(table.slice(start, end - start), f"log/part-{number}.parquet")
+    whole = both(save_table(table))[1]
     parts = both(tmp_path / "log")
     same(*parts)
     same(whole, parts[1])
 
 
 @pytest.mark.parametrize("kind", [pa.large_list(pa.float64()), pa.list_(pa.float64(), 4), pa.list_(pa.float32())])
-def test_any_kind_of_list(kind, table, save):
+def test_any_kind_of_list(kind, table, save_table):
     for name in ("logging_probs", "target"):
         place = table.column_names.index(name)
         table = table.set_column(place, name, table.column(name).combine_chunks().cast(kind))
-    same(*both(save(table.drop_columns(["propensity"]))))
+    same(*both(save_table(table.drop_columns(["propensity"]))))
 
 
-def test_several_targets_in_one_pass_are_each_alone(table, save):
-    path = save(table)
+def test_several_targets_in_one_pass_are_each_alone(table, save_table):
+    path = save_table(table)
     scan = cf.LogScan(path, ignore=["target", "target_2"])
     together = cf.evaluate(scan, {"a": "target", "b": "target_2"}, "paper", engine="local", progress=False)
     assert list(together) == ["a", "b"]
@@ -158,39 +148,39 @@ def test_several_targets_in_one_pass_are_each_alone(table, save):
     assert in_memory["b"].to_json() == cf.evaluate(scan, "target_2", "default", progress=False).to_json()
 
 
-def test_a_target_may_be_a_function_of_the_context(table, save):
+def test_a_target_may_be_a_function_of_the_context(table, save_table):
     def policy(context):
         first = 1 / (1 + np.exp(-context[:, :1]))
         return np.hstack([first, np.tile((1 - first) / 3, (1, 3))])
 
-    same(*both(save(table), policy))
+    same(*both(save_table(table), policy))
 
 
-def test_predictions_may_come_from_a_column(table, save):
+def test_predictions_may_come_from_a_column(table, save_table):
     rng = np.random.default_rng(0)
     table = table.append_column("q", [rng.random((ROWS, 4)).tolist()])
-    same(*both(save(table), reward_model=cf.Column("q")))
+    same(*both(save_table(table), reward_model=cf.Column("q")))
 
 
 @pytest.mark.parametrize("labels", [["d", "b", "a", "c"], [40, 10, 30, 20]])
-def test_actions_are_found_where_only_propensities_are_known(labels, table, save):
+def test_actions_are_found_where_only_propensities_are_known(labels, table, save_table):
     code = table.column("action").to_numpy()
     order = np.argsort(labels)
     probs = np.array(table.column("target").to_pylist())[:, order]
     named = pa.table({"action": np.array(labels)[code], "reward": table.column("reward"), "x": table.column("x0")})
     named = named.append_column("propensity", table.column("propensity")).append_column("target", [probs.tolist()])
-    memory, local = both(save(named))
+    memory, local = both(save_table(named))
     same(memory, local)
     assert "CAB" in local.left_out
 
 
-def test_weights_are_enough(save):
-    memory, local = both(save(made(ROWS, logged_only=True, targets=1, context=0)), candidates="default")
+def test_weights_are_enough(save_table):
+    memory, local = both(save_table(made(ROWS, logged_only=True, targets=1, context=0)), candidates="default")
     same(memory, local)
     assert set(local.left_out) == {"DM", "DR", "SNDR"}
 
 
-def test_what_the_target_may_do_without_support(table, save):
+def test_what_the_target_may_do_without_support(table, save_table):
     probs = np.array(table.column("logging_probs").to_pylist())
     action = table.column("action").to_numpy()
     rare = (np.arange(ROWS) % 50 == 0) & (action != 3)
@@ -198,10 +188,10 @@ def test_what_the_target_may_do_without_support(table, save):
     probs /= probs.sum(axis=1, keepdims=True)
     kept = table.drop_columns(["logging_probs", "propensity"]).append_column("logging_probs", [probs.tolist()])
     with pytest.warns(cf.SupportWarning, match="on actions that the log could never take"):
-        same(*both(save(kept)))
+        same(*both(save_table(kept)))
 
 
-def test_availability_and_labels_of_structs(table, save):
+def test_availability_and_labels_of_structs(table, save_table):
     names = ["up", "down", "left", "right"]
     structs = {
         role: [dict(zip(names, row, strict=True)) for row in table.column(role).to_pylist()]
@@ -212,7 +202,7 @@ def test_availability_and_labels_of_structs(table, save):
     )
     for role, column in structs.items():
         named = named.append_column(role, [column])
-    same(*both(save(named)))
+    same(*both(save_table(named)))
 
 
 def few(probs, names, most=2):
@@ -225,7 +215,7 @@ def few(probs, names, most=2):
 
 
 @pytest.mark.parametrize("known", ["propensity", "logging_probs"])
-def test_a_map_names_only_the_actions_that_a_policy_may_take(known, table, save):
+def test_a_map_names_only_the_actions_that_a_policy_may_take(known, table, save_table):
     names = np.array(["up", "down", "left", "right"])
     code = table.column("action").to_numpy()
     probs, logging = (np.array(table.column(name).to_pylist()) for name in ("target", "logging_probs"))
@@ -233,14 +223,14 @@ def test_a_map_names_only_the_actions_that_a_policy_may_take(known, table, save)
     sparse = sparse.append_column("target", few(probs, names))
     whole = table.column("propensity") if known == "propensity" else few(logging, names, most=4)
     sparse = sparse.append_column(known, whole)
-    memory, local = both(save(sparse), candidates="paper")
+    memory, local = both(save_table(sparse), candidates="paper")
     same(memory, local)
     dense = np.zeros((ROWS, 4))
     for row, best in enumerate(np.argsort(-probs, axis=1)[:, :2]):
         dense[row, best] = probs[row, best] / probs[row, best].sum()
     plain = sparse.drop_columns(["target"]).append_column("target", [dense[:, np.argsort(names)].tolist()])
     if known == "propensity":
-        assert both(save(plain))[0].value == pytest.approx(memory.value)
+        assert both(save_table(plain))[0].value == pytest.approx(memory.value)
 
 
 def test_objects_need_not_name_every_action(table, tmp_path):
@@ -257,8 +247,8 @@ def test_objects_need_not_name_every_action(table, tmp_path):
     same(memory, local)
 
 
-def test_many_actions_are_worked_on_fewer_rows_at_a_time(table, save, monkeypatch):
-    path = save(table, row_group_size=3000)
+def test_many_actions_are_worked_on_fewer_rows_at_a_time(table, save_table, monkeypatch):
+    path = save_table(table, row_group_size=3000)
     whole = both(path)
     monkeypatch.setattr("counterfold.tally.NUMBERS", 1)
     monkeypatch.setattr("counterfold.sums.NUMBERS", 1)
@@ -270,15 +260,15 @@ def test_many_actions_are_worked_on_fewer_rows_at_a_time(table, save, monkeypatc
 # groups
 
 
-def test_groups_fall_into_buckets_as_a_whole(save):
+def test_groups_fall_into_buckets_as_a_whole(save_table):
     rng = np.random.default_rng(0)
     table = made(20_000, groups=2000)
     users = [f"user {number}" for number in table.column("group").to_pylist()]
     effect = dict(zip(sorted(set(users)), rng.normal(size=len(set(users))), strict=True))
     reward = np.array([effect[user] for user in users])
     table = table.set_column(table.column_names.index("reward"), "reward", [reward])
-    plain = save(table.drop_columns(["group"]), "plain.parquet")
-    grouped = save(table.set_column(table.column_names.index("group"), "group", [users]))
+    plain = save_table(table.drop_columns(["group"]), "plain.parquet")
+    grouped = save_table(table.set_column(table.column_names.index("group"), "group", [users]))
     memory, local = both(grouped, candidates=["snips"])
     alone = both(plain, candidates=["snips"])[1]
     assert local.value == pytest.approx(memory.value)
@@ -287,9 +277,9 @@ def test_groups_fall_into_buckets_as_a_whole(save):
     assert local.diagnostics.groups == pytest.approx(len(set(users)), rel=0.1)
 
 
-def test_few_groups_are_counted_and_doubted(table, save):
+def test_few_groups_are_counted_and_doubted(table, save_table):
     table = table.append_column("group", [np.arange(ROWS) % 7])
-    local = both(save(table), candidates="default", selector="ocv:splits=3")[1]
+    local = both(save_table(table), candidates="default", selector="ocv:splits=3")[1]
     assert local.diagnostics.groups == 7
     assert "there are only 7 groups" in local.diagnostics.reasons
 
@@ -304,33 +294,33 @@ def test_a_label_has_one_number_anywhere():
 # errors
 
 
-def test_errors_do_not_depend_on_the_order_of_the_rows(table, save):
+def test_errors_do_not_depend_on_the_order_of_the_rows(table, save_table):
     order = np.argsort(table.column("reward").to_numpy(), kind="stable")
-    memory, local = both(save(table.take(order)), candidates="default")
+    memory, local = both(save_table(table.take(order)), candidates="default")
     np.testing.assert_allclose([one.stderr for one in local.table], [one.stderr for one in memory.table], rtol=0.1)
 
 
 @pytest.mark.statistical
-def test_errors_from_buckets_are_those_from_rows_on_average(save):
+def test_errors_from_buckets_are_those_from_rows_on_average(save_table):
     """Over 40 logs the mean of the ratios has a standard error of about 2.2 % / sqrt(40); four of them are allowed."""
     ratios = []
     for seed in range(40):
-        memory, local = both(save(made(4000, seed), row_group_size=4000), candidates=["dr"], selector="slope")
+        memory, local = both(save_table(made(4000, seed), row_group_size=4000), candidates=["dr"], selector="slope")
         fixed = cf.Estimate("DR", memory.estimate.contributions).stderr
         ratios.append(local.table[0].stderr / fixed)
     assert np.mean(ratios) == pytest.approx(1, abs=4 * 0.022 / np.sqrt(40))
 
 
 @pytest.mark.statistical
-def test_the_noise_of_fitting_the_model_is_counted_as_in_memory(save):
+def test_the_noise_of_fitting_the_model_is_counted_as_in_memory(save_table):
     """In memory it varies by 23 % from log to log, so the mean over 20 logs by 5 %; three times that is allowed."""
-    found = [both(save(made(ROWS, seed)), candidates=["dm"], selector="slope") for seed in range(20)]
+    found = [both(save_table(made(ROWS, seed)), candidates=["dm"], selector="slope") for seed in range(20)]
     memory, local = (np.mean([pair[place].stderr for pair in found]) for place in (0, 1))
     assert local > 3 * np.mean([pair[1].table[0].stderr for pair in found])
     assert local == pytest.approx(memory, rel=0.15)
 
 
-def test_the_reward_model_is_questioned_as_in_memory(save):
+def test_the_reward_model_is_questioned_as_in_memory(save_table):
     from sklearn.datasets import load_digits
 
     from counterfold.experiments.classification import Classification
@@ -339,7 +329,7 @@ def test_the_reward_model_is_questioned_as_in_memory(save):
     log = problem.log
     columns = {f"x{place}": log.context[:, place] for place in range(64)} | {"action": log.action, "reward": log.reward}
     columns |= {"logging_probs": log.logging_probs.tolist(), "target": problem.target.tolist()}
-    path = save(pa.table(columns))
+    path = save_table(pa.table(columns))
     for candidate in ("dr", "dm", "ips"):
         shifts, reasons = [], []
         for result in both(path, candidates=[candidate]):
@@ -366,9 +356,9 @@ def test_the_sample_does_not_depend_on_the_pieces():
     np.testing.assert_array_equal(some, whole)
 
 
-def test_grids_come_from_a_sample_of_large_logs(table, save, monkeypatch):
+def test_grids_come_from_a_sample_of_large_logs(table, save_table, monkeypatch):
     monkeypatch.setattr("counterfold.survey.SAMPLE", 1000)
-    path = save(table, row_group_size=100)
+    path = save_table(table, row_group_size=100)
     memory, local = both(path, candidates=["truncated-ips", "group-ips"])
     caps = [[one.name for one in result.table if "Truncated" in one.name] for result in (memory, local)]
     assert caps[0] != caps[1]
@@ -400,20 +390,20 @@ BAD = {
 
 
 @pytest.mark.parametrize(("change", "message"), BAD.values(), ids=BAD)
-def test_bad_rows_are_named_by_their_place_in_the_file(change, message, table, save):
+def test_bad_rows_are_named_by_their_place_in_the_file(change, message, table, save_table):
     name, row, value = change
     values = table.column(name).to_pylist()
     values[row] = value
-    path = save(table.set_column(table.column_names.index(name), name, [values]))
+    path = save_table(table.set_column(table.column_names.index(name), name, [values]))
     with pytest.raises(cf.DataError, match=message):
         cf.evaluate(path, engine="local", progress=False)
 
 
-def test_the_column_of_a_role_is_named(table, save):
+def test_the_column_of_a_role_is_named(table, save_table):
     values = table.column("reward").to_pylist()
     values[1500] = None
     renamed = table.drop_columns(["reward"]).append_column("clicks", [values])
-    scan = cf.LogScan(save(renamed), reward="clicks", ignore=["target", "target_2"])
+    scan = cf.LogScan(save_table(renamed), reward="clicks", ignore=["target", "target_2"])
     with pytest.raises(cf.DataError, match=r"`reward` \(column `clicks`\) must be finite"):
         cf.evaluate(scan, engine="local", progress=False)
     with pytest.raises(cf.DataError, match=r"column `targets` must be there\. Did you mean `target`"):
@@ -421,9 +411,9 @@ def test_the_column_of_a_role_is_named(table, save):
 
 
 @pytest.mark.parametrize("model", ["default", None])
-def test_a_log_as_a_whole_must_be_one(model, table, save):
+def test_a_log_as_a_whole_must_be_one(model, table, save_table):
     def refuse(changed, message, **settings):
-        path = save(changed, "bad.parquet")
+        path = save_table(changed, "bad.parquet")
         with pytest.raises(cf.DataError, match=message):
             cf.evaluate(path, engine="local", progress=False, reward_model=model, **settings)
 
@@ -436,8 +426,8 @@ def test_a_log_as_a_whole_must_be_one(model, table, save):
         refuse(one, "`group` must have at least 2 different groups, got 1")
 
 
-def test_damaged_and_missing_files_give_one_sentence(table, save, tmp_path):
-    path = save(table)
+def test_damaged_and_missing_files_give_one_sentence(table, save_table, tmp_path):
+    path = save_table(table)
     content = bytearray(path.read_bytes())
     content[2000:9000] = b"\0" * 7000
     path.write_bytes(content)
@@ -447,8 +437,8 @@ def test_damaged_and_missing_files_give_one_sentence(table, save, tmp_path):
         cf.evaluate(tmp_path / "none.parquet", engine="local")
 
 
-def test_what_needs_memory_says_so_before_anything_is_read(table, save):
-    path = save(table)
+def test_what_needs_memory_says_so_before_anything_is_read(table, save_table):
+    path = save_table(table)
     for name in ("theory", "pasif", "pseudo-target"):
         with pytest.raises(cf.ParameterError, match="needs the log in memory; use engine 'memory'"):
             cf.evaluate(path, selector=name, engine="local")
@@ -456,7 +446,7 @@ def test_what_needs_memory_says_so_before_anything_is_read(table, save):
         cf.evaluate(path, reward_model=np.zeros((ROWS, 4)), engine="local")
     doses = pa.table({"dose": [1.0, 2.0], "reward": [0.0, 1.0], "propensity": [0.5, 0.5], "target": [1.0, 2.0]})
     with pytest.raises(cf.DataError, match="a log of doses must be evaluated in memory; use engine 'memory'"):
-        cf.evaluate(save(doses, "doses.parquet"), engine="local")
+        cf.evaluate(save_table(doses, "doses.parquet"), engine="local")
     with pytest.raises(cf.ParameterError, match="`engine` must be 'memory' for a log in memory, got 'local'"):
         cf.evaluate(cf.read_log(path), [0.5] * ROWS, engine="local")
     with pytest.raises(cf.ParameterError, match="got 'local' for Table"):
@@ -468,8 +458,8 @@ def test_what_needs_memory_says_so_before_anything_is_read(table, save):
 # where
 
 
-def test_large_files_are_not_read_into_memory(table, save, monkeypatch):
-    path = save(table)
+def test_large_files_are_not_read_into_memory(table, save_table, monkeypatch):
+    path = save_table(table)
     scan = cf.LogScan(path)
     assert engines.engine_for(scan, "auto", None) is None
     monkeypatch.setattr(engines, "LARGE", 1000)
@@ -484,16 +474,16 @@ def test_packed_text_counts_as_larger(tmp_path):
     assert (engines.size(tmp_path / "log.csv"), engines.size(tmp_path / "log.csv.gz")) == (100, 400)
 
 
-def test_progress_tells_rows(table, save):
+def test_progress_tells_rows(table, save_table):
     moved = []
-    cf.evaluate(save(table), engine="local", threads=1, progress=lambda *where: moved.append(where))
+    cf.evaluate(save_table(table), engine="local", threads=1, progress=lambda *where: moved.append(where))
     assert moved == [(done, ROWS) for _ in range(2) for done in (700, 1400, 2100, 2800, 3000)]
 
 
-def test_the_command_line_evaluates_and_checks_files_of_any_size(table, save, run):
+def test_the_command_line_evaluates_and_checks_files_of_any_size(table, save_table, run):
     import json
 
-    path = save(table)
+    path = save_table(table)
     options = "--target", "target", "--target", "target_2", "--json"
     answers = {}
     for engine in ("memory", "local"):

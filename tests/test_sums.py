@@ -91,6 +91,15 @@ def test_rows_may_come_in_any_order_and_any_pieces(number):
     np.testing.assert_allclose((two[0] + two[1]).terms, whole.terms, rtol=1e-10, atol=1e-12)
 
 
+def test_a_bucket_may_lie_across_several_looks_at_the_rows(monkeypatch):
+    rows = rows_of(reference.random_data(5, rows=300))
+    estimators = [cf.SNIPS(), *cf.CAB.candidates(rows)]
+    bucket = np.random.default_rng(0).integers(7, size=300)
+    whole = summed(rows, estimators, bucket, 7)
+    monkeypatch.setattr("counterfold.sums.NEAR", 20)
+    np.testing.assert_allclose(summed(rows, estimators, bucket, 7).terms, whole.terms, rtol=1e-10, atol=1e-12)
+
+
 def test_units_without_rows_are_left_out():
     rows = rows_of(reference.random_data(5, rows=50))
     sums = summed(rows, [cf.IPS()], np.arange(50) % 3 * 2, 8).occupied

@@ -123,6 +123,8 @@ def evaluate(
     """
     question = Question(candidates, selector, reward_model, seed, level)
     targets = target if isinstance(target, Mapping) else {"target": target}
+    if not targets:
+        raise ParameterError("`target` must hold at least one target, got none.")
     if isinstance(log, Log) and engine not in {"auto", "memory"}:
         raise ParameterError(f"`engine` must be 'memory' for a log in memory, got {engine!r}.")
     if not isinstance(log, Log):

@@ -47,6 +47,12 @@ def is_part() -> bool:
     return _part.get() is not None
 
 
+def place(row: int) -> int:
+    """Return the number of a row in the log, by its number among those that are checked."""
+    numbers = _part.get()
+    return row if numbers is None else int(numbers[row])
+
+
 def floats(name: str, value: object, ndim: int, per: str = "row of the log") -> Floats:
     """Return a read-only copy of `value` as floats, NaN where masked, or say what it is instead."""
     try:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfold import parts
 from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, judged, mean_test
 from counterfold.doubts import compared, estimated, moves, opposed
 from counterfold.estimates import Estimate
@@ -45,8 +44,6 @@ class Contest:
     def judged(self, name: str, tally: Tally, survey: Survey | None) -> Evaluation:
         """Return the answer for a target."""
         sums = tally.sums[name].occupied
-        parts.enough(tally.rewards.count)
-        parts.varied("reward", tally.rewards.low, tally.rewards.high, tally.rewards.count)
         diagnostics = warned(self.diagnosed(name, tally, survey), name)
         contestants = list(self.estimators.values())
         rng = np.random.default_rng(self.question.seed)
@@ -105,7 +102,7 @@ class Contest:
         """
         if self.model is None or not self.model.without or not estimator.uses("model"):
             return answer
-        some = self.whole.take(slice(ENOUGH))
+        some = self.whole.take(slice(None, None, -(-len(self.whole) // ENOUGH)))  # from one end of the log to the other
         values = np.array([estimator.value(replace(some, model=Streamed((one,)))) for one in self.model.without])
         noise = np.square(values - values.mean()).sum() * (len(values) - 1) / len(values)
         return replace(answer, refit_stderr=float(np.hypot(answer.stderr, np.sqrt(noise))))

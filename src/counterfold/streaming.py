@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from counterfold import checks, parts
+from counterfold.arrays import Ints
 from counterfold.candidates import depend_on_rows, gathered
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
@@ -31,7 +30,7 @@ from counterfold.readers import LogScan
 from counterfold.selectors.base import Selector
 from counterfold.settling import part, settled
 from counterfold.sums import BUCKETS
-from counterfold.survey import Survey, Surveying, sample_size
+from counterfold.survey import GROUPS, Survey, Surveying, sample_size
 from counterfold.tally import Aim, Looking, Tally, Tallying
 
 if TYPE_CHECKING:
@@ -89,7 +88,10 @@ class Run:
                     survey = plan.checked(engine.total(plan.surveying, plan.columns, moved))
             tallying, contests = plan.prepared(survey)
             with shown("Last pass", progress=progress) as moved:
-                return cls(plan, survey, contests, engine.total(tallying, plan.columns, moved))
+                tally = engine.total(tallying, plan.columns, moved)
+        parts.enough(tally.rewards.count)
+        parts.varied("reward", tally.rewards.low, tally.rewards.high, tally.rewards.count)
+        return cls(plan, survey, contests, tally)
 
     @property
     def contents(self) -> Contents:
@@ -142,6 +144,10 @@ class Plan:
         judge = part("selectors", question.selector, Selector)
         if not judge.scales():
             raise ParameterError(f"the selector {type(judge).__name__} needs the log in memory; use engine 'memory'.")
+        for aim in aims.values():
+            if not isinstance(aim, str) and not callable(aim):
+                wanted = "the name of a column, or a function of the context, where the log is not in memory"
+                raise ParameterError(f"`target` must be {wanted}, got {type(aim).__name__}.")
         table, numbers = engine.head()
         table, numbers = table.slice(0, HEAD), numbers[:HEAD]
         head = Batch(table, numbers)
@@ -156,13 +162,17 @@ class Plan:
         full = any(not isinstance(aim, str) or _is_full(table, aim) for aim in aims.values())
         if full or {"logging_probs", "available", "logger_probs"} & set(layout.roles):
             layout = replace(layout, actions=known_actions(layout, table, engine))
-        looking = Looking(layout, aims, predictions=question.predictions)
         with checks.part(head.numbers):
             log = layout.log(table)
-        model = _fittable(question.reward_model, log) if full and not question.predictions else None
+        layout = replace(layout, width=log.context.shape[1])
+        looking = Looking(layout, aims, predictions=question.predictions)
+        model = None if question.predictions else _fittable(question.reward_model, log)
+        model = model if full else None
         examples = next(iter(looking.rows(head, None)[1].values()))[1].examples
-        size = sample_size(table.num_columns + 3 * len(log.actions) * (1 + len(aims)))
+        plain = table.num_columns - len(layout.context) + log.context.shape[1]  # lists hold more numbers than one
+        size, rows = sample_size(plain + 3 * len(log.actions) * (1 + len(aims))), engine.rows()
         unknown = full and log.logging_probs is None and log.available is None
+        small = (rows or table.num_rows) <= BUCKETS or "group" in layout.roles
         return cls(
             question=question,
             looking=looking,
@@ -170,8 +180,8 @@ class Plan:
             log=log,
             columns=[place for place in table.column_names if place in {*layout.places(table), *spread}],
             model=model,
-            first_pass=unknown or model is not None or depend_on_rows(question.candidates),
-            surveying=Surveying(layout, size, engine.rows(), ridge_stream(model, examples)),
+            first_pass=small or unknown or model is not None or depend_on_rows(question.candidates),
+            surveying=Surveying(layout, size, rows, ridge_stream(model, examples)),
         )
 
     def checked(self, survey: Survey) -> Survey:
@@ -200,9 +210,7 @@ class Plan:
             contests[name] = Contest(self.question, whole, judge, estimators, left_out, model)
         wholes = {name: contest.whole for name, contest in contests.items()}
         every = {name: contest.summed for name, contest in contests.items()}
-        few = rows is not None and rows <= BUCKETS and batch.numbers[-1] < BUCKETS  # not so if Spark left rows out
-        direct = few and "group" not in looking.layout.roles
-        return Tallying(looking, model, every, wholes, direct), contests
+        return Tallying(looking, model, every, wholes, few(survey)), contests
 
     def _fitted(self, sample: Batch, survey: Survey | None) -> Streamed | None:
         """Return the reward model, from the sums of the first pass or fitted on the sample."""
@@ -214,8 +222,19 @@ class Plan:
         return fitted_on(next(iter(self.looking.rows(sample, None)[1].values()))[1].examples, self.model)
 
 
+def few(survey: Survey | None) -> Ints | None:
+    """Return all units of a log, in order, if each can have a bucket: numbers of rows, or hashes of groups."""
+    if survey is None:
+        return None
+    if survey.groups is not None:
+        return survey.groups if len(survey.groups) < GROUPS else None
+    return survey.batch.numbers if survey.rows <= BUCKETS else None
+
+
 def known_actions(layout: "Layout", head: "pa.Table", engine: Engine) -> Sequence[Any]:
     """Return all actions: those that the user or the probabilities' columns name, or those in the log."""
+    import pyarrow as pa
+
     from counterfold.readers import _columns
 
     if layout.actions is not None:
@@ -228,12 +247,18 @@ def known_actions(layout: "Layout", head: "pa.Table", engine: Engine) -> Sequenc
         names = getattr(found, "column_names", None)
         if names is not None and not _is_map(head, layout.roles[role]):
             return tuple(names)
-        width = None if names is not None else found.shape[1]
+        if names is not None:
+            return parts.action_set(
+                layout.labels(head, "action"), None, tuple(engine.distinct(layout.roles[role])), None
+            )
+        width = found.shape[1]
         break
-    labels = layout.labels(head, "action")
-    if width is not None and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < width:
-        return tuple(range(width))
-    return parts.action_set(np.array(engine.distinct(layout.roles["action"])), None, None, None)
+    labels, column = layout.labels(head, "action"), layout.roles["action"]
+    counted = width is not None and labels.dtype.kind in "iu" and labels.min() == 0 and labels.max() < width
+    if not counted:  # the first rows may not show the first action
+        every = pa.array(engine.distinct(column), head.schema.field(column).type)
+        labels = layout.labels(pa.table({column: every}), "action")
+    return parts.action_set(labels, None, None, width)
 
 
 def _first_logger(layout: "Layout", head: "pa.Table") -> Any:

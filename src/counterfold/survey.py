@@ -24,7 +24,7 @@ ENOUGH = 2
 """Of how many times as many rows the sample is chosen at last."""
 
 GROUPS = 1 << 10
-"""Up to how many groups are counted; more are estimated."""
+"""Fewer groups are counted, and each has a bucket; more are estimated."""
 
 
 @dataclass(frozen=True, eq=False)

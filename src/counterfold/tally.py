@@ -122,13 +122,16 @@ class Looking:
 
 @dataclass(frozen=True, eq=False)
 class Tallying:
-    """What the second pass does with a batch."""
+    """What the second pass does with a batch.
+
+    If there are few, `known` are all units, in order: the numbers of rows, or the hashes of groups; each is a bucket.
+    """
 
     looking: Looking
     model: RewardModel | None
     estimators: Mapping[str, Sequence[Estimator]]
     wholes: Mapping[str, Rows]
-    direct: bool
+    known: Ints | None
 
     def __call__(self, batch: Batch) -> Tally:
         """Return the sums of a batch over all buckets, of fewer rows at a time where there are many actions."""
@@ -145,10 +148,15 @@ class Tallying:
         log, targets = self.looking.rows(batch, self.model)
         sums, weights = {}, {}
         for name, (target, rows) in targets.items():
-            units = rows.examples.units
-            bucket = units if self.direct else scattered(units) % BUCKETS
+            bucket = self.bucket_of(rows.examples.units)
             examples = replace(rows.examples, context=np.empty((len(rows), 0)))
             light = replace(rows, examples=examples, whole=self.wholes[name])
             sums[name] = summed(light, self.estimators[name], bucket, BUCKETS)
             weights[name] = Weights.of(rows, target.unsupported(log))
         return Tally(sums, weights, Spread.of(log.reward), Spread.of(log.propensity))
+
+    def bucket_of(self, units: Ints) -> Ints:
+        """Return the bucket of each row."""
+        if self.known is None:
+            return scattered(units) % BUCKETS
+        return np.searchsorted(self.known, scattered(units) if "group" in self.looking.layout.roles else units)

@@ -45,4 +45,4 @@ class Engine(ABC):
 
     @abstractmethod
     def distinct(self, column: str) -> list[Any]:
-        """Return the different values of a column, sorted."""
+        """Return the different values of a column, or keys of its maps, sorted."""

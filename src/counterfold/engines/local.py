@@ -35,7 +35,7 @@ class Local(Engine):
             for piece in pieces:
                 for table in self._tables(piece):
                     if table.num_rows:
-                        return Batch(table, np.arange(table.num_rows))
+                        return Batch(readers.named(table), np.arange(table.num_rows))
         raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
 
     def rows(self) -> int | None:
@@ -70,13 +70,16 @@ class Local(Engine):
         return every
 
     def distinct(self, column: str) -> list[Any]:
-        """Return the different values of a column, sorted."""
+        """Return the different values of a column, or keys of its maps, sorted."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
         found: set[Any] = set()
         for piece in self._pieces([column]):
             for table in self._tables(piece):
-                found.update(pc.unique(table.column(column).combine_chunks()).to_pylist())
+                for chunk in table.column(column).chunks:
+                    values = chunk.keys if pa.types.is_map(chunk.type) else chunk
+                    found.update(pc.unique(values).to_pylist())
         return sorted(value for value in found if value is not None)
 
     def _pieces(self, columns: Sequence[str] | None) -> Generator[Piece]:

@@ -82,9 +82,11 @@ class Spark(Engine):
         return result
 
     def distinct(self, column: str) -> list[Any]:
-        """Return the different values of a column, sorted."""
+        """Return the different values of a column, or keys of its maps, sorted."""
         with explained():
-            found = self.frame.select(_quoted(column)).distinct().toArrow().column(0).to_pylist()
+            is_map = self.frame.schema[column].dataType.typeName() == "map"
+            values = f"explode(map_keys({_quoted(column)}))" if is_map else _quoted(column)
+            found = self.frame.selectExpr(values).distinct().toArrow().column(0).to_pylist()
         return sorted(value for value in found if value is not None)
 
 

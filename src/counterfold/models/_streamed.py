@@ -11,8 +11,8 @@ from counterfold.models.base import Examples, Predictor, RewardModel, TrainedMod
 from counterfold.models.cross_fitted import CrossFitted, scattered
 from counterfold.models.ridge_per_action import RidgePerAction, Scaling, moments, table_of
 
-CELLS, SYSTEMS, FOLDS = 100, 4000, 5
-"""Into how many cells rows are divided, of how many systems of equations at most; and folds, where nobody says."""
+CELLS, SYSTEMS, NUMBERS, FOLDS = 100, 4000, 1 << 23, 5
+"""Into how many cells rows are divided, of how many systems of equations and numbers in them; and folds by default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,8 @@ class RidgeStream:
 
     def __post_init__(self) -> None:
         """Choose as many cells as the number of equations allows."""
-        wanted, folds = min(CELLS, SYSTEMS // self.n_actions), self.folds if self.folds > 1 else FOLDS
+        numbers, folds = self.n_actions * (len(self.scaling.centre) + 2) ** 2, self.folds if self.folds > 1 else FOLDS
+        wanted = min(CELLS, SYSTEMS // self.n_actions, NUMBERS // numbers)
         object.__setattr__(self, "cells", folds * max(1, round(wanted / folds)))
 
     def sums(self, examples: Examples) -> RidgeSums:
@@ -87,7 +88,8 @@ class RidgeStream:
     def fitted(self, sums: RidgeSums) -> Streamed:
         """Return the model of all rows, or one for each fold."""
         cells = np.arange(self.cells)
-        without = tuple(self._solved(sums, cells != cell) for cell in cells)
+        occupied = np.flatnonzero(sums.moments[:, :, 0, 0].any(axis=1))  # small logs leave some empty
+        without = tuple(self._solved(sums, cells != cell) for cell in occupied)
         folds = self.folds if self.folds > 1 else FOLDS
         outside = tuple(self._solved(sums, cells % folds != fold) for fold in range(folds))
         return Streamed(outside, without) if self.folds > 1 else Streamed(self._whole(sums), without, outside)

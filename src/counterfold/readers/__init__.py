@@ -178,6 +178,11 @@ def read_table(source: Any) -> "pa.Table":
             table = pa.table(source)
         except (TypeError, ValueError, pa.ArrowInvalid) as error:
             raise DataError(f"`source` must be a path or a data frame, got {type(source).__name__}: {error}") from None
+    return named(table)
+
+
+def named(table: "pa.Table") -> "pa.Table":
+    """Return the table without an index of pandas, if its columns have different names."""
     names = table.column_names
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:

@@ -158,7 +158,7 @@ def parsed(table: pa.Table, name: str) -> pa.ChunkedArray:
         except (json.JSONDecodeError, RecursionError):
             got = text if len(text) <= 60 else f"{text[:57]}..."
             raise DataError(
-                f"column `{name}` must be lists like [0.2, 0.8], got {got!r}, first at row {row}."
+                f"column `{name}` must be lists like [0.2, 0.8], got {got!r}, first at row {checks.place(row)}."
             ) from None
     try:
         return pa.chunked_array([pa.array(values)])
@@ -173,6 +173,8 @@ def _spread_maps(name: str, column: pa.ChunkedArray) -> pa.Table:
     checks.every(
         name, np.array([None] * len(maps)), maps.is_valid().to_numpy(zero_copy_only=False), "maps in every row"
     )
+    if not is_numeric(maps.type.item_type):
+        raise DataError(f"column `{name}` must be maps to numbers, got {column.type}.")
     keys = maps.keys.dictionary_encode()
     labels = [str(label) for label in keys.dictionary.to_pylist()]
     dense = np.zeros((len(maps), len(labels)))
@@ -191,7 +193,12 @@ def _stacked(name: str, column: pa.ChunkedArray) -> Floats:
     width = int(lengths[0]) if len(lengths) else 0
     if column.null_count:
         checks.every(name, np.array([None] * len(lengths)), lengths >= 0, "lists in every row")
-    checks.every(name, lengths, lengths == width, f"lists of one length, {width} as in row 0")
+    checks.every(
+        name,
+        lengths,
+        lengths == width,
+        f"lists of one length, {width} as in row {checks.place(0) if len(lengths) else 0}",
+    )
     values = pc.list_flatten(column)
     if not is_numeric(values.type):
         raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")

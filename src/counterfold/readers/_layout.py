@@ -8,21 +8,25 @@ from typing import Any
 
 import pyarrow as pa
 
-from counterfold import parts
+from counterfold import checks, parts
 from counterfold.arrays import Floats
-from counterfold.errors import CounterfoldError
+from counterfold.errors import CounterfoldError, DataError
 from counterfold.log import Log
 from counterfold.readers import _columns, _roles
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The column of each role, the columns of the context, and what is known of the actions beside the table."""
+    """The column of each role, the columns of the context, and what is known of the actions beside the table.
+
+    `width` is the number of numbers in the context of a row, if a table of other rows told.
+    """
 
     roles: dict[str, str]
     context: Sequence[str]
     actions: Sequence[Any] | None
     action_features: Any = None
+    width: int | None = None
 
     def places(self, table: pa.Table) -> list[str]:
         """Return every column that is read."""
@@ -31,7 +35,7 @@ class Layout:
 
     def log(self, table: pa.Table) -> Log:
         """Return the table's rows, checked."""
-        inputs = {"context": _roles.context_of(table, self.context), "actions": self.actions}
+        inputs = {"context": self._context(table), "actions": self.actions}
         if self.action_features is not None:
             inputs["action_features"] = self.action_features
         with columns_named(self.roles):
@@ -39,7 +43,16 @@ class Layout:
 
     def context_of(self, table: pa.Table) -> Floats:
         """Return the context, checked."""
-        return parts.context_of(_roles.context_of(table, self.context), table.num_rows)[0]
+        return parts.context_of(self._context(table), table.num_rows)[0]
+
+    def _context(self, table: pa.Table) -> Any:
+        found = _roles.context_of(table, self.context)
+        if self.width and found.num_columns != self.width:
+            row = checks.place(0)
+            raise DataError(
+                f"`context` must be {self.width} numbers in every row, got {found.num_columns} at row {row}."
+            )
+        return found
 
     def numbers(self, table: pa.Table, role: str) -> Floats:
         """Return the column of a role that holds numbers."""

@@ -30,10 +30,15 @@ class Parquet(Reader):
 
     def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
         """Yield the row groups."""
-        first = 0
+        import pyarrow.parquet
+
+        first, schema = 0, None
         for file, metadata in self._files(path):
+            if schema is None:
+                with pyarrow.parquet.ParquetFile(file, metadata=metadata) as opened:
+                    schema = opened.schema_arrow
             for number in range(metadata.num_row_groups):
-                yield Piece(first, partial(_row_group, file, metadata, number, columns))
+                yield Piece(first, partial(_row_group, file, metadata, number, columns, schema))
                 first += metadata.row_group(number).num_rows
 
     def rows(self, path: Path) -> int:
@@ -54,7 +59,9 @@ class Parquet(Reader):
             yield file, pyarrow.parquet.read_metadata(file)
 
 
-def _row_group(file: str, metadata: Any, number: int, columns: Sequence[str] | None) -> Iterator["pa.Table"]:
+def _row_group(
+    file: str, metadata: Any, number: int, columns: Sequence[str] | None, schema: "pa.Schema"
+) -> Iterator["pa.Table"]:
     """Yield the rows of a row group; each call opens the file, since threads must not share one, but not its end."""
     import pyarrow as pa
     import pyarrow.parquet
@@ -63,7 +70,21 @@ def _row_group(file: str, metadata: Any, number: int, columns: Sequence[str] | N
         group = metadata.row_group(number)
         few = max(1, min(ROWS, group.num_rows * BYTES // max(group.total_byte_size, 1)))
         if group.num_rows <= few:
-            yield opened.read_row_group(number, columns, use_threads=False)
+            yield _like(opened.read_row_group(number, columns, use_threads=False), columns, schema)
             return
         for batch in opened.iter_batches(few, row_groups=[number], columns=columns, use_threads=False):
-            yield pa.Table.from_batches([batch])
+            yield _like(pa.Table.from_batches([batch]), columns, schema)
+
+
+def _like(table: "pa.Table", columns: Sequence[str] | None, schema: "pa.Schema") -> "pa.Table":
+    """Return the columns as the first file of a folder has them; other files may lack some, or store them otherwise."""
+    import pyarrow as pa
+
+    wanted = schema if columns is None else pa.schema([schema.field(name) for name in columns])
+    if table.schema.equals(wanted):
+        return table
+    found = [
+        table.column(one.name).cast(one.type) if one.name in table.column_names else pa.nulls(len(table), one.type)
+        for one in wanted
+    ]
+    return pa.table(found, schema=wanted)

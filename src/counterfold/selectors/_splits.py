@@ -10,7 +10,7 @@ from counterfold.estimators.base import Estimator
 from counterfold.parting import Neighbours
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.sums import CHUNK, Sums, values
+from counterfold.sums import CHUNK, NUMBERS, Sums, values
 
 
 def unit_losses(sums: Sums, candidates: Sequence[Estimator], validator: Estimator, inside: Floats) -> Floats:
@@ -111,12 +111,13 @@ def on_prefixes(
     if not requests:
         return []
     estimators = list(dict.fromkeys(one for one, _ in requests))
-    ranks = np.stack([np.argsort(split.order) for split in splits])
+    ranks = np.stack([np.argsort(split.order).astype(np.int32) for split in splits])
     shared: dict[bytes, Ints] = {cuts.tobytes(): cuts for _, cuts in requests}
     before: dict[bytes, Floats] = {}
     total: Any = 0.0
-    for start in range(0, len(rows), CHUNK):
-        part = slice(start, start + CHUNK)
+    step = max(1024, min(CHUNK, NUMBERS // len(splits)))
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
         taken = rows.take(part)
         sums = Sums.of(taken, estimators, Neighbours(np.arange(len(taken)), len(taken)))
         total = total + sums.terms.sum(axis=1, keepdims=True)
