@@ -15,6 +15,9 @@ from counterfold.estimators.truncated_ips import TruncatedIPS
 from counterfold.parting import Parts
 from counterfold.rows import Part, Rows
 
+SEVERAL = 6
+"""From how many caps on it pays to look at each weight once."""
+
 
 @dataclass(frozen=True)
 class CAB(Estimator):
@@ -50,7 +53,9 @@ class CAB(Estimator):
 
     @classmethod
     def sums(cls, family: Sequence[Self], rows: Rows, parts: Parts) -> Floats:
-        """Return the sums of the contributions under all caps at once."""
+        """Return the sums of the contributions, under all caps at once if there are several."""
+        if len(family) < SEVERAL:
+            return np.stack([parts.sums(one.terms(rows)) for one in family])
         caps = np.array([one.max_weight for one in family])
         excess = excess_sums(rows.target_probs, rows.logging_probs, rows.q, caps, parts)
         capped = TruncatedIPS.sums([TruncatedIPS(cap) for cap in caps.tolist()], rows, parts)

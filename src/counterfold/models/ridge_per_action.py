@@ -85,9 +85,16 @@ class RidgePerAction(TrainedModel):
         """Return the models of all actions on scaled context; those with a fixed reward need no coefficients."""
         learnt = np.isnan(fixed)
         slopes = np.where(learnt[:, None], coefficients, 0.0)
+        across = np.ascontiguousarray(slopes.T)
         count, x, r = np.maximum(sums[:, 0, 0], 1.0), sums[:, 0, 1:-1], sums[:, 0, -1]
         intercepts = np.where(learnt, (r - row_sums(x, slopes)) / count, fixed)
-        return lambda context: context @ slopes.T + intercepts
+
+        def predict(context: Floats) -> Floats:
+            q: Floats = context @ across
+            q += intercepts
+            return q
+
+        return predict
 
 
 def from_sums(sums: Floats, penalty: Floats) -> Floats:

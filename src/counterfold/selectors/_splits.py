@@ -73,7 +73,7 @@ def split_losses(
             if judging:
                 truth[np.ix_(here, group)] = on_each([validator], [rest for _, rest in pairs])
 
-    together = max(1, min(STACKED // len(rows), len(splits) // 2))
+    together = max(1, STACKED // len(rows))
     pool.map(refitted, np.array_split(np.arange(len(splits)), -(-len(splits) // together)))
     return np.square(found - truth)
 
