@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from counterfold.engines.base import Batch, Engine, Sum
 from counterfold.errors import DataError
 from counterfold.pool import Pool
 from counterfold.progress import Progress
-from counterfold.readers.base import Piece
+from counterfold.readers.base import Piece, Reader
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,6 +30,11 @@ class Local(Engine):
     path: Path
     pool: Pool
 
+    @cached_property
+    def reader(self) -> Reader:
+        """Return what reads the file."""
+        return readers.reader_of(self.path)
+
     def head(self) -> Batch:
         """Return the first rows of the file that has any."""
         with closing(self._pieces(None)) as pieces:
@@ -40,9 +46,8 @@ class Local(Engine):
 
     def rows(self) -> int | None:
         """Return the number of rows, if the file tells."""
-        reader = readers.reader_of(self.path)
-        with readers.readable(self.path, reader):
-            return reader.rows(self.path)
+        with readers.readable(self.path, self.reader):
+            return self.reader.rows(self.path)
 
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
         """Return the sum over all pieces, added up in the order of the file."""
@@ -83,10 +88,9 @@ class Local(Engine):
         return sorted(value for value in found if value is not None)
 
     def _pieces(self, columns: Sequence[str] | None) -> Generator[Piece]:
-        reader = readers.reader_of(self.path)
-        with readers.readable(self.path, reader):
-            yield from reader.pieces(self.path, columns)
+        with readers.readable(self.path, self.reader):
+            yield from self.reader.pieces(self.path, columns)
 
     def _tables(self, piece: Piece) -> Iterator["pa.Table"]:
-        with readers.readable(self.path, readers.reader_of(self.path)):
+        with readers.readable(self.path, self.reader):
             yield from piece.tables()
