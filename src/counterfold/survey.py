@@ -73,7 +73,7 @@ class Survey:
         """Return the number of groups, estimated by how densely their hashes lie if there are many."""
         if self.groups is None or len(self.groups) < GROUPS:
             return None if self.groups is None else len(self.groups)
-        return round((GROUPS - 1) * 2.0**63 / float(self.groups[-1]))
+        return int(float(f"{(GROUPS - 1) * 2.0**63 / float(self.groups[-1]):.1e}"))  # more digits would be invented
 
 
 @dataclass(frozen=True, eq=False)
