@@ -1,7 +1,6 @@
 """evaluate() and estimate(): the only place that glues logs, targets, models, estimators and selectors together."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from os import PathLike
 from typing import Any, overload
@@ -17,15 +16,15 @@ from counterfold.engines import engine_for
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.evaluation import Candidate, Evaluation
+from counterfold.evaluation import Evaluation, tabulated
 from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.pool import Pool, one_blas_thread
-from counterfold.progress import Progress, bar
+from counterfold.progress import Progress, shown
 from counterfold.question import Question
 from counterfold.readers import LogScan
 from counterfold.rows import Rows
-from counterfold.selectors.base import Selection, Selector
+from counterfold.selectors.base import Selector
 from counterfold.settling import part, settled, warned
 from counterfold.streaming import Answers, diagnose_scan, evaluate_scan
 from counterfold.target import Target, as_target
@@ -188,8 +187,7 @@ def in_memory(
     seed, level = question.seed, question.level
     wanted = as_target(target, log)
     diagnostics = warned(diagnose(log, wanted), name)
-    watched = bar(f"Cross-validating {name}") if progress is True else nullcontext(progress or None)
-    with one_blas_thread(), watched as moved:
+    with one_blas_thread(), shown(f"Cross-validating {name}", progress=progress) as moved:
         rows = rows_of(log, wanted, reward_model)
         judge = settled(part("selectors", selector, Selector), rows)
         estimators, left_out = gathered(candidates, rows, judge.beyond)
@@ -199,7 +197,7 @@ def in_memory(
         chosen = list(estimators)[selection.chosen] if winner in contestants else winner.name
         answer = refitted(estimated(chosen, winner, rows), winner, rows, pool)
         diagnostics = questioned(diagnostics, answer, winner, getattr(judge, "validator", None), rows)
-        table = tabulated(estimators, selection, rows)
+        table = tabulated(estimators, selection, lambda name, one: estimated(name, one, rows))
     return Evaluation(
         estimate=answer,
         interval=answer.interval(level),
@@ -217,13 +215,3 @@ def in_memory(
 def rows_of(log: Log, target: Target, reward_model: Any) -> Rows:
     """Return the rows of a log for one target, with the reward model that the user wants."""
     return Rows.of(log, target, as_model(reward_model, log, target.draws))
-
-
-def tabulated(estimators: dict[str, Estimator], selection: Selection, rows: Rows) -> list[Candidate]:
-    """Return a line for every candidate."""
-    lines = []
-    for place, (name, estimator) in enumerate(estimators.items()):
-        one = estimated(name, estimator, rows)
-        score, share = float(selection.scores[place]), float(selection.shares[place])
-        lines.append(Candidate(name, one.value, one.stderr, score, place == selection.chosen, share))
-    return lines

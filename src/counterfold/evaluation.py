@@ -1,13 +1,14 @@
 """Evaluation: the answer, with everything needed to defend it."""
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from counterfold.diagnostics import Diagnostics
 from counterfold.estimates import Bounds, Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.selectors.base import Selector
+from counterfold.selectors.base import Selection, Selector
 
 
 @dataclass(frozen=True)
@@ -81,3 +82,15 @@ class Evaluation:
             f"Evaluation({self.value:.4g}, {100 * self.level:g} % interval {self.interval.low:.4g} to "
             f"{self.interval.high:.4g}, by {self.selected}, {self.diagnostics.verdict})"
         )
+
+
+def tabulated(
+    estimators: Mapping[str, Estimator], selection: Selection, estimate: Callable[[str, Estimator], Estimate]
+) -> list[Candidate]:
+    """Return a line for every candidate, from what each says."""
+    lines = []
+    for place, (name, estimator) in enumerate(estimators.items()):
+        one = estimate(name, estimator)
+        score, share = float(selection.scores[place]), float(selection.shares[place])
+        lines.append(Candidate(name, one.value, one.stderr, score, place == selection.chosen, share))
+    return lines

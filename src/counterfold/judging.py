@@ -10,7 +10,7 @@ from counterfold.doubts import compared, estimated, moves, opposed
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.snips import SNIPS
-from counterfold.evaluation import Candidate, Evaluation
+from counterfold.evaluation import Evaluation, tabulated
 from counterfold.models._streamed import Streamed
 from counterfold.question import Question
 from counterfold.rows import Rows
@@ -54,11 +54,7 @@ class Contest:
         if diagnostics.effective_rows and (diagnostics.unsupported_mass or 0.0) < SOME_UNSUPPORTED:
             diagnostics = opposed(diagnostics, answer, sums.estimate("SNIPS", SNIPS()))
         diagnostics = self.questioned(diagnostics, sums, answer, winner)
-        table = []
-        for place, (label, estimator) in enumerate(self.estimators.items()):
-            one, score = sums.estimate(label, estimator), float(selection.scores[place])
-            share = float(selection.shares[place])
-            table.append(Candidate(label, one.value, one.stderr, score, place == selection.chosen, share))
+        table = tabulated(self.estimators, selection, sums.estimate)
         return Evaluation(
             estimate=answer,
             interval=answer.interval(self.question.level),

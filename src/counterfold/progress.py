@@ -10,6 +10,16 @@ Progress = Callable[[int, int], None]
 
 
 @contextmanager
+def shown(label: str, *, progress: "Progress | bool", unit: str | None = None) -> Iterator["Progress | None"]:
+    """Yield what moves the user's own bar or ours, if there is to be one."""
+    if progress is not True:
+        yield progress or None
+        return
+    with bar(label, unit=unit) as moved:
+        yield moved
+
+
+@contextmanager
 def bar(label: str, *, after: float = 2.0, unit: str | None = None) -> Iterator[Progress]:
     """Show a bar on stderr once `after` seconds have passed, and yield what moves it.
 

@@ -4,8 +4,7 @@ The first fits the reward model from sums and takes a sample, the second sums wh
 rows; all the rest is computed from these sums as it is from rows.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +23,7 @@ from counterfold.models._given import Given
 from counterfold.models._streamed import Streamed, fitted_on, ridge_stream
 from counterfold.models.base import RewardModel
 from counterfold.pool import one_blas_thread
-from counterfold.progress import Progress, bar
+from counterfold.progress import Progress, shown
 from counterfold.question import Question
 from counterfold.readers import LogScan
 from counterfold.selectors.base import Selector
@@ -84,10 +83,10 @@ class Run:
             plan = Plan.of(scan, engine, aims, question)
             survey = None
             if plan.first_pass:
-                with shown("First pass", progress=progress) as moved:
+                with shown("First pass", progress=progress, unit="rows") as moved:
                     survey = plan.checked(engine.total(plan.surveying, plan.columns, moved))
             tallying, contests = plan.prepared(survey)
-            with shown("Last pass", progress=progress) as moved:
+            with shown("Last pass", progress=progress, unit="rows") as moved:
                 tally = engine.total(tallying, plan.columns, moved)
         parts.enough(tally.rewards.count)
         parts.varied("reward", tally.rewards.low, tally.rewards.high, tally.rewards.count)
@@ -111,16 +110,6 @@ class Answers(NamedTuple):
 
     evaluations: dict[str, Evaluation]
     contents: Contents
-
-
-@contextmanager
-def shown(label: str, *, progress: Progress | bool) -> Iterator[Progress | None]:
-    """Yield what moves the user's bar or ours, if there is to be one."""
-    if progress is not True:
-        yield progress or None
-        return
-    with bar(label, unit="rows") as moved:
-        yield moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +156,7 @@ class Plan:
         layout = replace(layout, width=log.context.shape[1])
         looking = Looking(layout, aims, predictions=question.predictions)
         model = None if question.predictions else _fittable(question.reward_model, log)
-        model = model if full else None
+        model = model if full else None  # checked, even where nothing can use it
         examples = next(iter(looking.rows(head, None)[1].values()))[1].examples
         plain = table.num_columns - len(layout.context) + log.context.shape[1]  # lists hold more numbers than one
         size, rows = sample_size(plain + 3 * len(log.actions) * (1 + len(aims))), engine.rows()
@@ -199,13 +188,11 @@ class Plan:
             batch, rows = survey.batch, survey.rows
             looking = replace(looking, seen=survey.seen)
         model = self._fitted(batch, survey)
-        log, targets = looking.rows(batch, model)
-        del log
+        _, targets = looking.rows(batch, model)
         contests = {}
         for name, (_, sample) in targets.items():
             whole = replace(sample, stands_for=rows)
-            judge = settled(part("selectors", self.question.selector, Selector), whole)
-            judge = judge.unfitted()
+            judge = settled(part("selectors", self.question.selector, Selector), whole).unfitted()
             estimators, left_out = gathered(self.question.candidates, whole, judge.beyond)
             contests[name] = Contest(self.question, whole, judge, estimators, left_out, model)
         wholes = {name: contest.whole for name, contest in contests.items()}

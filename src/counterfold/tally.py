@@ -17,7 +17,7 @@ from counterfold.models import as_model
 from counterfold.models.base import RewardModel
 from counterfold.models.cross_fitted import scattered
 from counterfold.rows import Rows
-from counterfold.sums import BUCKETS, Sums, summed
+from counterfold.sums import BUCKETS, NUMBERS, Sums, summed
 from counterfold.survey import hashed
 from counterfold.target import Target, as_target
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from counterfold.readers._layout import Layout
-
-NUMBERS = 1 << 22
-"""How many numbers a matrix of rows and actions may hold."""
 
 Aim = str | Callable[[Floats], Any]
 """A target of a log that is not in memory: a column, or a function of the context."""

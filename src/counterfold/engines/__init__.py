@@ -3,7 +3,6 @@
 import os
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from counterfold import checks, readers
 from counterfold.engines.base import Engine
@@ -26,7 +25,9 @@ def engine_for(scan: LogScan, where: str, threads: int | None) -> Engine | None:
     if spark and where not in {"auto", "spark"}:
         raise ParameterError(f"`engine` must be 'spark' for a Spark DataFrame, got {where!r}.")
     if where in {"local", "spark"} and path is None and not spark:
-        raise ParameterError(f"`engine` must be 'memory' for what is in memory, got {where!r} for {kind(scan.source)}.")
+        raise ParameterError(
+            f"`engine` must be 'memory' for what is in memory, got {where!r} for {type(scan.source).__name__}."
+        )
     if spark or where == "spark":
         from counterfold.engines.spark import Spark
 
@@ -51,8 +52,3 @@ def size(path: Path) -> int:
 def memory() -> int:
     """Return the bytes of memory that the machine has."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 8 * LARGE
-
-
-def kind(value: Any) -> str:
-    """Return the name of a value's type."""
-    return type(value).__name__

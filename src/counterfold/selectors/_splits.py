@@ -12,6 +12,9 @@ from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.sums import CHUNK, NUMBERS, Sums, values
 
+STACKED, JOINED = 1 << 15, 1 << 12
+"""How many rows of several splits are worked on by one thread, and how few of them as if they were one."""
+
 
 def unit_losses(sums: Sums, candidates: Sequence[Estimator], validator: Estimator, inside: Floats) -> Floats:
     """Return the squared difference between each candidate and the validator on each split (candidates x splits).
@@ -23,10 +26,6 @@ def unit_losses(sums: Sums, candidates: Sequence[Estimator], validator: Estimato
     judged = every.lines[validator]
     rest = (every.terms[judged].sum(axis=1, keepdims=True) - before[judged]) / (every.sizes.sum() - sizes)
     return np.square(every.values(candidates, before / sizes) - validator.of_means(rest))
-
-
-STACKED, JOINED = 1 << 15, 1 << 12
-"""How many rows of several splits are worked on by one thread, and how few of them as if they were one."""
 
 
 class Split(NamedTuple):
