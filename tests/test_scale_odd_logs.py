@@ -10,9 +10,9 @@ import pytest
 import counterfold as cf
 from counterfold import engines
 from counterfold.answers import evaluated
-from counterfold.models._streamed import RidgeStream, fitted_on
+from counterfold.arrays import scattered
+from counterfold.models._streamed import ModelStream, fitted_on
 from counterfold.models.base import Examples, TrainedModel
-from counterfold.models.cross_fitted import scattered
 from counterfold.models.ridge_per_action import RidgePerAction, Scaling
 from counterfold.question import Question
 from counterfold.readers.parquet import Parquet
@@ -132,7 +132,7 @@ def test_long_lists_of_context_make_a_smaller_sample(table, save_table, monkeypa
 
 @pytest.mark.parametrize(("width", "actions"), [(3, 4), (300, 10), (100, 1000), (3, 10_000)])
 def test_the_sums_of_the_model_stay_small(width, actions):
-    stream = RidgeStream(RidgePerAction(), 1, Scaling(np.zeros(width), np.ones(width)), actions)
+    stream = ModelStream(RidgePerAction(), 1, Scaling(np.zeros(width), np.ones(width)), actions)
     assert stream.cells % 5 == 0
     assert stream.cells == 5 or stream.cells * actions * (width + 2) ** 2 <= 1.2 * 2**23
     assert (stream.cells == 100) == (width == 3 and actions == 4)

@@ -29,6 +29,8 @@ from .estimators.sndr import SNDR as SNDR
 from .estimators.snips import SNIPS as SNIPS
 from .estimators.switch_dr import SwitchDR as SwitchDR
 from .estimators.truncated_ips import TruncatedIPS as TruncatedIPS
+from .estimators.truncated_sndr import TruncatedSNDR as TruncatedSNDR
+from .estimators.truncated_snips import TruncatedSNIPS as TruncatedSNIPS
 from .evaluation import Candidate as Candidate
 from .evaluation import Evaluation as Evaluation
 from .log import Log as Log
@@ -40,6 +42,7 @@ from .models.cross_fitted import CrossFitted as CrossFitted
 from .models.per_action import PerAction as PerAction
 from .models.ridge_on_dose import RidgeOnDose as RidgeOnDose
 from .models.ridge_per_action import RidgePerAction as RidgePerAction
+from .models.shared_ridge import SharedRidge as SharedRidge
 from .pool import Pool as Pool
 from .readers import LogScan as LogScan
 from .readers import read_log as read_log
@@ -49,6 +52,7 @@ from .rows import example_doses as example_doses
 from .rows import example_rows as example_rows
 from .selectors.base import Selector as Selector
 from .selectors.kfold_cv import KFoldCV as KFoldCV
+from .selectors.ladder import Ladder as Ladder
 from .selectors.ocv import OCV as OCV
 from .selectors.opera import OPERA as OPERA
 from .selectors.pasif import PASIF as PASIF

@@ -25,7 +25,7 @@ from counterfold.question import Question
 from counterfold.readers import LogScan
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
-from counterfold.settling import part, settled, warned
+from counterfold.settling import judge_of, part, settled, warned
 from counterfold.streaming import Answers, diagnose_scan, evaluate_scan
 from counterfold.target import Target, as_target
 
@@ -52,7 +52,7 @@ def evaluate(
     log: Log | LogScan | str | PathLike[str] | Any,
     target: Mapping[str, Any],
     candidates: Wanted | Sequence[Wanted] = "default",
-    selector: Selector | str = "ocv",
+    selector: Selector | str = "default",
     reward_model: Any = "default",
     *,
     seed: int = 0,
@@ -68,7 +68,7 @@ def evaluate(
     log: Log | LogScan | str | PathLike[str] | Any,
     target: Any = "target",
     candidates: Wanted | Sequence[Wanted] = "default",
-    selector: Selector | str = "ocv",
+    selector: Selector | str = "default",
     reward_model: Any = "default",
     *,
     seed: int = 0,
@@ -83,7 +83,7 @@ def evaluate(
     log: Log | LogScan | str | PathLike[str] | Any,
     target: Any = "target",
     candidates: Wanted | Sequence[Wanted] = "default",
-    selector: Selector | str = "ocv",
+    selector: Selector | str = "default",
     reward_model: Any = "default",
     *,
     seed: int = 0,
@@ -92,7 +92,7 @@ def evaluate(
     progress: Progress | bool = True,
     engine: str = "auto",
 ) -> Evaluation | dict[str, Evaluation]:
-    """Return what a target would have earned, by the candidate that cross-validation on the log trusts most.
+    """Return what a target would have earned, by what the log itself trusts most among many estimators.
 
     - `log`: a log in memory; or a `LogScan` or the path of a file, which need not fit there.
     - `target`: probabilities (n x A), or (n) for the logged actions alone, or a callable of the context. On a log of
@@ -100,9 +100,9 @@ def evaluate(
       a column with any of these. A mapping of several targets gives a mapping of evaluations.
     - `candidates`: "default", "paper" (everything the paper tunes jointly), or any mixture of estimators and of classes
       or names of estimators, which stand for their own grids.
-    - `selector`: a selector or the name of one; by default `OCV`, with DR or else IPS as validator.
+    - `selector`: a selector or the name of one; by default `Ladder`, or `OCV` on a log of doses.
     - `reward_model`: a reward model or the name of one, a scikit-learn estimator (one per action, or one on context and
-      dose), predictions (n x A), or None; by default `RidgePerAction`, or `RidgeOnDose` on a log of doses.
+      dose), predictions (n x A), or None; by default a cross-fitted `SharedRidge`, or `RidgeOnDose` on a log of doses.
     - `seed` fixes the splits; `threads` and `progress` (a bar after two seconds, or your own function of the pieces
       of work done and in all) never change the answer.
     - `engine`: "memory", "local" for files of any size, which are read a few rows at a time, or "spark" for a Spark
@@ -111,7 +111,7 @@ def evaluate(
 
     >>> import numpy as np
     >>> import counterfold as cf
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> x, logging = rng.normal(size=(500, 3)), np.full((500, 2), 0.5)
     >>> action = rng.integers(2, size=500)
     >>> reward = (x[:, 0] > 0) * action + rng.normal(size=500)
@@ -189,13 +189,17 @@ def in_memory(
     diagnostics = warned(diagnose(log, wanted), name)
     with one_blas_thread(), shown(f"Cross-validating {name}", progress=progress) as moved:
         rows = rows_of(log, wanted, reward_model)
-        judge = settled(part("selectors", selector, Selector), rows)
+        judge = settled(judge_of(selector, rows.kind), rows)
         estimators, left_out = gathered(candidates, rows, judge.beyond)
         contestants, pool = list(estimators.values()), Pool(threads, moved)
         selection = judge.select(rows, contestants, np.random.default_rng(seed), pool)
         winner = selection.answer(contestants)
         chosen = list(estimators)[selection.chosen] if winner in contestants else winner.name
-        answer = refitted(estimated(chosen, winner, rows), winner, rows, pool)
+        answer = estimated(chosen, winner, rows)
+        if selection.stderr is None:
+            answer = refitted(answer, winner, rows, pool)
+        else:
+            answer = replace(answer, refit_stderr=selection.stderr)
         diagnostics = questioned(diagnostics, answer, winner, getattr(judge, "validator", None), rows)
         table = tabulated(estimators, selection, lambda name, one: estimated(name, one, rows))
     return Evaluation(

@@ -12,14 +12,15 @@ Wanted = str | Estimator | type[Estimator]
 """An estimator; or a class or name of one, which stand for its own grid; or the name of a set."""
 
 SETS = {
-    "default": ("ips", "snips", "dm", "dr", "sndr"),
+    "default": ("ips", "snips", "dm", "dr", "sndr", "truncated-snips", "truncated-sndr"),
+    "plain": ("ips", "snips", "dm", "dr", "sndr"),
     "paper": (
         *("ips", "snips", "dm", "dr", "sndr"),
         *("truncated-ips", "switch-dr", "cab", "dros", "drps", "ips-lambda", "group-ips"),
     ),
     "doses": ("dm", "kernel-ips", "kernel-dr"),
 }
-"""Named sets: without parameters to tune, all that the paper tunes jointly, and the default where actions are doses."""
+"""Named sets: what we recommend, those without parameters to tune, all that the paper tunes jointly, and for doses."""
 
 Beyond = Callable[[type[Estimator], Rows], Sequence[Estimator]]
 """What joins the grid of an estimator."""

@@ -26,9 +26,19 @@ SPEC = "A name may carry settings, NAME:FIELD=VALUE."
 
 Candidates = Annotated[
     list[str],
-    typer.Option(metavar="NAMES", help=f"default, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"),
+    typer.Option(
+        metavar="NAMES", help=f"default, plain, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"
+    ),
 ]
-SelectorName = Annotated[str, typer.Option("--selector", metavar="NAME", help=f"{NAMES['selectors']}. {SPEC}")]
+SelectorName = Annotated[
+    str,
+    typer.Option(
+        "--selector",
+        metavar="NAME",
+        help=f"{NAMES['selectors']}. {SPEC}",
+        show_default="ladder; ocv for doses, or with --validator or --splits",
+    ),
+]
 Validator = Annotated[
     str | None, typer.Option(metavar="NAME", help="The selector's trusted estimator.", show_default="dr, or else ips")
 ]
@@ -39,7 +49,7 @@ Model = Annotated[
         "--reward-model",
         metavar="NAME",
         help=f"{NAMES['models']} or none. {SPEC}",
-        show_default="ridge-per-action, or ridge-on-dose",
+        show_default="cross-fitted, or ridge-on-dose",
     ),
 ]
 Predictions = Annotated[str | None, column("Column of predicted rewards of all actions, instead of a model.")]
@@ -111,7 +121,7 @@ def evaluate(
     *,
     predictions: Predictions = None,
     candidates: Candidates = ["default"],  # noqa: B006 (typer copies it)
-    selector: SelectorName = "ocv",
+    selector: SelectorName = "default",
     validator: Validator = None,
     splits: Splits = None,
     reward_model: Model = "default",
@@ -196,6 +206,8 @@ def chosen_selector(selector: str, validator: str | None, splits: int | None) ->
     given: dict[str, Any] = {} if splits is None else {"splits": splits}
     if validator is not None:
         given["validator"] = registry.build("estimators", validator)
+    if selector == "default":
+        return registry.build("selectors", "ocv", **given) if given else selector
     return registry.build("selectors", selector, **given)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from counterfold import kernels
-from counterfold.arrays import Ints
+from counterfold.arrays import Ints, scattered
 from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, doubted
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
@@ -13,7 +13,7 @@ from counterfold.estimators.kernel_dr import KernelDR
 from counterfold.estimators.kernel_ips import KernelIPS
 from counterfold.estimators.snips import SNIPS
 from counterfold.models.base import TrainedModel
-from counterfold.models.cross_fitted import CrossFitted, scattered
+from counterfold.models.cross_fitted import CrossFitted
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 

@@ -37,9 +37,8 @@ class Contest:
 
     @property
     def summed(self) -> list[Estimator]:
-        """Return everything that must be summed: candidates, the validator, and SNIPS as a second opinion."""
-        validator = getattr(self.judge, "validator", None)
-        return list(dict.fromkeys([*self.estimators.values(), *([validator] if validator else []), SNIPS()]))
+        """Return everything that must be summed: candidates, what judges them, and SNIPS as a second opinion."""
+        return list(dict.fromkeys([*self.estimators.values(), *self.judge.witnesses, SNIPS()]))
 
     def judged(self, name: str, tally: Tally, survey: Survey | None) -> Evaluation:
         """Return the answer for a target."""
@@ -50,7 +49,11 @@ class Contest:
         selection = self.judge.summed_selection(sums, contestants, rng)
         winner = selection.answer(contestants)
         chosen = list(self.estimators)[selection.chosen] if winner in contestants else winner.name
-        answer = self.with_model_noise(sums.estimate(chosen, winner), winner)
+        answer = sums.estimate(chosen, winner)
+        if selection.stderr is None:
+            answer = self.with_model_noise(answer, winner)
+        else:
+            answer = replace(answer, refit_stderr=selection.stderr)
         if diagnostics.effective_rows and (diagnostics.unsupported_mass or 0.0) < SOME_UNSUPPORTED:
             diagnostics = opposed(diagnostics, answer, sums.estimate("SNIPS", SNIPS()))
         diagnostics = self.questioned(diagnostics, sums, answer, winner)

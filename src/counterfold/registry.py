@@ -19,7 +19,7 @@ def names(folder: str) -> tuple[str, ...]:
     """Return the command-line names in a folder, from its file names; nothing is imported.
 
     >>> names("selectors")
-    ('kfold-cv', 'ocv', 'opera', 'pasif', 'pseudo-target', 'slope', 'theory')
+    ('kfold-cv', 'ladder', 'ocv', 'opera', 'pasif', 'pseudo-target', 'slope', 'theory')
     """
     spec = find_spec(f"counterfold.{folder}")
     places = spec.submodule_search_locations if spec else None

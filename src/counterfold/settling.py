@@ -6,8 +6,12 @@ from typing import Any
 from counterfold import registry
 from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics
 from counterfold.errors import ParameterError, SupportWarning
+from counterfold.log import Kind
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
+
+DEFAULTS: dict[Kind, str] = {"labels": "ladder", "doses": "ocv"}
+"""The selector for each kind of action, where the user does not say."""
 
 
 def part(folder: str, value: Any, kind: type) -> Any:
@@ -16,6 +20,12 @@ def part(folder: str, value: Any, kind: type) -> Any:
     if not isinstance(built, kind):
         raise ParameterError(f"`{folder.removesuffix('s')}` must be one or the name of one, got {value!r}.")
     return built
+
+
+def judge_of(value: Any, kind: Kind) -> Selector:
+    """Return a selector from one or from its name, or the usual one for such actions."""
+    judge: Selector = part("selectors", DEFAULTS[kind] if value == "default" else value, Selector)
+    return judge
 
 
 def settled(judge: Selector, rows: Rows) -> Selector:

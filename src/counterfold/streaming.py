@@ -20,14 +20,13 @@ from counterfold.judging import Contest
 from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.models._given import Given
-from counterfold.models._streamed import Streamed, fitted_on, ridge_stream
+from counterfold.models._streamed import Streamed, fitted_on, model_stream
 from counterfold.models.base import RewardModel
 from counterfold.pool import one_blas_thread
 from counterfold.progress import Progress, shown
 from counterfold.question import Question
 from counterfold.readers import LogScan
-from counterfold.selectors.base import Selector
-from counterfold.settling import part, settled
+from counterfold.settling import judge_of, settled
 from counterfold.sums import BUCKETS
 from counterfold.survey import GROUPS, Survey, Surveying, sample_size
 from counterfold.tally import Aim, Looking, Tally, Tallying
@@ -130,7 +129,7 @@ class Plan:
         """Return the plan for one log and its targets."""
         from counterfold.readers import _roles
 
-        judge = part("selectors", question.selector, Selector)
+        judge = judge_of(question.selector, "labels")
         if not judge.scales():
             raise ParameterError(f"the selector {type(judge).__name__} needs the log in memory; use engine 'memory'.")
         for aim in aims.values():
@@ -170,7 +169,7 @@ class Plan:
             columns=[place for place in table.column_names if place in {*layout.places(table), *spread}],
             model=model,
             first_pass=small or unknown or model is not None or depend_on_rows(question.candidates),
-            surveying=Surveying(layout, size, rows, ridge_stream(model, examples)),
+            surveying=Surveying(layout, size, rows, model_stream(model, examples)),
         )
 
     def checked(self, survey: Survey) -> Survey:
@@ -192,7 +191,7 @@ class Plan:
         contests = {}
         for name, (_, sample) in targets.items():
             whole = replace(sample, stands_for=rows)
-            judge = settled(part("selectors", self.question.selector, Selector), whole).unfitted()
+            judge = settled(judge_of(self.question.selector, "labels"), whole).unfitted()
             estimators, left_out = gathered(self.question.candidates, whole, judge.beyond)
             contests[name] = Contest(self.question, whole, judge, estimators, left_out, model)
         wholes = {name: contest.whole for name, contest in contests.items()}

@@ -6,12 +6,11 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints, taken
+from counterfold.arrays import Floats, Ints, scattered, taken
 from counterfold.estimates import Estimate, standard_error
 from counterfold.estimators._mixture import Mixture
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.snips import SNIPS
-from counterfold.models.cross_fitted import scattered
 from counterfold.parting import Neighbours, Parts, Scattered
 from counterfold.pool import Pool
 from counterfold.rows import Rows
@@ -95,6 +94,19 @@ class Sums:
     def errors(self, estimators: Sequence[Estimator]) -> Floats:
         """Return the standard error of each."""
         return np.array([standard_error(self.totals(one) / self.sizes, sizes=self.sizes) for one in estimators])
+
+    def jackknifed(self, estimators: Sequence[Estimator]) -> tuple[Floats, Floats]:
+        """Return what each estimator says, and how that moves when a unit is left out (estimators x units).
+
+        The moves are scaled so that the sum of the products of two estimators' moves is the covariance of their noise.
+        Unlike linearised contributions they know that a unit with most of the weight would leave a gap.
+        """
+        some = self.some(estimators)
+        total, rows, units = some.terms.sum(axis=1, keepdims=True), some.sizes.sum(), len(some)
+        rest = some.values(estimators, (total - some.terms) / (rows - some.sizes))
+        return some.values(estimators, total / rows)[:, 0], (rest - rest.mean(axis=1, keepdims=True)) * np.sqrt(
+            1 - 1 / units
+        )
 
     def some(self, estimators: Sequence[Estimator]) -> "Sums":
         """Return the sums of some of the estimators, once each."""

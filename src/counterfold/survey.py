@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from counterfold import checks, parts, readers
-from counterfold.arrays import Ints
+from counterfold.arrays import Ints, scattered
 from counterfold.engines.base import Batch
-from counterfold.models._streamed import RidgeStream, RidgeSums
+from counterfold.models._streamed import ModelStream, ModelSums
 from counterfold.models.base import Examples
-from counterfold.models.cross_fitted import scattered
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +38,7 @@ class Survey:
     sample: "pa.Table"
     numbers: Ints
     size: int
-    model: RidgeSums | None
+    model: ModelSums | None
 
     def __add__(self, other: "Survey") -> "Survey":
         """Return what is known of the rows of both; the sample keeps the rows with the least hashes."""
@@ -83,7 +82,7 @@ class Surveying:
     layout: "Layout"
     size: int
     rows: int | None
-    stream: RidgeStream | None
+    stream: ModelStream | None
 
     def __call__(self, batch: Batch) -> Survey:
         """Return what is known of a batch."""

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from counterfold import checks, readers
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Floats, Ints, scattered
 from counterfold.contents import Spread
 from counterfold.engines.base import Batch
 from counterfold.estimators.base import Estimator
 from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.models.base import RewardModel
-from counterfold.models.cross_fitted import scattered
 from counterfold.rows import Rows
 from counterfold.sums import BUCKETS, NUMBERS, Sums, summed
 from counterfold.survey import hashed

@@ -8,8 +8,8 @@ from counterfold.arrays import Floats
 from counterfold.estimators.base import Estimator
 from counterfold.rows import Part, Rows
 
-SHOWN = 3
-"""How many parts a name lists."""
+SHOWN, LEAST = 3, 0.005
+"""How many parts a name lists at most, and the least share that it does."""
 
 
 @dataclass(frozen=True)
@@ -38,5 +38,5 @@ class Mixture(Estimator):
     def name(self) -> str:
         """Return the largest shares."""
         ranked = sorted(zip(self.shares, self.parts, strict=True), key=lambda pair: -pair[0])
-        shown = [f"{share:.2g} {part.name}" for share, part in ranked if share][:SHOWN]
-        return " + ".join(shown) + (" + ..." if np.count_nonzero(self.shares) > SHOWN else "")
+        large = [f"{share:.2g} {part.name}" for share, part in ranked if share >= LEAST]
+        return " + ".join(large[:SHOWN]) + (" + ..." if len(large) > SHOWN else "")

@@ -30,3 +30,24 @@ class Ratio(Estimator):
 def ratio(above: Floats, below: Floats) -> Floats:
     """Return the ratio, 0 where there is nothing to divide by."""
     return np.divide(above, below, out=np.zeros_like(above), where=below != 0)
+
+
+SHARES = (0.1, 0.3, 0.6, 0.9)
+"""How much of all weight the caps of a grid leave."""
+
+
+def share_grid(weights: Floats) -> list[float]:
+    r"""Return the caps M that leave these shares of all weight, $\sum_i \min(w_i, M) = s \sum_i w_i$.
+
+    The sum is piecewise linear in M, with a knot at every weight.
+
+    >>> share_grid(np.array([1.0, 1.0, 8.0]))
+    [0.3333333333333333, 1.0, 4.0, 7.0]
+    """
+    ordered = np.sort(weights)
+    above = np.arange(len(ordered) - 1, -1, -1)
+    left = np.concatenate([[0.0], ordered.cumsum() + above * ordered])
+    if left[-1] == 0:
+        return []
+    caps = np.interp(np.multiply(SHARES, left[-1]), left, np.concatenate([[0.0], ordered]))
+    return sorted(set(caps.tolist()))

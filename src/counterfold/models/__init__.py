@@ -26,7 +26,7 @@ class Column:
     name: str
 
 
-DEFAULTS: dict[Kind, str] = {"labels": "ridge-per-action", "doses": "ridge-on-dose"}
+DEFAULTS: dict[Kind, str] = {"labels": "cross-fitted", "doses": "ridge-on-dose"}
 """The reward model for each kind of action, where the user does not say."""
 
 

@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Bools, Floats, Ints, scattered
 from counterfold.errors import ParameterError
+from counterfold.models._moments import Scaling, Summed, moments, table_of
 from counterfold.models.base import Examples, Predictor, RewardModel, TrainedModel, constant, extremes
-from counterfold.models.cross_fitted import CrossFitted, scattered
-from counterfold.models.ridge_per_action import RidgePerAction, Scaling, moments, table_of
+from counterfold.models.cross_fitted import CrossFitted
 
 CELLS, SYSTEMS, NUMBERS, FOLDS = 100, 4000, 1 << 23, 5
 """Into how many cells rows are divided, of how many systems of equations and numbers in them; and folds by default."""
@@ -43,28 +43,28 @@ class Streamed(RewardModel):
 
 
 @dataclass(frozen=True, eq=False)
-class RidgeSums:
+class ModelSums:
     """Sums from which ridge regressions are solved, for each cell of rows and each action; they add up."""
 
     moments: Floats
     low: Floats
     high: Floats
 
-    def __add__(self, other: "RidgeSums") -> "RidgeSums":
+    def __add__(self, other: "ModelSums") -> "ModelSums":
         """Return the sums of the rows of both."""
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        return RidgeSums(self.moments + other.moments, low, high)
+        return ModelSums(self.moments + other.moments, low, high)
 
 
 @dataclass(frozen=True, eq=False)
-class RidgeStream:
-    """Fits `RidgePerAction`, or a cross-fitted one, in one pass.
+class ModelStream:
+    """Fits a model that sums can tell, or a cross-fitted one, in one pass.
 
     Rows fall into `cells` by the same hash by which cross-fitting forms folds, so that a model without a fold, or
     without one cell, is solved from the sums of the other cells.
     """
 
-    ridge: RidgePerAction
+    model: Summed
     folds: int
     scaling: Scaling
     n_actions: int
@@ -76,38 +76,38 @@ class RidgeStream:
         wanted = min(CELLS, SYSTEMS // self.n_actions, NUMBERS // numbers)
         object.__setattr__(self, "cells", folds * max(1, round(wanted / folds)))
 
-    def sums(self, examples: Examples) -> RidgeSums:
+    def sums(self, examples: Examples) -> ModelSums:
         """Return the sums of some rows."""
         rows = self.scaling.apply(examples)
         codes: Ints = scattered(examples.units) % self.cells * self.n_actions + examples.actions
         number = self.cells * self.n_actions
         found, ends = moments(table_of(rows), codes, number), extremes(codes, rows.rewards, number)
         shape = (self.cells, self.n_actions)
-        return RidgeSums(found.reshape(*shape, *found.shape[1:]), *(end.reshape(shape) for end in ends))
+        return ModelSums(found.reshape(*shape, *found.shape[1:]), *(end.reshape(shape) for end in ends))
 
-    def fitted(self, sums: RidgeSums) -> Streamed:
+    def fitted(self, sums: ModelSums) -> Streamed:
         """Return the model of all rows, or one for each fold."""
         cells = np.arange(self.cells)
+        fifths = [sums.moments[cells % FOLDS == fold].sum(axis=0) for fold in range(FOLDS)]
+        model = self.model.tuned_on(np.stack(fifths))
+
+        def solved(kept: Bools) -> Predictor:
+            fixed = constant(sums.low[kept].min(axis=0), sums.high[kept].max(axis=0))
+            return model.from_moments(sums.moments[kept].sum(axis=0), fixed, self.scaling)
+
         occupied = np.flatnonzero(sums.moments[:, :, 0, 0].any(axis=1))  # small logs leave some empty
-        without = tuple(self._solved(sums, cells != cell) for cell in occupied)
+        without = tuple(solved(cells != cell) for cell in occupied)
         folds = self.folds if self.folds > 1 else FOLDS
-        outside = tuple(self._solved(sums, cells % folds != fold) for fold in range(folds))
-        return Streamed(outside, without) if self.folds > 1 else Streamed(self._whole(sums), without, outside)
-
-    def _whole(self, sums: RidgeSums) -> tuple[Predictor]:
-        return (self._solved(sums, np.ones(self.cells, dtype=bool)),)
-
-    def _solved(self, sums: RidgeSums, kept: np.ndarray) -> Predictor:
-        fixed = constant(sums.low[kept].min(axis=0), sums.high[kept].max(axis=0))
-        return self.ridge.from_moments(sums.moments[kept].sum(axis=0), fixed, self.scaling)
+        outside = tuple(solved(cells % folds != fold) for fold in range(folds))
+        return Streamed(outside, without) if self.folds > 1 else Streamed((solved(cells >= 0),), without, outside)
 
 
-def ridge_stream(model: RewardModel | None, head: Examples) -> RidgeStream | None:
+def model_stream(model: RewardModel | None, head: Examples) -> ModelStream | None:
     """Return how to fit a model in one pass over the log, if it is one that sums can tell; else nothing."""
     plain, folds = (model.model, model.folds) if isinstance(model, CrossFitted) else (model, 1)
-    if not isinstance(plain, RidgePerAction):
+    if not isinstance(plain, Summed):
         return None
-    return RidgeStream(plain, folds, Scaling.of(head.context), head.n_actions)
+    return ModelStream(plain, folds, Scaling.of(head.context), head.n_actions)
 
 
 def fitted_on(sample: Examples, model: RewardModel) -> Streamed:

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -90,6 +90,11 @@ class TrainedModel(RewardModel):
     @abstractmethod
     def fit(self, examples: Examples) -> Predictor:
         """Return a function that predicts the reward of every action (n x A) in any rows."""
+
+    def tuned(self, examples: Examples) -> Self:
+        """Return the model with every setting chosen that it leaves to the rows."""
+        del examples
+        return self
 
     def predictions(self, examples: Examples) -> Floats:
         """Return in-sample predictions."""

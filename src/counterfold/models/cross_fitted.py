@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from counterfold import checks
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Floats, scattered
 from counterfold.log import Kind
 from counterfold.models.base import Examples, RewardModel, TrainedModel
-from counterfold.models.ridge_per_action import RidgePerAction
+from counterfold.models.shared_ridge import SharedRidge
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class CrossFitted(RewardModel):
     (4, 2)
     """
 
-    model: TrainedModel = field(default_factory=RidgePerAction)
+    model: TrainedModel = field(default_factory=SharedRidge)
     folds: int = 5
 
     def __post_init__(self) -> None:
@@ -38,18 +38,11 @@ class CrossFitted(RewardModel):
 
     def predictions(self, examples: Examples) -> Floats:
         """Return predictions fold by fold."""
+        model = self.model.tuned(examples)
         q = np.zeros((len(examples), examples.n_actions))
         fold = scattered(examples.units) % self.folds
         for number in range(self.folds):
             inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
             if len(inside) and len(outside):
-                q[inside] = self.model.fit(examples.take(outside))(examples.take(inside))
+                q[inside] = model.fit(examples.take(outside))(examples.take(inside))
         return q
-
-
-def scattered(units: Ints) -> Ints:
-    """Return a fixed hash of every number (the finaliser of splitmix64), so that periodic logs give random folds."""
-    bits = units.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((bits ^ (bits >> np.uint64(31))) >> np.uint64(1)).astype(np.intp)

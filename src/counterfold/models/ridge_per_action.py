@@ -1,22 +1,22 @@
 """Ridge regression, one per action, from sums that many subsets of the rows share."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Self
 
 import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.models.base import Examples, Lazy, Predictor, TrainedModel, constants
+from counterfold.models._moments import Scaling, Summed, moments, table_of
+from counterfold.models.base import Examples, Lazy, Predictor, constants
 
 WEAK = 1e-6
 """Below this, a penalty on scaled columns cannot hold down rounding errors by itself."""
 
 
 @dataclass(frozen=True)
-class RidgePerAction(TrainedModel):
+class RidgePerAction(Summed):
     r"""A linear model of the reward for each action, with intercept and an L2 penalty on the coefficients.
 
     $$\hat q(x, a) = b_a + x^\top \beta_a, \qquad
@@ -46,7 +46,7 @@ class RidgePerAction(TrainedModel):
         predict = self._solved(moments(table_of(rows), rows.actions, rows.n_actions), rows, scaling)
         return lambda examples: predict(scaling.scaled(examples.context))
 
-    def from_moments(self, sums: Floats, fixed: Floats, scaling: "Scaling") -> Predictor:
+    def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
         """Return the models of all actions from sums over rows that are gone, and what `constants` said of them."""
         predict = self._linear(sums, fixed, from_sums(sums, self.alpha / scaling.scale**2))
         return lambda examples: predict(scaling.scaled(examples.context))
@@ -68,7 +68,7 @@ class RidgePerAction(TrainedModel):
         for cut in cuts:
             yield partial(before, cut), partial(after, cut)
 
-    def _solved(self, sums: Floats, rows: Examples, scaling: "Scaling") -> Callable[[Floats], Floats]:
+    def _solved(self, sums: Floats, rows: Examples, scaling: Scaling) -> Callable[[Floats], Floats]:
         """Return the models of all actions, on scaled context, from the moments of [1, x, r]."""
         penalty = self.alpha / scaling.scale**2
         fixed = constants(rows)
@@ -132,30 +132,6 @@ def from_rows(context: Floats, rewards: Floats, penalty: Floats) -> Floats:
     return np.asarray(np.linalg.lstsq(rows, values)[0], dtype=np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """Centre and scale of the columns: sums of large raw numbers would lose digits; the penalty is scaled back."""
-
-    centre: Floats
-    scale: Floats
-
-    @classmethod
-    def of(cls, context: Floats) -> Self:
-        """Return the means and standard deviations, 1 for columns that do not vary."""
-        centre, spread = context.mean(axis=0), context.std(axis=0)
-        return cls(centre, np.where(spread > np.maximum(1e-12 * np.abs(centre), 1e-100), spread, 1.0))
-
-    def scaled(self, context: Floats) -> Floats:
-        """Return the columns centred and scaled."""
-        scaled = context - self.centre
-        scaled /= self.scale
-        return scaled
-
-    def apply(self, examples: Examples) -> Examples:
-        """Return the rows with scaled context."""
-        return replace(examples, context=self.scaled(examples.context))
-
-
 class RunningMoments:
     """Moments before and after ascending cuts: those before only grow, those after are the rest of the total."""
 
@@ -184,21 +160,3 @@ class RunningMoments:
 
     def _of(self, part: slice) -> Floats:
         return moments(self.table[part], self.actions[part], self.n_actions)
-
-
-def table_of(examples: Examples) -> Floats:
-    """Return the rows [1, x, r]."""
-    table = np.empty((len(examples), examples.context.shape[1] + 2))
-    table[:, 0], table[:, 1:-1], table[:, -1] = 1.0, examples.context, examples.rewards
-    return table
-
-
-def moments(table: Floats, actions: Ints, n_actions: int) -> Floats:
-    """Return per action the products of the table's columns with each other, summed over the action's rows."""
-    order = np.argsort(actions.astype(np.uint16) if n_actions <= 1 << 16 else actions, kind="stable")
-    ends = np.cumsum(np.bincount(actions, minlength=n_actions))
-    sums = np.zeros((n_actions, table.shape[1], table.shape[1]))
-    for action, rows in enumerate(np.split(np.take(table, order, axis=0), ends[:-1])):
-        if len(rows):
-            sums[action] = rows.T @ rows
-    return sums

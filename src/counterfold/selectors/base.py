@@ -28,11 +28,15 @@ Rule = Literal["standard_error", "standard_deviation", "mean"]
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The scores of all candidates, the place of the best one, and the share that each has in the answer."""
+    """The scores of all candidates, the place of the best one, and the share that each has in the answer.
+
+    `stderr` is the error of the answer, if the selector knows better than its contributions do.
+    """
 
     scores: Floats
     chosen: int
     shares: Floats
+    stderr: float | None = None
 
     def answer(self, candidates: Sequence[Estimator]) -> Estimator:
         """Return the chosen candidate, or the mixture of several."""
@@ -71,6 +75,12 @@ class Selector(ABC):
         """Say whether sums are all that the selector needs."""
         own = cls.summed_scores, cls.summed_selection
         return own != (Selector.summed_scores, Selector.summed_selection)
+
+    @property
+    def witnesses(self) -> Sequence[Estimator]:
+        """Return what the selector must know besides the candidates: its validator, if it has one."""
+        validator: Estimator | None = getattr(self, "validator", None)
+        return [] if validator is None else [validator]
 
     def settled(self, rows: Rows) -> Self:
         """Return the selector with every choice made that it leaves to the rows."""

@@ -13,7 +13,7 @@ from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
 from counterfold.log import Kind
-from counterfold.models.ridge_per_action import Scaling
+from counterfold.models._moments import Scaling
 from counterfold.pool import Pool
 from counterfold.rows import Part, Rows
 from counterfold.selectors.base import Selector, resampled

@@ -1,0 +1,65 @@
+"""What linear models are solved from: sums over rows, for each action, of products of [1, x, r] with each other."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from counterfold.arrays import Floats, Ints
+from counterfold.models.base import Examples, Predictor, TrainedModel
+
+
+class Summed(TrainedModel):
+    """A model that sums over rows can tell, so that it is fitted in one pass over rows that are gone then."""
+
+    def tuned_on(self, folds: Floats) -> Self:
+        """Return the model with its settings chosen by what each of several folds says of the others' models."""
+        del folds
+        return self
+
+    @abstractmethod
+    def from_moments(self, sums: Floats, fixed: Floats, scaling: "Scaling") -> Predictor:
+        """Return the models of all actions from sums, and what `constants` said of the rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Centre and scale of the columns: sums of large raw numbers would lose digits; the penalty is scaled back."""
+
+    centre: Floats
+    scale: Floats
+
+    @classmethod
+    def of(cls, context: Floats) -> Self:
+        """Return the means and standard deviations, 1 for columns that do not vary."""
+        centre, spread = context.mean(axis=0), context.std(axis=0)
+        return cls(centre, np.where(spread > np.maximum(1e-12 * np.abs(centre), 1e-100), spread, 1.0))
+
+    def scaled(self, context: Floats) -> Floats:
+        """Return the columns centred and scaled."""
+        scaled = context - self.centre
+        scaled /= self.scale
+        return scaled
+
+    def apply(self, examples: Examples) -> Examples:
+        """Return the rows with scaled context."""
+        return replace(examples, context=self.scaled(examples.context))
+
+
+def table_of(examples: Examples) -> Floats:
+    """Return the rows [1, x, r]."""
+    table = np.empty((len(examples), examples.context.shape[1] + 2))
+    table[:, 0], table[:, 1:-1], table[:, -1] = 1.0, examples.context, examples.rewards
+    return table
+
+
+def moments(table: Floats, actions: Ints, n_actions: int) -> Floats:
+    """Return per action the products of the table's columns with each other, summed over the action's rows."""
+    order = np.argsort(actions.astype(np.uint16) if n_actions <= 1 << 16 else actions, kind="stable")
+    ends = np.cumsum(np.bincount(actions, minlength=n_actions))
+    sums = np.zeros((n_actions, table.shape[1], table.shape[1]))
+    for action, rows in enumerate(np.split(np.take(table, order, axis=0), ends[:-1])):
+        if len(rows):
+            sums[action] = rows.T @ rows
+    return sums

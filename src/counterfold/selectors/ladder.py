@@ -1,0 +1,126 @@
+"""Steps from capped weights to full ones, each taken as far as its noise allows."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from counterfold import checks
+from counterfold.arrays import Floats
+from counterfold.estimators.base import Estimator
+from counterfold.estimators.sndr import SNDR
+from counterfold.estimators.snips import SNIPS
+from counterfold.estimators.truncated_sndr import TruncatedSNDR
+from counterfold.estimators.truncated_snips import TruncatedSNIPS
+from counterfold.log import Kind
+from counterfold.pool import Pool
+from counterfold.rows import Rows
+from counterfold.selectors.base import Selection, Selector, lowest
+from counterfold.sums import Sums, bucketed
+
+Rungs = tuple[Estimator, ...]
+
+PLAIN: dict[Estimator, Estimator] = {TruncatedSNIPS(math.inf): SNIPS(), TruncatedSNDR(math.inf): SNDR()}
+"""What the rungs without a cap are otherwise known as."""
+
+
+@dataclass(frozen=True)
+class Ladder(Selector):
+    r"""Climb from heavily capped weights to the full ones, and shorten every step by how noisy it is.
+
+    The rungs $V_0, \dots, V_L$ of a ladder are self-normalised estimates whose caps leave more and more of the weight,
+    up to all of it: $V_0$ hardly varies but is biased, $V_L$ is hardly biased but varies.
+
+    $$\hat V = V_0 + \sum_{l=1}^{L} g_l\, (V_l - V_{l-1}), \qquad
+      g_l = \min_{k \le l} \frac{\tau_k^2}{\tau_k^2 + s_k^2}, \qquad
+      \tau_l = c\, \hat\sigma \Bigl(1 - \frac{\kappa_{l-1}}{\kappa_l}\Bigr)$$
+
+    $s_l$ is the standard error of a step by the jackknife, $\kappa_l$ the weight that a rung leaves, $\hat\sigma$ the
+    largest standard deviation of rewards under the weights of any rung. A step replaces the share
+    $1 - \kappa_{l-1} / \kappa_l$ of what an estimate is a mean of, so $\tau_l$ is how long it may be before anything is
+    known; `boldness` is c. One ladder has the rungs `TruncatedSNIPS`, one `TruncatedSNDR`; the answer is between the
+    mean of both and their mixture with the least estimated error, half-way. Nothing is random here.
+
+    A candidate's score is its squared distance from that answer, plus the variances of the distance and of itself. If
+    all rungs are candidates, as in the default set, the answer is the mixture itself; else it is the best candidate.
+
+    >>> import numpy as np
+    >>> import counterfold as cf
+    >>> rows = cf.example_rows()
+    >>> cf.Ladder().settled(rows).scores(rows, [cf.IPS(), cf.SNIPS()], np.random.default_rng(0), cf.Pool()).round(2)
+    array([1.7 , 0.16])
+    """
+
+    boldness: float = 1.5
+    ladders: tuple[Rungs, ...] = ()
+    kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
+
+    def __post_init__(self) -> None:
+        """Check the parameter."""
+        checks.above(0, boldness=self.boldness)
+
+    def settled(self, rows: Rows) -> Self:
+        """Return the selector with the caps of its rungs."""
+        ladders: list[Rungs] = [(*TruncatedSNIPS.candidates(rows), TruncatedSNIPS(math.inf))]
+        if not TruncatedSNDR.obstacle(rows):
+            ladders.append((*TruncatedSNDR.candidates(rows), TruncatedSNDR(math.inf)))
+        return replace(self, ladders=tuple(ladders))
+
+    @property
+    def witnesses(self) -> Sequence[Estimator]:
+        """Return the rungs of all ladders."""
+        return [rung for ladder in self.ladders for rung in ladder]
+
+    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+        """Return the estimated error of each candidate."""
+        return self.select(rows, candidates, rng, pool).scores
+
+    def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
+        """Return the mixture of the rungs, or the best candidate."""
+        every = list(dict.fromkeys([*candidates, *self.witnesses]))
+        return self.summed_selection(bucketed(rows, every, pool), candidates, rng)
+
+    def summed_selection(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
+        """Return the mixture of the rungs, or the best candidate, from sums over units of rows."""
+        del rng
+        shares, doubt = self.mixed(sums)
+        values, noise = sums.jackknifed([*candidates, *self.witnesses])
+        count = len(candidates)
+        gaps, apart = values[:count] - shares @ values[count:], noise[:count] - shares @ noise[count:]
+        scores = gaps**2 + np.square(apart).sum(axis=1) + np.square(noise[:count]).sum(axis=1)
+        known = {one: place for place, one in enumerate(candidates)}
+        places = [known.get(rung, known.get(PLAIN.get(rung, rung), -1)) for rung in self.witnesses]
+        if min(places) < 0:
+            return lowest(scores)
+        mixture = np.zeros(count)
+        np.add.at(mixture, places, shares)
+        error = math.sqrt(np.square(shares @ noise[count:]).sum() + doubt)
+        return Selection(scores, int(np.argmax(mixture)), mixture, error)
+
+    def mixed(self, sums: Sums) -> tuple[Floats, float]:
+        """Return the share of each rung, and the variance of what may be left of the bias."""
+        climbed = [self.climbed(sums, ladder) for ladder in self.ladders]
+        if len(climbed) == 1:
+            return climbed[0]
+        (one, left), (other, right) = climbed
+        noise = sums.jackknifed(self.witnesses)[1]
+        first, second = one @ noise[: len(one)], other @ noise[len(one) :]
+        gap = np.square(first - second).sum() + left + right
+        best = (first @ (first - second) + left) / gap if gap > 0 else 0.5
+        part = (np.clip(best, 0.0, 1.0) + 0.5) / 2
+        if not sums.terms[sums.lines[self.ladders[0][-1]]][1].any():
+            part = 1.0  # SNIPS is 0 where there is no weight, whatever the rewards
+        return np.concatenate([(1 - part) * one, part * other]), float((1 - part) ** 2 * left + part**2 * right)
+
+    def climbed(self, sums: Sums, ladder: Rungs) -> tuple[Floats, float]:
+        """Return the share of each rung of one ladder, and the variance of what may be left of the bias."""
+        means = sums.some(ladder).terms.reshape(len(ladder), -1, len(sums)).sum(axis=2) / sums.sizes.sum()
+        weighted, weight, square = means[:, -3:].T
+        spread = np.max((square - weighted**2 / weight) / weight) if weight[0] > 0 else 0.0
+        reach = np.square(self.boldness * (1 - weight[:-1] / np.maximum(weight[1:], np.finfo(float).tiny))) * spread
+        steps = np.square(np.diff(sums.jackknifed(ladder)[1], axis=0)).sum(axis=1)
+        taken = np.minimum.accumulate(np.divide(reach, reach + steps, out=np.ones_like(reach), where=steps > 0))
+        shares = np.append(1.0, taken) - np.append(taken, 0.0)
+        return shares, float((np.square(1 - taken) * reach).sum())
