@@ -197,4 +197,5 @@ FAMILIES: dict[str, Choices] = {
 def bandit(family: str, seed: int) -> Bandit:
     """Return the bandit of a family that a seed draws."""
     rng = np.random.default_rng([list(FAMILIES).index(family), seed])
-    return Bandit(**{name: choices[rng.integers(len(choices))] for name, choices in (USUAL | FAMILIES[family]).items()})
+    given = USUAL | FAMILIES[family]
+    return Bandit(**{name: choices[int(rng.integers(len(choices)))] for name, choices in given.items()})

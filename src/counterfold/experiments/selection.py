@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -50,7 +51,12 @@ PAPER_SHARE = 10
 
 DEFAULT = "default"
 
+Among = Callable[[Rows], Sequence[Estimator]]
+"""The candidates on these rows."""
+
 PLAIN: tuple[Estimator, ...] = (IPS(), SNIPS(), DM(), DR(), SNDR())
+MODELLED: tuple[Estimator, ...] = (DM(), DR(), SNDR())
+IN_SAMPLE, RULE = RidgePerAction(), Theory()
 
 JOINT: dict[str, Selector] = {"OCV_IPS": OCV(IPS()), "OCV_DR": OCV(DR())}
 """What chooses among all that the paper tunes jointly, as in its figure 3."""
@@ -166,28 +172,22 @@ class Methods:
     def fixed(self) -> Iterator[Row]:
         """Yield what single estimators say: with the paper's reward model, and with the library's default one."""
         for one in PLAIN:
-            yield self.said(one.name, "fixed", lambda _, one=one: one)
-        for one in (DM(), DR(), SNDR()):
-            yield self.said(f"{one.name}, default model", "fixed", lambda _, one=one: one, model="default")
+            yield self.said(one.name, "fixed", partial(alone, one))
+        for one in MODELLED:
+            yield self.said(f"{one.name}, default model", "fixed", partial(alone, one), model="default")
 
     def theory(self) -> Iterator[Row]:
         """Yield what estimators say that are tuned by their authors' rules."""
-        rule = Theory()
         for kind in TUNED:
-            if rule.tunes(kind):
-                yield self.said(f"{kind.__name__}, theory", "theory", lambda rows, kind=kind: by_rule(rule, kind, rows))
+            if RULE.tunes(kind):
+                yield self.said(f"{kind.__name__}, theory", "theory", partial(by_rule, kind))
 
     def selectors(self) -> Iterator[Row]:
         """Yield what selectors say, with the reward model fitted in sample, as in the paper."""
-
-        def chosen(selector: Selector, candidates: Sequence[Estimator], rows: Rows) -> Estimator:
-            rng = np.random.default_rng(self.seed)
-            return selector.settled(rows).select(rows, candidates, rng, Pool(1)).answer(candidates)
-
-        for name, one in JOINT.items():
-            yield self.said(name, "selector", lambda rows, one=one: chosen(one, tuned(rows)[EVERYTHING], rows))
-        for name, one in AMONG_PLAIN.items():
-            yield self.said(name, "selector", lambda rows, one=one: chosen(one, PLAIN, rows))
+        for name, selector in JOINT.items():
+            yield self.said(name, "selector", partial(chosen, selector, everything, self.seed))
+        for name, selector in AMONG_PLAIN.items():
+            yield self.said(name, "selector", partial(chosen, selector, plain, self.seed))
 
     def default(self) -> tuple[Evaluation, Row]:
         """Return what `evaluate` says when it is told nothing but the log, the target and the user's predictions."""
@@ -207,15 +207,13 @@ class Methods:
 
     def oracle(self, answer: Evaluation) -> Row:
         """Return the best in hindsight of the paper's joint candidates and of those that `evaluate` chose from."""
-        rows, start = self.rows(RidgePerAction()), time.perf_counter()
-        every = [(one.name, one.value(rows)) for one in tuned(rows)[EVERYTHING]]
+        rows, start = self.rows(IN_SAMPLE), time.perf_counter()
+        every = [(one.name, one.value(rows)) for one in everything(rows)]
         every += [(line.name, line.value) for line in answer.table]
         name, value = min(every, key=lambda one: abs(one[1] - self.problem.truth))
         return row(ORACLE, ORACLE, name, value, None, time.perf_counter() - start)
 
-    def said(
-        self, method: str, kind: str, choose: Callable[[Rows], Estimator], model: Any = RidgePerAction()
-    ) -> Row:
+    def said(self, method: str, kind: str, choose: Callable[[Rows], Estimator], model: Any = IN_SAMPLE) -> Row:
         """Return what the chosen estimator says, and how long choosing took."""
         rows, start = self.rows(model), time.perf_counter()
         one = choose(rows)
@@ -223,10 +221,34 @@ class Methods:
         return row(method, kind, one.name, value, stderr, time.perf_counter() - start)
 
 
-def by_rule(rule: Theory, kind: type[Estimator], rows: Rows) -> Estimator:
+def everything(rows: Rows) -> Sequence[Estimator]:
+    """Return all that the paper tunes jointly."""
+    return tuned(rows)[EVERYTHING]
+
+
+def plain(rows: Rows) -> Sequence[Estimator]:
+    """Return the estimators without parameters."""
+    del rows
+    return PLAIN
+
+
+def alone(one: Estimator, rows: Rows) -> Estimator:
+    """Return an estimator that is not chosen but given."""
+    del rows
+    return one
+
+
+def by_rule(kind: type[Estimator], rows: Rows) -> Estimator:
     """Return an estimator tuned by its own rule; one whose grid is empty, as no row has weight, is left as it is."""
-    grid = [*kind.candidates(rows), *rule.beyond(kind, rows)] or [kind()]
-    return rule.select(rows, grid, np.random.default_rng(0), Pool(1)).answer(grid)
+    grid = [*kind.candidates(rows), *RULE.beyond(kind, rows)] or [kind()]
+    return RULE.select(rows, grid, np.random.default_rng(0), Pool(1)).answer(grid)
+
+
+def chosen(selector: Selector, among: Among, seed: int, rows: Rows) -> Estimator:
+    """Return what a selector chooses, or mixes."""
+    candidates = among(rows)
+    selection = selector.settled(rows).select(rows, candidates, np.random.default_rng(seed), Pool(1))
+    return selection.answer(candidates)
 
 
 def row(
