@@ -38,10 +38,11 @@ def selection(
     from counterfold.pool import available_cores
 
     chosen = tuple(separated(families or [])) or KNOWN
-    kind: Any = part
-    what = Benchmark(out, problems, kind, chosen, data, seed)
+    kind: Any = part  # checked there
+    what = Benchmark(out, problems, kind, chosen, data, seed, available_cores() if jobs is None else jobs)
+    what.prepare()
     with bar("selection", after=0) as progress:
-        found = what.run(available_cores() if jobs is None else jobs, progress)
+        found = what.run(progress)
     if as_json:
         print_json({"benchmark": "selection", "part": part, **found.to_dict()})
         return

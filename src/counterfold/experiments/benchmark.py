@@ -43,41 +43,40 @@ class Benchmark:
     families: tuple[str, ...] = KNOWN
     data: Path | None = None
     seed: int = 0
+    jobs: int = 1
 
     def __post_init__(self) -> None:
         """Check the settings before anything is written."""
-        checks.whole(1, problems=self.problems)
+        checks.whole(1, problems=self.problems, jobs=self.jobs)
         checks.whole(0, seed=self.seed)
         checks.one_of(get_args(Part), part=self.part)
         for family in self.families:
             checks.one_of(KNOWN, families=family)
 
-    def run(self, jobs: int = 1, progress: Progress | None = None) -> Results:
-        """Return the scores and the files written, all of them whole or not there at all."""
-        checks.whole(1, jobs=jobs)
-        families = [family for family in KNOWN if family in self.families]
+    def prepare(self) -> None:
+        """Find what a run needs: what is missing is better said now than after hours."""
         drawing.pyplot()
-        if PAPER in families:
-            self.find_datasets()
         try:
-            return self.performed(selection.cases(families, self.problems, self.part), jobs, progress)
-        except OSError as error:
-            raise DataError(f"`{self.out}` must be a folder that can be written to: {error}.") from None
-
-    def find_datasets(self) -> None:
-        """Load what the paper's problems are made of: what is missing is better said now than after hours."""
-        try:
-            for dataset in NAMES:
+            for dataset in NAMES if PAPER in self.families else ():
                 paper.cached(dataset, self.data)
         except CounterfoldError as error:
             wanted = f"the family `{PAPER}` needs its datasets from `--data`, or to be left out of `--families`"
             raise DataError(f"{wanted}: {error}") from None
 
-    def performed(self, cases: Sequence[Case], jobs: int, progress: Progress | None) -> Results:
+    def run(self, progress: Progress | None = None) -> Results:
+        """Return the scores and the files written, all of them whole or not there at all."""
+        self.prepare()
+        families = [family for family in KNOWN if family in self.families]
+        try:
+            return self.performed(selection.cases(families, self.problems, self.part), progress)
+        except OSError as error:
+            raise DataError(f"`{self.out}` must be a folder that can be written to: {error}.") from None
+
+    def performed(self, cases: Sequence[Case], progress: Progress | None) -> Results:
         """Return the scores and the files of all wanted problems."""
         stem = self.out / "selection"
         work = Selecting(self.data, self.out / "fits", self.seed)
-        rows = runner.rows_of(cases, work, stem.with_suffix(".jsonl"), self.settings, jobs, progress)
+        rows = runner.rows_of(cases, work, stem.with_suffix(".jsonl"), self.settings, self.jobs, progress)
         scores, coverage, verdicts = scoring.scores(rows), scoring.coverage(rows), scoring.verdicts(rows)
         files = [
             runner.saved(rows, stem.with_suffix(".parquet")),

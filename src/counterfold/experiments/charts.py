@@ -77,7 +77,7 @@ def coverage(lines: Sequence[Coverage], path: Path) -> list[Path]:
     place.set_xlabel(
         "share of 95 % intervals that hold the truth (at the right: of how many), logs of 500 rows or more"
     )
-    place.legend(fontsize=8, loc="lower left")
+    place.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.05, 1.0))
     return finished(canvas, path)
 
 

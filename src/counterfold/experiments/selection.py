@@ -105,7 +105,7 @@ def cases(families: Sequence[str], problems: int, part: Part) -> list[Case]:
     found = []
     for family in families:
         count = problems if family != PAPER else max(1, round(problems / PAPER_SHARE))
-        numbers = [number for number in range(count) if part in {"all", part_of(number)}] or [1]
+        numbers = [number for number in range(count) if part in {"all", part_of(number)}] or [1]  # 0 is of the others
         conditions = [(name, *betas) for name in NAMES for betas in FIGURES["figure3"].betas]
         for number in numbers:
             found += [Case(family, number, *one) for one in (conditions if family == PAPER else [()])]
