@@ -9,7 +9,7 @@ import numpy as np
 from counterfold.diagnostics import Verdict
 from counterfold.experiments.drawing import pyplot, saved
 from counterfold.experiments.runner import Row
-from counterfold.experiments.scoring import ALL, GOOD, LARGE_ERROR, LEVEL, NOT_GOOD, Coverage, Score, error
+from counterfold.experiments.scoring import ALL, ENOUGH_ROWS, GOOD, LARGE_ERROR, LEVEL, NOT_GOOD, Coverage, Score, error
 from counterfold.experiments.selection import DEFAULT
 
 MAIN = {
@@ -48,9 +48,8 @@ def ratios(scores: Sequence[Score], path: Path) -> list[Path]:
     place.axvline(1.0, color="black", linewidth=0.8)
     place.set_xscale("log")
     place.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-    place.set_xlabel(
-        "mean squared error, as a multiple of the best fixed or theory-tuned method's; line: 95 % interval"
-    )
+    place.set_xlabel("mean squared error, as a multiple of that of the family's best fixed or theory-tuned method")
+    place.set_title("What choosing costs, or gains; the line is the default's 95 % interval", fontsize=10)
     place.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1.0))
     return finished(canvas, path)
 
@@ -60,7 +59,7 @@ def coverage(lines: Sequence[Coverage], path: Path) -> list[Path]:
     from scipy.stats import binomtest
 
     shown = [line for line in lines if line.answers_of in GROUPS]
-    families = list(dict.fromkeys(line.family for line in lines))
+    families = list(dict.fromkeys([ALL, *(line.family for line in shown)]))
     canvas, place = listed(families)
     for which, (colour, shift, marker) in GROUPS.items():
         label: str | None = f"verdict {which}"
@@ -74,9 +73,8 @@ def coverage(lines: Sequence[Coverage], path: Path) -> list[Path]:
                 label = None
     place.axvline(LEVEL, color="black", linewidth=0.8, linestyle="--")
     place.set_xlim(right=1.01)
-    place.set_xlabel(
-        "share of 95 % intervals that hold the truth (at the right: of how many), logs of 500 rows or more"
-    )
+    place.set_xlabel(f"share of intervals that hold the truth, and of how many; logs of at least {ENOUGH_ROWS} rows")
+    place.set_title("Coverage of the default's 95 % interval", fontsize=10)
     place.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.05, 1.0))
     return finished(canvas, path)
 
@@ -95,6 +93,7 @@ def errors(rows: Sequence[Row], path: Path) -> list[Path]:
     place.set_xscale("log")
     place.set_yscale("log")
     place.set_xlabel("effective rows")
+    place.set_title("What verdicts are worth: the default's error on every problem", fontsize=10)
     place.set_ylabel("error of the default, in standard deviations of the rewards")
     place.legend(fontsize=8, loc="lower left", markerscale=2)
     place.grid(alpha=0.3)

@@ -23,7 +23,7 @@ ENOUGH_ROWS = 500
 
 LEVEL = 0.95
 
-GOOD, NOT_GOOD, FEW_ROWS = "good", "not good", f"fewer than {ENOUGH_ROWS} rows"
+GOOD, NOT_GOOD, FEW_ROWS = "good", "not good", f"< {ENOUGH_ROWS} rows"
 
 SIMPLE, RIVALS = ("fixed", "theory"), ("fixed", "selector", "default")
 """Kinds of methods: those that a choice must be measured against, and those among which one is the worst."""

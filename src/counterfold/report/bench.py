@@ -61,7 +61,7 @@ def verdicts(lines: Sequence[Any]) -> ConsoleRenderable:
 
 def table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
     """Return an empty table of names and, at the right, numbers."""
-    shown = Table(title=title, box=None, title_justify="left", title_style="bold", padding=(0, 2, 0, 0))
+    shown = Table(title=title, box=None, title_justify="left", title_style="bold", padding=(0, 1, 0, 0))
     for name in names:
         shown.add_column(name, overflow="fold")
     for number in numbers:
