@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from counterfold import registry
+from counterfold.benching import bench
 from counterfold.errors import CounterfoldError
 from counterfold.options import Json, LogOptions, Seed, column, print_json, separated, taking
 from counterfold.progress import bar
@@ -180,6 +181,7 @@ def check(
 
 app.command()(paper)
 app.command()(synth)
+app.add_typer(bench, name="bench")
 
 
 @app.command()

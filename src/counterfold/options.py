@@ -18,6 +18,12 @@ COLUMNS = "The log and its columns"
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="Seed of everything random.")]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Where everything goes, and what a restart goes on from.")]
+Jobs = Annotated[int | None, typer.Option(metavar="N", help="Processes.", show_default="all cores")]
+Data = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Datasets as files.", envvar="COUNTERFOLD_DATASETS", show_default="OpenML"),
+]
 
 
 def column(help_: str, default: str = "") -> Any:

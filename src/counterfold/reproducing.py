@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from counterfold.errors import ParameterError
-from counterfold.options import Json, Seed, print_json, separated
+from counterfold.options import Data, Jobs, Json, Out, Seed, print_json, separated
 from counterfold.progress import bar
 
 
@@ -16,18 +16,18 @@ def paper(
         str, typer.Argument(metavar="FIGURE", help="figure1 to figure7, or table (what choosing costs).")
     ],
     *,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where everything goes, and what a restart goes on from.")],
+    out: Out,
     runs: Annotated[int | None, typer.Option(metavar="N", help="Runs.", show_default="100; figure3 5, table 3")] = None,
     datasets: Annotated[
         list[str] | None,
         typer.Option(metavar="NAMES", help="ecoli, letter and so on, with commas.", show_default="all"),
     ] = None,
     pasif_runs: Annotated[int, typer.Option(metavar="N", help="Runs of PAS-IF, which is slow.")] = 0,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Processes.", show_default="all cores")] = None,
+    jobs: Jobs = None,
     policies: Annotated[str, typer.Option(metavar="KIND", help="probabilities (published) or logits (text).")] = (
         "probabilities"
     ),
-    data: Annotated[Path | None, typer.Option(metavar="DIR", help="Datasets as files.", show_default="OpenML")] = None,
+    data: Data = None,
     add: Annotated[
         list[str] | None, typer.Option(metavar="MODULE:CLASS", help="An estimator or selector of your own; repeat.")
     ] = None,

@@ -197,5 +197,5 @@ FAMILIES: dict[str, Choices] = {
 def bandit(family: str, seed: int) -> Bandit:
     """Return the bandit of a family that a seed draws."""
     rng = np.random.default_rng([list(FAMILIES).index(family), seed])
-    every = USUAL | FAMILIES[family]
-    return Bandit(**{name: choices[int(rng.integers(len(choices)))] for name, choices in every.items()})
+    given = USUAL | FAMILIES[family]
+    return Bandit(**{name: choices[int(rng.integers(len(choices)))] for name, choices in given.items()})

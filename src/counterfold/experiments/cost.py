@@ -2,15 +2,15 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from counterfold import checks
+from counterfold.experiments import summary
 from counterfold.experiments.contest import Contest
 from counterfold.experiments.datasets import NAMES
 from counterfold.experiments.figures import FIGURES, PASIF_NAME, Piece, three
 from counterfold.experiments.paper import Experiment
-from counterfold.experiments.runner import whole
 from counterfold.models.ridge_per_action import RidgePerAction
 from counterfold.pool import one_blas_thread
 from counterfold.progress import Progress
@@ -63,14 +63,8 @@ def costs(
 
 def write(found: Sequence[Cost], path: Path) -> Path:
     """Write the costs as CSV, and return the file."""
-    import csv
-
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole(path) as part, part.open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, [field.name for field in fields(Cost)], lineterminator="\n")
-        table.writeheader()
-        table.writerows(asdict(one) for one in found)
-    return path
+    return summary.write(found, path)
 
 
 def problems(dataset: str, runs: int, data: Path | None, fits: Path | None) -> Iterator[tuple[int, Rows]]:

@@ -73,9 +73,8 @@ class Reproduction:
         rows = runner.rows_of(wanted, experiment, stem.with_suffix(".jsonl"), self.settings, jobs, progress)
         comparable = self.policies == "probabilities" and not self.changed
         lines = summary.summarised(rows, figure, summary.published(self.name) if comparable else {})
-        saved(rows, stem.with_suffix(".parquet"))
-        summary.write(lines, stem.with_suffix(".csv"))
-        return lines, [stem.with_suffix(".parquet"), stem.with_suffix(".csv"), *drawing.drawn(lines, figure, stem)]
+        tables = [runner.saved(rows, stem.with_suffix(".parquet")), summary.write(lines, stem.with_suffix(".csv"))]
+        return lines, [*tables, *drawing.drawn(lines, figure, stem)]
 
     @property
     def changed(self) -> bool:
@@ -94,12 +93,3 @@ def source_of(path: str) -> str:
     """Return 16 digits that change when the module of `MODULE:CLASS` does."""
     file = sys.modules[path.partition(":")[0]].__file__
     return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
-
-
-def saved(rows: Sequence[Row], path: Path) -> None:
-    """Write one row per run and method as Parquet."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with runner.whole(path) as part:
-        pq.write_table(pa.Table.from_pylist(list(rows)), part)

@@ -57,7 +57,7 @@ def opened(journal: Path, settings: dict[str, Any]) -> Iterator[tuple[TextIO, di
     journal.parent.mkdir(parents=True, exist_ok=True)
     with journal.open("a+", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         locked(file, journal)
-        for stale in journal.parent.glob(".[0-9]*.figure*"):
+        for stale in journal.parent.glob(f".[0-9]*.{journal.stem}*"):
             stale.unlink(missing_ok=True)  # of a run that was killed while it wrote
         file.seek(0)
         header, done, text = None, {}, file.read()
@@ -90,6 +90,16 @@ def whole(path: Path) -> Iterator[Path]:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def saved(rows: Sequence[Row], path: Path) -> Path:
+    """Write rows as Parquet, and return the file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with whole(path) as part:
+        pq.write_table(pa.Table.from_pylist(list(rows)), part)
+    return path
 
 
 def locked(file: TextIO, journal: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -88,8 +89,18 @@ def squared_errors(rows: Sequence[Row], figure: Figure) -> Floats:
 
 def interval(values: Floats, level: float = 0.95) -> tuple[float, float]:
     """Return the bootstrap interval of a mean, the same each time."""
-    draw = np.random.default_rng(0).integers(len(values), size=(REPLICATES, len(values)))
-    low, high = np.quantile(values[draw].mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
+    return ends(replicated(values), level)
+
+
+def replicated(values: Floats, seed: int = 0) -> Floats:
+    """Return the means of bootstrap samples; samples of as many values by the same seed are of the same places."""
+    draw = np.random.default_rng(seed).integers(len(values), size=(REPLICATES, len(values)))
+    return np.asarray(values[draw].mean(axis=1))
+
+
+def ends(replicates: Floats, level: float = 0.95) -> tuple[float, float]:
+    """Return the interval that holds the middle of the replicates."""
+    low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
@@ -105,9 +116,10 @@ def published(name: str) -> Known:
         }
 
 
-def write(lines: Sequence[Line], path: Path) -> None:
-    """Write the lines as CSV."""
+def write(lines: Sequence[Any], path: Path) -> Path:
+    """Write the lines of a dataclass as CSV, and return the file."""
     with whole(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, list(asdict(lines[0])), lineterminator="\n")
         table.writeheader()
         table.writerows(asdict(line) for line in lines)
+    return path

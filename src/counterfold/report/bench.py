@@ -1,0 +1,69 @@
+"""The benchmark of selection for the terminal."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import ConsoleRenderable, Group
+from rich.table import Table
+from rich.text import Text
+
+COMPARED = ("SNIPS", "DR", "OCV_IPS", "OCV_DR", "OPERA", "default")
+"""The methods that are shown family by family; the files have them all."""
+
+
+def scores(lines: Sequence[Any]) -> ConsoleRenderable:
+    """Return a line for every method, over all families."""
+    overall = [line for line in lines if line.family == lines[0].family]
+    title = f"Squared errors over {lines[0].family} ({overall[0].problems} problems)"
+    shown = table(title, ("method",), ("mean", "95 %", "median", "regret", "ratio", "worst"))
+    for line in overall:
+        numbers = (f"{number:.3g}" for number in (line.median, line.regret, line.ratio))
+        worst = "" if line.worst is None else f"{line.worst:.1%}"
+        shown.add_row(line.method, f"{line.mean:.3g}", f"{line.low:.2g} to {line.high:.2g}", *numbers, worst)
+    note = (
+        "regret: beyond the oracle; ratio: to the best fixed or tuned one, geometric mean; worst: on so many problems"
+    )
+    return Group(shown, Text(note, style="dim"))
+
+
+def ratios(lines: Sequence[Any]) -> ConsoleRenderable:
+    """Return the best simple method of each family, and the main methods' mean errors as multiples of its."""
+    shown = table("Mean squared errors as multiples of the best simple method's", ("family", "the best"), COMPARED)
+    for family in dict.fromkeys(line.family for line in lines):
+        mine = {line.method: line for line in lines if line.family == family}
+        best = [line.method for line in mine.values() if line.kind in {"fixed", "theory"} and line.ratio == 1.0]
+        shown.add_row(family, best[0] if best else "", *(f"{mine[method].ratio:.3g}" for method in COMPARED))
+    return shown
+
+
+def coverage(lines: Sequence[Any]) -> ConsoleRenderable:
+    """Return how often the default's intervals hold the truth."""
+    numbers = ("answers", "covered", "p", "mean width")
+    shown = table("How often the default's 95 % interval holds the truth", ("family", "answers of"), numbers)
+    for line in lines:
+        width = "" if line.width is None else f"{line.width:.3g}"
+        shown.add_row(
+            line.family, line.answers_of, str(line.answers), f"{line.share:.1%}", f"{line.p_value:.2g}", width
+        )
+    return shown
+
+
+def verdicts(lines: Sequence[Any]) -> ConsoleRenderable:
+    """Return what each verdict is worth as an alarm for large errors, over all families."""
+    numbers = ("answers", "large errors", "of its answers", "of all large errors")
+    shown = table("Large errors of the default, by verdict", ("verdict",), numbers)
+    for line in lines:
+        if line.family == lines[0].family:
+            recall = "" if line.recall is None else f"{line.recall:.1%}"
+            shown.add_row(line.verdict, str(line.answers), str(line.large), f"{line.precision:.1%}", recall)
+    return shown
+
+
+def table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
+    """Return an empty table of names and, at the right, numbers."""
+    shown = Table(title=title, box=None, title_justify="left", title_style="bold", padding=(0, 1, 0, 0))
+    for name in names:
+        shown.add_column(name, overflow="fold")
+    for number in numbers:
+        shown.add_column(number, justify="right", no_wrap=True)
+    return shown
