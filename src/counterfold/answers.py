@@ -11,7 +11,7 @@ from counterfold import readers
 from counterfold.candidates import Wanted, gathered
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, diagnose
-from counterfold.doubts import estimated, questioned, refitted
+from counterfold.doubts import estimated, questioned, rechosen, refitted
 from counterfold.engines import engine_for
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
@@ -27,6 +27,7 @@ from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
 from counterfold.settling import judge_of, part, settled, warned
 from counterfold.streaming import Answers, diagnose_scan, evaluate_scan
+from counterfold.sums import bucketed
 from counterfold.target import Target, as_target
 
 
@@ -198,6 +199,9 @@ def in_memory(
         answer = estimated(chosen, winner, rows)
         if selection.stderr is None:
             answer = refitted(answer, winner, rows, pool)
+            if judge.scales():
+                sums = bucketed(rows, list(dict.fromkeys([*contestants, *judge.witnesses])), Pool(threads))
+                answer = rechosen(answer, judge.unfitted(), sums, contestants, np.random.default_rng(seed))
         else:
             answer = replace(answer, refit_stderr=selection.stderr)
         diagnostics = questioned(diagnostics, answer, winner, getattr(judge, "validator", None), rows)

@@ -1,5 +1,6 @@
-"""Second opinions on an answer: with the model fitted anew, out of sample, and by an estimator with hardly any bias."""
+"""Second opinions on an answer: with the model fitted anew or another choice, out of sample, and by hardly any bias."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,8 +17,11 @@ from counterfold.models.base import TrainedModel
 from counterfold.models.cross_fitted import CrossFitted
 from counterfold.pool import Pool
 from counterfold.rows import Rows
+from counterfold.selectors.base import Selector
+from counterfold.sums import Sums
 
 BLOCKS = 20
+REPLICATES = 100
 LARGE_SHIFT, LARGE_STRETCH = 1.0, 1.5
 LARGE_DISAGREEMENT = 3.0
 ROUNDING = 1e-9
@@ -41,6 +45,24 @@ def refitted(answer: Estimate, estimator: Estimator, rows: Rows, pool: Pool) -> 
     values = np.array(pool.map(lambda kept: estimator.value(rows.take(kept)), parts))
     spread = np.square(values - values.mean()).sum() * (len(parts) - 1) / len(parts)
     return replace(answer, refit_stderr=float(np.sqrt(spread)))
+
+
+def rechosen(
+    answer: Estimate, judge: Selector, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator
+) -> Estimate:
+    r"""Return the answer with an error that includes the noise of choosing it.
+
+    Choosing is done anew on bootstrap samples of the units, $\hat\sigma^2 = \frac{1}{B-1} \sum_b (\hat V_b - \bar V)^2$;
+    the larger of both errors counts.
+    """
+    if not judge.scales() or len(candidates) < 2:
+        return answer
+    found = []
+    for drawn in rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=REPLICATES):
+        sample = sums.weighted(drawn)
+        shares = judge.summed_selection(sample, candidates, rng).shares
+        found.append(shares @ sample.overall(candidates))
+    return replace(answer, refit_stderr=max(answer.refit_stderr, float(np.std(found, ddof=1))))
 
 
 def blocks(units: Ints) -> Ints:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, judged, mean_test
-from counterfold.doubts import compared, estimated, moves, opposed
+from counterfold.doubts import compared, estimated, moves, opposed, rechosen
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.snips import SNIPS
@@ -51,7 +51,7 @@ class Contest:
         chosen = list(self.estimators)[selection.chosen] if winner in contestants else winner.name
         answer = sums.estimate(chosen, winner)
         if selection.stderr is None:
-            answer = self.with_model_noise(answer, winner)
+            answer = rechosen(self.with_model_noise(answer, winner), self.judge, sums, contestants, rng)
         else:
             answer = replace(answer, refit_stderr=selection.stderr)
         if diagnostics.effective_rows and (diagnostics.unsupported_mass or 0.0) < SOME_UNSUPPORTED:

@@ -108,6 +108,17 @@ class Sums:
             1 - 1 / units
         )
 
+    def overall(self, estimators: Sequence[Estimator]) -> Floats:
+        """Return what each estimator says of all rows."""
+        some = self.some(estimators)
+        return some.values(estimators, some.terms.sum(axis=1, keepdims=True) / some.sizes.sum())[:, 0]
+
+    def weighted(self, counts: Ints) -> "Sums":
+        """Return the sums as if each unit were there so many times."""
+        there = counts > 0
+        times = counts[there].astype(np.float64)
+        return Sums(self.estimators, self.widths, self.sizes[there] * times, self.terms[:, there] * times)
+
     def some(self, estimators: Sequence[Estimator]) -> "Sums":
         """Return the sums of some of the estimators, once each."""
         kept = tuple(dict.fromkeys(estimators))
