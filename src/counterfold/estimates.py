@@ -61,7 +61,7 @@ class Estimate:
         >>> import numpy as np
         >>> low, high = Estimate("IPS", np.array([0.0, 0.0, 1.0, 4.0])).interval(0.95, "empirical-likelihood")
         >>> round(low, 2), round(high, 2)
-        (0.04, 3.67)
+        (0.0, 3.95)
         """
         checks.inside(0, 1, level=level)
         found = registry.build("intervals", method) if isinstance(method, str) else method

@@ -73,6 +73,12 @@ class Units:
         low, high = self.values.min(), self.values.max()
         return bool(high - low <= ROUNDING * max(abs(low), abs(high)))
 
+    @property
+    def freedom(self) -> float:
+        """Return the effective number of squares in the variance: 1 where one unit has all of it."""
+        squares = np.square((self.values - self.value) / self.stderr)
+        return float(np.clip(np.square(squares.sum()) / np.square(squares).sum(), 1, len(self) - 1))
+
 
 class Interval(ABC):
     """A frozen dataclass that finds the two ends; the same units give the same ends."""

@@ -20,10 +20,11 @@ class EmpiricalLikelihood(Interval):
     $$\left\{ \mu : \min_p -2 \sum_i \ln(n p_i) \le c, \quad \sum_i p_i = 1, \quad \sum_i p_i v_i = \mu, \quad
       \sum_i p_i w_i = 1 \right\}$$
 
-    less the minimum over all $\mu$; $c$ is the quantile of F with 1 and n - 1 degrees of freedom. Its shape follows the
-    rows: it reaches farther to the side of rare large contributions, and never beyond the outermost one. That weights
-    are 1 on average is used where the estimate knows `weights`, unless theirs is so far from 1 (p below 0.001) that
-    something else is wrong. It narrows the interval where the weights explain much of the contributions.
+    less the minimum over all $\mu$. Its shape follows the rows: it reaches farther to the side of rare large
+    contributions, and never beyond the outermost one. $c$ is a quantile of F with 1 and $\nu$ degrees of freedom, those
+    of `StudentT`; the usual chi-square is too small where few rows dominate. That weights are 1 on average is used
+    where the estimate knows `weights`, unless their mean is so far from 1 (p below 0.001) that something else is wrong;
+    it narrows the interval where weights explain much of the contributions.
 
     Karampatziakis, Langford, Mineiro (2020), "Empirical likelihood for contextual bandits".
 
@@ -31,7 +32,7 @@ class EmpiricalLikelihood(Interval):
     >>> import counterfold as cf
     >>> low, high = cf.Estimate("IPS", np.array([0.0, 0.0, 1.0, 4.0])).interval(0.9, cf.EmpiricalLikelihood())
     >>> round(low, 3), round(high, 3)
-    (0.137, 3.264)
+    (0.049, 3.631)
     """
 
     def bounds(self, units: Units, level: float) -> Bounds:
@@ -41,7 +42,7 @@ class EmpiricalLikelihood(Interval):
         scale = units.stderr * np.sqrt(len(units))
         deviations = (units.values - units.value) / scale
         known, least, chances = _knowledge(units.excess)
-        enough = least + student_quantile(level, len(units) - 1) ** 2
+        enough = least + student_quantile(level, units.freedom) ** 2
         start = float(chances @ deviations)
 
         def surplus(mean: float) -> float:

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from counterfold.intervals.base import Bounds, Interval, Units, student_quantile
 
 
@@ -30,7 +28,5 @@ class StudentT(Interval):
         """Return the ends, equally far from the mean."""
         if units.constant or len(units) < 2:
             return Bounds(units.value, units.value)
-        squares = np.square((units.values - units.value) / units.stderr)
-        freedom = np.clip(squares.sum() ** 2 / np.square(squares).sum(), 1, len(units) - 1)
-        reach = student_quantile(level, freedom) * units.stderr
+        reach = student_quantile(level, units.freedom) * units.stderr
         return Bounds(units.value - reach, units.value + reach)
