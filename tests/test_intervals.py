@@ -228,7 +228,7 @@ def likeliest(values, level, excess=None):
 
     def solved(loss, constraints, start):
         found = minimize(
-            loss, start, constraints=constraints, bounds=[(1e-9, 1)] * rows, options={"ftol": 1e-13, "maxiter": 2000}
+            loss, start, constraints=constraints, bounds=[(1e-9, 1)] * rows, options={"ftol": 1e-13, "maxiter": 300}
         )
         return found.x
 
@@ -240,9 +240,9 @@ def likeliest(values, level, excess=None):
 
 @pytest.mark.parametrize("level", [0.5, 0.95])
 @pytest.mark.parametrize("known", [False, True], ids=["plain", "weights"])
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [2, 3])
 def test_empirical_likelihood_against_brute_force(level, known, seed):
-    values, weights = skewed(rows=12, seed=seed)
+    values, weights = skewed(rows=9, seed=seed)
     low, high = likeliest(values, level, weights - 1 if known else None)
     found = cf.Estimate("x", values, weights=weights if known else None).interval(level, "empirical-likelihood")
     expected = min(low, values.mean()), max(high, values.mean())
@@ -258,14 +258,19 @@ def test_empirical_likelihood_stays_in_the_range_and_leans_to_the_long_tail():
 
 
 def test_weights_narrow_empirical_likelihood_where_they_explain_contributions():
-    plain = cf.Estimate("x", WEIGHTS * 2.0 + 0.01 * VALUES)
-    known = replace(plain, weights=WEIGHTS)
-    low, high = known.interval(0.95, "empirical-likelihood")
-    assert low < 2.0 + 0.01 * VALUES.mean() < high or low < plain.value < high
-    assert known.interval(0.95, "normal") == plain.interval(0.95, "normal")
-    shifted = cf.Estimate("x", plain.contributions - 2 * (WEIGHTS.mean() - 1), weights=WEIGHTS - WEIGHTS.mean() + 1)
-    narrow, wide = (one.interval(0.95, "empirical-likelihood") for one in (shifted, replace(shifted, weights=None)))
-    assert np.ptp(narrow) < 0.2 * np.ptp(wide)
+    weights = WEIGHTS - WEIGHTS.mean() + 1
+    known = cf.Estimate("x", 2 * weights + 0.01 * VALUES, weights=weights)
+    plain = replace(known, weights=None)
+    assert np.ptp(known.interval(0.95, "empirical-likelihood")) < 0.05 * np.ptp(plain.interval(0.95, "student-t"))
+    for method in set(NAMES) - {"empirical-likelihood"}:
+        assert known.interval(0.95, method) == plain.interval(0.95, method)
+
+
+def test_an_interval_that_weights_move_away_still_holds_the_value():
+    estimate = cf.Estimate("x", 2 * WEIGHTS + 0.01 * VALUES, weights=WEIGHTS)
+    low, high = estimate.interval(0.95, "empirical-likelihood")
+    assert WEIGHTS.mean() > 1.01
+    assert low < 2.01 < high == estimate.value
 
 
 def test_incredible_weights_are_not_used():
