@@ -60,6 +60,5 @@ class Bootstrap(Interval):
         rng, count = np.random.default_rng(self.seed), len(deviations)
         if count > BUCKETS:
             deviations = np.asarray(np.bincount(rng.permutation(count) % BUCKETS, deviations), dtype=np.float64)
-        shares = np.full(len(deviations), 1 / len(deviations))
-        parts = (min(BLOCK, self.replicates - start) for start in range(0, self.replicates, BLOCK))
-        return np.concatenate([rng.multinomial(len(shares), shares, size=part) @ deviations for part in parts]) / count
+        shapes = ((min(BLOCK, self.replicates - start), len(deviations)) for start in range(0, self.replicates, BLOCK))
+        return np.concatenate([deviations[rng.integers(shape[1], size=shape)].sum(axis=1) for shape in shapes]) / count
