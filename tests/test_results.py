@@ -210,7 +210,7 @@ def test_pool_passes_errors_on():
 # the package's names
 
 
-@pytest.mark.parametrize("folder", ["estimators", "selectors", "models"])
+@pytest.mark.parametrize("folder", ["estimators", "selectors", "models", "intervals"])
 def test_every_discovered_class_is_a_name_of_the_package(folder):
     for name in registry.names(folder):
         kind = registry.find(folder, name)

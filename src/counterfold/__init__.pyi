@@ -6,7 +6,6 @@ from .errors import DataError as DataError
 from .errors import ModelError as ModelError
 from .errors import ParameterError as ParameterError
 from .errors import SupportWarning as SupportWarning
-from .estimates import Bounds as Bounds
 from .estimates import Estimate as Estimate
 from .estimators.base import Estimator as Estimator
 from .estimators.cab import CAB as CAB
@@ -33,6 +32,14 @@ from .estimators.truncated_sndr import TruncatedSNDR as TruncatedSNDR
 from .estimators.truncated_snips import TruncatedSNIPS as TruncatedSNIPS
 from .evaluation import Candidate as Candidate
 from .evaluation import Evaluation as Evaluation
+from .intervals.base import Bounds as Bounds
+from .intervals.base import Interval as Interval
+from .intervals.bootstrap import Bootstrap as Bootstrap
+from .intervals.confidence_sequence import ConfidenceSequence as ConfidenceSequence
+from .intervals.empirical_bernstein import EmpiricalBernstein as EmpiricalBernstein
+from .intervals.empirical_likelihood import EmpiricalLikelihood as EmpiricalLikelihood
+from .intervals.normal import Normal as Normal
+from .intervals.student_t import StudentT as StudentT
 from .log import Log as Log
 from .models import Column as Column
 from .models._given import Given as Given

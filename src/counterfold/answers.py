@@ -11,7 +11,7 @@ from counterfold import readers
 from counterfold.candidates import Wanted, gathered
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, diagnose
-from counterfold.doubts import estimated, questioned, rechosen, refitted
+from counterfold.doubts import estimated, questioned, rechosen, refitted, weighed
 from counterfold.engines import engine_for
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
@@ -40,12 +40,14 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
     Estimate(SNIPS: 0.6667 ± 0.3)
     """
     with one_blas_thread():
-        rows = rows_of(log, as_target(target, log), reward_model)
+        wanted = as_target(target, log)
+        rows = rows_of(log, wanted, reward_model)
         one: Estimator = part("estimators", estimator, Estimator)
         reason = one.obstacle(rows)
         if reason:
             raise ParameterError(f"{one.name} {reason}.")
-        return estimated(one.name, one, rows)
+        missing = wanted.unsupported(log)
+        return weighed(estimated(one.name, one, rows), rows.weights, None if missing is None else float(missing.max()))
 
 
 @overload
@@ -205,6 +207,7 @@ def in_memory(
         else:
             answer = replace(answer, refit_stderr=selection.stderr)
         diagnostics = questioned(diagnostics, answer, winner, getattr(judge, "validator", None), rows)
+        answer = weighed(answer, rows.weights, diagnostics.unsupported_mass)
         table = tabulated(estimators, selection, lambda name, one: estimated(name, one, rows))
     return Evaluation(
         estimate=answer,

@@ -190,7 +190,7 @@ def methods(
     as_json: Json = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, with summaries and papers.")] = False,
 ) -> None:
-    """List every estimator, selector and reward model: parameters, limits, and what each needs."""
+    """List every estimator, selector, reward model and interval: parameters, limits, and what each needs."""
     from counterfold.report import methods as found
     from counterfold.report import text
 

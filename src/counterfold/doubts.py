@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from counterfold import kernels
-from counterfold.arrays import Ints, scattered
+from counterfold.arrays import Floats, Ints, scattered
 from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, doubted
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
@@ -30,6 +30,11 @@ ROUNDING = 1e-9
 def estimated(name: str, estimator: Estimator, rows: Rows) -> Estimate:
     """Return what one estimator says on these rows, its error as if the reward model were fixed."""
     return Estimate(name, estimator.contributions(rows), rows.groups)
+
+
+def weighed(answer: Estimate, weights: Floats, unsupported_mass: float | None) -> Estimate:
+    """Return the answer with weights that are known to be 1 on average, which they are where support is full."""
+    return replace(answer, weights=weights) if unsupported_mass == 0 else answer
 
 
 def refitted(answer: Estimate, estimator: Estimator, rows: Rows, pool: Pool) -> Estimate:

@@ -1,36 +1,18 @@
 """Estimate: a policy value with everything that can be derived from its contributions."""
 
 from dataclasses import dataclass
-from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 
-from counterfold import checks
+from counterfold import checks, registry
 from counterfold.arrays import Floats, Ints
-from counterfold.errors import DataError
-
-
-class Bounds(NamedTuple):
-    """The two ends of an interval."""
-
-    low: float
-    high: float
+from counterfold.errors import DataError, ParameterError
+from counterfold.intervals.base import Bounds, Interval, Units
 
 
 def standard_error(contributions: Floats, groups: Ints | None = None, sizes: Floats | None = None) -> float:
     """Return the standard error of the mean; rows of one group count as one observation."""
-    rows = len(contributions) if sizes is None else float(sizes.sum())
-    deviations = contributions - contributions.mean()
-    if sizes is not None:
-        deviations = sizes * (contributions - np.average(contributions, weights=sizes))
-    if groups is not None:
-        totals = np.bincount(groups, weights=deviations)
-        deviations = totals[np.bincount(groups) > 0]
-    units = len(deviations)
-    if units < 2:
-        return 0.0
-    return float(np.sqrt(np.square(deviations).sum() * units / (units - 1)) / rows)
+    return Units.of(contributions, groups, sizes).stderr
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +22,7 @@ class Estimate:
     `groups` makes errors count a group as one observation. Where the log is too large to keep a number per row, each
     contribution is the mean of a unit of rows, and `sizes` says of how many. `refit_stderr` is an error that includes
     the noise of fitting the reward model, which contributions do not show, if one was computed; the larger one counts.
+    `weights`, one per contribution or several lines of them, are 1 on average, which some intervals use.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -55,6 +38,12 @@ class Estimate:
     groups: Ints | None = None
     refit_stderr: float = 0.0
     sizes: Floats | None = None
+    weights: Floats | None = None
+
+    @property
+    def units(self) -> Units:
+        """Return the independent observations whose mean is the value."""
+        return Units.of(self.contributions, self.groups, self.sizes, self.weights)
 
     @property
     def value(self) -> float:
@@ -66,11 +55,19 @@ class Estimate:
         """Return the standard error of the value."""
         return max(standard_error(self.contributions, self.groups, self.sizes), self.refit_stderr)
 
-    def interval(self, level: float = 0.95) -> Bounds:
-        """Return the normal interval that covers the value with probability `level` in large samples."""
+    def interval(self, level: float = 0.95, method: Interval | str = "normal") -> Bounds:
+        """Return an interval that is to cover the value with probability `level`, by a method or the name of one.
+
+        >>> import numpy as np
+        >>> low, high = Estimate("IPS", np.array([0.0, 0.0, 1.0, 4.0])).interval(0.95, "empirical-likelihood")
+        >>> round(low, 2), round(high, 2)
+        (0.0, 3.95)
+        """
         checks.inside(0, 1, level=level)
-        reach = NormalDist().inv_cdf((1 + level) / 2) * self.stderr
-        return Bounds(self.value - reach, self.value + reach)
+        found = registry.build("intervals", method) if isinstance(method, str) else method
+        if not isinstance(found, Interval):
+            raise ParameterError(f"`method` must be an interval or the name of one, got {method!r}.")
+        return found.around(self.units, level, self.stderr)
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Return the difference of two estimates on the same rows; its error is paired row by row.
@@ -82,7 +79,9 @@ class Estimate:
             raise DataError(f"estimates to compare must be of the same rows, got {rows} rows.")
         refit = float(np.hypot(self.refit_stderr, other.refit_stderr))
         gap = self.contributions - other.contributions
-        return Estimate(f"{self.name} - {other.name}", gap, self.groups, refit, self.sizes)
+        known = {id(one): one for one in (self.weights, other.weights) if one is not None}
+        weights = np.vstack(list(known.values())) if known else None
+        return Estimate(f"{self.name} - {other.name}", gap, self.groups, refit, self.sizes, weights)
 
     def __repr__(self) -> str:
         """Show the value and its error."""

@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from counterfold.diagnostics import Diagnostics
-from counterfold.estimates import Bounds, Estimate
+from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
+from counterfold.intervals.base import Bounds
 from counterfold.selectors.base import Selection, Selector
 
 

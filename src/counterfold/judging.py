@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, judged, mean_test
-from counterfold.doubts import compared, estimated, moves, opposed, rechosen
+from counterfold.doubts import compared, estimated, moves, opposed, rechosen, weighed
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.snips import SNIPS
@@ -57,6 +57,7 @@ class Contest:
         if diagnostics.effective_rows and (diagnostics.unsupported_mass or 0.0) < SOME_UNSUPPORTED:
             diagnostics = opposed(diagnostics, answer, sums.estimate("SNIPS", SNIPS()))
         diagnostics = self.questioned(diagnostics, sums, answer, winner)
+        answer = weighed(answer, sums.weights / sums.sizes, diagnostics.unsupported_mass)
         table = tabulated(self.estimators, selection, sums.estimate)
         return Evaluation(
             estimate=answer,

@@ -1,4 +1,4 @@
-"""Every estimator, selector and reward model with its parameters, limits, needs and paper, as read from the code."""
+"""Every estimator, selector, reward model and interval: parameters, limits, needs and paper, as read from the code."""
 
 import inspect
 import math
@@ -13,7 +13,7 @@ from rich.table import Table
 from counterfold import registry
 from counterfold.estimators._similar import MANY
 
-FOLDERS = ("estimators", "selectors", "models")
+FOLDERS = ("estimators", "selectors", "models", "intervals")
 WORDS = {
     "target_probs": "full target",
     "logging_probs": "full logging policy",

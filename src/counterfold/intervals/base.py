@@ -1,0 +1,116 @@
+"""Interval: two ends around the mean of independent units, which contributions are turned into here."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from counterfold.arrays import Floats, Ints
+
+ROUNDING = 1e-12
+
+
+class Bounds(NamedTuple):
+    """The two ends of an interval."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Independent observations whose mean is the estimate: rows, groups of rows, or buckets of rows.
+
+    A group of twice the usual size is twice as far from the mean, and `largest` is the size of the largest unit in
+    relation to the usual one. `excess` (lines x units) holds what is 0 on average, as weights less 1 are.
+    """
+
+    values: Floats
+    excess: Floats
+    largest: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        contributions: Floats,
+        groups: Ints | None = None,
+        sizes: Floats | None = None,
+        weights: Floats | None = None,
+    ) -> "Units":
+        """Return the units of contributions, groups in the order of their first rows."""
+        excess = np.empty((0, len(contributions))) if weights is None else np.atleast_2d(weights) - 1
+        if groups is None and sizes is None:
+            return cls(contributions, excess)
+        counts = np.ones(len(contributions)) if sizes is None else sizes
+        value = np.average(contributions, weights=counts)
+        lines = counts * np.vstack([np.ones(len(contributions)), contributions - value, excess])
+        if groups is not None:
+            order = _by_first_row(groups)
+            lines = np.stack([np.bincount(groups, weights=line)[order] for line in lines])
+        lines /= lines[0].mean()
+        return cls(value + lines[1], lines[2:], float(lines[0].max()))
+
+    def __len__(self) -> int:
+        """Return the number of units."""
+        return len(self.values)
+
+    @cached_property
+    def value(self) -> float:
+        """Return the mean."""
+        return float(self.values.mean())
+
+    @cached_property
+    def stderr(self) -> float:
+        """Return the standard error of the mean."""
+        return float(self.values.std(ddof=1) / np.sqrt(len(self))) if len(self) > 1 else 0.0
+
+    @property
+    def constant(self) -> bool:
+        """Say whether the units differ by rounding errors alone."""
+        low, high = self.values.min(), self.values.max()
+        return bool(high - low <= ROUNDING * max(abs(low), abs(high)))
+
+    @property
+    def freedom(self) -> float:
+        """Return the effective number of squares in the variance: 1 where one unit has all of it."""
+        squares = np.square((self.values - self.value) / self.stderr)
+        return float(np.clip(np.square(squares.sum()) / np.square(squares).sum(), 1, len(self) - 1))
+
+
+class Interval(ABC):
+    """A frozen dataclass that finds the two ends; the same units give the same ends."""
+
+    @abstractmethod
+    def bounds(self, units: Units, level: float) -> Bounds:
+        """Return the interval of the mean of the units."""
+
+    def around(self, units: Units, level: float, stderr: float) -> Bounds:
+        """Return the interval, stretched to an error that may include what units do not show; it holds the mean."""
+        low, high = self.bounds(units, level)
+        value, shown = units.value, units.stderr
+        below, above = max(value - low, 0.0), max(high - value, 0.0)
+        if stderr > shown:
+            stretch, reach = (stderr / shown, 0.0) if shown else (1.0, normal_quantile(level) * stderr)
+            below, above = stretch * below + reach, stretch * above + reach
+        return Bounds(value - below, value + above)
+
+
+def normal_quantile(level: float) -> float:
+    """Return how many standard errors to both sides hold a normal variable with probability `level`."""
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def student_quantile(level: float, freedom: float) -> float:
+    """Return the same for Student's t."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, (1 + level) / 2))
+
+
+def _by_first_row(groups: Ints) -> Ints:
+    first = np.full(int(groups.max()) + 1, len(groups))
+    first[groups[::-1]] = np.arange(len(groups))[::-1]  # of several rows, the last one written stays: the first
+    return np.argsort(first, kind="stable")[: np.count_nonzero(first < len(groups))]

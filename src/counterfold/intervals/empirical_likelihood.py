@@ -1,0 +1,81 @@
+"""The means that are likely enough under some reweighting of the rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfold.arrays import Floats
+from counterfold.intervals._dual import log_ratio
+from counterfold.intervals.base import Bounds, Interval, Units, student_quantile
+
+SURPRISING = 0.001
+"""How improbable the weights' mean may be before it is no longer taken to be 1."""
+
+
+@dataclass(frozen=True)
+class EmpiricalLikelihood(Interval):
+    r"""All means that the rows could have, if not equally likely, without being much less likely than they are.
+
+    $$\left\{ \mu : \min_p -2 \sum_i \ln(n p_i) \le c, \quad \sum_i p_i = 1, \quad \sum_i p_i v_i = \mu, \quad
+      \sum_i p_i w_i = 1 \right\}$$
+
+    less the minimum over all $\mu$. Its shape follows the rows: it reaches farther to the side of rare large
+    contributions, and never beyond the outermost one. $c$ is a quantile of F with 1 and $\nu$ degrees of freedom, those
+    of `StudentT`; the usual chi-square is too small where few rows dominate. That weights are 1 on average is used
+    where the estimate knows `weights`, unless their mean is so far from 1 (p below 0.001) that something else is wrong;
+    it narrows the interval where weights explain much of the contributions.
+
+    Karampatziakis, Langford, Mineiro (2020), "Empirical likelihood for contextual bandits".
+
+    >>> import numpy as np
+    >>> import counterfold as cf
+    >>> low, high = cf.Estimate("IPS", np.array([0.0, 0.0, 1.0, 4.0])).interval(0.9, cf.EmpiricalLikelihood())
+    >>> round(low, 3), round(high, 3)
+    (0.049, 3.631)
+    """
+
+    def bounds(self, units: Units, level: float) -> Bounds:
+        """Return the ends, one at a time."""
+        if units.constant or len(units) < 2:
+            return Bounds(units.value, units.value)
+        scale = units.stderr * np.sqrt(len(units))
+        deviations = (units.values - units.value) / scale
+        known, least, chances = _knowledge(units.excess)
+        enough = least + student_quantile(level, units.freedom) ** 2
+        start = float(chances @ deviations)
+
+        def surplus(mean: float) -> float:
+            return min(log_ratio(np.vstack([deviations - mean, known]), enough)[0], enough + 1) - enough
+
+        reach = np.sqrt((enough - least) / len(units))
+        ends = [
+            _end(surplus, start, step, limit) for step, limit in ((-reach, deviations.min()), (reach, deviations.max()))
+        ]
+        low, high = (units.value + scale * end for end in ends)
+        return Bounds(float(low), float(high))
+
+
+def _knowledge(excess: Floats) -> tuple[Floats, float, Floats]:
+    """Return what is 0 on average, if that is credible, the ratio it has by itself, and the chances of the units."""
+    from scipy.special import chdtri
+
+    spread = excess.std(axis=1, keepdims=True)
+    known = excess[spread[:, 0] > 0] / spread[spread[:, 0] > 0]
+    doubtful = float(chdtri(max(len(known), 1), SURPRISING))
+    ratio, chances = log_ratio(known, doubtful)
+    return (known, ratio, chances) if ratio < doubtful else _knowledge(excess[:0])
+
+
+def _end(surplus: Callable[[float], float], start: float, step: float, limit: float) -> float:
+    """Return where the surplus is 0 on the way from the start to the limit, where it is positive."""
+    from scipy.optimize import brentq
+
+    inside, outside = start, start + step
+    while (limit - outside) * step > 0 and surplus(outside) < 0:
+        inside, outside, step = outside, outside + step, 2 * step
+    if (limit - outside) * step <= 0:
+        outside = limit
+        if surplus(outside) <= 0 or inside == outside:
+            return outside
+    return float(brentq(surplus, inside, outside, xtol=1e-9 * abs(step), rtol=1e-12))
