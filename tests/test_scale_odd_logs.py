@@ -335,7 +335,7 @@ def test_the_noise_of_fitting_adds_to_the_error(table, save_table):
 def test_a_model_on_the_sample_never_sees_the_groups_it_predicts():
     ids = np.arange(200)
     groups = ids // 10
-    rows = Examples(ids, groups, np.empty((200, 0)), ids % 2, groups.astype(float), np.empty((200, 0)), 2)
+    rows = Examples(ids, groups, np.empty((200, 0)), ids % 2, groups.astype(float), np.empty((200, 0)), np.ones(200), 2)
     model = fitted_on(rows, Means())
     seen = model.predictions(rows)[:, 0]
     fold = scattered(groups) % 5

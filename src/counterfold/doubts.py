@@ -57,7 +57,7 @@ def rechosen(
 ) -> Estimate:
     r"""Return the answer with an error that includes the noise of choosing it.
 
-    Choosing is done anew on bootstrap samples of the units, $\hat\sigma^2 = \frac{1}{B-1} \sum_b (\hat V_b - \bar V)^2$;
+    Choosing is done anew on bootstrap samples of the units; the variance of what is answered then is that of the answer;
     the larger of both errors counts.
     """
     if not judge.scales() or len(candidates) < 2:

@@ -71,9 +71,10 @@ class Rows:
             target_probs[:, 0] = 0.0
         n_actions = doses.shape[1] or len(log.actions)
         units = ids if log.group is None else log.group
+        weights = target.logged / log.propensity
         return cls(
-            examples=Examples(ids, units, log.context, log.action, log.reward, doses, n_actions),
-            weights=target.logged / log.propensity,
+            examples=Examples(ids, units, log.context, log.action, log.reward, doses, weights, n_actions),
+            weights=weights,
             propensity=log.propensity,
             target_probs=target_probs,
             logging_probs=nothing if log.logging_probs is None else log.logging_probs,
@@ -170,8 +171,14 @@ class Rows:
     def with_policies(self, logging_probs: Floats, target_probs: Floats) -> "Rows":
         """Return the same rows as if one policy (n x A) had logged them and another one were to be valued."""
         logged, wanted = (probs[np.arange(len(self)), self.actions] for probs in (logging_probs, target_probs))
+        weights = wanted / logged
         return replace(
-            self, weights=wanted / logged, propensity=logged, logging_probs=logging_probs, target_probs=target_probs
+            self,
+            examples=replace(self.examples, importance=weights),
+            weights=weights,
+            propensity=logged,
+            logging_probs=logging_probs,
+            target_probs=target_probs,
         )
 
     def take(self, index: Ints | slice, refit: Lazy | None = None) -> "Rows":

@@ -98,8 +98,9 @@ class Surveying:
                 seen = np.bincount(codes, minlength=len(actions))
                 if self.stream is not None:
                     context = self.layout.context_of(table)
-                    nothing = np.empty((len(rewards), 0))
-                    model = self.stream.sums(Examples(numbers, units, context, codes, rewards, nothing, len(actions)))
+                    none, alike = np.empty((len(rewards), 0)), np.ones(len(rewards))
+                    rows = Examples(numbers, units, context, codes, rewards, none, alike, len(actions))
+                    model = self.stream.sums(rows)
         kept = least(numbers, self.size, ENOUGH * self.size / self.rows if self.rows else 1.0)
         groups = None if labels is None else np.unique(scattered(units))[:GROUPS]
         ends = float(rewards.min()), float(rewards.max())

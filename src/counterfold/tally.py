@@ -109,7 +109,7 @@ class Looking:
             with readers.columns_named({"target": aim} if isinstance(aim, str) else {}):
                 target = as_target(readers.read_target(table, aim) if isinstance(aim, str) else aim, log)
             rows = Rows.of(log, target, model)
-            rows = replace(rows, examples=replace(rows.examples, units=units))
+            rows = replace(rows, examples=replace(rows.examples, units=units, importance=np.ones(len(rows))))
             if model is not None:
                 shared = shared or rows
                 rows = replace(rows, refit=partial(getattr, shared, "q"))

@@ -15,7 +15,7 @@ Lazy = Callable[[], Floats]
 """Predicted rewards (n x A), computed when called."""
 
 
-BY_ROW = ("ids", "units", "context", "actions", "rewards", "doses")
+BY_ROW = ("ids", "units", "context", "actions", "rewards", "doses", "importance")
 """What examples hold for every row."""
 
 
@@ -24,7 +24,8 @@ class Examples:
     """What a reward model learns from: `ids` are places in the log, `units` the groups, or the rows themselves.
 
     `doses` has no columns where actions are labels. Where they are doses, the actions of a row are the columns of its
-    `doses`: the logged one first, then those that the target would give; so `actions` is 0 everywhere.
+    `doses`: the logged one first, then those that the target would give; so `actions` is 0 everywhere. `importance` is
+    the weight of each row, if a single target is to be valued, or 1.
     """
 
     ids: Ints
@@ -33,6 +34,7 @@ class Examples:
     actions: Ints
     rewards: Floats
     doses: Floats
+    importance: Floats
     n_actions: int
 
     def __len__(self) -> int:

@@ -1,6 +1,7 @@
-"""Ridge regression for each action, drawn towards one that all actions share."""
+"""Ridge regression for each action, drawn towards one that all actions share, where the target goes."""
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Self
 
 import numpy as np
@@ -11,8 +12,8 @@ from counterfold.models._moments import Scaling, Summed, moments, table_of
 from counterfold.models.base import Examples, Predictor
 
 FOLDS = 5
-PENALTIES = (1.0, 10.0, 100.0, 1000.0, 10000.0)
-"""What is tried where the user does not say how strongly actions are drawn together."""
+PENALTIES, COMMON = (1.0, 10.0, 100.0, 1000.0, 10000.0), (1.0, 30.0, 1000.0)
+"""What is tried where the user does not say how strongly actions are drawn together, and how flat all are."""
 
 
 @dataclass(frozen=True)
@@ -20,15 +21,19 @@ class SharedRidge(Summed):
     r"""A linear model of the reward for each action that differs from a common one only as far as its rows say so.
 
     $$\hat q(x, a) = b_a + x^\top \beta_a, \qquad (b_a, \beta_a) = \arg\min
-      \sum_{i: a_i = a} (r_i - b - x_i^\top \beta)^2 + \alpha \lVert (b, \beta) - (\bar b, \bar\beta) \rVert^2$$
+      \sum_{i: a_i = a} u_i (r_i - b - x_i^\top \beta)^2 + \alpha \lVert (b, \beta) - (\bar b, \bar\beta) \rVert^2$$
 
-    $(\bar b, \bar\beta)$ is a ridge regression on the rows of all actions, with a penalty of 1 on its slopes; columns
-    are scaled to a standard deviation of 1. An action with few rows is predicted nearly as all are on average, one that
-    was never logged exactly so. `alpha` is by default the one of five (1 to 10,000) whose models, fitted on four fifths
-    of the rows, predict the others best.
+    $(\bar b, \bar\beta)$ is a ridge regression on the rows of all actions, with the penalty `common` on its slopes;
+    columns are scaled to a standard deviation of 1. An action with few rows is predicted nearly as all are on average,
+    one that was never logged exactly so. Rows count $u_i \propto w_i^{\text{aim}}$, with a sum that is the effective
+    number of rows, since the model is to be right where the target goes; in a large log that is never in memory one
+    model serves all targets, and all rows count alike.
+
+    `alpha` and `common` are by default those of fifteen pairs whose models, fitted on four fifths of the rows, predict
+    the others best.
 
     >>> import counterfold as cf
-    >>> cf.example_rows(cf.SharedRidge(alpha=10.0)).q.round(2)
+    >>> cf.example_rows(cf.SharedRidge(alpha=10.0, common=1.0, aim=0.0)).q.round(2)
     array([[ 0.03, -0.03],
            [ 0.36,  0.3 ],
            [ 0.7 ,  0.64],
@@ -36,42 +41,50 @@ class SharedRidge(Summed):
     """
 
     alpha: float | None = None
+    common: float | None = None
+    aim: float = 0.5
 
     def __post_init__(self) -> None:
-        """Check the penalty."""
+        """Check the parameters."""
         if self.alpha is not None:
             checks.above(0, alpha=self.alpha)
+        if self.common is not None:
+            checks.above(0, common=self.common)
+        checks.within(0, 1, aim=self.aim)
 
     def tuned(self, examples: Examples) -> Self:
-        """Return the model with the penalty that predicts rows best that it was not fitted on."""
-        if self.alpha is not None:
-            return self
-        rows = Scaling.of(examples.context).apply(examples)
-        table, fold = table_of(rows), scattered(examples.units) % FOLDS
+        """Return the model with the penalties that predict rows best that it was not fitted on."""
+        table, fold = self._table(examples, Scaling.of(examples.context)), scattered(examples.units) % FOLDS
         parts = [np.flatnonzero(fold == number) for number in range(FOLDS)]
-        return self.tuned_on(np.stack([moments(table[one], rows.actions[one], rows.n_actions) for one in parts]))
+        return self.tuned_on(
+            np.stack([moments(table[one], examples.actions[one], examples.n_actions) for one in parts])
+        )
 
     def tuned_on(self, folds: Floats) -> Self:
-        """Return the model with the penalty that predicts each fold best by what the others say."""
-        if self.alpha is not None:
-            return self
+        """Return the model with the penalties that predict each fold best by what the others say."""
         total = folds.sum(axis=0)
-        scaled = [standardised(one, whitening(total)) for one in (total, *folds)]
-        losses = [sum(self._loss(scaled[0] - one, one, alpha) for one in scaled[1:]) for alpha in PENALTIES]
-        return replace(self, alpha=PENALTIES[int(np.argmin(losses))])
+        white = whitening(total)
+        scaled = [standardised(one, white) for one in folds]
+        whole = standardised(total, white)
+        alphas = PENALTIES if self.alpha is None else (self.alpha,)
+        pairs = list(product(alphas, COMMON if self.common is None else (self.common,)))
+        losses = [sum(loss(whole - one, one, *pair) for one in scaled) for pair in pairs] if len(pairs) > 1 else [0.0]
+        alpha, common = pairs[int(np.argmin(losses))]
+        return replace(self, alpha=alpha, common=common)
 
     def fit(self, examples: Examples) -> Predictor:
         """Return the fitted models of all actions as one function."""
-        scaling = Scaling.of(examples.context)
-        rows = scaling.apply(examples)
-        sums = moments(table_of(rows), rows.actions, rows.n_actions)
-        return self.tuned(examples).from_moments(sums, np.empty(0), scaling)
+        scaling, model = Scaling.of(examples.context), self
+        if self.alpha is None or self.common is None:
+            model = self.tuned(examples)
+        sums = moments(self._table(examples, scaling), examples.actions, examples.n_actions)
+        return model.from_moments(sums, np.empty(0), scaling)
 
     def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
         """Return the models of all actions from sums over rows that are gone."""
         del fixed
         white = whitening(sums)
-        solved = coefficients(standardised(sums, white), self.alpha or PENALTIES[1]) @ white
+        solved = coefficients(standardised(sums, white), self.alpha or 1.0, self.common or 1.0) @ white
         intercepts, slopes = solved[:, 0], np.ascontiguousarray(solved[:, 1:].T)
 
         def predict(examples: Examples) -> Floats:
@@ -81,18 +94,26 @@ class SharedRidge(Summed):
 
         return predict
 
-    @staticmethod
-    def _loss(known: Floats, held: Floats, alpha: float) -> float:
-        """Return the squared errors on held rows of models solved from the others."""
-        solved = coefficients(known, alpha)
-        cross = np.einsum("ad,ad->", solved, held[:, :-1, -1])
-        return float(held[:, -1, -1].sum() - 2 * cross + np.einsum("ad,ade,ae->", solved, held[:, :-1, :-1], solved))
+    def _table(self, examples: Examples, scaling: Scaling) -> Floats:
+        """Return the rows [1, x, r], times the root of how much each counts."""
+        count = examples.importance**self.aim
+        table = table_of(scaling.apply(examples))
+        if count.any():
+            table *= np.sqrt(count * (count.sum() / np.square(count).sum()))[:, None]
+        return table
+
+
+def loss(known: Floats, held: Floats, alpha: float, common: float) -> float:
+    """Return the squared errors on held rows of models solved from the others."""
+    solved = coefficients(known, alpha, common)
+    cross = np.einsum("ad,ad->", solved, held[:, :-1, -1])
+    return float(held[:, -1, -1].sum() - 2 * cross + np.einsum("ad,ade,ae->", solved, held[:, :-1, :-1], solved))
 
 
 def whitening(sums: Floats) -> Floats:
     """Return the matrix that makes [1, x] of all rows centred, with a standard deviation of 1."""
     total = sums.sum(axis=0)
-    count = max(total[0, 0], 1.0)
+    count = total[0, 0] or 1.0
     centre, square = total[0, 1:-1] / count, np.diagonal(total)[1:-1] / count
     spread = square - centre**2
     scale = np.where(spread > 1e-12 * square, np.sqrt(np.maximum(spread, 0.0)), 1.0)
@@ -108,10 +129,12 @@ def standardised(sums: Floats, white: Floats) -> Floats:
     return np.asarray(whole @ sums @ whole.T)
 
 
-def coefficients(sums: Floats, alpha: float) -> Floats:
+def coefficients(sums: Floats, alpha: float, common: float) -> Floats:
     """Return intercepts and slopes of all actions (A x (1 + d)), from moments of standardised rows."""
     total, gram, right = sums.sum(axis=0), sums[:, :-1, :-1], sums[:, :-1, -1]
     identity = np.eye(gram.shape[1])
-    common = np.linalg.solve(total[:-1, :-1] + np.diag(np.r_[1e-9, np.ones(len(identity) - 1)]), total[:-1, -1])
-    own = np.linalg.solve(gram + alpha * identity, (right - gram @ common)[..., None])[..., 0]
-    return np.asarray(common + own)
+    penalty = common * identity
+    penalty[0, 0] = 1e-9  # a level that all share needs none, unless there are no rows
+    shared = np.linalg.solve(total[:-1, :-1] + penalty, total[:-1, -1])
+    own = np.linalg.solve(gram + alpha * identity, (right - gram @ shared)[..., None])[..., 0]
+    return np.asarray(shared + own)
