@@ -57,8 +57,8 @@ def rechosen(
 ) -> Estimate:
     r"""Return the answer with an error that includes the noise of choosing it.
 
-    Choosing is done anew on bootstrap samples of the units; the variance of what is answered then is that of the answer;
-    the larger of both errors counts.
+    Choosing is done anew on bootstrap samples of the units, and the spread of what is answered then is the error; the
+    larger of both counts.
     """
     if not judge.scales() or len(candidates) < 2:
         return answer

@@ -47,6 +47,22 @@ class Scaling:
         return replace(examples, context=self.scaled(examples.context))
 
 
+def standardised(sums: Floats, scaling: Scaling) -> tuple[Floats, Scaling]:
+    """Return the moments and the scaling that columns would have, had it been known what all rows are like.
+
+    The scaling that sums (... x A x p x p) were taken with is only that of the first rows of a log.
+    """
+    total = sums.sum(axis=tuple(range(sums.ndim - 2)))
+    count = max(total[0, 0], 1.0)
+    centre, square = total[0, 1:-1] / count, np.diagonal(total)[1:-1] / count
+    spread = square - centre**2
+    scale = np.where(spread > 1e-12 * square, np.sqrt(np.maximum(spread, 0.0)), 1.0)
+    change = np.diag(np.concatenate([[1.0], 1 / scale, [1.0]]))
+    change[1:-1, 0] = -centre / scale
+    known = Scaling(scaling.centre + centre * scaling.scale, scaling.scale * scale)
+    return np.asarray(change @ sums @ change.T), known
+
+
 def table_of(examples: Examples) -> Floats:
     """Return the rows [1, x, r]."""
     table = np.empty((len(examples), examples.context.shape[1] + 2))

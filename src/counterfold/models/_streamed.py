@@ -7,7 +7,7 @@ import numpy as np
 
 from counterfold.arrays import Bools, Floats, Ints, scattered
 from counterfold.errors import ParameterError
-from counterfold.models._moments import Scaling, Summed, moments, table_of
+from counterfold.models._moments import Scaling, Summed, moments, standardised, table_of
 from counterfold.models.base import Examples, Predictor, RewardModel, TrainedModel, constant, extremes
 from counterfold.models.cross_fitted import CrossFitted
 
@@ -88,12 +88,13 @@ class ModelStream:
     def fitted(self, sums: ModelSums) -> Streamed:
         """Return the model of all rows, or one for each fold."""
         cells = np.arange(self.cells)
-        fifths = [sums.moments[cells % FOLDS == fold].sum(axis=0) for fold in range(FOLDS)]
+        every, scaling = standardised(sums.moments, self.scaling)
+        fifths = [every[cells % FOLDS == fold].sum(axis=0) for fold in range(FOLDS)]
         model = self.model.tuned_on(np.stack(fifths))
 
         def solved(kept: Bools) -> Predictor:
             fixed = constant(sums.low[kept].min(axis=0), sums.high[kept].max(axis=0))
-            return model.from_moments(sums.moments[kept].sum(axis=0), fixed, self.scaling)
+            return model.from_moments(every[kept].sum(axis=0), fixed, scaling)
 
         occupied = np.flatnonzero(sums.moments[:, :, 0, 0].any(axis=1))  # small logs leave some empty
         without = tuple(solved(cells != cell) for cell in occupied)

@@ -11,7 +11,7 @@ from counterfold.arrays import Floats, scattered
 from counterfold.models._moments import Scaling, Summed, moments, table_of
 from counterfold.models.base import Examples, Predictor
 
-FOLDS = 5
+FOLDS, LEAST = 5, 0.1
 PENALTIES, COMMON = (1.0, 10.0, 100.0, 1000.0, 10000.0), (1.0, 30.0, 1000.0)
 """What is tried where the user does not say how strongly actions are drawn together, and how flat all are."""
 
@@ -25,9 +25,9 @@ class SharedRidge(Summed):
 
     $(\bar b, \bar\beta)$ is a ridge regression on the rows of all actions, with the penalty `common` on its slopes;
     columns are scaled to a standard deviation of 1. An action with few rows is predicted nearly as all are on average,
-    one that was never logged exactly so. Rows count $u_i \propto w_i^{\text{aim}}$, with a sum that is the effective
-    number of rows, since the model is to be right where the target goes; in a large log that is never in memory one
-    model serves all targets, and all rows count alike.
+    one that was never logged exactly so. Rows count $u_i \propto (w_i + 0.1)^{\text{aim}}$, with a sum that is the
+    effective number of rows, since the model is to be right where the target goes; in a large log that is never in
+    memory one model serves all targets, and all rows count alike.
 
     `alpha` and `common` are by default those of fifteen pairs whose models, fitted on four fifths of the rows, predict
     the others best.
@@ -42,7 +42,7 @@ class SharedRidge(Summed):
 
     alpha: float | None = None
     common: float | None = None
-    aim: float = 0.5
+    aim: float = 0.7
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -63,12 +63,9 @@ class SharedRidge(Summed):
     def tuned_on(self, folds: Floats) -> Self:
         """Return the model with the penalties that predict each fold best by what the others say."""
         total = folds.sum(axis=0)
-        white = whitening(total)
-        scaled = [standardised(one, white) for one in folds]
-        whole = standardised(total, white)
         alphas = PENALTIES if self.alpha is None else (self.alpha,)
         pairs = list(product(alphas, COMMON if self.common is None else (self.common,)))
-        losses = [sum(loss(whole - one, one, *pair) for one in scaled) for pair in pairs] if len(pairs) > 1 else [0.0]
+        losses = [sum(loss(total - one, one, *pair) for one in folds) for pair in pairs] if len(pairs) > 1 else [0.0]
         alpha, common = pairs[int(np.argmin(losses))]
         return replace(self, alpha=alpha, common=common)
 
@@ -83,8 +80,7 @@ class SharedRidge(Summed):
     def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
         """Return the models of all actions from sums over rows that are gone."""
         del fixed
-        white = whitening(sums)
-        solved = coefficients(standardised(sums, white), self.alpha or 1.0, self.common or 1.0) @ white
+        solved = coefficients(sums, self.alpha or 1.0, self.common or 1.0)
         intercepts, slopes = solved[:, 0], np.ascontiguousarray(solved[:, 1:].T)
 
         def predict(examples: Examples) -> Floats:
@@ -96,10 +92,9 @@ class SharedRidge(Summed):
 
     def _table(self, examples: Examples, scaling: Scaling) -> Floats:
         """Return the rows [1, x, r], times the root of how much each counts."""
-        count = examples.importance**self.aim
+        count = (examples.importance + LEAST) ** self.aim
         table = table_of(scaling.apply(examples))
-        if count.any():
-            table *= np.sqrt(count * (count.sum() / np.square(count).sum()))[:, None]
+        table *= np.sqrt(count * (count.sum() / np.square(count).sum()))[:, None]
         return table
 
 
@@ -110,27 +105,8 @@ def loss(known: Floats, held: Floats, alpha: float, common: float) -> float:
     return float(held[:, -1, -1].sum() - 2 * cross + np.einsum("ad,ade,ae->", solved, held[:, :-1, :-1], solved))
 
 
-def whitening(sums: Floats) -> Floats:
-    """Return the matrix that makes [1, x] of all rows centred, with a standard deviation of 1."""
-    total = sums.sum(axis=0)
-    count = total[0, 0] or 1.0
-    centre, square = total[0, 1:-1] / count, np.diagonal(total)[1:-1] / count
-    spread = square - centre**2
-    scale = np.where(spread > 1e-12 * square, np.sqrt(np.maximum(spread, 0.0)), 1.0)
-    white = np.diag(np.concatenate([[1.0], 1 / scale]))
-    white[1:, 0] = -centre / scale
-    return white
-
-
-def standardised(sums: Floats, white: Floats) -> Floats:
-    """Return the moments of standardised rows."""
-    whole = np.eye(len(white) + 1)
-    whole[:-1, :-1] = white
-    return np.asarray(whole @ sums @ whole.T)
-
-
 def coefficients(sums: Floats, alpha: float, common: float) -> Floats:
-    """Return intercepts and slopes of all actions (A x (1 + d)), from moments of standardised rows."""
+    """Return intercepts and slopes of all actions (A x (1 + d)), from moments."""
     total, gram, right = sums.sum(axis=0), sums[:, :-1, :-1], sums[:, :-1, -1]
     identity = np.eye(gram.shape[1])
     penalty = common * identity
