@@ -112,6 +112,7 @@ def coefficients(sums: Floats, alpha: float) -> Floats:
     """Return intercepts and slopes of all actions (A x (1 + d)), from moments of standardised rows."""
     total, gram, right = sums.sum(axis=0), sums[:, :-1, :-1], sums[:, :-1, -1]
     identity = np.eye(gram.shape[1])
-    common = np.linalg.solve(total[:-1, :-1] + np.diag(np.r_[1e-9, np.ones(len(identity) - 1)]), total[:-1, -1])
+    free = float(total[0, 0] == 0)  # the common intercept bears no penalty; without rows it is 0
+    common = np.linalg.solve(total[:-1, :-1] + np.diag(np.r_[free, np.ones(len(identity) - 1)]), total[:-1, -1])
     own = np.linalg.solve(gram + alpha * identity, (right - gram @ common)[..., None])[..., 0]
     return np.asarray(common + own)
