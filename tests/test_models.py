@@ -13,7 +13,7 @@ import reference
 from counterfold import registry
 from counterfold.models import as_model
 from counterfold.models.base import TrainedModel
-from problems import dose_rows, log_of, rows_of
+from problems import dose_rows, estimate_as_paper, log_of, rows_of
 
 NAMES = registry.names("models")
 
@@ -93,7 +93,7 @@ def test_ridge_without_context_is_the_mean_reward_of_each_action():
     data = reference.random_data(3)
     log = cf.Log(action=data.a, reward=data.r, logging_probs=data.logging)
     expected = np.mean(data.target @ [data.r[data.a == action].mean() for action in range(4)])
-    close(cf.estimate(log, data.target, cf.DM()).value, expected)
+    close(estimate_as_paper(log, data.target, cf.DM()).value, expected)
 
 
 def test_ridge_on_constant_and_missing_actions():
@@ -106,7 +106,7 @@ def test_ridge_on_constant_and_missing_actions():
 # shared sums
 
 
-@pytest.mark.parametrize("model", [cf.RidgePerAction(), cf.CrossFitted(folds=3), cf.PerAction(Ridge())], ids=str)
+@pytest.mark.parametrize("model", [cf.RidgePerAction(), cf.SharedRidge(), cf.CrossFitted(folds=3), cf.PerAction(Ridge())], ids=str)
 def test_halves_are_what_refitting_each_half_gives(model):
     rows = rows_of(reference.random_data(5, rows=80, binary=True), model)
     cuts = [1, 2, 15, 40, 41, 70, 79]
@@ -173,11 +173,15 @@ def test_action_encoded_shares_the_slope_and_nothing_else():
     close(q, data.x[:, :1] + [0.0, 5.0, -3.0, 1.0])
 
 
-def test_cross_fitted_never_predicts_a_row_it_saw():
+FIXED = [cf.RidgePerAction(), cf.SharedRidge(alpha=10.0)]
+
+
+@pytest.mark.parametrize("model", FIXED, ids=str)
+def test_cross_fitted_never_predicts_a_row_it_saw(model):
     data = reference.random_data(13, rows=200)
-    before = rows_of(data, cf.CrossFitted()).q
+    before = rows_of(data, cf.CrossFitted(model)).q
     data.r[17] += 1000.0
-    after = rows_of(data, cf.CrossFitted()).q
+    after = rows_of(data, cf.CrossFitted(model)).q
     np.testing.assert_array_equal(after[17], before[17])
     assert np.abs(after - before).max() > 1
 
@@ -197,12 +201,13 @@ def test_every_part_of_a_pipeline_gets_a_seed():
     np.testing.assert_array_equal(rows_of(data, forest).q, rows_of(data, forest).q)
 
 
-def test_cross_fitted_keeps_groups_together():
+@pytest.mark.parametrize("model", FIXED, ids=str)
+def test_cross_fitted_keeps_groups_together(model):
     data = reference.random_data(14, rows=200)
     group = np.arange(200) // 10
-    before = rows_of(data, cf.CrossFitted(), group=group).q
+    before = rows_of(data, cf.CrossFitted(model), group=group).q
     data.r[30] += 1000.0
-    after = rows_of(data, cf.CrossFitted(), group=group).q
+    after = rows_of(data, cf.CrossFitted(model), group=group).q
     np.testing.assert_array_equal(after[30:40], before[30:40])
 
 
