@@ -498,7 +498,9 @@ def left_out(say, data, q, units):
 def climbed(formula, data, q, units, boldness):
     """Return the rungs of one ladder, the share of each, and the variance of what is left of the bias."""
     caps = [*share_caps(data.weights()), math.inf]
-    outcomes = data.r if formula is truncated_snips else [r - row[a] for r, a, row in zip(data.r, data.a, q, strict=True)]
+    outcomes = (
+        data.r if formula is truncated_snips else [r - row[a] for r, a, row in zip(data.r, data.a, q, strict=True)]
+    )
     kept, variances = [], []
     for cap in caps:
         w = [min(wi, cap) for wi in data.weights()]
@@ -544,4 +546,8 @@ def ladder(data, q, units, boldness):
         for one, (caps, mine, _) in enumerate(found)
         for cap, share in zip(caps, mine, strict=True)
     }
-    return shares, answer, math.sqrt(noise + sum(part**2 * left for part, (_, _, left) in zip(parts, found, strict=True)))
+    return (
+        shares,
+        answer,
+        math.sqrt(noise + sum(part**2 * left for part, (_, _, left) in zip(parts, found, strict=True))),
+    )

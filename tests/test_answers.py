@@ -113,7 +113,10 @@ def test_equal_names_are_kept_apart(data):
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        ("swich-dr", "unknown estimator `swich-dr`. Did you mean `switch-dr`\\? Known: default, plain, paper, doses, cab, "),
+        (
+            "swich-dr",
+            "unknown estimator `swich-dr`. Did you mean `switch-dr`\\? Known: default, plain, paper, doses, cab, ",
+        ),
         ("papr", "unknown estimator `papr`. Did you mean `paper`\\?"),
         ("dr:alpha=1", "`dr:alpha=1` must be NAME or NAME:FIELD=VALUE; `dr` has no parameters, got `alpha=1`."),
         ("cab:cap=1", "`cab` takes `max_weight`, got `cap=1`."),
@@ -273,7 +276,8 @@ def bandit_value():
 def test_unbiased_estimators_cover_the_truth(estimator):
     truth, rng = bandit_value(), np.random.default_rng(7)
     intervals = [
-        cf.estimate(*known_bandit(rng), estimator, reward_model=cf.CrossFitted()).interval(0.9) for _ in range(400)
+        cf.estimate(*known_bandit(rng), estimator, reward_model=cf.CrossFitted(cf.RidgePerAction())).interval(0.9)
+        for _ in range(400)
     ]
     covered = sum(low <= truth <= high for low, high in intervals)
     assert binomtest(covered, 400, 0.9).pvalue > 0.001

@@ -146,7 +146,10 @@ def test_groups_levels_contexts_and_seeds(evaluated):
     assert wide["low"] < plain["interval"]["low"] < narrow["low"] < narrow["high"] < plain["interval"]["high"]
     assert evaluated("--context", "height,age")["log"]["context"] == ["height", "age"]
     assert evaluated("--context", "age", "--context", "height")["log"]["context"] == ["age", "height"]
-    scores = [[line["score"] for line in evaluated("--seed", seed, "--selector", "ocv")["evaluations"][0]["table"]] for seed in (0, 0, 1)]
+    scores = [
+        [line["score"] for line in evaluated("--seed", seed, "--selector", "ocv")["evaluations"][0]["table"]]
+        for seed in (0, 0, 1)
+    ]
     assert scores[0] == scores[1] != scores[2]
 
 

@@ -11,6 +11,7 @@ import pytest
 import counterfold as cf
 from counterfold.experiments.classification import Classification, softmax
 from counterfold.experiments.demo import digits
+from problems import evaluate_as_paper
 
 HERE = Path(__file__).parent
 DATASETS = Path(os.environ.get("COUNTERFOLD_DATASETS", HERE.parents[1] / "shared" / "datasets"))
@@ -110,11 +111,13 @@ def interval(errors):
 def figure_1_run(problem, seed):
     candidates = [cf.IPS(), cf.DM(), cf.DR()]
     results = {
-        f"OCV_{validator.name}": cf.evaluate(problem.log, problem.target, candidates, cf.OCV(validator), seed=seed)
+        f"OCV_{validator.name}": evaluate_as_paper(
+            problem.log, problem.target, candidates, cf.OCV(validator), seed=seed
+        )
         for validator in (cf.IPS(), cf.DR())
     }
     orders = [cf.IPS(), cf.DR(), cf.DM()], cf.SLOPE(order="given")
-    results["SLOPE"] = cf.evaluate(problem.log, problem.target, *orders, seed=seed)
+    results["SLOPE"] = evaluate_as_paper(problem.log, problem.target, *orders, seed=seed)
     alone = {line.name: line.value for line in results["OCV_DR"].table}
     values = alone | {name: result.value for name, result in results.items()}
     return {name: (value - problem.truth) ** 2 for name, value in values.items()}

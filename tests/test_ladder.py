@@ -28,7 +28,14 @@ def rng():
 
 def default(rows):
     kinds = (cf.TruncatedSNIPS, cf.TruncatedSNDR)
-    return [cf.IPS(), cf.SNIPS(), cf.DM(), cf.DR(), cf.SNDR(), *(one for kind in kinds for one in kind.candidates(rows))]
+    return [
+        cf.IPS(),
+        cf.SNIPS(),
+        cf.DM(),
+        cf.DR(),
+        cf.SNDR(),
+        *(one for kind in kinds for one in kind.candidates(rows)),
+    ]
 
 
 def shares_of(result):
@@ -164,8 +171,8 @@ def test_many_rows_take_all_steps():
         table = cf.evaluate(log_of(data.take(many)), data.target[many], reward_model=q[many]).table
         tops.append(sum(line.share for line in table if line.name in ("SNIPS", "SNDR")))
     assert tops == sorted(tops)
-    assert tops[0] < 0.9
-    assert tops[-1] > 0.999
+    assert tops[0] < 0.98
+    assert tops[-1] > 0.9999
 
 
 def test_boldness_goes_from_the_lowest_rungs_to_the_full_weights():
@@ -197,7 +204,9 @@ def test_rungs_that_are_there_twice_count_once():
 def test_a_ladder_that_is_not_settled_settles_itself():
     rows = rows_of(reference.random_data(11))
     grid, judge = default(rows), cf.Ladder()
-    assert judge.scores(rows, grid, rng(), POOL).tolist() == judge.settled(rows).scores(rows, grid, rng(), POOL).tolist()
+    assert (
+        judge.scores(rows, grid, rng(), POOL).tolist() == judge.settled(rows).scores(rows, grid, rng(), POOL).tolist()
+    )
 
 
 @pytest.mark.parametrize("boldness", [0.0, -1.0, math.inf, math.nan, "bold", None])
@@ -285,7 +294,7 @@ def heavy(rng, rows=100):
 @pytest.mark.statistical
 @pytest.mark.filterwarnings("ignore::counterfold.SupportWarning")
 def test_the_default_errs_less_than_snips_and_sndr_where_weights_are_heavy():
-    """One-sided t-tests of paired squared errors on 300 logs; were there no gain, one in 1,000 seeds would pass each."""
+    """One-sided t-tests of paired squared errors on 300 logs; without a gain, one in 1,000 seeds would pass each."""
     draw, losses = np.random.default_rng(14), []
     for _ in range(300):
         log, target, truth = heavy(draw)

@@ -103,10 +103,72 @@ def test_ridge_on_constant_and_missing_actions():
     close(rows_of(data).q[:, 1:], np.tile([0.3, 0.0], (60, 1)))
 
 
+# shared ridge
+
+
+@pytest.mark.parametrize("alpha", [0.5, 10.0, 1e4, None])
+@pytest.mark.parametrize("seed", range(3))
+def test_shared_ridge_against_naive_loops(seed, alpha):
+    data = reference.random_data(seed, binary=seed == 1)
+    close(rows_of(data, cf.SharedRidge(alpha)).q, reference.shared_ridge(data, alpha))
+    close(rows_of(data, cf.CrossFitted(cf.SharedRidge(alpha))).q, reference.shared_ridge(data, alpha, folds=5))
+    close(rows_of(data, cf.CrossFitted(cf.SharedRidge(alpha), 3)).q, reference.shared_ridge(data, alpha, folds=3))
+
+
+@pytest.mark.parametrize("alpha", [10.0, None])
+def test_shared_ridge_keeps_groups_together_against_naive_loops(alpha):
+    data = reference.random_data(5)
+    group = np.arange(60) // 3
+    expected = reference.shared_ridge(data, alpha, folds=5, units=group.tolist())
+    close(rows_of(data, cf.CrossFitted(cf.SharedRidge(alpha)), group=group).q, expected)
+
+
+def test_shared_ridge_on_badly_scaled_and_constant_columns_against_naive_loops():
+    data = reference.random_data(6)
+    data.x = np.column_stack([data.x * [1.0, 1e4, 1e-4] + [0.0, 1e6, 0.0], np.zeros(60), np.full(60, 0.25)])
+    q, expected = rows_of(data, cf.SharedRidge()).q, reference.shared_ridge(data, None)
+    np.testing.assert_allclose(q, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_shared_ridge_is_chosen_by_how_it_predicts():
+    """Actions that do not differ are drawn together, those that do are not."""
+    data = reference.random_data(7, rows=400)
+    examples = rows_of(data).examples
+    assert cf.SharedRidge().tuned(examples).alpha == reference.shared_alpha(data, range(400))
+    data.r = data.x[:, 0] + np.random.default_rng(0).normal(size=400)
+    together = cf.SharedRidge().tuned(rows_of(data).examples).alpha
+    data.r = data.x[:, 0] * (data.a - 1.5) * 10 + np.random.default_rng(0).normal(size=400)
+    apart = cf.SharedRidge().tuned(rows_of(data).examples).alpha
+    assert apart == 1.0
+    assert together >= 100.0
+
+
+def test_shared_ridge_predicts_what_was_never_logged_as_all_actions_are():
+    data = reference.random_data(8, actions=3)
+    data.a = np.where(data.a == 2, 1, data.a)
+    common = Ridge(alpha=1.0).fit(StandardScaler().fit_transform(data.x), data.r)
+    close(rows_of(data, cf.SharedRidge(10.0)).q[:, 2], common.predict(StandardScaler().fit_transform(data.x)))
+
+
+def test_shared_ridge_follows_a_shift_of_the_rewards():
+    data = reference.random_data(9)
+    before = rows_of(data, cf.SharedRidge()).q
+    data.r = data.r + 1000.0
+    np.testing.assert_allclose(rows_of(data, cf.SharedRidge()).q - 1000.0, before, atol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.0, -1.0, np.inf, np.nan, "much"])
+def test_shared_ridge_refuses_a_bad_penalty(alpha):
+    with pytest.raises(cf.ParameterError, match=r"`alpha` must be .*, got "):
+        cf.SharedRidge(alpha)
+
+
 # shared sums
 
 
-@pytest.mark.parametrize("model", [cf.RidgePerAction(), cf.SharedRidge(), cf.CrossFitted(folds=3), cf.PerAction(Ridge())], ids=str)
+@pytest.mark.parametrize(
+    "model", [cf.RidgePerAction(), cf.SharedRidge(), cf.CrossFitted(folds=3), cf.PerAction(Ridge())], ids=str
+)
 def test_halves_are_what_refitting_each_half_gives(model):
     rows = rows_of(reference.random_data(5, rows=80, binary=True), model)
     cuts = [1, 2, 15, 40, 41, 70, 79]

@@ -60,6 +60,7 @@ class Ladder(Selector):
     boldness: float = 1.5
     ladders: tuple[Rungs, ...] = field(default=(), repr=False)
     kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
+    surveys: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the parameter."""
