@@ -12,6 +12,8 @@ import counterfold as cf
 import reference
 from counterfold import registry
 from counterfold.models import as_model
+from counterfold.models._moments import Scaling
+from counterfold.models._streamed import ModelStream
 from counterfold.models.base import TrainedModel
 from problems import dose_rows, estimate_as_paper, log_of, rows_of
 
@@ -141,6 +143,22 @@ def test_shared_ridge_is_chosen_by_how_it_predicts():
     apart = cf.SharedRidge().tuned(rows_of(data).examples).alpha
     assert apart == 1.0
     assert together >= 100.0
+
+
+@pytest.mark.parametrize("folds", [1, 2, 3, 5, 7])
+def test_shared_ridge_is_tuned_on_the_same_folds_whether_rows_are_there_or_gone(folds):
+    seen = []
+
+    class Watched(cf.SharedRidge):
+        def tuned_on(self, folds):
+            seen.append(folds)
+            return super().tuned_on(folds)
+
+    examples = rows_of(reference.random_data(8, rows=200)).examples
+    stream = ModelStream(Watched(), folds, Scaling.of(examples.context), 4)
+    stream.fitted(stream.sums(examples))
+    Watched().tuned(examples)
+    close(*seen)
 
 
 def test_shared_ridge_predicts_what_was_never_logged_as_all_actions_are():

@@ -65,6 +65,17 @@ def test_few_groups_have_a_unit_each(groups, candidates, save_table):
     assert local.diagnostics.groups == memory.diagnostics.groups == groups
 
 
+@pytest.mark.parametrize("groups", [2, 7, 500, 2000])
+def test_a_ladder_of_groups_is_that_of_memory(groups, save_table):
+    lone = made(ROWS, logged_only=True, targets=1, context=0)
+    labels = pa.array([f"user {number % groups}" for number in range(ROWS)])
+    memory, local = both(save_table(lone.append_column("group", labels)), candidates="default", selector="default")
+    if groups <= BUCKETS:
+        same(memory, local)
+        assert local.stderr == pytest.approx(memory.stderr, rel=1e-9)
+    assert local.value == pytest.approx(memory.value, abs=0.1 * memory.stderr)  # other buckets, other noise
+
+
 @pytest.mark.parametrize(("rows", "passes"), [(BUCKETS + 1, 1), (BUCKETS, 2)])
 @pytest.mark.parametrize("name", ["log.parquet", "log.csv"])
 def test_weights_need_one_pass_unless_the_log_is_small(name, rows, passes, tmp_path):
