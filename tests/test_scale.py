@@ -78,7 +78,8 @@ def test_the_default_selector_gives_the_answer_of_memory(model, candidates, rows
         assert local.stderr == pytest.approx(memory.stderr, rel=0.05)
 
 
-def test_the_ladder_of_a_sorted_log_knows_all_weights(table, save_table):
+def test_the_ladder_of_a_sorted_log_knows_all_weights(table, save_table, monkeypatch):
+    monkeypatch.setattr("counterfold.streaming.HEAD", 500)
     probs, logged = (np.array(table.column(name).to_pylist()) for name in ("target", "propensity"))
     weights = probs[np.arange(ROWS), table.column("action").to_numpy()] / logged
     path = save_table(table.take(np.argsort(weights)))
