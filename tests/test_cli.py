@@ -187,9 +187,12 @@ def test_target_mass_without_support_is_a_warning_on_stderr(run, save):
     assert strict(out)["evaluations"][0]["diagnostics"]["unsupported_mass"] == pytest.approx(0.2)
 
 
-def test_demo_knows_the_truth(run):
-    found = strict(run("demo", "--json", "--seed", 3)[1])
-    assert (found["truth"], found["seed"]) == (demo.digits(3).truth, 3)
+@pytest.mark.parametrize("seed", range(5))
+def test_demo_knows_the_truth_and_finds_it(seed, run):
+    found = strict(run("demo", "--json", "--seed", seed)[1])
+    assert (found["truth"], found["seed"]) == (demo.digits(seed).truth, seed)
+    assert found["interval"]["low"] <= found["truth"] <= found["interval"]["high"]
+    assert found["verdict"] == "good"
 
 
 def test_demo_tells_the_story(run):
@@ -208,7 +211,7 @@ def test_version(run):
 def test_help_lists_every_command_and_every_name(run):
     assert {"demo", "evaluate", "check"} <= set(re.findall(r"\w+", run("--help")[1]))
     words = set(re.findall(r"[\w-]+", run("evaluate", "--help")[1]))
-    assert NAMES | {"default", "paper", "none"} <= words
+    assert NAMES | {"default", "plain", "paper", "none"} <= words
 
 
 def test_help_imports_nothing_heavy():

@@ -63,8 +63,8 @@ class Ladder(Selector):
     surveys: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the parameter."""
-        checks.above(0, boldness=self.boldness)
+        """Check the parameter, whose square must not overflow beside that of the largest reward."""
+        checks.inside(0, 1e60, boldness=self.boldness)
 
     def settled(self, rows: Rows) -> Self:
         """Return the selector with the caps of its rungs."""
