@@ -68,7 +68,7 @@ def test_local_gives_the_answer_of_memory(rows, model, table, save_table):
 
 @pytest.mark.parametrize("rows", [ROWS, 500])
 @pytest.mark.parametrize("candidates", ["default", "plain", "paper"])
-@pytest.mark.parametrize("model", ["default", "shared-ridge", cf.CrossFitted(folds=3), None], ids=str)
+@pytest.mark.parametrize("model", ["default", "shared-ridge:alpha=10", "cross-fitted:folds=3", None])
 def test_the_default_selector_gives_the_answer_of_memory(model, candidates, rows, table, save_table):
     memory, local = both(save_table(table.slice(0, rows)), "target", candidates, selector="default", reward_model=model)
     same(memory, local)
