@@ -17,7 +17,7 @@ import counterfold as cf
 from counterfold.experiments.classification import Classification
 
 DATA = {"wine": load_wine, "breast cancer": load_breast_cancer, "digits": load_digits}
-MODELS = {"in sample": cf.RidgePerAction(), "cross-fitted": cf.CrossFitted()}
+MODELS = {"in sample": cf.RidgePerAction(), "cross-fitted": cf.CrossFitted(cf.RidgePerAction())}
 
 
 def problems(name, runs):
@@ -32,14 +32,15 @@ def rounding(problem, seed):
     candidates = [cf.IPS(), cf.DM(), cf.DR()]
     for validator in (cf.IPS(), cf.DR()):
         for step in (0.0, cf.OCV().ratio_step):
-            result = cf.evaluate(problem.log, problem.target, candidates, cf.OCV(validator, ratio_step=step), seed=seed)
+            judge = cf.OCV(validator, ratio_step=step)
+            result = cf.evaluate(problem.log, problem.target, candidates, judge, "ridge-per-action", seed=seed)
             yield f"OCV_{validator.name}, {f'step {step}' if step else 'exact'}", (result.value - problem.truth) ** 2
 
 
 def cover(problem, seed):
     """Return whether the interval covers, and the verdict, for each kind of reward model."""
     for kind, model in MODELS.items():
-        result = cf.evaluate(problem.log, problem.target, reward_model=model, seed=seed)
+        result = cf.evaluate(problem.log, problem.target, "plain", "ocv", model, seed=seed)
         inside = result.interval.low <= problem.truth <= result.interval.high
         yield kind, inside, result.diagnostics.verdict == "good"
 

@@ -30,7 +30,9 @@ def runs_of(dataset, runs):
     for seed in track(range(runs), description=dataset):
         problem = Classification().problem(features, labels, np.random.default_rng(seed))
         candidates = [cf.IPS(), cf.DM(), cf.DR()]
-        result = cf.evaluate(problem.log, problem.target, candidates, "pasif", seed=seed, progress=False)
+        result = cf.evaluate(
+            problem.log, problem.target, candidates, "pasif", "ridge-per-action", seed=seed, progress=False
+        )
         alone = {line.name: (line.value - problem.truth) ** 2 for line in result.table}
         yield {"PAS-IF": (result.value - problem.truth) ** 2} | alone, result.selected
 

@@ -43,7 +43,7 @@ def main():
                 SETS.items(), (cf.IPS(), cf.DR()), WAYS.items()
             ):
                 judge = cf.OCV(validator, **settings)
-                found = cf.evaluate(problem.log, problem.target, candidates, judge, progress=False)
+                found = cf.evaluate(problem.log, problem.target, candidates, judge, "ridge-per-action", progress=False)
                 errors.setdefault((some, validator.name, way), {}).setdefault(dataset, []).append(
                     (found.value - problem.truth) ** 2
                 )

@@ -27,7 +27,7 @@ from cluster import missing
 RESULTS = Path(__file__).parents[1] / "docs" / "scale" / "bench.json"
 WIDE = {"actions": 10, "context": 10}
 NARROW = {"actions": 10, "context": 0, "logged_only": True}
-SETS = {5: "default", 66: ["default", "truncated-ips", "switch-dr"], 191: "paper"}
+SETS = {5: "plain", 66: ["plain", "truncated-ips", "switch-dr"], 191: "paper"}
 ACTIONS = (2, 10, 100, 1000)
 PAPER = {"candidates": "paper", "splits": 100}
 
@@ -69,7 +69,7 @@ def single(sizes):
     """Whole evaluations against one doubly robust estimate with scikit-learn's Ridge."""
     log = {"rows": sizes.single, **WIDE}
     works = {"one DR by scikit-learn": {"kind": "plain_dr", "log": log}}
-    for candidates in ("default", "paper"):
+    for candidates in ("plain", "paper"):
         for refit in (True, False):
             label = f"{candidates}, in memory, {'refits' if refit else 'no refits'}, K = 10"
             works[label] = {"kind": "evaluate_in_memory", "candidates": candidates, "splits": 10, "refit": refit}
@@ -83,14 +83,14 @@ def rows(sizes):
     for count in sizes.rows:
         log = {"rows": count, **WIDE}
         works = {"read by pyarrow": {"kind": "read", "log": log}}
-        for candidates in ("default", "paper"):
+        for candidates in ("plain", "paper"):
             works[f"{candidates}, K = 100"] = evaluate(log, candidates=candidates)
         yield Group(f"{count:,} rows", works, "read by pyarrow", fewer(sizes, count))
     for count in sizes.weights:
         log = {"rows": count, **NARROW}
         works = {
             "read by pyarrow": {"kind": "read", "log": log},
-            "default, K = 100": evaluate(log, candidates="default"),
+            "plain, K = 100": evaluate(log, candidates="plain"),
         }
         yield Group(f"{count:,} rows, weights only", works, "read by pyarrow", fewer(sizes, count))
 

@@ -10,10 +10,10 @@ RESULTS = Path(__file__).parents[1] / "docs" / "scale" / "bench.json"
 READING = "#888888"
 STYLES = {  # of what is evaluated from a file, and its words
     ("read", False): (READING, "--", "reading alone"),
-    ("default", False): ("#67a9cf", "-", "default set, 5 candidates"),
+    ("plain", False): ("#67a9cf", "-", "plain set, 5 candidates"),
     ("paper", False): (OURS, "-", "paper's set, 191 candidates"),
     ("read", True): ("#d8b365", "--", "weights only: reading alone"),
-    ("default", True): (THEIRS, "-", "weights only, 2 candidates"),
+    ("plain", True): (THEIRS, "-", "weights only, 2 candidates"),
 }
 
 

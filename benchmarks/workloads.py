@@ -63,7 +63,7 @@ def evaluate(folder, log, candidates, splits, targets=1, threads=None, engine="l
 
     def answers(which, names, **settings):
         scan = cf.LogScan(path_of(folder, which), ignore=problem_of(which).target_names)
-        model = None if which.get("logged_only") else "default"
+        model = None if which.get("logged_only") else "ridge-per-action"
         wanted = dict(zip(names, names, strict=True))
         found = cf.evaluate(scan, wanted, candidates, selector, model, engine=engine, progress=False, **settings)
         return {"candidates": len(next(iter(found.values())).table)}
@@ -121,7 +121,7 @@ def evaluate_in_memory(folder, log, candidates, splits, *, refit):
 
     def answer(logged, target):
         selector = cf.OCV(splits=splits, refit=refit)
-        found = cf.evaluate(logged, target, candidates, selector, progress=False)
+        found = cf.evaluate(logged, target, candidates, selector, "ridge-per-action", progress=False)
         return {"candidates": len(found.table)}
 
     answer(*in_memory(TINY))

@@ -24,6 +24,16 @@ def rows_of(data, model=None, **more):
     return cf.Rows.of(log, as_target(data.target, log), as_model(cf.RidgePerAction() if model is None else model, log))
 
 
+def evaluate_as_paper(log, target, candidates="plain", selector="ocv", reward_model="ridge-per-action", **more):
+    """Evaluate as the paper does: a ridge regression for each action on the rows it predicts, and its OCV."""
+    return cf.evaluate(log, target, candidates, selector, reward_model, **more)
+
+
+def estimate_as_paper(log, target, estimator):
+    """Estimate with the paper's reward model."""
+    return cf.estimate(log, target, estimator, reward_model="ridge-per-action")
+
+
 def dose_log(data, **more):
     return cf.Log(context=data.x, dose=data.d, reward=data.r, propensity=data.density, **more)
 

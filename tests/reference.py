@@ -76,6 +76,76 @@ def ridge(data, alpha):
     return q
 
 
+def fold_of(unit, folds=5):
+    """Return the fold of a row or group: the finaliser of splitmix64 of its number, halved, modulo the folds."""
+    mask = (1 << 64) - 1
+    bits = (unit + 0x9E3779B97F4A7C15) & mask
+    bits = ((bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) & mask
+    return ((bits ^ (bits >> 31)) >> 1) % folds
+
+
+def standardised(x, like):
+    """Return [1, x] row by row, each column less its mean over some rows, by its standard deviation there."""
+    columns = []
+    for column, known in zip(x.T, like.T, strict=True):
+        mean = sum(known) / len(known)
+        deviation = math.sqrt(sum((v - mean) ** 2 for v in known) / len(known))
+        columns.append([(v - mean) / (deviation or 1.0) for v in column])
+    return [[1.0, *row] for row in zip(*columns, strict=True)] if columns else [[1.0] for _ in x]
+
+
+def shared_coefficients(features, data, rows, alpha):
+    """Return the coefficients of every action, from the normal equations of some rows, product by product."""
+    width = len(features[0])
+
+    def solved(mine, penalties, towards):
+        gram = [[float(j == k) * penalties[j] for k in range(width)] for j in range(width)]
+        right = [penalty * pull for penalty, pull in zip(penalties, towards, strict=True)]
+        for i in mine:
+            for j in range(width):
+                right[j] += features[i][j] * data.r[i]
+                for k in range(width):
+                    gram[j][k] += features[i][j] * features[i][k]
+        return np.linalg.solve(gram, right).tolist()
+
+    common = solved(rows, [0.0] + [1.0] * (width - 1), [0.0] * width)
+    actions = range(data.target.shape[1])
+    return [solved([i for i in rows if data.a[i] == a], [alpha] * width, common) for a in actions]
+
+
+def dot(left, right):
+    return sum(x * y for x, y in zip(left, right, strict=True))
+
+
+def shared_alpha(data, units, alphas=(1.0, 10.0, 100.0, 1000.0, 10000.0)):
+    """Return the penalty whose models, fitted without a fifth of the units, predict that fifth best."""
+    features, losses = standardised(data.x, data.x), []
+    for alpha in alphas:
+        loss = 0.0
+        for fold in range(5):
+            kept = [i for i in range(len(data.r)) if fold_of(units[i]) != fold]
+            models = shared_coefficients(features, data, kept, alpha)
+            for i in set(range(len(data.r))) - set(kept):
+                loss += (data.r[i] - dot(features[i], models[data.a[i]])) ** 2
+        losses.append(loss)
+    return alphas[losses.index(min(losses))]
+
+
+def shared_ridge(data, alpha, folds=1, units=None):
+    """Return the predictions of ridge regressions drawn towards a common one; with folds, of those without a row's."""
+    units, q = range(len(data.r)) if units is None else units, np.zeros(data.target.shape)
+    alpha = shared_alpha(data, units) if alpha is None else alpha
+    for fold in range(folds):
+        inside = [i for i in range(len(data.r)) if fold_of(units[i], folds) == fold]
+        kept = inside if folds == 1 else sorted(set(range(len(data.r))) - set(inside))
+        features = standardised(data.x, data.x[kept])
+        models = shared_coefficients(features, data, kept, alpha)
+        for i in inside:
+            q[i] = [dot(features[i], model) for model in models]
+    return q
+
+
 def ridge_on_dose(data, alpha, degree=2):
     """Return the predictions for the logged dose and each of the target's, by scikit-learn."""
     middle, reach = (data.d.min() + data.d.max()) / 2, (data.d.max() - data.d.min()) / 2
@@ -153,6 +223,40 @@ def sndr(data, q):
     shift = sum(wi * e for wi, e in zip(w, residuals, strict=True)) / total
     rows = zip(predicted(data, q), w, residuals, strict=True)
     return [policy + shift + len(w) * wi / total * (e - shift) for policy, wi, e in rows]
+
+
+def truncated_snips(data, _q, max_weight):
+    w = [min(wi, max_weight) for wi in data.weights()]
+    total = sum(w)
+    if total == 0:
+        return [0.0] * len(w)
+    value = sum(wi * r for wi, r in zip(w, data.r, strict=True)) / total
+    return [value + len(w) * wi / total * (r - value) for wi, r in zip(w, data.r, strict=True)]
+
+
+def truncated_sndr(data, q, max_weight):
+    w = [min(wi, max_weight) for wi in data.weights()]
+    total = sum(w)
+    if total == 0:
+        return predicted(data, q)
+    residuals = [r - row[a] for r, a, row in zip(data.r, data.a, q, strict=True)]
+    shift = sum(wi * e for wi, e in zip(w, residuals, strict=True)) / total
+    rows = zip(predicted(data, q), w, residuals, strict=True)
+    return [policy + shift + len(w) * wi / total * (e - shift) for policy, wi, e in rows]
+
+
+def share_caps(weights, shares=(0.1, 0.3, 0.6, 0.9)):
+    """Return the caps that leave these shares of all weight, weight by weight from the smallest."""
+    caps = []
+    for share in shares:
+        wanted, below = share * sum(weights), 0.0
+        for place, weight in enumerate(sorted(weights)):
+            others = len(weights) - place
+            if below + others * weight >= wanted:
+                caps.append((wanted - below) / others)
+                break
+            below += weight
+    return caps
 
 
 def cab(data, q, max_weight):
@@ -283,6 +387,8 @@ FORMULAS = {
     "dr": (dr, {}),
     "sndr": (sndr, {}),
     "truncated-ips": (truncated_ips, {"max_weight": 1.3}),
+    "truncated-snips": (truncated_snips, {"max_weight": 1.2}),
+    "truncated-sndr": (truncated_sndr, {"max_weight": 0.7}),
     "switch-dr": (switch_dr, {"threshold": 1.1}),
     "cab": (cab, {"max_weight": 0.8}),
     "dros": (dros, {"shrinkage": 2.5}),
@@ -303,7 +409,10 @@ FORMULAS = {
 OF_DOSES = ("kernel-ips", "kernel-dr")
 """Those whose formula takes `Doses` instead of `Data`."""
 
-WITHOUT_MODEL = {ips, snips, truncated_ips, ips_lambda, exponential_ips, control_variate_ips, mips, policy_convolution}
+WITHOUT_MODEL = {
+    *(ips, snips, truncated_ips, truncated_snips, ips_lambda, exponential_ips),
+    *(control_variate_ips, mips, policy_convolution),
+}
 
 OF_LABELS = {name: pair for name, pair in FORMULAS.items() if name not in OF_DOSES}
 
@@ -368,3 +477,77 @@ def slope(values, errors, order, width):
             break
         best = place
     return best
+
+
+def mean_of(formula, data, q, cap):
+    contributions = formula(data, q, cap)
+    return sum(contributions) / len(contributions)
+
+
+def left_out(say, data, q, units):
+    """Return what is said of all rows but a unit's, for every unit, so scaled that squares add up to the variance."""
+    names = sorted(set(units))
+    found = []
+    for unit in names:
+        kept = [i for i in range(len(data.r)) if units[i] != unit]
+        found.append(say(data.take(kept), None if q is None else q[kept]))
+    mean = sum(found) / len(found)
+    return [math.sqrt((len(names) - 1) / len(names)) * (value - mean) for value in found]
+
+
+def climbed(formula, data, q, units, boldness):
+    """Return the rungs of one ladder, the share of each, and the variance of what is left of the bias."""
+    caps = [*share_caps(data.weights()), math.inf]
+    outcomes = (
+        data.r if formula is truncated_snips else [r - row[a] for r, a, row in zip(data.r, data.a, q, strict=True)]
+    )
+    kept, variances = [], []
+    for cap in caps:
+        w = [min(wi, cap) for wi in data.weights()]
+        mean = dot(w, outcomes) / sum(w)
+        kept.append(sum(w))
+        variances.append(sum(wi * (y - mean) ** 2 for wi, y in zip(w, outcomes, strict=True)) / sum(w))
+    taken, left = [1.0], 0.0
+    for rung in range(1, len(caps)):
+        reach = (boldness * (1 - kept[rung - 1] / kept[rung])) ** 2 * max(variances)
+
+        def step(part, q, rung=rung):
+            return mean_of(formula, part, q, caps[rung]) - mean_of(formula, part, q, caps[rung - 1])
+
+        noise = sum(move**2 for move in left_out(step, data, q, units))
+        taken.append(min(taken[-1], reach / (reach + noise)))
+        left += (1 - taken[-1]) ** 2 * reach
+    return caps, [share - further for share, further in zip(taken, [*taken[1:], 0.0], strict=True)], left
+
+
+def ladder(data, q, units, boldness):
+    """Return shares by (formula, cap), the answer and its error; without predictions there is but one ladder."""
+    formulas = [truncated_snips] if q is None else [truncated_snips, truncated_sndr]
+    found = [climbed(formula, data, q, units, boldness) for formula in formulas]
+
+    def mixed(one, part, q):
+        caps, shares, _ = found[one]
+        return sum(share * mean_of(formulas[one], part, q, cap) for cap, share in zip(caps, shares, strict=True))
+
+    parts = [1.0]
+    if len(found) == 2:
+        first, second = (left_out(lambda part, q, one=one: mixed(one, part, q), data, q, units) for one in (0, 1))
+        apart = [x - y for x, y in zip(first, second, strict=True)]
+        best = (dot(first, apart) + found[0][2]) / (dot(apart, apart) + found[0][2] + found[1][2])
+        towards = (min(max(best, 0.0), 1.0) + 0.5) / 2
+        parts = [1 - towards, towards]
+
+    def answer(part, q):
+        return sum(parts[one] * mixed(one, part, q) for one in range(len(found)))
+
+    noise = sum(move**2 for move in left_out(answer, data, q, units))
+    shares = {
+        (formulas[one], cap): parts[one] * share
+        for one, (caps, mine, _) in enumerate(found)
+        for cap, share in zip(caps, mine, strict=True)
+    }
+    return (
+        shares,
+        answer,
+        math.sqrt(noise + sum(part**2 * left for part, (_, _, left) in zip(parts, found, strict=True))),
+    )

@@ -13,7 +13,7 @@ import counterfold as cf
 import reference
 from counterfold import registry
 from counterfold.candidates import SETS
-from problems import log_of, rows_of, several_loggers
+from problems import estimate_as_paper, evaluate_as_paper, log_of, rows_of, several_loggers
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +41,8 @@ def test_the_contract(data):
 
 
 def test_the_answer_is_the_chosen_estimator_on_all_rows(data):
-    result = cf.evaluate(log_of(data), data.target, "paper")
-    assert result.value == cf.estimate(log_of(data), data.target, result.estimator).value
+    result = evaluate_as_paper(log_of(data), data.target, "paper")
+    assert result.value == estimate_as_paper(log_of(data), data.target, result.estimator).value
     for line in result.table[:5]:
         formula, parameters = reference.FORMULAS[line.name.lower()]
         assert line.value == pytest.approx(reference.value(data, formula, parameters, 1e-3), abs=1e-10)
@@ -54,7 +54,7 @@ def test_the_paper_s_joint_task_has_191_candidates(data):
 
 def test_a_target_of_logged_actions_leaves_out_what_needs_more(data):
     logged = data.target[np.arange(300), data.a]
-    result = cf.evaluate(log_of(data), logged, "paper")
+    result = cf.evaluate(log_of(data), logged, "paper", "ocv")
     kinds = {line.name.partition("(")[0] for line in result.table}
     assert kinds == {"IPS", "SNIPS", "TruncatedIPS", "IPSLambda"}
     assert set(result.left_out) == {"DM", "DR", "SNDR", "SwitchDR", "CAB", "DRos", "DRps", "GroupIPS"}
@@ -68,7 +68,7 @@ def test_a_target_of_logged_actions_leaves_out_what_needs_more(data):
 def test_propensities_alone_leave_out_what_needs_more(data):
     propensity = data.logging[np.arange(300), data.a]
     log = cf.Log(context=data.x, action=data.a, reward=data.r, propensity=propensity)
-    result = cf.evaluate(log, data.target, "paper")
+    result = cf.evaluate(log, data.target, "paper", "ocv")
     assert set(result.left_out) == {"CAB", "GroupIPS"}
     assert result.selector.validator == cf.DR()
     full = cf.evaluate(log_of(data), data.target, ["dr", "switch-dr"])
@@ -77,7 +77,10 @@ def test_propensities_alone_leave_out_what_needs_more(data):
 
 def test_without_a_reward_model_only_weights_are_left(data):
     result = cf.evaluate(log_of(data), data.target, reward_model=None)
-    assert [line.name for line in result.table] == ["IPS", "SNIPS"]
+    assert {line.name.partition("(")[0] for line in result.table} == {"IPS", "SNIPS", "TruncatedSNIPS"}
+    assert [line.name for line in result.table][:2] == ["IPS", "SNIPS"]
+    plain = cf.evaluate(log_of(data), data.target, "plain", reward_model=None)
+    assert [line.name for line in plain.table] == ["IPS", "SNIPS"]
     assert result.left_out["DR"] == "needs a reward model, but there is none"
 
 
@@ -95,8 +98,10 @@ def test_candidates_may_be_names_classes_estimators_and_sets(data):
     assert len(grid) == 30
     assert cf.evaluate(log, data.target, "switch-dr").table == grid
     assert cf.evaluate(log, data.target, "SwitchDR").table == grid
-    mixed = cf.evaluate(log, data.target, ["default", "switch-dr:threshold=5", cf.CAB(2.0), cf.GroupIPS]).table
-    assert len(mixed) == len(SETS["default"]) + 1 + 1 + 5
+    mixed = cf.evaluate(log, data.target, ["plain", "switch-dr:threshold=5", cf.CAB(2.0), cf.GroupIPS]).table
+    assert len(mixed) == len(SETS["plain"]) + 1 + 1 + 5
+    usual = [line.name.partition("(")[0] for line in cf.evaluate(log, data.target).table]
+    assert usual == ["IPS", "SNIPS", "DM", "DR", "SNDR"] + ["TruncatedSNIPS"] * 4 + ["TruncatedSNDR"] * 4
 
 
 def test_equal_names_are_kept_apart(data):
@@ -108,7 +113,10 @@ def test_equal_names_are_kept_apart(data):
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        ("swich-dr", "unknown estimator `swich-dr`. Did you mean `switch-dr`\\? Known: default, paper, doses, cab, "),
+        (
+            "swich-dr",
+            "unknown estimator `swich-dr`. Did you mean `switch-dr`\\? Known: default, plain, paper, doses, cab, ",
+        ),
         ("papr", "unknown estimator `papr`. Did you mean `paper`\\?"),
         ("dr:alpha=1", "`dr:alpha=1` must be NAME or NAME:FIELD=VALUE; `dr` has no parameters, got `alpha=1`."),
         ("cab:cap=1", "`cab` takes `max_weight`, got `cap=1`."),
@@ -140,18 +148,24 @@ def test_bad_settings_are_refused(data, settings, message):
 
 def test_same_seed_same_answer_whatever_the_threads(data):
     one, again, two, other = (
-        cf.evaluate(log_of(data), data.target, "paper", seed=seed, threads=threads).to_json()
+        cf.evaluate(log_of(data), data.target, "paper", "ocv", seed=seed, threads=threads).to_json()
         for seed, threads in [(3, 1), (3, 1), (3, 2), (4, 1)]
     )
     assert one == again == two
     assert one != other
 
 
+def test_nothing_is_random_in_the_default(data):
+    found = [cf.evaluate(log_of(data), data.target, seed=seed, threads=threads) for seed, threads in [(3, 1), (4, 2)]]
+    assert found[0].table == found[1].table
+    assert found[0].to_dict() == found[1].to_dict() | {"seed": 3}
+
+
 @pytest.mark.parametrize(("candidate", "refits"), [(cf.IPS(), 0), (cf.DR(), 20)])
 def test_progress_counts_the_splits_and_then_the_refits(monkeypatch, data, candidate, refits):
     monkeypatch.setattr("counterfold.selectors._splits.STACKED", 1)  # splits of small logs count as one piece of work
     seen = []
-    cf.evaluate(log_of(data), data.target, [candidate], progress=lambda done, total: seen.append((done, total)))
+    evaluate_as_paper(log_of(data), data.target, [candidate], progress=lambda done, total: seen.append((done, total)))
     assert seen == [(done, total) for total in (10, refits) for done in range(1, total + 1)]
 
 
@@ -168,7 +182,7 @@ def test_data_frames_take_the_table(data):
     result = cf.evaluate(log_of(data), data.target)
     for frame in (pd.DataFrame(result.table), pl.DataFrame(result.table)):
         assert list(frame.columns) == ["name", "value", "stderr", "score", "chosen", "share"]
-        assert frame.shape == (5, 6)
+        assert frame.shape == (13, 6)
 
 
 def test_any_sklearn_model_and_given_predictions_serve(data):
@@ -182,20 +196,18 @@ def test_any_sklearn_model_and_given_predictions_serve(data):
 
 
 def test_the_paper_s_log_is_good_and_its_model_is_checked(data):
-    result = cf.evaluate(log_of(data), data.target, [cf.DR()])
-    across = cf.estimate(log_of(data), data.target, cf.DR(), reward_model=cf.CrossFitted())
+    result = evaluate_as_paper(log_of(data), data.target, [cf.DR()])
+    across = cf.estimate(log_of(data), data.target, cf.DR(), reward_model=cf.CrossFitted(cf.RidgePerAction()))
     assert result.diagnostics.model_shift == pytest.approx((across.value - result.value) / result.table[0].stderr)
     assert cf.evaluate(log_of(data), data.target, [cf.IPS()]).diagnostics.model_shift is None
-    assert (
-        cf.evaluate(log_of(data), data.target, [cf.DR()], reward_model=cf.CrossFitted()).diagnostics.model_shift is None
-    )
+    assert cf.evaluate(log_of(data), data.target, [cf.DR()]).diagnostics.model_shift is None
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(400, 90), (300, 400)], ids=["moves the answer", "hides its error"])
 def test_an_overfitted_model_is_called_out(rows, columns):
     data = reference.random_data(1, rows=rows, columns=columns, binary=True)
-    result = cf.evaluate(log_of(data), data.target, [cf.DR()])
-    across = cf.estimate(log_of(data), data.target, cf.DR(), reward_model=cf.CrossFitted())
+    result = evaluate_as_paper(log_of(data), data.target, [cf.DR()])
+    across = cf.estimate(log_of(data), data.target, cf.DR(), reward_model=cf.CrossFitted(cf.RidgePerAction()))
     inside = result.table[0].stderr
     assert result.diagnostics.model_shift == pytest.approx((across.value - result.value) / inside)
     assert (abs(result.diagnostics.model_shift) > 1) == (columns == 90)
@@ -219,7 +231,7 @@ def test_a_biased_answer_is_called_out():
 
 def test_an_overfitted_validator_is_called_out():
     data = reference.random_data(1, rows=400, columns=90, binary=True)
-    result = cf.evaluate(log_of(data), data.target, [cf.IPS()], cf.OCV(cf.DR()))
+    result = evaluate_as_paper(log_of(data), data.target, [cf.IPS()], cf.OCV(cf.DR()))
     assert result.diagnostics.model_shift is None
     assert result.diagnostics.verdict == "caution"
     assert result.diagnostics.reasons[-1].startswith("the validator DR moves from ")
@@ -264,7 +276,8 @@ def bandit_value():
 def test_unbiased_estimators_cover_the_truth(estimator):
     truth, rng = bandit_value(), np.random.default_rng(7)
     intervals = [
-        cf.estimate(*known_bandit(rng), estimator, reward_model=cf.CrossFitted()).interval(0.9) for _ in range(400)
+        cf.estimate(*known_bandit(rng), estimator, reward_model=cf.CrossFitted(cf.RidgePerAction())).interval(0.9)
+        for _ in range(400)
     ]
     covered = sum(low <= truth <= high for low, high in intervals)
     assert binomtest(covered, 400, 0.9).pvalue > 0.001
@@ -275,7 +288,7 @@ def test_unbiased_estimators_cover_the_truth(estimator):
 def test_errors_include_the_noise_of_fitting_the_model(estimator):
     """The standard deviation over 80 logs is known to 8 %; the errors must be within a quarter of it."""
     rng = np.random.default_rng(9)
-    results = [cf.evaluate(*known_bandit(rng), [estimator], "ocv:splits=2") for _ in range(80)]
+    results = [evaluate_as_paper(*known_bandit(rng), [estimator], "ocv:splits=2") for _ in range(80)]
     deviation = np.std([result.value for result in results], ddof=1)
     assert np.mean([result.stderr for result in results]) == pytest.approx(deviation, rel=0.25)
     assert np.mean([result.table[0].stderr for result in results]) < 0.75 * deviation

@@ -18,9 +18,9 @@ LOG = {"rows": 3000, "actions": 3, "context": 2, "targets": 2}
 WORKS = {
     "read": {"kind": "read", "log": LOG},
     "evaluate": {"kind": "evaluate", "log": LOG, "candidates": "paper", "splits": 3, "targets": 2},
-    "weights": {"kind": "evaluate", "log": {"rows": 3000, "logged_only": True}, "candidates": "default", "splits": 3},
+    "weights": {"kind": "evaluate", "log": {"rows": 3000, "logged_only": True}, "candidates": "plain", "splits": 3},
     "single": {"kind": "plain_dr", "log": LOG},
-    "memory": {"kind": "evaluate_in_memory", "log": LOG, "candidates": "default", "splits": 3, "refit": False},
+    "memory": {"kind": "evaluate_in_memory", "log": LOG, "candidates": "plain", "splits": 3, "refit": False},
 }
 
 

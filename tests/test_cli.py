@@ -44,15 +44,16 @@ def test_evaluate_prints_the_log_the_candidates_the_answer_and_the_diagnostics(r
     code, out, err = run("evaluate", save())
     assert (code, err) == (0, "")
     said = lines(out)
+    assert sum(line[-1] == "chosen" for line in lines(run("evaluate", save(), "--selector", "ocv")[1])) == 1
     assert ["rows", "120"] in said
     assert ["context", "3:", "age,", "height,", "pi"] in said
     assert {"IPS", "SNIPS", "DM", "DR", "SNDR"} <= {line[0] for line in said}
-    assert sum(line[-1] == "chosen" for line in said) == 1
+    assert sum(line[-1] == "%" for line in said) > 1
     assert {"value", "by", "verdict", "because", "effective", "largest", "mean"} <= {line[0] for line in said}
 
 
 def test_json_has_what_the_table_has(evaluated, run, save):
-    found = evaluated()
+    found = evaluated("--selector", "ocv")
     log = {"file": str(save()), "rows": 120, "kind": "labels", "actions": ["0", "1", "2"]}
     missing = dict.fromkeys(["dose", "groups", "loggers", "action_features"])
     assert found["log"] == log | {"context": ["age", "height", "pi"]} | missing
@@ -62,7 +63,7 @@ def test_json_has_what_the_table_has(evaluated, run, save):
     assert answer["interval"]["low"] < answer["value"] < answer["interval"]["high"]
     [chosen] = [line for line in answer["table"] if line["chosen"]]
     assert (chosen["name"], chosen["value"]) == (answer["selected"], answer["value"])
-    [shown] = [float(line[1]) for line in lines(run("evaluate", save())[1]) if line[0] == "value"]
+    [shown] = [float(line[1]) for line in lines(run("evaluate", save(), "--selector", "ocv")[1]) if line[0] == "value"]
     assert shown == pytest.approx(answer["value"], abs=0.05 * answer["stderr"])
 
 
@@ -75,12 +76,12 @@ def test_several_targets_are_each_answered_and_left_out_of_the_context(evaluated
 
 
 CANDIDATES = {
-    "--candidates default": ["IPS", "SNIPS", "DM", "DR", "SNDR"],
+    "--candidates plain": ["IPS", "SNIPS", "DM", "DR", "SNDR"],
     "--candidates dr,snips": ["DR", "SNIPS"],
     "--candidates dr --candidates SNIPS": ["DR", "SNIPS"],
     "--candidates ips,ips": ["IPS", "IPS #2"],
     "--candidates switch-dr:threshold=5,ips": ["SwitchDR(threshold=5)", "IPS"],
-    "--reward-model none": ["IPS", "SNIPS"],
+    "--candidates plain --reward-model none": ["IPS", "SNIPS"],
 }
 
 
@@ -90,6 +91,14 @@ def test_candidates(options, evaluated):
     assert [line["name"] for line in answer["table"]] == CANDIDATES[options]
 
 
+def test_the_default_set_is_the_plain_one_with_two_grids(evaluated):
+    [answer] = evaluated()["evaluations"]
+    kinds = [line["name"].partition("(")[0] for line in answer["table"]]
+    assert kinds == ["IPS", "SNIPS", "DM", "DR", "SNDR"] + ["TruncatedSNIPS"] * 4 + ["TruncatedSNDR"] * 4
+    assert answer == evaluated("--candidates", "default", "--selector", "ladder")["evaluations"][0]
+    assert answer == evaluated("--reward-model", "cross-fitted:model=shared-ridge")["evaluations"][0]
+
+
 def test_all_shows_every_candidate(run, save):
     short, long = (lines(run("evaluate", save(), "--candidates", "paper", *more)[1]) for more in ([], ["--all"]))
     assert sum(line[0].startswith("DRos(") for line in short) == 1
@@ -97,10 +106,13 @@ def test_all_shows_every_candidate(run, save):
 
 
 SELECTORS = {
-    "": "OCV(validator=DR(), splits=10,",
+    "": "Ladder(boldness=1.5)",
+    "--selector default": "Ladder(boldness=1.5)",
+    "--selector ladder:boldness=2": "Ladder(boldness=2.0)",
+    "--selector ocv": "OCV(validator=DR(), splits=10,",
     "--splits 4": "OCV(validator=DR(), splits=4,",
     "--validator ips": "OCV(validator=IPS(), splits=10,",
-    "--reward-model none": "OCV(validator=IPS(), splits=10,",
+    "--selector ocv --reward-model none": "OCV(validator=IPS(), splits=10,",
     "--selector ocv:rule=mean:split_ratio=0.5": "OCV(validator=DR(), splits=10, split_ratio=0.5, rule='mean'",
     "--validator switch-dr:threshold=5": "OCV(validator=SwitchDR(threshold=5.0), splits=10,",
     "--selector kfold-cv:folds=5": "KFoldCV(validator=DR(), folds=5,",
@@ -134,7 +146,10 @@ def test_groups_levels_contexts_and_seeds(evaluated):
     assert wide["low"] < plain["interval"]["low"] < narrow["low"] < narrow["high"] < plain["interval"]["high"]
     assert evaluated("--context", "height,age")["log"]["context"] == ["height", "age"]
     assert evaluated("--context", "age", "--context", "height")["log"]["context"] == ["age", "height"]
-    scores = [[line["score"] for line in evaluated("--seed", seed)["evaluations"][0]["table"]] for seed in (0, 0, 1)]
+    scores = [
+        [line["score"] for line in evaluated("--seed", seed, "--selector", "ocv")["evaluations"][0]["table"]]
+        for seed in (0, 0, 1)
+    ]
     assert scores[0] == scores[1] != scores[2]
 
 
@@ -172,9 +187,12 @@ def test_target_mass_without_support_is_a_warning_on_stderr(run, save):
     assert strict(out)["evaluations"][0]["diagnostics"]["unsupported_mass"] == pytest.approx(0.2)
 
 
-def test_demo_knows_the_truth(run):
-    found = strict(run("demo", "--json", "--seed", 3)[1])
-    assert (found["truth"], found["seed"]) == (demo.digits(3).truth, 3)
+@pytest.mark.parametrize("seed", range(5))
+def test_demo_knows_the_truth_and_finds_it(seed, run):
+    found = strict(run("demo", "--json", "--seed", seed)[1])
+    assert (found["truth"], found["seed"]) == (demo.digits(seed).truth, seed)
+    assert found["interval"]["low"] <= found["truth"] <= found["interval"]["high"]
+    assert found["verdict"] == "good"
 
 
 def test_demo_tells_the_story(run):
@@ -193,7 +211,7 @@ def test_version(run):
 def test_help_lists_every_command_and_every_name(run):
     assert {"demo", "evaluate", "check"} <= set(re.findall(r"\w+", run("--help")[1]))
     words = set(re.findall(r"[\w-]+", run("evaluate", "--help")[1]))
-    assert NAMES | {"default", "paper", "none"} <= words
+    assert NAMES | {"default", "plain", "paper", "none"} <= words
 
 
 def test_help_imports_nothing_heavy():
@@ -289,7 +307,7 @@ def test_names_are_shown_as_they_are(name, run, save):
 def test_a_constant_answer_is_strict_json(run, save):
     flat = {"action": [0, 1, 2] * 40, "reward": [0, 0, 0, 1, 1, 1] * 20, "target": [[1, 0, 0]] * 120}
     flat |= {"logging_probs": [[0.5, 0.25, 0.25]] * 120} | dict.fromkeys(["age", "height", "pi"])
-    code, out, err = run("evaluate", save(**flat), "--candidates", "dm", "--json")
+    code, out, err = run("evaluate", save(**flat), "--candidates", "dm", "--reward-model", "ridge-per-action", "--json")
     assert (code, err) == (0, "")
     assert strict(out)["evaluations"][0]["value"] == 0.5
 

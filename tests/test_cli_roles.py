@@ -150,7 +150,7 @@ def test_other_names_for_loggers(loggers, found):
 
 
 def test_a_mixture_is_called_one_and_shows_its_shares(loggers, found, said):
-    command = "evaluate", loggers(), "--selector", "opera"
+    command = "evaluate", loggers(), "--selector", "opera", "--candidates", "plain"
     [answer] = found(*command)["evaluations"]
     shares = {line["name"]: line["share"] for line in answer["table"] if line["share"]}
     assert sum(shares.values()) == pytest.approx(1)
@@ -207,7 +207,8 @@ LACKING = {
     "--candidates off-cem": "OffCEM needs features of the actions",
     "--candidates kernel-ips": "KernelIPS is for doses, but the actions of this log are labels",
     "--selector pseudo-target": "the selector PseudoTarget needs a log of several policies, but this one has no",
-    "--selector theory": "Theory tunes one estimator at a time, got 5: DM, DR, IPS, SNDR, SNIPS.",
+    "--selector theory": "Theory tunes one estimator at a time, got 7: DM, DR, IPS, SNDR, SNIPS, ....",
+    "--selector theory --candidates plain": "Theory tunes one estimator at a time, got 5: DM, DR, IPS, SNDR, SNIPS.",
     "--selector theory --candidates ips": "IPS has no tuning rule of its own; use another selector.",
     "--validator kernel-dr": "the validator KernelDR",
     "--reward-model ridge-on-dose": "`reward_model` must suit actions that are labels, got RidgeOnDose.",

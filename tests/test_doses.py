@@ -325,7 +325,9 @@ def test_rows_under_other_policies():
 def test_models_by_name():
     data = reference.random_data(20)
     log = log_of(data)
-    assert as_model("default", log) == as_model("ridge-per-action", log) == cf.RidgePerAction()
+    usual = as_model("default", log)
+    assert (type(usual), usual.model, usual.folds) == (cf.CrossFitted, cf.SharedRidge(), 5)
+    assert as_model("ridge-per-action", log) == cf.RidgePerAction()
     assert as_model("ridge-per-action:alpha=2", log) == cf.RidgePerAction(2.0)
     doses = reference.random_doses(20)
     assert as_model("default", dose_log(doses)) == cf.RidgeOnDose()

@@ -12,8 +12,10 @@ import counterfold as cf
 import reference
 from counterfold import registry
 from counterfold.models import as_model
+from counterfold.models._moments import Scaling
+from counterfold.models._streamed import ModelStream
 from counterfold.models.base import TrainedModel
-from problems import dose_rows, log_of, rows_of
+from problems import dose_rows, estimate_as_paper, log_of, rows_of
 
 NAMES = registry.names("models")
 
@@ -93,7 +95,7 @@ def test_ridge_without_context_is_the_mean_reward_of_each_action():
     data = reference.random_data(3)
     log = cf.Log(action=data.a, reward=data.r, logging_probs=data.logging)
     expected = np.mean(data.target @ [data.r[data.a == action].mean() for action in range(4)])
-    close(cf.estimate(log, data.target, cf.DM()).value, expected)
+    close(estimate_as_paper(log, data.target, cf.DM()).value, expected)
 
 
 def test_ridge_on_constant_and_missing_actions():
@@ -103,10 +105,88 @@ def test_ridge_on_constant_and_missing_actions():
     close(rows_of(data).q[:, 1:], np.tile([0.3, 0.0], (60, 1)))
 
 
+# shared ridge
+
+
+@pytest.mark.parametrize("alpha", [0.5, 10.0, 1e4, None])
+@pytest.mark.parametrize("seed", range(3))
+def test_shared_ridge_against_naive_loops(seed, alpha):
+    data = reference.random_data(seed, binary=seed == 1)
+    close(rows_of(data, cf.SharedRidge(alpha)).q, reference.shared_ridge(data, alpha))
+    close(rows_of(data, cf.CrossFitted(cf.SharedRidge(alpha))).q, reference.shared_ridge(data, alpha, folds=5))
+    close(rows_of(data, cf.CrossFitted(cf.SharedRidge(alpha), 3)).q, reference.shared_ridge(data, alpha, folds=3))
+
+
+@pytest.mark.parametrize("alpha", [10.0, None])
+def test_shared_ridge_keeps_groups_together_against_naive_loops(alpha):
+    data = reference.random_data(5)
+    group = np.arange(60) // 3
+    expected = reference.shared_ridge(data, alpha, folds=5, units=group.tolist())
+    close(rows_of(data, cf.CrossFitted(cf.SharedRidge(alpha)), group=group).q, expected)
+
+
+def test_shared_ridge_on_badly_scaled_and_constant_columns_against_naive_loops():
+    data = reference.random_data(6)
+    data.x = np.column_stack([data.x * [1.0, 1e4, 1e-4] + [0.0, 1e6, 0.0], np.zeros(60), np.full(60, 0.25)])
+    q, expected = rows_of(data, cf.SharedRidge()).q, reference.shared_ridge(data, None)
+    np.testing.assert_allclose(q, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_shared_ridge_is_chosen_by_how_it_predicts():
+    """Actions that do not differ are drawn together, those that do are not."""
+    data = reference.random_data(7, rows=400)
+    examples = rows_of(data).examples
+    assert cf.SharedRidge().tuned(examples).alpha == reference.shared_alpha(data, range(400))
+    data.r = data.x[:, 0] + np.random.default_rng(0).normal(size=400)
+    together = cf.SharedRidge().tuned(rows_of(data).examples).alpha
+    data.r = data.x[:, 0] * (data.a - 1.5) * 10 + np.random.default_rng(0).normal(size=400)
+    apart = cf.SharedRidge().tuned(rows_of(data).examples).alpha
+    assert apart == 1.0
+    assert together >= 100.0
+
+
+@pytest.mark.parametrize("folds", [1, 2, 3, 5, 7])
+def test_shared_ridge_is_tuned_on_the_same_folds_whether_rows_are_there_or_gone(folds):
+    seen = []
+
+    class Watched(cf.SharedRidge):
+        def tuned_on(self, folds):
+            seen.append(folds)
+            return super().tuned_on(folds)
+
+    examples = rows_of(reference.random_data(8, rows=200)).examples
+    stream = ModelStream(Watched(), folds, Scaling.of(examples.context), 4)
+    stream.fitted(stream.sums(examples))
+    Watched().tuned(examples)
+    close(*seen)
+
+
+def test_shared_ridge_predicts_what_was_never_logged_as_all_actions_are():
+    data = reference.random_data(8, actions=3)
+    data.a = np.where(data.a == 2, 1, data.a)
+    common = Ridge(alpha=1.0).fit(StandardScaler().fit_transform(data.x), data.r)
+    close(rows_of(data, cf.SharedRidge(10.0)).q[:, 2], common.predict(StandardScaler().fit_transform(data.x)))
+
+
+def test_shared_ridge_follows_a_shift_of_the_rewards():
+    data = reference.random_data(9)
+    before = rows_of(data, cf.SharedRidge()).q
+    data.r = data.r + 1000.0
+    np.testing.assert_allclose(rows_of(data, cf.SharedRidge()).q - 1000.0, before, atol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.0, -1.0, np.inf, np.nan, "much"])
+def test_shared_ridge_refuses_a_bad_penalty(alpha):
+    with pytest.raises(cf.ParameterError, match=r"`alpha` must be .*, got "):
+        cf.SharedRidge(alpha)
+
+
 # shared sums
 
 
-@pytest.mark.parametrize("model", [cf.RidgePerAction(), cf.CrossFitted(folds=3), cf.PerAction(Ridge())], ids=str)
+@pytest.mark.parametrize(
+    "model", [cf.RidgePerAction(), cf.SharedRidge(), cf.CrossFitted(folds=3), cf.PerAction(Ridge())], ids=str
+)
 def test_halves_are_what_refitting_each_half_gives(model):
     rows = rows_of(reference.random_data(5, rows=80, binary=True), model)
     cuts = [1, 2, 15, 40, 41, 70, 79]
@@ -173,11 +253,15 @@ def test_action_encoded_shares_the_slope_and_nothing_else():
     close(q, data.x[:, :1] + [0.0, 5.0, -3.0, 1.0])
 
 
-def test_cross_fitted_never_predicts_a_row_it_saw():
+FIXED = [cf.RidgePerAction(), cf.SharedRidge(alpha=10.0)]
+
+
+@pytest.mark.parametrize("model", FIXED, ids=str)
+def test_cross_fitted_never_predicts_a_row_it_saw(model):
     data = reference.random_data(13, rows=200)
-    before = rows_of(data, cf.CrossFitted()).q
+    before = rows_of(data, cf.CrossFitted(model)).q
     data.r[17] += 1000.0
-    after = rows_of(data, cf.CrossFitted()).q
+    after = rows_of(data, cf.CrossFitted(model)).q
     np.testing.assert_array_equal(after[17], before[17])
     assert np.abs(after - before).max() > 1
 
@@ -197,12 +281,13 @@ def test_every_part_of_a_pipeline_gets_a_seed():
     np.testing.assert_array_equal(rows_of(data, forest).q, rows_of(data, forest).q)
 
 
-def test_cross_fitted_keeps_groups_together():
+@pytest.mark.parametrize("model", FIXED, ids=str)
+def test_cross_fitted_keeps_groups_together(model):
     data = reference.random_data(14, rows=200)
     group = np.arange(200) // 10
-    before = rows_of(data, cf.CrossFitted(), group=group).q
+    before = rows_of(data, cf.CrossFitted(model), group=group).q
     data.r[30] += 1000.0
-    after = rows_of(data, cf.CrossFitted(), group=group).q
+    after = rows_of(data, cf.CrossFitted(model), group=group).q
     np.testing.assert_array_equal(after[30:40], before[30:40])
 
 

@@ -61,9 +61,29 @@ def same(memory, local, exact=1e-9):
 
 
 @pytest.mark.parametrize("rows", [ROWS, 500])
-@pytest.mark.parametrize("model", ["default", "cross-fitted", None])
+@pytest.mark.parametrize("model", ["default", "ridge-per-action", "cross-fitted:model=ridge-per-action", None])
 def test_local_gives_the_answer_of_memory(rows, model, table, save_table):
     same(*both(save_table(table.slice(0, rows)), reward_model=model))
+
+
+@pytest.mark.parametrize("rows", [ROWS, 500])
+@pytest.mark.parametrize("candidates", ["default", "plain", "paper"])
+@pytest.mark.parametrize("model", ["default", "shared-ridge:alpha=10", "cross-fitted:folds=3", None])
+def test_the_default_selector_gives_the_answer_of_memory(model, candidates, rows, table, save_table):
+    memory, local = both(save_table(table.slice(0, rows)), "target", candidates, selector="default", reward_model=model)
+    same(memory, local)
+    assert isinstance(local.selector, cf.Ladder)
+    if candidates == "default":
+        assert local.estimate.refit_stderr == pytest.approx(memory.estimate.refit_stderr, rel=1e-9)
+        assert local.stderr == pytest.approx(memory.stderr, rel=0.05)
+
+
+def test_the_ladder_of_a_sorted_log_knows_all_weights(table, save_table, monkeypatch):
+    monkeypatch.setattr("counterfold.streaming.HEAD", 500)
+    probs, logged = (np.array(table.column(name).to_pylist()) for name in ("target", "propensity"))
+    weights = probs[np.arange(ROWS), table.column("action").to_numpy()] / logged
+    path = save_table(table.take(np.argsort(weights)))
+    same(*both(path, candidates=["ips", "snips"], selector="ladder", reward_model=None))
 
 
 def test_another_model_is_cross_fitted_on_the_sample(table, save_table):
@@ -173,7 +193,7 @@ def test_actions_are_found_where_only_propensities_are_known(labels, table, save
 def test_weights_are_enough(save_table):
     memory, local = both(save_table(made(ROWS, logged_only=True, targets=1, context=0)), candidates="default")
     same(memory, local)
-    assert set(local.left_out) == {"DM", "DR", "SNDR"}
+    assert set(local.left_out) == {"DM", "DR", "SNDR", "TruncatedSNDR"}
 
 
 def test_what_the_target_may_do_without_support(table, save_table):
@@ -310,7 +330,8 @@ def test_errors_from_buckets_are_those_from_rows_on_average(save_table):
 @pytest.mark.statistical
 def test_the_noise_of_fitting_the_model_is_counted_as_in_memory(save_table):
     """In memory it varies by 23 % from log to log, so the mean over 20 logs by 5 %; three times that is allowed."""
-    found = [both(save_table(made(ROWS, seed)), candidates=["dm"], selector="slope") for seed in range(20)]
+    settings = {"candidates": ["dm"], "selector": "slope", "reward_model": "ridge-per-action"}
+    found = [both(save_table(made(ROWS, seed)), **settings) for seed in range(20)]
     memory, local = (np.mean([pair[place].stderr for pair in found]) for place in (0, 1))
     assert local > 3 * np.mean([pair[1].table[0].stderr for pair in found])
     assert local == pytest.approx(memory, rel=0.15)
@@ -328,7 +349,7 @@ def test_the_reward_model_is_questioned_as_in_memory(save_table):
     path = save_table(pa.table(columns))
     for candidate in ("dr", "dm", "ips"):
         shifts, reasons = [], []
-        for result in both(path, candidates=[candidate]):
+        for result in both(path, candidates=[candidate], reward_model="ridge-per-action"):
             shifts.append(result.diagnostics.model_shift)
             reasons.append([reason for reason in result.diagnostics.reasons if "was not fitted on" in reason])
         assert shifts[0] == (None if candidate == "ips" else pytest.approx(shifts[1]))

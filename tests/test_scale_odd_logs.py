@@ -11,9 +11,10 @@ import counterfold as cf
 from counterfold import engines
 from counterfold.answers import evaluated
 from counterfold.arrays import scattered
+from counterfold.models._moments import Scaling
 from counterfold.models._streamed import ModelStream, fitted_on
 from counterfold.models.base import Examples, TrainedModel
-from counterfold.models.ridge_per_action import RidgePerAction, Scaling
+from counterfold.models.ridge_per_action import RidgePerAction
 from counterfold.question import Question
 from counterfold.readers.parquet import Parquet
 from counterfold.sums import BUCKETS
@@ -64,14 +65,29 @@ def test_few_groups_have_a_unit_each(groups, candidates, save_table):
     assert local.diagnostics.groups == memory.diagnostics.groups == groups
 
 
+@pytest.mark.parametrize("groups", [2, 7, 500, 2000])
+def test_a_ladder_of_groups_is_that_of_memory(groups, save_table):
+    lone = made(ROWS, logged_only=True, targets=1, context=0)
+    labels = pa.array([f"user {number % groups}" for number in range(ROWS)])
+    memory, local = both(save_table(lone.append_column("group", labels)), candidates="default", selector="default")
+    if groups <= BUCKETS:
+        same(memory, local)
+        assert local.stderr == pytest.approx(memory.stderr, rel=1e-9)
+    assert local.value == pytest.approx(memory.value, abs=0.1 * memory.stderr)  # other buckets, other noise
+
+
 @pytest.mark.parametrize(("rows", "passes"), [(BUCKETS + 1, 1), (BUCKETS, 2)])
 @pytest.mark.parametrize("name", ["log.parquet", "log.csv"])
 def test_weights_need_one_pass_unless_the_log_is_small(name, rows, passes, tmp_path):
     lone = made(rows, logged_only=True, targets=1, context=0)
     (tmp_path / name).write_bytes(FORMATS[name](lone))
     moved = []
-    cf.evaluate(tmp_path / name, engine="local", threads=1, progress=lambda *where: moved.append(where))
+    settings = {"engine": "local", "threads": 1, "progress": lambda *where: moved.append(where)}
+    cf.evaluate(tmp_path / name, "target", "plain", "ocv", **settings)
     assert moved.count((rows, rows)) == passes
+    moved.clear()
+    cf.evaluate(tmp_path / name, **settings)
+    assert moved.count((rows, rows)) == 2
 
 
 def test_two_groups_with_one_hash_in_buckets_are_two(save_table):
@@ -105,7 +121,8 @@ def test_check_refuses_rewards_that_do_not_vary(table, save_table, run):
 @pytest.mark.parametrize(("groups", "near"), [(4, 0.1), (12, 0.02)])
 def test_the_noise_of_fitting_comes_from_cells_that_hold_rows(groups, near, table, save_table):
     grouped = table.append_column("group", [np.arange(ROWS) % groups])
-    memory, local = both(save_table(grouped), candidates=["dm"], selector="slope")
+    settings = {"candidates": ["dm"], "selector": "slope", "reward_model": "ridge-per-action"}
+    memory, local = both(save_table(grouped), **settings)
     assert local.stderr > 2 * local.table[0].stderr
     assert local.stderr == pytest.approx(memory.stderr, rel=near)
 
@@ -248,7 +265,7 @@ def test_lists_of_context_have_one_length_everywhere(longer, message, model, tab
     lists = [[1.0, 2.0] if row < longer else [1.0, 2.0, 3.0] for row in range(ROWS)]
     scan = cf.LogScan(save_table(table.append_column("v", [lists])), context=["x0", "v"])
     with pytest.raises(cf.DataError, match=message):
-        cf.evaluate(scan, engine="local", reward_model=model)
+        cf.evaluate(scan, "target", "plain", "ocv", engine="local", reward_model=model)
 
 
 def test_bad_text_is_named_by_its_place_in_the_file(table, save_table):

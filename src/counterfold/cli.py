@@ -87,13 +87,10 @@ def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = Fals
     """Evaluate a policy on embedded data whose truth is known."""
     from counterfold.answers import evaluate as run
     from counterfold.experiments.demo import digits
-    from counterfold.models.cross_fitted import CrossFitted
-    from counterfold.models.ridge_per_action import RidgePerAction
 
     problem = digits(seed)
     with bar("Cross-validating", after=0) as progress:
-        model = CrossFitted(RidgePerAction(alpha=100.0))
-        result = run(problem.log, problem.target, reward_model=model, seed=seed, threads=threads, progress=progress)
+        result = run(problem.log, problem.target, seed=seed, threads=threads, progress=progress)
     if as_json:
         print_json({"truth": problem.truth, **result.to_dict()})
         return

@@ -41,10 +41,12 @@ def refitted(answer: Estimate, estimator: Estimator, rows: Rows, pool: Pool) -> 
     r"""Return the answer with an error that includes the noise of fitting the reward model.
 
     A jackknife: leave out each of m blocks of rows (or groups) in turn, fit anew on the rest, and take
-    $\hat\sigma^2 = \frac{m - 1}{m} \sum_b (\hat V_{-b} - \bar V)^2$.
+    $\hat\sigma^2 = \frac{m - 1}{m} \sum_b (\hat V_{-b} - \bar V)^2$. The model's settings stay as all rows chose them:
+    the jackknife is for what moves smoothly, and a choice among few values jumps.
     """
     if rows.model is None or not rows.model.learns or not estimator.uses("model"):
         return answer
+    rows = replace(rows, model=rows.model.tuned(rows.examples))
     block = blocks(rows.examples.units)
     parts = [np.flatnonzero(block != number) for number in range(block.max() + 1)]
     values = np.array(pool.map(lambda kept: estimator.value(rows.take(kept)), parts))

@@ -168,7 +168,7 @@ class Plan:
             log=log,
             columns=[place for place in table.column_names if place in {*layout.places(table), *spread}],
             model=model,
-            first_pass=small or unknown or model is not None or depend_on_rows(question.candidates),
+            first_pass=small or unknown or model is not None or judge.surveys or depend_on_rows(question.candidates),
             surveying=Surveying(layout, size, rows, model_stream(model, examples)),
         )
 

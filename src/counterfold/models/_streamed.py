@@ -1,6 +1,7 @@
 """Reward models of logs that are never in memory as a whole."""
 
 from dataclasses import dataclass, field
+from math import lcm
 from typing import ClassVar
 
 import numpy as np
@@ -60,8 +61,8 @@ class ModelSums:
 class ModelStream:
     """Fits a model that sums can tell, or a cross-fitted one, in one pass.
 
-    Rows fall into `cells` by the same hash by which cross-fitting forms folds, so that a model without a fold, or
-    without one cell, is solved from the sums of the other cells.
+    Rows fall into `cells` by the same hash by which cross-fitting and tuning form folds, so that a model without a
+    fold, or without one cell, is solved from the sums of the other cells.
     """
 
     model: Summed
@@ -72,7 +73,7 @@ class ModelStream:
 
     def __post_init__(self) -> None:
         """Choose as many cells as the number of equations allows."""
-        numbers, folds = self.n_actions * (len(self.scaling.centre) + 2) ** 2, self.folds if self.folds > 1 else FOLDS
+        numbers, folds = self.n_actions * (len(self.scaling.centre) + 2) ** 2, lcm(self.folds, FOLDS)
         wanted = min(CELLS, SYSTEMS // self.n_actions, NUMBERS // numbers)
         object.__setattr__(self, "cells", folds * max(1, round(wanted / folds)))
 

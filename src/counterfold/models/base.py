@@ -74,6 +74,11 @@ class RewardModel(ABC):
     def predictions(self, examples: Examples) -> Floats:
         """Return the predicted reward of every action in every row (n x A)."""
 
+    def tuned(self, examples: Examples) -> Self:
+        """Return the model with every setting chosen that it leaves to the rows."""
+        del examples
+        return self
+
     def halves(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
         """Yield, per ascending cut, the predictions of the rows before it and of the rows after it, each from its own.
 
@@ -92,11 +97,6 @@ class TrainedModel(RewardModel):
     @abstractmethod
     def fit(self, examples: Examples) -> Predictor:
         """Return a function that predicts the reward of every action (n x A) in any rows."""
-
-    def tuned(self, examples: Examples) -> Self:
-        """Return the model with every setting chosen that it leaves to the rows."""
-        del examples
-        return self
 
     def predictions(self, examples: Examples) -> Floats:
         """Return in-sample predictions."""

@@ -1,6 +1,7 @@
 """Out-of-fold predictions of another reward model."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -17,6 +18,7 @@ class CrossFitted(RewardModel):
 
     Rows fall into `folds` by a fixed hash of their place in the log, groups as a whole, so the folds of a subset are
     those of the log and no seed is involved. A fold that holds all the rows of a subset predicts from none, that is 0.
+    What the model leaves to the rows, such as a penalty, is chosen once for all folds, by its own cross-validation.
 
     Chernozhukov et al. (2018), "Double/debiased machine learning for treatment and structural parameters".
 
@@ -35,6 +37,10 @@ class CrossFitted(RewardModel):
     def suits(self, kind: Kind) -> bool:
         """Say whether the model that is fitted can."""
         return self.model.suits(kind)
+
+    def tuned(self, examples: Examples) -> Self:
+        """Return the same with the model's settings chosen on all rows."""
+        return replace(self, model=self.model.tuned(examples))
 
     def predictions(self, examples: Examples) -> Floats:
         """Return predictions fold by fold."""

@@ -110,7 +110,7 @@ def coefficients(sums: Floats, alpha: float, common: float) -> Floats:
     total, gram, right = sums.sum(axis=0), sums[:, :-1, :-1], sums[:, :-1, -1]
     identity = np.eye(gram.shape[1])
     penalty = common * identity
-    penalty[0, 0] = 1e-9  # a level that all share needs none, unless there are no rows
+    penalty[0, 0] = float(total[0, 0] == 0)  # a level that all share needs none, unless there are no rows
     shared = np.linalg.solve(total[:-1, :-1] + penalty, total[:-1, -1])
     own = np.linalg.solve(gram + alpha * identity, (right - gram @ shared)[..., None])[..., 0]
     return np.asarray(shared + own)

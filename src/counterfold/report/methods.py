@@ -58,7 +58,7 @@ def described(folder: str, name: str) -> Method:
         folder=folder,
         name=name,
         summary=paragraphs[0],
-        parameters=", ".join(f"{field.name} = {default_of(field)}" for field in fields(kind)),
+        parameters=", ".join(f"{field.name} = {default_of(field)}" for field in fields(kind) if field.repr),
         limits=", ".join(f"{number(value)} is {equal(text)}" for value, text in getattr(kind, "limits", {}).items()),
         needs=needs_of(folder, kind),
         reference=next((match.group(1) for match in cited if match), ""),

@@ -54,6 +54,9 @@ class Selector(ABC):
     kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
     """What an action may be."""
 
+    surveys: ClassVar[bool] = False
+    """Whether some of its settings come from the rows, so that a large log must be read once before."""
+
     extra: ClassVar[str | None] = None
     """The optional dependencies that it needs, as named in `pip install counterfold[EXTRA]`."""
 

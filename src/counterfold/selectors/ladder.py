@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
+from counterfold.estimators._ratio import ratio
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.sndr import SNDR
 from counterfold.estimators.snips import SNIPS
@@ -17,7 +18,7 @@ from counterfold.estimators.truncated_snips import TruncatedSNIPS
 from counterfold.log import Kind
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.selectors.base import Selection, Selector, lowest
+from counterfold.selectors.base import ROUNDING, Selection, Selector, lowest
 from counterfold.sums import Sums, bucketed
 
 Rungs = tuple[Estimator, ...]
@@ -46,20 +47,24 @@ class Ladder(Selector):
     A candidate's score is its squared distance from that answer, plus the variances of the distance and of itself. If
     all rungs are candidates, as in the default set, the answer is the mixture itself; else it is the best candidate.
 
+    Ours; its parts are from Ionides (2008), "Truncated importance sampling"; James, Stein (1961), "Estimation with
+    quadratic loss".
+
     >>> import numpy as np
     >>> import counterfold as cf
     >>> rows = cf.example_rows()
-    >>> cf.Ladder().settled(rows).scores(rows, [cf.IPS(), cf.SNIPS()], np.random.default_rng(0), cf.Pool()).round(2)
+    >>> cf.Ladder().scores(rows, [cf.IPS(), cf.SNIPS()], np.random.default_rng(0), cf.Pool()).round(2)
     array([1.7 , 0.16])
     """
 
     boldness: float = 1.5
-    ladders: tuple[Rungs, ...] = ()
+    ladders: tuple[Rungs, ...] = field(default=(), repr=False)
     kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
+    surveys: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the parameter."""
-        checks.above(0, boldness=self.boldness)
+        """Check the parameter, whose square must not overflow beside that of the largest reward."""
+        checks.inside(0, 1e60, boldness=self.boldness)
 
     def settled(self, rows: Rows) -> Self:
         """Return the selector with the caps of its rungs."""
@@ -79,8 +84,9 @@ class Ladder(Selector):
 
     def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
         """Return the mixture of the rungs, or the best candidate."""
-        every = list(dict.fromkeys([*candidates, *self.witnesses]))
-        return self.summed_selection(bucketed(rows, every, pool), candidates, rng)
+        judge = self if self.ladders else self.settled(rows)
+        every = list(dict.fromkeys([*candidates, *judge.witnesses]))
+        return judge.summed_selection(bucketed(rows, every, pool), candidates, rng)
 
     def summed_selection(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
         """Return the mixture of the rungs, or the best candidate, from sums over units of rows."""
@@ -90,7 +96,7 @@ class Ladder(Selector):
         count = len(candidates)
         gaps, apart = values[:count] - shares @ values[count:], noise[:count] - shares @ noise[count:]
         scores = gaps**2 + np.square(apart).sum(axis=1) + np.square(noise[:count]).sum(axis=1)
-        known = {one: place for place, one in enumerate(candidates)}
+        known = {one: place for place, one in reversed(list(enumerate(candidates)))}
         places = [known.get(rung, known.get(PLAIN.get(rung, rung), -1)) for rung in self.witnesses]
         if min(places) < 0:
             return lowest(scores)
@@ -116,11 +122,23 @@ class Ladder(Selector):
 
     def climbed(self, sums: Sums, ladder: Rungs) -> tuple[Floats, float]:
         """Return the share of each rung of one ladder, and the variance of what may be left of the bias."""
-        means = sums.some(ladder).terms.reshape(len(ladder), -1, len(sums)).sum(axis=2) / sums.sizes.sum()
-        weighted, weight, square = means[:, -3:].T
-        spread = np.max((square - weighted**2 / weight) / weight) if weight[0] > 0 else 0.0
-        reach = np.square(self.boldness * (1 - weight[:-1] / np.maximum(weight[1:], np.finfo(float).tiny))) * spread
+        weighted, weight, square = sums.some(ladder).terms.reshape(len(ladder), -1, len(sums))[:, -3:].swapaxes(0, 1)
+        left, spread = weight.sum(axis=1), varied(weighted, weight, square).max()
+        reach = np.square(self.boldness * (1 - left[:-1] / np.maximum(left[1:], np.finfo(float).tiny))) * spread
         steps = np.square(np.diff(sums.jackknifed(ladder)[1], axis=0)).sum(axis=1)
         taken = np.minimum.accumulate(np.divide(reach, reach + steps, out=np.ones_like(reach), where=steps > 0))
         shares = np.append(1.0, taken) - np.append(taken, 0.0)
         return shares, float((np.square(1 - taken) * reach).sum())
+
+
+def varied(weighted: Floats, weight: Floats, square: Floats) -> Floats:
+    """Return the variance under each rung's weights, from sums over units (rungs x units).
+
+    The parts within and between units are summed apart, as the difference of the squares in all would lose the digits
+    of rewards that vary little around a large number.
+    """
+    within = square - ratio(weighted**2, weight)
+    within[within < ROUNDING * square] = 0.0
+    total = weight.sum(axis=1, keepdims=True)
+    between = weight * np.square(ratio(weighted, weight) - ratio(weighted.sum(axis=1, keepdims=True), total))
+    return ratio((within + between).sum(axis=1), total[:, 0])
