@@ -17,6 +17,7 @@ from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.evaluation import Evaluation, tabulated
+from counterfold.intervals.base import Interval
 from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.pool import Pool, one_blas_thread
@@ -60,6 +61,7 @@ def evaluate(
     *,
     seed: int = 0,
     level: float = 0.95,
+    interval: Interval | str = "student-t",
     threads: int | None = None,
     progress: Progress | bool = True,
     engine: str = "auto",
@@ -76,6 +78,7 @@ def evaluate(
     *,
     seed: int = 0,
     level: float = 0.95,
+    interval: Interval | str = "student-t",
     threads: int | None = None,
     progress: Progress | bool = True,
     engine: str = "auto",
@@ -91,6 +94,7 @@ def evaluate(
     *,
     seed: int = 0,
     level: float = 0.95,
+    interval: Interval | str = "student-t",
     threads: int | None = None,
     progress: Progress | bool = True,
     engine: str = "auto",
@@ -106,6 +110,7 @@ def evaluate(
     - `selector`: a selector or the name of one; by default `Ladder`, or `OCV` on a log of doses.
     - `reward_model`: a reward model or the name of one, a scikit-learn estimator (one per action, or one on context and
       dose), predictions (n x A), or None; by default a cross-fitted `SharedRidge`, or `RidgeOnDose` on a log of doses.
+    - `interval`: how the interval is made, by name or as an object; see the page on intervals.
     - `seed` fixes the splits; `threads` and `progress` (a bar after two seconds, or your own function of the pieces
       of work done and in all) never change the answer.
     - `engine`: "memory", "local" for files of any size, which are read a few rows at a time, or "spark" for a Spark
@@ -123,7 +128,7 @@ def evaluate(
     >>> result.interval.low < 0.45 < result.interval.high
     True
     """
-    question = Question(candidates, selector, reward_model, seed, level)
+    question = Question(candidates, selector, reward_model, seed, level, interval)
     targets = target if isinstance(target, Mapping) else {"target": target}
     if not targets:
         raise ParameterError("`target` must hold at least one target, got none.")
@@ -211,7 +216,7 @@ def in_memory(
         table = tabulated(estimators, selection, lambda name, one: estimated(name, one, rows))
     return Evaluation(
         estimate=answer,
-        interval=answer.interval(level),
+        interval=answer.interval(level, question.interval),
         level=level,
         selected=chosen,
         estimator=winner,

@@ -21,7 +21,7 @@ UsageError: Any = typer.BadParameter.__base__  # typer gives it no name of its o
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
-NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", "selectors", "models")}
+NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", "selectors", "models", "intervals")}
 SPEC = "A name may carry settings, NAME:FIELD=VALUE."
 
 
@@ -55,6 +55,7 @@ Model = Annotated[
 ]
 Predictions = Annotated[str | None, column("Column of predicted rewards of all actions, instead of a model.")]
 Level = Annotated[float, typer.Option(metavar="LEVEL", help="Level of the interval.")]
+IntervalName = Annotated[str, typer.Option("--interval", metavar="NAME", help=f"{NAMES['intervals']}. {SPEC}")]
 Threads = Annotated[
     int | None, typer.Option(metavar="N", help="Threads; never change the answer.", show_default="all cores")
 ]
@@ -124,6 +125,7 @@ def evaluate(
     splits: Splits = None,
     reward_model: Model = "default",
     level: Level = 0.95,
+    interval: IntervalName = "student-t",
     threads: Threads = None,
     engine: EngineName = "auto",
     everything: Everything = False,
@@ -137,7 +139,9 @@ def evaluate(
 
     model = None if reward_model == "none" else reward_model
     chosen = chosen_selector(selector, validator, splits)
-    question = Question(separated(candidates), chosen, Column(predictions) if predictions else model, seed, level)
+    question = Question(
+        separated(candidates), chosen, Column(predictions) if predictions else model, seed, level, interval
+    )
     targets = {name: name for name in log.targets}
     with told_warnings():
         results, contents = evaluated(log.scan(), targets, question, threads, engine=engine)

@@ -15,6 +15,14 @@ def standard_error(contributions: Floats, groups: Ints | None = None, sizes: Flo
     return Units.of(contributions, groups, sizes).stderr
 
 
+def interval_of(value: Interval | str, argument: str) -> Interval:
+    """Return a way to make intervals from one or from its name."""
+    found = registry.build("intervals", value) if isinstance(value, str) else value
+    if not isinstance(found, Interval):
+        raise ParameterError(f"`{argument}` must be an interval or the name of one, got {value!r}.")
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """A policy value; everything about it is derived from `contributions`, one per row.
@@ -64,10 +72,7 @@ class Estimate:
         (0.0, 3.95)
         """
         checks.inside(0, 1, level=level)
-        found = registry.build("intervals", method) if isinstance(method, str) else method
-        if not isinstance(found, Interval):
-            raise ParameterError(f"`method` must be an interval or the name of one, got {method!r}.")
-        return found.around(self.units, level, self.stderr)
+        return interval_of(method, "method").around(self.units, level, self.stderr)
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Return the difference of two estimates on the same rows; its error is paired row by row.

@@ -31,7 +31,7 @@ class Candidate:
 class Evaluation:
     """What the target would have earned per decision: `value` and `interval` by the estimator named `selected`.
 
-    `stderr` and `interval` include the noise of fitting a reward model, if one was fitted, but not that of choosing.
+    `stderr` and `interval` include the noise of fitting a reward model, if one was fitted, and of choosing.
     `table` has a line for every candidate, its error as if the reward model were fixed; `pandas.DataFrame(table)` and
     `polars.DataFrame(table)` take it as it is. `left_out` says which estimators did not apply and why. `estimate` keeps
     the contributions of the rows, so the difference of two evaluations' estimates on the same log has a paired error.

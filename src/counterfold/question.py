@@ -6,6 +6,8 @@ from typing import Any
 
 from counterfold import checks
 from counterfold.candidates import Wanted
+from counterfold.estimates import interval_of
+from counterfold.intervals.base import Interval
 from counterfold.models import Column
 from counterfold.selectors.base import Selector
 
@@ -19,11 +21,13 @@ class Question:
     reward_model: Any
     seed: int
     level: float
+    interval: Interval | str = "student-t"
 
     def __post_init__(self) -> None:
         """Check what is the same for every log."""
         checks.inside(0, 1, level=self.level)
         checks.whole(0, seed=self.seed)
+        interval_of(self.interval, "interval")
 
     @property
     def predictions(self) -> str | None:

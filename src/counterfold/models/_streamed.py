@@ -89,13 +89,14 @@ class ModelStream:
     def fitted(self, sums: ModelSums) -> Streamed:
         """Return the model of all rows, or one for each fold."""
         cells = np.arange(self.cells)
-        every, scaling = standardised(sums.moments, self.scaling)
+        every, _ = standardised(sums.moments, self.scaling)
         fifths = [every[cells % FOLDS == fold].sum(axis=0) for fold in range(FOLDS)]
         model = self.model.tuned_on(np.stack(fifths))
 
         def solved(kept: Bools) -> Predictor:
             fixed = constant(sums.low[kept].min(axis=0), sums.high[kept].max(axis=0))
-            return model.from_moments(every[kept].sum(axis=0), fixed, scaling)
+            some, scaling = standardised(sums.moments[kept].sum(axis=0), self.scaling)
+            return model.from_moments(some, fixed, scaling)
 
         occupied = np.flatnonzero(sums.moments[:, :, 0, 0].any(axis=1))  # small logs leave some empty
         without = tuple(solved(cells != cell) for cell in occupied)
