@@ -15,6 +15,7 @@ from counterfold.doubts import estimated, questioned, rechosen, refitted, weighe
 from counterfold.engines import engine_for
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
+from counterfold.estimators._logged import Logged
 from counterfold.estimators.base import Estimator
 from counterfold.evaluation import Evaluation, tabulated
 from counterfold.intervals.base import Interval
@@ -225,6 +226,7 @@ def in_memory(
         left_out=left_out,
         diagnostics=diagnostics,
         seed=int(seed),
+        logged=estimated("log", Logged(), rows),
     )
 
 

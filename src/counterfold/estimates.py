@@ -63,6 +63,11 @@ class Estimate:
         """Return the standard error of the value."""
         return max(standard_error(self.contributions, self.groups, self.sizes), self.refit_stderr)
 
+    @property
+    def hidden_variance(self) -> float:
+        """Return what the squared error holds beyond the noise of contributions."""
+        return max(self.refit_stderr**2 - standard_error(self.contributions, self.groups, self.sizes) ** 2, 0.0)
+
     def interval(self, level: float = 0.95, method: Interval | str = "normal") -> Bounds:
         """Return an interval that is to cover the value with probability `level`, by a method or the name of one.
 
@@ -77,13 +82,15 @@ class Estimate:
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Return the difference of two estimates on the same rows; its error is paired row by row.
 
-        The noise of fitting reward models is taken not to cancel, so it is counted twice.
+        What errors hold beyond the noise of contributions, such as that of fitting reward models, is taken not to
+        cancel, so that of both is added.
         """
         if len(self.contributions) != len(other.contributions):
             rows = f"{len(self.contributions)} and {len(other.contributions)}"
             raise DataError(f"estimates to compare must be of the same rows, got {rows} rows.")
-        refit = float(np.hypot(self.refit_stderr, other.refit_stderr))
         gap = self.contributions - other.contributions
+        hidden = self.hidden_variance + other.hidden_variance
+        refit = float(np.sqrt(standard_error(gap, self.groups, self.sizes) ** 2 + hidden)) if hidden else 0.0
         known = {id(one): one for one in (self.weights, other.weights) if one is not None}
         weights = np.vstack(list(known.values())) if known else None
         return Estimate(f"{self.name} - {other.name}", gap, self.groups, refit, self.sizes, weights)

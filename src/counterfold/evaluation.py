@@ -34,7 +34,8 @@ class Evaluation:
     `stderr` and `interval` include the noise of fitting a reward model, if one was fitted, and of choosing.
     `table` has a line for every candidate, its error as if the reward model were fixed; `pandas.DataFrame(table)` and
     `polars.DataFrame(table)` take it as it is. `left_out` says which estimators did not apply and why. `estimate` keeps
-    the contributions of the rows, so the difference of two evaluations' estimates on the same log has a paired error.
+    the contributions of the rows, so that differences have a paired error: `uplift` is the one to `logged`, the mean
+    reward of the log, or to another target.
     """
 
     estimate: Estimate
@@ -47,6 +48,7 @@ class Evaluation:
     left_out: dict[str, str]
     diagnostics: Diagnostics
     seed: int
+    logged: Estimate
 
     @property
     def value(self) -> float:
@@ -58,12 +60,20 @@ class Evaluation:
         """Return the standard error of the value."""
         return self.estimate.stderr
 
+    def uplift(self, other: "Evaluation | None" = None) -> Estimate:
+        """Return how much more than the log, or than another target on the same log, the target would have earned.
+
+        The error is paired row by row, so it may be much smaller than those of both values.
+        """
+        return self.estimate - (self.logged if other is None else other.estimate)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain numbers, texts, lists and dictionaries."""
         return {
             "value": self.value,
             "stderr": self.stderr,
             "interval": {"level": self.level, "low": self.interval.low, "high": self.interval.high},
+            "logged": self.logged.value,
             "selected": self.selected,
             "selector": repr(self.selector),
             "seed": self.seed,

@@ -8,6 +8,7 @@ import numpy as np
 from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, judged, mean_test
 from counterfold.doubts import compared, estimated, moves, opposed, rechosen, weighed
 from counterfold.estimates import Estimate
+from counterfold.estimators._logged import Logged
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.snips import SNIPS
 from counterfold.evaluation import Evaluation, tabulated
@@ -37,8 +38,8 @@ class Contest:
 
     @property
     def summed(self) -> list[Estimator]:
-        """Return everything that must be summed: candidates, what judges them, and SNIPS as a second opinion."""
-        return list(dict.fromkeys([*self.estimators.values(), *self.judge.witnesses, SNIPS()]))
+        """Return everything that must be summed: candidates, what judges them, a second opinion, and the log."""
+        return list(dict.fromkeys([*self.estimators.values(), *self.judge.witnesses, SNIPS(), Logged()]))
 
     def judged(self, name: str, tally: Tally, survey: Survey | None) -> Evaluation:
         """Return the answer for a target."""
@@ -70,6 +71,7 @@ class Contest:
             left_out=self.left_out,
             diagnostics=diagnostics,
             seed=int(self.question.seed),
+            logged=sums.estimate("log", Logged()),
         )
 
     def questioned(self, found: Diagnostics, sums: Sums, answer: Estimate, winner: Estimator) -> Diagnostics:

@@ -1,7 +1,7 @@
 """An evaluation, and a log's diagnostics, for the terminal."""
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from rich.console import Console, ConsoleRenderable, Group
 from rich.padding import Padding
@@ -11,7 +11,9 @@ from rich.text import Text
 from counterfold import words
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
+from counterfold.estimates import Estimate
 from counterfold.evaluation import Candidate, Evaluation
+from counterfold.question import Question
 
 STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red"}
 
@@ -29,12 +31,38 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
     )
     grid.add_row("value", Text(value, style="bold"))
     grid.add_row(f"{100 * result.level:g} % interval", f"{low} to {high}")
+    gain = result.uplift()
+    ends = " to ".join(signed(end, gain.stderr) for end in gain.interval(result.level, "student-t"))
+    log = shown(result.logged.value, result.logged.stderr)
+    grid.add_row("more than the log", f"{signed(gain.value, gain.stderr)}, {ends}; the log earned {log}")
     how = f"{'a mixture' if _is_mixed(result) else 'the best'} of {len(result.table)} candidates"
     grid.add_row("by", f"{result.selected}, {how if len(result.table) > 1 else 'the only candidate'}")
     if truth is not None:
         inside = "inside" if result.interval.low <= truth <= result.interval.high else "outside"
         grid.add_row("truth", f"{shown(truth, result.stderr)}, {inside} the interval")
     return headed(title, grid)
+
+
+def comparison(
+    results: Mapping[str, Evaluation], gaps: Mapping[str, Estimate], question: Question, baseline: str | None
+) -> ConsoleRenderable:
+    """Return a line for every policy: its value, and how much more than the baseline that is."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2))
+    table.add_column("policy")
+    for heading in ("value", f"{100 * question.level:g} % interval", "difference", "interval", "verdict"):
+        table.add_column(heading, justify="right")
+    logged = next(iter(results.values())).logged
+    table.add_row("log", shown(logged.value, logged.stderr), "", "baseline" if baseline is None else "", "", "")
+    for name, one in results.items():
+        low, value, high = (shown(number, one.stderr) for number in (one.interval.low, one.value, one.interval.high))
+        apart = ["baseline", ""]
+        if name in gaps:
+            gap = gaps[name]
+            ends = gap.interval(question.level, question.interval)
+            apart = [signed(gap.value, gap.stderr), " to ".join(signed(end, gap.stderr) for end in ends)]
+        verdict = Text(one.diagnostics.verdict, style=STYLES[one.diagnostics.verdict])
+        table.add_row(name, value, f"{low} to {high}", *apart, verdict)
+    return table
 
 
 def headed(title: str, part: ConsoleRenderable) -> ConsoleRenderable:
@@ -118,6 +146,11 @@ def shown(number: float, stderr: float) -> str:
         return f"{number:.6g}"
     decimals = 1 - math.floor(math.log10(stderr))
     return f"{number:.{max(decimals, 0)}f}" if decimals <= 12 else f"{number:.6g}"
+
+
+def signed(number: float, stderr: float) -> str:
+    """Return the same with a sign."""
+    return ("+" if number >= 0 else "") + shown(number, stderr)
 
 
 def facts() -> Table:

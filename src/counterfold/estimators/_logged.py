@@ -1,0 +1,25 @@
+"""What the log itself earned, to compare a target with."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from counterfold.arrays import Floats
+from counterfold.estimators.base import Estimator
+from counterfold.log import Kind
+from counterfold.rows import Rows
+
+
+@dataclass(frozen=True)
+class Logged(Estimator):
+    """The mean reward of the log, which is the value of the policy that logged it.
+
+    >>> from counterfold.rows import example_rows
+    >>> Logged().value(example_rows())
+    0.5
+    """
+
+    kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
+
+    def contributions(self, rows: Rows) -> Floats:
+        """Return the rewards."""
+        return rows.rewards
