@@ -1,78 +1,42 @@
 """The command line. No estimator, selector or model is named here: names come from the folders."""
 
 import sys
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from counterfold import registry
 from counterfold.benching import bench
-from counterfold.errors import CounterfoldError, ParameterError
-from counterfold.options import Json, LogOptions, Seed, column, print_json, separated, taking
+from counterfold.comparing import compare
+from counterfold.errors import CounterfoldError
+from counterfold.options import (
+    Candidates,
+    EngineName,
+    Everything,
+    IntervalName,
+    Json,
+    Level,
+    LogOptions,
+    Model,
+    Predictions,
+    Seed,
+    SelectorName,
+    Splits,
+    Threads,
+    Validator,
+    chosen_selector,
+    print_json,
+    separated,
+    taking,
+    told_warnings,
+)
 from counterfold.progress import bar
 from counterfold.reproducing import paper
 from counterfold.synthesis import synth
 
-if TYPE_CHECKING:
-    from counterfold.estimates import Estimate
-    from counterfold.evaluation import Evaluation
-    from counterfold.question import Question
-
 UsageError: Any = typer.BadParameter.__base__  # typer gives it no name of its own
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-
-NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", "selectors", "models", "intervals")}
-SPEC = "A name may carry settings, NAME:FIELD=VALUE."
-
-
-Candidates = Annotated[
-    list[str],
-    typer.Option(
-        metavar="NAMES", help=f"default, plain, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"
-    ),
-]
-SelectorName = Annotated[
-    str,
-    typer.Option(
-        "--selector",
-        metavar="NAME",
-        help=f"{NAMES['selectors']}. {SPEC}",
-        show_default="ladder; ocv for doses, or with --validator or --splits",
-    ),
-]
-Validator = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The selector's trusted estimator.", show_default="dr, or else ips")
-]
-Splits = Annotated[int | None, typer.Option(metavar="N", help="The selector's number of splits.", show_default="10")]
-Model = Annotated[
-    str,
-    typer.Option(
-        "--reward-model",
-        metavar="NAME",
-        help=f"{NAMES['models']} or none. {SPEC}",
-        show_default="cross-fitted, or ridge-on-dose",
-    ),
-]
-Predictions = Annotated[str | None, column("Column of predicted rewards of all actions, instead of a model.")]
-Level = Annotated[float, typer.Option(metavar="LEVEL", help="Level of the interval.")]
-IntervalName = Annotated[str, typer.Option("--interval", metavar="NAME", help=f"{NAMES['intervals']}. {SPEC}")]
-Threads = Annotated[
-    int | None, typer.Option(metavar="N", help="Threads; never change the answer.", show_default="all cores")
-]
-EngineName = Annotated[
-    str,
-    typer.Option(
-        "--engine",
-        metavar="NAME",
-        help="auto, memory, local: a few rows at a time, for files of any size; or spark, where LOG may name a table.",
-    ),
-]
-Everything = Annotated[bool, typer.Option("--all", help="Show every candidate.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -164,50 +128,6 @@ def evaluate(
 
 @app.command()
 @taking(LogOptions)
-def compare(
-    log: LogOptions,
-    *,
-    baseline: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The target to compare with.", show_default="the log itself")
-    ] = None,
-    predictions: Predictions = None,
-    candidates: Candidates = ["default"],  # noqa: B006 (typer copies it)
-    selector: SelectorName = "default",
-    reward_model: Model = "default",
-    level: Level = 0.95,
-    interval: IntervalName = "student-t",
-    threads: Threads = None,
-    engine: EngineName = "auto",
-    as_json: Json = False,
-    seed: Seed = 0,
-) -> None:
-    """Say how much more each target policy would have earned than the log did, or than another one of them."""
-    from counterfold.answers import evaluated
-    from counterfold.models import Column
-    from counterfold.question import Question
-
-    if baseline is not None and baseline not in log.targets:
-        raise ParameterError(f"`baseline` must be one of the targets, {', '.join(log.targets)}, got {baseline}.")
-    model = None if reward_model == "none" else reward_model
-    given = Column(predictions) if predictions else model
-    chosen = chosen_selector(selector, None, None)
-    question = Question(separated(candidates), chosen, given, seed, level, interval)
-    with told_warnings():
-        results, contents = evaluated(
-            log.scan(), {name: name for name in log.targets}, question, threads, engine=engine
-        )
-    other = None if baseline is None else results[baseline]
-    gaps = {name: one.uplift(other) for name, one in results.items() if name != baseline}
-    if as_json:
-        print_json({"log": {"file": log.log, **contents.to_dict()}, **compared(results, gaps, question, baseline)})
-        return
-    from counterfold.report import text
-
-    text.show(text.contents(contents), text.comparison(results, gaps, question, baseline))
-
-
-@app.command()
-@taking(LogOptions)
 def check(
     log: LogOptions,
     *,
@@ -229,6 +149,7 @@ def check(
     text.show(text.contents(contents), *(text.headed(name, text.diagnostics(one)) for name, one in found.items()))
 
 
+app.command()(taking(LogOptions)(compare))
 app.command()(paper)
 app.command()(synth)
 app.add_typer(bench, name="bench")
@@ -253,29 +174,6 @@ def methods(
         text.show(*(found.table(every, folder) for folder in found.FOLDERS))
 
 
-def compared(
-    results: "Mapping[str, Evaluation]", gaps: "Mapping[str, Estimate]", question: "Question", baseline: str | None
-) -> dict[str, Any]:
-    """Return values and differences as plain numbers and texts."""
-    differences = []
-    for name, gap in gaps.items():
-        low, high = gap.interval(question.level, question.interval)
-        ends = {"level": question.level, "low": low, "high": high}
-        differences.append({"target": name, "difference": gap.value, "stderr": gap.stderr, "interval": ends})
-    answers = [{"target": name, **result.to_dict()} for name, result in results.items()]
-    return {"baseline": baseline or "log", "differences": differences, "evaluations": answers}
-
-
-def chosen_selector(selector: str, validator: str | None, splits: int | None) -> Any:
-    """Return the selector with the settings that have options of their own."""
-    given: dict[str, Any] = {} if splits is None else {"splits": splits}
-    if validator is not None:
-        given["validator"] = registry.build("estimators", validator)
-    if selector == "default":
-        return registry.build("selectors", "ocv", **given) if given else selector
-    return registry.build("selectors", selector, **given)
-
-
 def main() -> None:
     """Run the command line; a user's mistake is one sentence on stderr and exit code 2."""
     try:
@@ -293,15 +191,3 @@ def fail(message: str) -> None:
     line = " ".join(message.split())
     typer.echo(f"Error: {line}" if line.endswith(("?", ".")) else f"Error: {line}.", err=True)
     sys.exit(2)
-
-
-@contextmanager
-def told_warnings() -> Iterator[None]:
-    """Print each different warning as one sentence on stderr that names the target."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for warning in caught:
-        name = getattr(warning.message, "target", None)
-        about = f"`{name}`: " if name else ""
-        typer.echo(f"Warning: {about}{str(warning.message).removesuffix('.')}.", err=True)

@@ -1,14 +1,18 @@
-"""What commands that read a log have in common: its file, and which of its columns hold what."""
+"""What commands have in common: a log's file and columns, how to answer, and how to say so."""
 
 import inspect
 import json
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import update_wrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from counterfold import registry
 
 if TYPE_CHECKING:
     from counterfold.readers import LogScan
@@ -29,6 +33,55 @@ Data = Annotated[
 def column(help_: str, default: str = "") -> Any:
     """Return an option that takes the name of a column."""
     return typer.Option(metavar="COLUMN", help=help_, show_default=default or True, rich_help_panel=COLUMNS)
+
+
+NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", "selectors", "models", "intervals")}
+SPEC = "A name may carry settings, NAME:FIELD=VALUE."
+
+
+Candidates = Annotated[
+    list[str],
+    typer.Option(
+        metavar="NAMES", help=f"default, plain, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"
+    ),
+]
+SelectorName = Annotated[
+    str,
+    typer.Option(
+        "--selector",
+        metavar="NAME",
+        help=f"{NAMES['selectors']}. {SPEC}",
+        show_default="ladder; ocv for doses, or with --validator or --splits",
+    ),
+]
+Validator = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The selector's trusted estimator.", show_default="dr, or else ips")
+]
+Splits = Annotated[int | None, typer.Option(metavar="N", help="The selector's number of splits.", show_default="10")]
+Model = Annotated[
+    str,
+    typer.Option(
+        "--reward-model",
+        metavar="NAME",
+        help=f"{NAMES['models']} or none. {SPEC}",
+        show_default="cross-fitted, or ridge-on-dose",
+    ),
+]
+Predictions = Annotated[str | None, column("Column of predicted rewards of all actions, instead of a model.")]
+Level = Annotated[float, typer.Option(metavar="LEVEL", help="Level of the interval.")]
+IntervalName = Annotated[str, typer.Option("--interval", metavar="NAME", help=f"{NAMES['intervals']}. {SPEC}")]
+Threads = Annotated[
+    int | None, typer.Option(metavar="N", help="Threads; never change the answer.", show_default="all cores")
+]
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="NAME",
+        help="auto, memory, local: a few rows at a time, for files of any size; or spark, where LOG may name a table.",
+    ),
+]
+Everything = Annotated[bool, typer.Option("--all", help="Show every candidate.")]
 
 
 @dataclass(frozen=True)
@@ -116,3 +169,25 @@ def separated(texts: Iterable[str]) -> list[str]:
 def print_json(answer: dict[str, Any]) -> None:
     """Print strict JSON."""
     typer.echo(json.dumps(answer, indent=2, allow_nan=False))
+
+
+def chosen_selector(selector: str, validator: str | None, splits: int | None) -> Any:
+    """Return the selector with the settings that have options of their own."""
+    given: dict[str, Any] = {} if splits is None else {"splits": splits}
+    if validator is not None:
+        given["validator"] = registry.build("estimators", validator)
+    if selector == "default":
+        return registry.build("selectors", "ocv", **given) if given else selector
+    return registry.build("selectors", selector, **given)
+
+
+@contextmanager
+def told_warnings() -> Iterator[None]:
+    """Print each different warning as one sentence on stderr that names the target."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        name = getattr(warning.message, "target", None)
+        about = f"`{name}`: " if name else ""
+        typer.echo(f"Warning: {about}{str(warning.message).removesuffix('.')}.", err=True)

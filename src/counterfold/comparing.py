@@ -1,0 +1,85 @@
+"""The command `compare`: how much more one policy would have earned than another, or than the log did."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterfold.errors import ParameterError
+from counterfold.options import (
+    Candidates,
+    EngineName,
+    IntervalName,
+    Json,
+    Level,
+    LogOptions,
+    Model,
+    Predictions,
+    Seed,
+    SelectorName,
+    Threads,
+    chosen_selector,
+    print_json,
+    separated,
+    told_warnings,
+)
+
+if TYPE_CHECKING:
+    from counterfold.estimates import Estimate
+    from counterfold.evaluation import Evaluation
+    from counterfold.question import Question
+
+
+def compare(
+    log: LogOptions,
+    *,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The target to compare with.", show_default="the log itself")
+    ] = None,
+    predictions: Predictions = None,
+    candidates: Candidates = ["default"],  # noqa: B006 (typer copies it)
+    selector: SelectorName = "default",
+    reward_model: Model = "default",
+    level: Level = 0.95,
+    interval: IntervalName = "student-t",
+    threads: Threads = None,
+    engine: EngineName = "auto",
+    as_json: Json = False,
+    seed: Seed = 0,
+) -> None:
+    """Say how much more each target policy would have earned than the log did, or than another one of them."""
+    from counterfold.answers import evaluated
+    from counterfold.models import Column
+    from counterfold.question import Question
+
+    if baseline is not None and baseline not in log.targets:
+        raise ParameterError(f"`baseline` must be one of the targets, {', '.join(log.targets)}, got {baseline}.")
+    model = None if reward_model == "none" else reward_model
+    given = Column(predictions) if predictions else model
+    chosen = chosen_selector(selector, None, None)
+    question = Question(separated(candidates), chosen, given, seed, level, interval)
+    with told_warnings():
+        results, contents = evaluated(
+            log.scan(), {name: name for name in log.targets}, question, threads, engine=engine
+        )
+    other = None if baseline is None else results[baseline]
+    gaps = {name: one.uplift(other) for name, one in results.items() if name != baseline}
+    if as_json:
+        print_json({"log": {"file": log.log, **contents.to_dict()}, **compared(results, gaps, question, baseline)})
+        return
+    from counterfold.report import text
+
+    text.show(text.contents(contents), text.comparison(results, gaps, question, baseline))
+
+
+def compared(
+    results: "Mapping[str, Evaluation]", gaps: "Mapping[str, Estimate]", question: "Question", baseline: str | None
+) -> dict[str, Any]:
+    """Return values and differences as plain numbers and texts."""
+    differences = []
+    for name, gap in gaps.items():
+        low, high = gap.interval(question.level, question.interval)
+        ends = {"level": question.level, "low": low, "high": high}
+        differences.append({"target": name, "difference": gap.value, "stderr": gap.stderr, "interval": ends})
+    answers = [{"target": name, **result.to_dict()} for name, result in results.items()]
+    return {"baseline": baseline or "log", "differences": differences, "evaluations": answers}
