@@ -156,7 +156,7 @@ class Plan:
         looking = Looking(layout, aims, predictions=question.predictions)
         model = None if question.predictions else _fittable(question.reward_model, log)
         model = model if full else None  # checked, even where nothing can use it
-        examples = next(iter(looking.rows(head, None)[1].values()))[1].examples
+        examples = looking.examples(head)
         plain = table.num_columns - len(layout.context) + log.context.shape[1]  # lists hold more numbers than one
         size, rows = sample_size(plain + 3 * len(log.actions) * (1 + len(aims))), engine.rows()
         unknown = full and log.logging_probs is None and log.available is None
@@ -169,7 +169,7 @@ class Plan:
             columns=[place for place in table.column_names if place in {*layout.places(table), *spread}],
             model=model,
             first_pass=small or unknown or model is not None or judge.surveys or depend_on_rows(question.candidates),
-            surveying=Surveying(layout, size, rows, model_stream(model, examples)),
+            surveying=Surveying(layout, size, rows, model_stream(model, examples), looking.examples),
         )
 
     def checked(self, survey: Survey) -> Survey:
@@ -205,7 +205,7 @@ class Plan:
         stream = self.surveying.stream
         if stream is not None and survey.model is not None:
             return stream.fitted(survey.model)
-        return fitted_on(next(iter(self.looking.rows(sample, None)[1].values()))[1].examples, self.model)
+        return fitted_on(self.looking.examples(sample), self.model)
 
 
 def few(survey: Survey | None) -> Ints | None:

@@ -1,5 +1,6 @@
 """Survey: the first pass over a large log. It fits the reward model and takes a sample that stands for all rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -83,6 +84,7 @@ class Surveying:
     size: int
     rows: int | None
     stream: ModelStream | None
+    aimed: Callable[[Batch], Examples]
 
     def __call__(self, batch: Batch) -> Survey:
         """Return what is known of a batch."""
@@ -96,11 +98,8 @@ class Surveying:
                 actions = tuple(self.layout.actions)
                 codes = parts.codes_of("action", self.layout.labels(table, "action"), actions)
                 seen = np.bincount(codes, minlength=len(actions))
-                if self.stream is not None:
-                    context = self.layout.context_of(table)
-                    none, alike = np.empty((len(rewards), 0)), np.ones(len(rewards))
-                    rows = Examples(numbers, units, context, codes, rewards, none, alike, len(actions))
-                    model = self.stream.sums(rows)
+        if self.stream is not None:
+            model = self.stream.sums(self.aimed(batch))
         kept = least(numbers, self.size, ENOUGH * self.size / self.rows if self.rows else 1.0)
         groups = None if labels is None else np.unique(scattered(units))[:GROUPS]
         ends = float(rewards.min()), float(rewards.max())

@@ -14,7 +14,7 @@ from counterfold.engines.base import Batch
 from counterfold.estimators.base import Estimator
 from counterfold.log import Log
 from counterfold.models import as_model
-from counterfold.models.base import RewardModel
+from counterfold.models.base import Examples, RewardModel
 from counterfold.rows import Rows
 from counterfold.sums import BUCKETS, NUMBERS, Sums, summed
 from counterfold.survey import hashed
@@ -101,6 +101,11 @@ class Looking:
                 units = hashed(self.layout.labels(table, "group"))
             return log, dict(self._targets(table, log, units, model))
 
+    def examples(self, batch: Batch) -> Examples:
+        """Return what a reward model learns from, aimed at where the targets go on average."""
+        several = [rows for _, rows in self.rows(batch, None)[1].values()]
+        return replace(several[0].examples, importance=np.mean([rows.weights for rows in several], axis=0))
+
     def _targets(
         self, table: "pa.Table", log: Log, units: Ints, model: RewardModel | None
     ) -> Iterator[tuple[str, tuple[Target, Rows]]]:
@@ -109,7 +114,7 @@ class Looking:
             with readers.columns_named({"target": aim} if isinstance(aim, str) else {}):
                 target = as_target(readers.read_target(table, aim) if isinstance(aim, str) else aim, log)
             rows = Rows.of(log, target, model)
-            rows = replace(rows, examples=replace(rows.examples, units=units, importance=np.ones(len(rows))))
+            rows = replace(rows, examples=replace(rows.examples, units=units))
             if model is not None:
                 shared = shared or rows
                 rows = replace(rows, refit=partial(getattr, shared, "q"))

@@ -13,6 +13,10 @@ from counterfold.models.base import Examples, Predictor, TrainedModel
 class Summed(TrainedModel):
     """A model that sums over rows can tell, so that it is fitted in one pass over rows that are gone then."""
 
+    def counts(self, examples: Examples) -> Floats:
+        """Return how much each row counts, up to a factor that makes the sum the effective number of rows."""
+        return np.ones(len(examples))
+
     def tuned_on(self, folds: Floats) -> Self:
         """Return the model with its settings chosen by what each of several folds says of the others' models."""
         del folds
@@ -47,14 +51,15 @@ class Scaling:
         return replace(examples, context=self.scaled(examples.context))
 
 
-def standardised(sums: Floats, scaling: Scaling) -> tuple[Floats, Scaling]:
+def standardised(sums: Floats, scaling: Scaling, columns: Floats) -> tuple[Floats, Scaling]:
     """Return the moments and the scaling that columns would have, had it been known what all rows are like.
 
-    The scaling that sums (... x A x p x p) were taken with is only that of the first rows of a log.
+    The scaling that sums (... x A x p x p) were taken with is only that of the first rows of a log; `columns` are the
+    number of rows and, for each column, the sum and the sum of squares over them.
     """
-    total = sums.sum(axis=tuple(range(sums.ndim - 2)))
-    count = max(total[0, 0], 1.0)
-    centre, square = total[0, 1:-1] / count, np.diagonal(total)[1:-1] / count
+    width = len(scaling.centre)
+    count = max(columns[0], 1.0)
+    centre, square = columns[1 : 1 + width] / count, columns[1 + width :] / count
     spread = square - centre**2
     scale = np.where(spread > 1e-12 * square, np.sqrt(np.maximum(spread, 0.0)), 1.0)
     change = np.diag(np.concatenate([[1.0], 1 / scale, [1.0]]))

@@ -48,13 +48,16 @@ class ModelSums:
     """Sums from which ridge regressions are solved, for each cell of rows and each action; they add up."""
 
     moments: Floats
+    squares: Floats
+    columns: Floats
     low: Floats
     high: Floats
 
     def __add__(self, other: "ModelSums") -> "ModelSums":
         """Return the sums of the rows of both."""
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        return ModelSums(self.moments + other.moments, low, high)
+        columns = self.columns + other.columns
+        return ModelSums(self.moments + other.moments, self.squares + other.squares, columns, low, high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,23 +82,29 @@ class ModelStream:
 
     def sums(self, examples: Examples) -> ModelSums:
         """Return the sums of some rows."""
-        rows = self.scaling.apply(examples)
-        codes: Ints = scattered(examples.units) % self.cells * self.n_actions + examples.actions
-        number = self.cells * self.n_actions
-        found, ends = moments(table_of(rows), codes, number), extremes(codes, rows.rewards, number)
-        shape = (self.cells, self.n_actions)
-        return ModelSums(found.reshape(*shape, *found.shape[1:]), *(end.reshape(shape) for end in ends))
+        rows, counts = self.scaling.apply(examples), self.model.counts(examples)
+        cell = scattered(examples.units) % self.cells
+        codes: Ints = cell * self.n_actions + examples.actions
+        number, shape = self.cells * self.n_actions, (self.cells, self.n_actions)
+        found = moments(table_of(rows) * np.sqrt(counts)[:, None], codes, number)
+        ends = extremes(codes, rows.rewards, number)
+        lines = np.column_stack([np.ones(len(rows)), rows.context, rows.context**2]).T
+        return ModelSums(
+            found.reshape(*shape, *found.shape[1:]),
+            np.asarray(np.bincount(cell, counts**2, self.cells), dtype=np.float64),
+            np.stack([np.bincount(cell, line, self.cells) for line in lines], axis=1),
+            *(end.reshape(shape) for end in ends),
+        )
 
     def fitted(self, sums: ModelSums) -> Streamed:
         """Return the model of all rows, or one for each fold."""
         cells = np.arange(self.cells)
-        every, _ = standardised(sums.moments, self.scaling)
-        fifths = [every[cells % FOLDS == fold].sum(axis=0) for fold in range(FOLDS)]
-        model = self.model.tuned_on(np.stack(fifths))
+        fifths = np.stack([sums.moments[cells % FOLDS == fold].sum(axis=0) for fold in range(FOLDS)])
+        model = self.model.tuned_on(self._scaled(sums, fifths, cells >= 0)[0])
 
         def solved(kept: Bools) -> Predictor:
             fixed = constant(sums.low[kept].min(axis=0), sums.high[kept].max(axis=0))
-            some, scaling = standardised(sums.moments[kept].sum(axis=0), self.scaling)
+            some, scaling = self._scaled(sums, sums.moments[kept].sum(axis=0), kept)
             return model.from_moments(some, fixed, scaling)
 
         occupied = np.flatnonzero(sums.moments[:, :, 0, 0].any(axis=1))  # small logs leave some empty
@@ -103,6 +112,14 @@ class ModelStream:
         folds = self.folds if self.folds > 1 else FOLDS
         outside = tuple(solved(cells % folds != fold) for fold in range(folds))
         return Streamed(outside, without) if self.folds > 1 else Streamed((solved(cells >= 0),), without, outside)
+
+    def _scaled(self, sums: ModelSums, some: Floats, kept: Bools) -> tuple[Floats, Scaling]:
+        """Return moments of some cells as if all columns had been scaled by what all rows of these cells are like.
+
+        Their sum of counts is made the effective number of rows.
+        """
+        effective = sums.moments[kept, :, 0, 0].sum() / (sums.squares[kept].sum() or 1.0)
+        return standardised(effective * some, self.scaling, sums.columns[kept].sum(axis=0))
 
 
 def model_stream(model: RewardModel | None, head: Examples) -> ModelStream | None:

@@ -27,7 +27,7 @@ class SharedRidge(Summed):
     columns are scaled to a standard deviation of 1. An action with few rows is predicted nearly as all are on average,
     one that was never logged exactly so. Rows count $u_i \propto (w_i + 0.1)^{\text{aim}}$, with a sum that is the
     effective number of rows, since the model is to be right where the target goes; in a large log that is never in
-    memory one model serves all targets, and all rows count alike.
+    memory one model serves all targets, and weights are their mean.
 
     `alpha` and `common` are by default those of fifteen pairs whose models, fitted on four fifths of the rows, predict
     the others best.
@@ -51,6 +51,10 @@ class SharedRidge(Summed):
         if self.common is not None:
             checks.above(0, common=self.common)
         checks.within(0, 1, aim=self.aim)
+
+    def counts(self, examples: Examples) -> Floats:
+        """Return more for rows where the target goes."""
+        return np.asarray((examples.importance + LEAST) ** self.aim)
 
     def tuned(self, examples: Examples) -> Self:
         """Return the model with the penalties that predict rows best that it was not fitted on."""
@@ -92,8 +96,7 @@ class SharedRidge(Summed):
 
     def _table(self, examples: Examples, scaling: Scaling) -> Floats:
         """Return the rows [1, x, r], times the root of how much each counts."""
-        count = (examples.importance + LEAST) ** self.aim
-        table = table_of(scaling.apply(examples))
+        count, table = self.counts(examples), table_of(scaling.apply(examples))
         table *= np.sqrt(count * (count.sum() / np.square(count).sum()))[:, None]
         return table
 
