@@ -1,5 +1,6 @@
 """Every formula again, as a naive loop that shares no code with the package."""
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -95,52 +96,58 @@ def standardised(x, like):
     return [[1.0, *row] for row in zip(*columns, strict=True)] if columns else [[1.0] for _ in x]
 
 
-def shared_coefficients(features, data, rows, alpha):
+def shared_counts(data, rows, aim):
+    """Return how much each of some rows counts: more where the target goes, in all the effective number of rows."""
+    counts = {i: (data.target[i, data.a[i]] / data.logging[i, data.a[i]] + 0.1) ** aim for i in rows}
+    scale = sum(counts.values()) / sum(count**2 for count in counts.values())
+    return {i: scale * count for i, count in counts.items()}
+
+
+def shared_coefficients(features, data, counts, rows, penalties):
     """Return the coefficients of every action, from the normal equations of some rows, product by product."""
-    width = len(features[0])
+    width, (alpha, common) = len(features[0]), penalties
 
     def solved(mine, penalties, towards):
         gram = [[float(j == k) * penalties[j] for k in range(width)] for j in range(width)]
         right = [penalty * pull for penalty, pull in zip(penalties, towards, strict=True)]
         for i in mine:
             for j in range(width):
-                right[j] += features[i][j] * data.r[i]
+                right[j] += counts[i] * features[i][j] * data.r[i]
                 for k in range(width):
-                    gram[j][k] += features[i][j] * features[i][k]
+                    gram[j][k] += counts[i] * features[i][j] * features[i][k]
         return np.linalg.solve(gram, right).tolist()
 
-    common = solved(rows, [0.0] + [1.0] * (width - 1), [0.0] * width)
+    shared = solved(rows, [0.0] + [common] * (width - 1), [0.0] * width)
     actions = range(data.target.shape[1])
-    return [solved([i for i in rows if data.a[i] == a], [alpha] * width, common) for a in actions]
+    return [solved([i for i in rows if data.a[i] == a], [alpha] * width, shared) for a in actions]
 
 
 def dot(left, right):
     return sum(x * y for x, y in zip(left, right, strict=True))
 
 
-def shared_alpha(data, units, alphas=(1.0, 10.0, 100.0, 1000.0, 10000.0)):
-    """Return the penalty whose models, fitted without a fifth of the units, predict that fifth best."""
-    features, losses = standardised(data.x, data.x), []
-    for alpha in alphas:
-        loss = 0.0
+def shared_penalties(data, units, aim=0.7, alphas=(1.0, 10.0, 100.0, 1000.0, 10000.0), commons=(1.0, 30.0, 1000.0)):
+    """Return the penalties whose models, fitted without a fifth of the units, predict that fifth best."""
+    features, counts, losses = standardised(data.x, data.x), shared_counts(data, range(len(data.r)), aim), {}
+    for penalties in itertools.product(alphas, commons):
+        losses[penalties] = 0.0
         for fold in range(5):
             kept = [i for i in range(len(data.r)) if fold_of(units[i]) != fold]
-            models = shared_coefficients(features, data, kept, alpha)
+            models = shared_coefficients(features, data, counts, kept, penalties)
             for i in set(range(len(data.r))) - set(kept):
-                loss += (data.r[i] - dot(features[i], models[data.a[i]])) ** 2
-        losses.append(loss)
-    return alphas[losses.index(min(losses))]
+                losses[penalties] += counts[i] * (data.r[i] - dot(features[i], models[data.a[i]])) ** 2
+    return min(losses, key=losses.get)
 
 
-def shared_ridge(data, alpha, folds=1, units=None):
+def shared_ridge(data, penalties, folds=1, units=None, aim=0.7):
     """Return the predictions of ridge regressions drawn towards a common one; with folds, of those without a row's."""
     units, q = range(len(data.r)) if units is None else units, np.zeros(data.target.shape)
-    alpha = shared_alpha(data, units) if alpha is None else alpha
+    penalties = shared_penalties(data, units, aim) if penalties is None else penalties
     for fold in range(folds):
         inside = [i for i in range(len(data.r)) if fold_of(units[i], folds) == fold]
         kept = inside if folds == 1 else sorted(set(range(len(data.r))) - set(inside))
         features = standardised(data.x, data.x[kept])
-        models = shared_coefficients(features, data, kept, alpha)
+        models = shared_coefficients(features, data, shared_counts(data, kept, aim), kept, penalties)
         for i in inside:
             q[i] = [dot(features[i], model) for model in models]
     return q

@@ -108,21 +108,24 @@ def test_ridge_on_constant_and_missing_actions():
 # shared ridge
 
 
-@pytest.mark.parametrize("alpha", [0.5, 10.0, 1e4, None])
-@pytest.mark.parametrize("seed", range(3))
-def test_shared_ridge_against_naive_loops(seed, alpha):
+@pytest.mark.parametrize("aim", [0.7, 0.0])
+@pytest.mark.parametrize("penalties", [(0.5, 1.0), (10.0, 30.0), (10000.0, 1.0), None], ids=str)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_shared_ridge_against_naive_loops(seed, penalties, aim):
     data = reference.random_data(seed, binary=seed == 1)
-    close(rows_of(data, cf.SharedRidge(alpha)).q, reference.shared_ridge(data, alpha))
-    close(rows_of(data, cf.CrossFitted(cf.SharedRidge(alpha))).q, reference.shared_ridge(data, alpha, folds=5))
-    close(rows_of(data, cf.CrossFitted(cf.SharedRidge(alpha), 3)).q, reference.shared_ridge(data, alpha, folds=3))
+    model = cf.SharedRidge(*(penalties or (None, None)), aim=aim)
+    close(rows_of(data, model).q, reference.shared_ridge(data, penalties, aim=aim))
+    close(rows_of(data, cf.CrossFitted(model)).q, reference.shared_ridge(data, penalties, 5, aim=aim))
+    close(rows_of(data, cf.CrossFitted(model, 3)).q, reference.shared_ridge(data, penalties, 3, aim=aim))
 
 
-@pytest.mark.parametrize("alpha", [10.0, None])
-def test_shared_ridge_keeps_groups_together_against_naive_loops(alpha):
+@pytest.mark.parametrize("penalties", [(10.0, 1.0), None], ids=str)
+def test_shared_ridge_keeps_groups_together_against_naive_loops(penalties):
     data = reference.random_data(5)
     group = np.arange(60) // 3
-    expected = reference.shared_ridge(data, alpha, folds=5, units=group.tolist())
-    close(rows_of(data, cf.CrossFitted(cf.SharedRidge(alpha)), group=group).q, expected)
+    expected = reference.shared_ridge(data, penalties, 5, group.tolist())
+    model = cf.CrossFitted(cf.SharedRidge(*(penalties or (None, None))))
+    close(rows_of(data, model, group=group).q, expected)
 
 
 def test_shared_ridge_on_badly_scaled_and_constant_columns_against_naive_loops():
@@ -136,7 +139,8 @@ def test_shared_ridge_is_chosen_by_how_it_predicts():
     """Actions that do not differ are drawn together, those that do are not."""
     data = reference.random_data(7, rows=400)
     examples = rows_of(data).examples
-    assert cf.SharedRidge().tuned(examples).alpha == reference.shared_alpha(data, range(400))
+    found = cf.SharedRidge().tuned(examples)
+    assert (found.alpha, found.common) == reference.shared_penalties(data, range(400))
     data.r = data.x[:, 0] + np.random.default_rng(0).normal(size=400)
     together = cf.SharedRidge().tuned(rows_of(data).examples).alpha
     data.r = data.x[:, 0] * (data.a - 1.5) * 10 + np.random.default_rng(0).normal(size=400)
@@ -165,7 +169,7 @@ def test_shared_ridge_predicts_what_was_never_logged_as_all_actions_are():
     data = reference.random_data(8, actions=3)
     data.a = np.where(data.a == 2, 1, data.a)
     common = Ridge(alpha=1.0).fit(StandardScaler().fit_transform(data.x), data.r)
-    close(rows_of(data, cf.SharedRidge(10.0)).q[:, 2], common.predict(StandardScaler().fit_transform(data.x)))
+    close(rows_of(data, cf.SharedRidge(10.0, 1.0, 0.0)).q[:, 2], common.predict(StandardScaler().fit_transform(data.x)))
 
 
 def test_shared_ridge_follows_a_shift_of_the_rewards():
@@ -253,7 +257,7 @@ def test_action_encoded_shares_the_slope_and_nothing_else():
     close(q, data.x[:, :1] + [0.0, 5.0, -3.0, 1.0])
 
 
-FIXED = [cf.RidgePerAction(), cf.SharedRidge(alpha=10.0)]
+FIXED = [cf.RidgePerAction(), cf.SharedRidge(alpha=10.0, common=1.0)]
 
 
 @pytest.mark.parametrize("model", FIXED, ids=str)

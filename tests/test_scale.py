@@ -155,10 +155,11 @@ def test_any_kind_of_list(kind, table, save_table):
 def test_several_targets_in_one_pass_are_each_alone(table, save_table):
     path = save_table(table)
     scan = cf.LogScan(path, ignore=["target", "target_2"])
-    together = cf.evaluate(scan, {"a": "target", "b": "target_2"}, "paper", engine="local", progress=False)
+    asked = {"candidates": "paper", "reward_model": "ridge-per-action", "engine": "local", "progress": False}
+    together = cf.evaluate(scan, {"a": "target", "b": "target_2"}, **asked)
     assert list(together) == ["a", "b"]
     for name, column in (("a", "target"), ("b", "target_2")):
-        alone = cf.evaluate(scan, column, "paper", engine="local", progress=False)
+        alone = cf.evaluate(scan, column, **asked)
         assert together[name].to_json() == alone.to_json()
     in_memory = cf.evaluate(scan, {"a": "target", "b": "target_2"}, "default", progress=False)
     assert in_memory["b"].to_json() == cf.evaluate(scan, "target_2", "default", progress=False).to_json()
