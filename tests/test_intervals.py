@@ -117,6 +117,12 @@ def test_few_rows_and_ties_work(kind, values, level):
         assert bounds.low <= estimate.value <= bounds.high
 
 
+def test_differences_whose_squares_are_0_are_none(kind):
+    bounds = cf.Estimate("x", 1e-200 * VALUES).interval(0.95, kind())
+    assert np.isfinite(bounds).all()
+    assert bounds.low <= 1e-200 * VALUES.mean() <= bounds.high
+
+
 def test_one_row_is_a_point(kind):
     assert cf.Estimate("x", np.array([2.0])).interval(0.95, kind()) == (2.0, 2.0)
 
@@ -129,6 +135,9 @@ def test_noise_that_contributions_do_not_show_stretches(kind):
     assert replace(plain, refit_stderr=plain.stderr / 2).interval(0.9, kind()) == plain.interval(0.9, kind())
     constant = cf.Estimate("x", np.zeros(9), refit_stderr=2.0).interval(0.9, kind())
     assert constant == pytest.approx(norm.interval(0.9, scale=2.0))
+    rounded = cf.Estimate("x", 0.1 + 1e-17 * np.arange(9.0), np.arange(9) % 4, refit_stderr=2.0)
+    assert rounded.units.stderr > 0
+    assert rounded.interval(0.9, kind()) == pytest.approx(norm.interval(0.9, 0.1, 2.0))
 
 
 def test_differences_are_paired(kind):
