@@ -289,6 +289,16 @@ def test_incredible_weights_are_not_used():
         assert wrong.interval(0.95, "empirical-likelihood") == plain.interval(0.95, "empirical-likelihood")
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_weights_that_alone_say_how_likely_each_unit_is_are_not_used(seed):
+    rng = np.random.default_rng(seed)
+    values, weights = rng.normal(size=(1, 3))[0], 1 + 0.1 * rng.normal(size=(2, 3))
+    for lines, units in ((1, 2), (2, 3)):
+        plain = cf.Estimate("x", values[:units])
+        known = replace(plain, weights=weights[:lines, :units])
+        assert known.interval(0.95, "empirical-likelihood") == plain.interval(0.95, "empirical-likelihood")
+
+
 def test_empirical_bernstein_against_theory():
     mean, variance, chance = VALUES.mean(), VALUES.var(ddof=1), math.log(2 / 0.025)
     reach = math.sqrt(2 * variance * chance / 200) + 7 * 20.0 * chance / (3 * 199)
