@@ -327,6 +327,12 @@ def test_bootstrap_against_scipy(rows):
     assert 0 < abs(again.low - ours.low) < 0.3 * error
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_bootstrap_counts_equal_means_as_half_below_whatever_the_rounding(seed):
+    pair = np.random.default_rng(seed).normal(size=2)
+    assert cf.Estimate("x", pair).interval(0.95, "bootstrap") == pytest.approx((pair.min(), pair.max()))
+
+
 def test_bootstrap_takes_many_rows():
     values, _ = skewed(1_000_000)
     estimate = cf.Estimate("x", values)
