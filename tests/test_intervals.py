@@ -123,6 +123,15 @@ def test_differences_whose_squares_are_0_are_none(kind):
     assert bounds.low <= 1e-200 * VALUES.mean() <= bounds.high
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_intervals_of_few_groups_hold_the_value_to_the_last_digit(kind, seed):
+    values, weights = skewed(rows=30, seed=seed)
+    for groups in (2, 3, 4):
+        estimate = cf.Estimate("x", values, np.arange(30) % groups, weights=weights)
+        low, high = estimate.interval(0.01, kind())
+        assert low <= estimate.value <= high
+
+
 def test_one_row_is_a_point(kind):
     assert cf.Estimate("x", np.array([2.0])).interval(0.95, kind()) == (2.0, 2.0)
 
