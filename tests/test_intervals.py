@@ -117,6 +117,21 @@ def test_few_rows_and_ties_work(kind, values, level):
         assert bounds.low <= estimate.value <= bounds.high
 
 
+def test_differences_whose_squares_are_0_are_none(kind):
+    bounds = cf.Estimate("x", 1e-200 * VALUES).interval(0.95, kind())
+    assert np.isfinite(bounds).all()
+    assert bounds.low <= 1e-200 * VALUES.mean() <= bounds.high
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_intervals_of_few_groups_hold_the_value_to_the_last_digit(kind, seed):
+    values, weights = skewed(rows=30, seed=seed)
+    for groups in (2, 3, 4):
+        estimate = cf.Estimate("x", values, np.arange(30) % groups, weights=weights)
+        low, high = estimate.interval(0.01, kind())
+        assert low <= estimate.value <= high
+
+
 def test_one_row_is_a_point(kind):
     assert cf.Estimate("x", np.array([2.0])).interval(0.95, kind()) == (2.0, 2.0)
 
@@ -129,6 +144,9 @@ def test_noise_that_contributions_do_not_show_stretches(kind):
     assert replace(plain, refit_stderr=plain.stderr / 2).interval(0.9, kind()) == plain.interval(0.9, kind())
     constant = cf.Estimate("x", np.zeros(9), refit_stderr=2.0).interval(0.9, kind())
     assert constant == pytest.approx(norm.interval(0.9, scale=2.0))
+    rounded = cf.Estimate("x", 0.1 + 1e-17 * np.arange(9.0), np.arange(9) % 4, refit_stderr=2.0)
+    assert rounded.units.stderr > 0
+    assert rounded.interval(0.9, kind()) == pytest.approx(norm.interval(0.9, 0.1, 2.0))
 
 
 def test_differences_are_paired(kind):
@@ -284,6 +302,16 @@ def test_incredible_weights_are_not_used():
         assert wrong.interval(0.95, "empirical-likelihood") == plain.interval(0.95, "empirical-likelihood")
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_weights_that_alone_say_how_likely_each_unit_is_are_not_used(seed):
+    rng = np.random.default_rng(seed)
+    values, weights = rng.normal(size=(1, 3))[0], 1 + 0.1 * rng.normal(size=(2, 3))
+    for lines, units in ((1, 2), (2, 3)):
+        plain = cf.Estimate("x", values[:units])
+        known = replace(plain, weights=weights[:lines, :units])
+        assert known.interval(0.95, "empirical-likelihood") == plain.interval(0.95, "empirical-likelihood")
+
+
 def test_empirical_bernstein_against_theory():
     mean, variance, chance = VALUES.mean(), VALUES.var(ddof=1), math.log(2 / 0.025)
     reach = math.sqrt(2 * variance * chance / 200) + 7 * 20.0 * chance / (3 * 199)
@@ -310,6 +338,12 @@ def test_bootstrap_against_scipy(rows):
     assert ours == pytest.approx(tuple(theirs.confidence_interval), abs=0.3 * error)  # 5 errors of such a difference
     again = cf.Estimate("x", values).interval(0.9, cf.Bootstrap(replicates=9999, seed=1))
     assert 0 < abs(again.low - ours.low) < 0.3 * error
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bootstrap_counts_equal_means_as_half_below_whatever_the_rounding(seed):
+    pair = np.random.default_rng(seed).normal(size=2)
+    assert cf.Estimate("x", pair).interval(0.95, "bootstrap") == pytest.approx((pair.min(), pair.max()))
 
 
 def test_bootstrap_takes_many_rows():

@@ -179,6 +179,18 @@ def test_shared_ridge_follows_a_shift_of_the_rewards():
     np.testing.assert_allclose(rows_of(data, cf.SharedRidge()).q - 1000.0, before, atol=1e-9)
 
 
+@pytest.mark.parametrize("level", [1e7, 1e9, -1e12])
+def test_shared_ridge_has_the_same_penalties_where_rewards_vary_little_around_a_large_number(level):
+    data = reference.random_data(9, rows=400)
+    before = cf.SharedRidge().tuned(rows_of(data).examples)
+    data.r = data.r + level
+    examples = rows_of(data).examples
+    assert cf.SharedRidge().tuned(examples) == before
+    stream = ModelStream(cf.SharedRidge(), 1, Scaling.of(examples.context), 4)
+    gone = stream.fitted(stream.sums(examples)).predictions(examples)
+    np.testing.assert_allclose(gone, before.predictions(examples), rtol=0, atol=1e-12 * abs(level))
+
+
 @pytest.mark.parametrize("alpha", [0.0, -1.0, np.inf, np.nan, "much"])
 def test_shared_ridge_refuses_a_bad_penalty(alpha):
     with pytest.raises(cf.ParameterError, match=r"`alpha` must be .*, got "):

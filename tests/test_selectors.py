@@ -8,7 +8,7 @@ import pytest
 import counterfold as cf
 import reference
 from counterfold import registry
-from problems import rows_of, several_loggers
+from problems import log_of, rows_of, several_loggers
 
 POOL = cf.Pool(threads=1)
 CANDIDATES = [(name, parameters) for name, (_, parameters) in reference.OF_LABELS.items()]
@@ -262,3 +262,16 @@ def test_more_folds_than_rows_are_refused():
         cf.ParameterError, match=r"`folds` must be at most the number of rows or groups \(60\), got 61."
     ):
         cf.KFoldCV(folds=61).losses(rows_of(reference.random_data(13)), estimators(), rng(), POOL)
+
+
+SUMMED = [name for name in registry.names("selectors") if registry.find("selectors", name).scales()]
+
+
+@pytest.mark.parametrize("name", SUMMED)
+@pytest.mark.parametrize(("rows", "groups"), [(2, None), (3, None), (12, None), (40, np.arange(40) % 2)])
+def test_the_noise_of_choosing_is_told_of_logs_of_few_units(name, rows, groups):
+    data = reference.random_data(3, rows=rows)
+    kind = registry.find("selectors", name)
+    folds = {"folds": 2 if rows != 12 else 10} if name == "kfold-cv" else {}
+    result = cf.evaluate(log_of(data, group=groups), data.target, ["ips", "dm", "snips"], kind(**folds))
+    assert np.isfinite([result.value, result.stderr, *result.interval]).all()

@@ -121,6 +121,14 @@ def test_an_estimate_from_units_has_the_error_of_groups():
     assert (gap.value, gap.stderr) == pytest.approx((exact.value, exact.stderr), rel=1e-9)
 
 
+def test_errors_are_those_of_estimates():
+    rows = rows_of(reference.random_data(6, rows=97), group=np.arange(97) // 4)
+    estimators = [cf.IPS(), cf.SNIPS(), cf.DM(), Mixture((cf.SNIPS(), cf.SNDR()), (0.3, 0.7)), cf.SNDR()]
+    sums = bucketed(rows, [one for one in estimators if not isinstance(one, Mixture)], Pool(1))
+    expected = [sums.estimate(one.name, one).stderr for one in estimators]
+    np.testing.assert_allclose(sums.errors(estimators), expected, rtol=1e-12)
+
+
 def test_the_sum_of_a_mixture_is_that_of_its_parts():
     rows = rows_of(reference.random_data(9, rows=80))
     parts = cf.IPS(), cf.DM(), cf.SNIPS()

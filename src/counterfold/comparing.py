@@ -54,6 +54,8 @@ def compare(
 
     if baseline is not None and baseline not in log.targets:
         raise ParameterError(f"`baseline` must be one of the targets, {', '.join(log.targets)}, got {baseline}.")
+    if {*log.targets} == {baseline}:
+        raise ParameterError(f"`baseline` must be one of several targets, got {baseline} alone: nothing to compare.")
     model = None if reward_model == "none" else reward_model
     given = Column(predictions) if predictions else model
     chosen = chosen_selector(selector, None, None)

@@ -60,16 +60,18 @@ def rechosen(
     r"""Return the answer with an error that includes the noise of choosing it.
 
     Choosing is done anew on bootstrap samples of the units, and the spread of what is answered then is the error; the
-    larger of both counts.
+    larger of both counts. Samples of a small log that hold too few different units to choose by are left out.
     """
     if not judge.scales() or len(candidates) < 2:
         return answer
     found = []
     for drawn in rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=REPLICATES):
         sample = sums.weighted(drawn)
-        shares = judge.summed_selection(sample, candidates, rng).shares
-        found.append(shares @ sample.overall(candidates))
-    return replace(answer, refit_stderr=max(answer.refit_stderr, float(np.std(found, ddof=1))))
+        if len(sample) >= judge.least_units:
+            shares = judge.summed_selection(sample, candidates, rng).shares
+            found.append(shares @ sample.overall(candidates))
+    noise = float(np.std(found, ddof=1)) if len(found) > 1 else 0.0
+    return replace(answer, refit_stderr=max(answer.refit_stderr, noise))
 
 
 def blocks(units: Ints) -> Ints:

@@ -77,7 +77,9 @@ class Estimate:
         (0.0, 3.95)
         """
         checks.inside(0, 1, level=level)
-        return interval_of(method, "method").around(self.units, level, self.stderr)
+        low, high = interval_of(method, "method").around(self.units, level, self.stderr)
+        value = self.value  # that of units may be another one in the last digit
+        return Bounds(min(low, value), max(high, value))
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Return the difference of two estimates on the same rows; its error is paired row by row.

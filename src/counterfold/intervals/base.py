@@ -69,9 +69,9 @@ class Units:
 
     @property
     def constant(self) -> bool:
-        """Say whether the units differ by rounding errors alone."""
+        """Say whether the units differ by rounding errors alone, or by so little that its square is 0."""
         low, high = self.values.min(), self.values.max()
-        return bool(high - low <= ROUNDING * max(abs(low), abs(high)))
+        return bool(high - low <= ROUNDING * max(abs(low), abs(high))) or self.stderr == 0
 
     @property
     def freedom(self) -> float:
@@ -93,7 +93,7 @@ class Interval(ABC):
         value, shown = units.value, units.stderr
         below, above = max(value - low, 0.0), max(high - value, 0.0)
         if stderr > shown:
-            stretch, reach = (stderr / shown, 0.0) if shown else (1.0, normal_quantile(level) * stderr)
+            stretch, reach = (1.0, normal_quantile(level) * stderr) if units.constant else (stderr / shown, 0.0)
             below, above = stretch * below + reach, stretch * above + reach
         return Bounds(value - below, value + above)
 

@@ -11,6 +11,9 @@ from counterfold.intervals.base import Bounds, Interval, Units, normal_quantile
 BUCKETS, BLOCK = 1024, 256
 """How many units are drawn from at most, and how many replicates are drawn at a time."""
 
+TIE = 1e-9
+"""How many standard errors apart means are equal: those of few different numbers often are, but for rounding errors."""
+
 
 @dataclass(frozen=True)
 class Bootstrap(Interval):
@@ -47,7 +50,7 @@ class Bootstrap(Interval):
             return Bounds(units.value, units.value)
         deviations = (units.values - units.value) / units.stderr
         means = self._means(deviations)
-        below = (np.count_nonzero(means < 0) + np.count_nonzero(means <= 0) + 1) / (2 * self.replicates + 2)
+        below = (np.count_nonzero(means < -TIE) + np.count_nonzero(means <= TIE) + 1) / (2 * self.replicates + 2)
         bias, skewness = ndtri(below), (deviations**3).sum() / (6 * np.square(deviations).sum() ** 1.5)
         moved = bias + np.array([-1, 1]) * normal_quantile(level)
         room = 1 - skewness * moved

@@ -64,7 +64,8 @@ def _knowledge(excess: Floats) -> tuple[Floats, float, Floats]:
     known = excess[spread[:, 0] > 0] / spread[spread[:, 0] > 0]
     doubtful = float(chdtri(max(len(known), 1), SURPRISING))
     ratio, chances = log_ratio(known, doubtful)
-    return (known, ratio, chances) if ratio < doubtful else _knowledge(excess[:0])
+    free = excess.shape[1] > len(known) + 1  # or else weights alone say how likely each unit is
+    return (known, ratio, chances) if free and ratio < doubtful else _knowledge(excess[:0])
 
 
 def _end(surplus: Callable[[float], float], start: float, step: float, limit: float) -> float:

@@ -24,10 +24,10 @@ class StudentT(Interval):
     >>> import counterfold as cf
     >>> low, high = cf.Estimate("IPS", np.array([0.0, 0.0, 1.0, 4.0])).interval(0.9, cf.StudentT())
     >>> round(low, 3), round(high, 3)
-    (-4.726, 7.226)
+    (-3.094, 5.594)
     """
 
-    doubt: float = 2.0
+    doubt: float = 1.5
 
     def __post_init__(self) -> None:
         """Check the parameter."""

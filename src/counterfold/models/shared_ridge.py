@@ -66,6 +66,7 @@ class SharedRidge(Summed):
 
     def tuned_on(self, folds: Floats) -> Self:
         """Return the model with the penalties that predict each fold best by what the others say."""
+        folds = levelled(folds)
         total = folds.sum(axis=0)
         alphas = PENALTIES if self.alpha is None else (self.alpha,)
         pairs = list(product(alphas, COMMON if self.common is None else (self.common,)))
@@ -99,6 +100,18 @@ class SharedRidge(Summed):
         count, table = self.counts(examples), table_of(scaling.apply(examples))
         table *= np.sqrt(count * (count.sum() / np.square(count).sum()))[:, None]
         return table
+
+
+def levelled(sums: Floats) -> Floats:
+    """Return the moments of rewards less their mean.
+
+    Penalties draw no model to a level, so the best ones stay the same; but losses would differ by rounding errors alone
+    where rewards vary little around a large number.
+    """
+    rows, rewards = sums[..., 0, 0].sum(), sums[..., 0, -1].sum()
+    change = np.eye(sums.shape[-1])
+    change[-1, 0] = -rewards / (rows or 1.0)
+    return np.asarray(change @ sums @ change.T)
 
 
 def loss(known: Floats, held: Floats, alpha: float, common: float) -> float:

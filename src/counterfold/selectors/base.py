@@ -85,6 +85,11 @@ class Selector(ABC):
         validator: Estimator | None = getattr(self, "validator", None)
         return [] if validator is None else [validator]
 
+    @property
+    def least_units(self) -> int:
+        """Return how many units of rows it takes to choose by their sums."""
+        return 2
+
     def settled(self, rows: Rows) -> Self:
         """Return the selector with every choice made that it leaves to the rows."""
         del rows

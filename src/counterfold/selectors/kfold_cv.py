@@ -44,6 +44,11 @@ class KFoldCV(Selector):
         checks.whole(2, folds=self.folds)
         checks.one_of(get_args(Rule), rule=self.rule)
 
+    @property
+    def least_units(self) -> int:
+        """Return one for each fold."""
+        return self.folds
+
     def settled(self, rows: Rows) -> Self:
         """Return the selector with its validator chosen."""
         return replace(self, validator=trusted(self.validator, rows))

@@ -54,10 +54,10 @@ class Ladder(Selector):
     >>> import counterfold as cf
     >>> rows = cf.example_rows()
     >>> cf.Ladder().scores(rows, [cf.IPS(), cf.SNIPS()], np.random.default_rng(0), cf.Pool()).round(2)
-    array([1.7 , 0.16])
+    array([1.74, 0.16])
     """
 
-    boldness: float = 1.5
+    boldness: float = 1.0
     ladders: tuple[Rungs, ...] = field(default=(), repr=False)
     kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
     surveys: ClassVar[bool] = True

@@ -1,0 +1,40 @@
+"""The command compare: differences to the log and to another target, on every engine, and what it refuses."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def compared(run, save):
+    """Return a function that compares targets of the saved log and returns what `--json` prints."""
+
+    def compare(*options):
+        code, out, err = run("compare", save(), *options, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
+
+    return compare
+
+
+@pytest.mark.parametrize("engine", ["memory", "local"])
+def test_differences_to_the_log_and_to_another_target(compared, engine):
+    targets = ("--target", "target", "--target", "pi", "--engine", engine)
+    found = compared(*targets)
+    values = {one["target"]: one["value"] for one in found["evaluations"]}
+    assert found["baseline"] == "log"
+    for one, answer in zip(found["differences"], found["evaluations"], strict=True):
+        assert one["difference"] == pytest.approx(values[one["target"]] - answer["logged"])
+        assert one["interval"]["low"] <= one["difference"] <= one["interval"]["high"]
+    [there] = compared(*targets, "--baseline", "pi")["differences"]
+    [back] = compared(*targets, "--baseline", "target")["differences"]
+    assert there["difference"] == pytest.approx(values["target"] - values["pi"]) == pytest.approx(-back["difference"])
+    assert there["stderr"] == pytest.approx(back["stderr"])
+
+
+def test_a_baseline_must_be_one_of_several_targets(run, save):
+    code, out, err = run("compare", save(), "--baseline", "pi")
+    assert (code, out, err) == (2, "", "Error: `baseline` must be one of the targets, target, got pi.\n")
+    code, out, err = run("compare", save(), "--baseline", "target")
+    alone = "`baseline` must be one of several targets, got target alone: nothing to compare."
+    assert (code, out, err) == (2, "", f"Error: {alone}\n")
