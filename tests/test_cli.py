@@ -58,7 +58,7 @@ def test_json_has_what_the_table_has(evaluated, run, save):
     missing = dict.fromkeys(["dose", "groups", "loggers", "action_features"])
     assert found["log"] == log | {"context": ["age", "height", "pi"]} | missing
     [answer] = found["evaluations"]
-    keys = "target value stderr interval selected selector seed verdict diagnostics left_out table"
+    keys = "target value stderr interval logged uplift selected selector seed verdict diagnostics left_out table"
     assert set(answer) == set(keys.split())
     assert answer["interval"]["low"] < answer["value"] < answer["interval"]["high"]
     [chosen] = [line for line in answer["table"] if line["chosen"]]

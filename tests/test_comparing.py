@@ -24,11 +24,11 @@ def test_differences_to_the_log_and_to_another_target(compared, engine):
     values = {one["target"]: one["value"] for one in found["evaluations"]}
     assert found["baseline"] == "log"
     for one, answer in zip(found["differences"], found["evaluations"], strict=True):
-        assert one["difference"] == pytest.approx(values[one["target"]] - answer["logged"])
-        assert one["interval"]["low"] <= one["difference"] <= one["interval"]["high"]
+        assert one["value"] == pytest.approx(values[one["target"]] - answer["logged"])
+        assert one["interval"]["low"] <= one["value"] <= one["interval"]["high"]
     [there] = compared(*targets, "--baseline", "pi")["differences"]
     [back] = compared(*targets, "--baseline", "target")["differences"]
-    assert there["difference"] == pytest.approx(values["target"] - values["pi"]) == pytest.approx(-back["difference"])
+    assert there["value"] == pytest.approx(values["target"] - values["pi"]) == pytest.approx(-back["value"])
     assert there["stderr"] == pytest.approx(back["stderr"])
 
 

@@ -14,7 +14,7 @@ from counterfold.diagnostics import Diagnostics, diagnose
 from counterfold.doubts import estimated, questioned, rechosen, refitted, weighed
 from counterfold.engines import engine_for
 from counterfold.errors import ParameterError
-from counterfold.estimates import Estimate
+from counterfold.estimates import Estimate, interval_of
 from counterfold.estimators._logged import Logged
 from counterfold.estimators.base import Estimator
 from counterfold.evaluation import Evaluation, tabulated
@@ -207,7 +207,7 @@ def in_memory(
         answer = estimated(chosen, winner, rows)
         if selection.stderr is None:
             answer = refitted(answer, winner, rows, pool)
-            if judge.scales():
+            if judge.scales() and len(contestants) > 1:
                 sums = bucketed(rows, list(dict.fromkeys([*contestants, *judge.witnesses])), Pool(threads))
                 answer = rechosen(answer, judge.unfitted(), sums, contestants, np.random.default_rng(seed))
         else:
@@ -227,6 +227,7 @@ def in_memory(
         diagnostics=diagnostics,
         seed=int(seed),
         logged=estimated("log", Logged(), rows),
+        method=interval_of(question.interval, "interval"),
     )
 
 

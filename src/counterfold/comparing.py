@@ -27,7 +27,6 @@ from counterfold.options import (
 if TYPE_CHECKING:
     from counterfold.estimates import Estimate
     from counterfold.evaluation import Evaluation
-    from counterfold.question import Question
 
 
 def compare(
@@ -67,21 +66,17 @@ def compare(
     other = None if baseline is None else results[baseline]
     gaps = {name: one.uplift(other) for name, one in results.items() if name != baseline}
     if as_json:
-        print_json({"log": {"file": log.log, **contents.to_dict()}, **compared(results, gaps, question, baseline)})
+        print_json({"log": {"file": log.log, **contents.to_dict()}, **compared(results, gaps, baseline)})
         return
     from counterfold.report import text
 
-    text.show(text.contents(contents), text.comparison(results, gaps, question, baseline))
+    text.show(text.contents(contents), text.comparison(results, gaps, baseline))
 
 
 def compared(
-    results: "Mapping[str, Evaluation]", gaps: "Mapping[str, Estimate]", question: "Question", baseline: str | None
+    results: "Mapping[str, Evaluation]", gaps: "Mapping[str, Estimate]", baseline: str | None
 ) -> dict[str, Any]:
     """Return values and differences as plain numbers and texts."""
-    differences = []
-    for name, gap in gaps.items():
-        low, high = gap.interval(question.level, question.interval)
-        ends = {"level": question.level, "low": low, "high": high}
-        differences.append({"target": name, "difference": gap.value, "stderr": gap.stderr, "interval": ends})
+    differences = [{"target": name, **results[name].difference(gap)} for name, gap in gaps.items()]
     answers = [{"target": name, **result.to_dict()} for name, result in results.items()]
     return {"baseline": baseline or "log", "differences": differences, "evaluations": answers}

@@ -21,7 +21,7 @@ from counterfold.selectors.base import Selector
 from counterfold.sums import Sums
 
 BLOCKS = 20
-REPLICATES = 100
+REPLICATES = 40
 LARGE_SHIFT, LARGE_STRETCH = 1.0, 1.5
 LARGE_DISAGREEMENT = 3.0
 ROUNDING = 1e-9

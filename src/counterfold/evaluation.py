@@ -8,7 +8,7 @@ from typing import Any
 from counterfold.diagnostics import Diagnostics
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.intervals.base import Bounds
+from counterfold.intervals.base import Bounds, Interval
 from counterfold.selectors.base import Selection, Selector
 
 
@@ -49,6 +49,7 @@ class Evaluation:
     diagnostics: Diagnostics
     seed: int
     logged: Estimate
+    method: Interval
 
     @property
     def value(self) -> float:
@@ -67,13 +68,23 @@ class Evaluation:
         """
         return self.estimate - (self.logged if other is None else other.estimate)
 
+    def ends(self, bounds: Bounds) -> dict[str, Any]:
+        """Return an interval as plain numbers, with its level and how it was made."""
+        return {"level": self.level, "low": bounds.low, "high": bounds.high, "method": repr(self.method)}
+
+    def difference(self, gap: Estimate) -> dict[str, Any]:
+        """Return a difference to another value as plain numbers, its interval made like that of the value."""
+        interval = gap.interval(self.level, self.method)
+        return {"value": gap.value, "stderr": gap.stderr, "interval": self.ends(interval)}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain numbers, texts, lists and dictionaries."""
         return {
             "value": self.value,
             "stderr": self.stderr,
-            "interval": {"level": self.level, "low": self.interval.low, "high": self.interval.high},
+            "interval": self.ends(self.interval),
             "logged": self.logged.value,
+            "uplift": self.difference(self.uplift()),
             "selected": self.selected,
             "selector": repr(self.selector),
             "seed": self.seed,

@@ -7,7 +7,7 @@ import numpy as np
 
 from counterfold.diagnostics import SOME_UNSUPPORTED, Diagnostics, judged, mean_test
 from counterfold.doubts import compared, estimated, moves, opposed, rechosen, weighed
-from counterfold.estimates import Estimate
+from counterfold.estimates import Estimate, interval_of
 from counterfold.estimators._logged import Logged
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.snips import SNIPS
@@ -72,6 +72,7 @@ class Contest:
             diagnostics=diagnostics,
             seed=int(self.question.seed),
             logged=sums.estimate("log", Logged()),
+            method=interval_of(self.question.interval, "interval"),
         )
 
     def questioned(self, found: Diagnostics, sums: Sums, answer: Estimate, winner: Estimator) -> Diagnostics:

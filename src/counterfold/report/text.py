@@ -13,7 +13,6 @@ from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
 from counterfold.estimates import Estimate
 from counterfold.evaluation import Candidate, Evaluation
-from counterfold.question import Question
 
 STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red"}
 
@@ -32,7 +31,7 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
     grid.add_row("value", Text(value, style="bold"))
     grid.add_row(f"{100 * result.level:g} % interval", f"{low} to {high}")
     gain = result.uplift()
-    ends = " to ".join(signed(end, gain.stderr) for end in gain.interval(result.level, "student-t"))
+    ends = " to ".join(signed(end, gain.stderr) for end in gain.interval(result.level, result.method))
     log = shown(result.logged.value, result.logged.stderr)
     grid.add_row("more than the log", f"{signed(gain.value, gain.stderr)}, {ends}; the log earned {log}")
     how = f"{'a mixture' if _is_mixed(result) else 'the best'} of {len(result.table)} candidates"
@@ -44,21 +43,22 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
 
 
 def comparison(
-    results: Mapping[str, Evaluation], gaps: Mapping[str, Estimate], question: Question, baseline: str | None
+    results: Mapping[str, Evaluation], gaps: Mapping[str, Estimate], baseline: str | None
 ) -> ConsoleRenderable:
     """Return a line for every policy: its value, and how much more than the baseline that is."""
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2))
     table.add_column("policy")
-    for heading in ("value", f"{100 * question.level:g} % interval", "difference", "interval", "verdict"):
+    first = next(iter(results.values()))
+    for heading in ("value", f"{100 * first.level:g} % interval", "difference", "interval", "verdict"):
         table.add_column(heading, justify="right")
-    logged = next(iter(results.values())).logged
+    logged = first.logged
     table.add_row("log", shown(logged.value, logged.stderr), "", "baseline" if baseline is None else "", "", "")
     for name, one in results.items():
         low, value, high = (shown(number, one.stderr) for number in (one.interval.low, one.value, one.interval.high))
         apart = ["baseline", ""]
         if name in gaps:
             gap = gaps[name]
-            ends = gap.interval(question.level, question.interval)
+            ends = gap.interval(one.level, one.method)
             apart = [signed(gap.value, gap.stderr), " to ".join(signed(end, gap.stderr) for end in ends)]
         verdict = Text(one.diagnostics.verdict, style=STYLES[one.diagnostics.verdict])
         table.add_row(name, value, f"{low} to {high}", *apart, verdict)
