@@ -106,8 +106,8 @@ def test_all_shows_every_candidate(run, save):
 
 
 SELECTORS = {
-    "": "Ladder(boldness=1.5)",
-    "--selector default": "Ladder(boldness=1.5)",
+    "": "Ladder(boldness=1.0)",
+    "--selector default": "Ladder(boldness=1.0)",
     "--selector ladder:boldness=2": "Ladder(boldness=2.0)",
     "--selector ocv": "OCV(validator=DR(), splits=10,",
     "--splits 4": "OCV(validator=DR(), splits=4,",
