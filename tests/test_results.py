@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -223,3 +224,14 @@ def test_importing_the_package_is_light():
     heavy = "import sys, counterfold; print([m for m in ('numpy', 'pyarrow', 'sklearn', 'rich') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_difference_is_paired_and_adds_what_errors_hide():
+    rng = np.random.default_rng(0)
+    shared, own = rng.normal(size=400), 0.1 * rng.normal(size=400)
+    one, other = cf.Estimate("one", shared + own), cf.Estimate("other", shared)
+    assert (one - other).stderr == pytest.approx(own.std(ddof=1) / 20)
+    noisy = replace(one, refit_stderr=float(np.hypot(one.stderr, 0.3)))
+    fitted = replace(other, refit_stderr=float(np.hypot(other.stderr, 0.4)))
+    assert (noisy - fitted).stderr == pytest.approx(np.hypot((one - other).stderr, 0.5))
+    assert (replace(one, refit_stderr=one.stderr / 2) - other).stderr == (one - other).stderr
