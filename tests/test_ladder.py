@@ -9,6 +9,7 @@ from scipy.stats import ttest_1samp
 
 import counterfold as cf
 import reference
+from counterfold import registry
 from counterfold.estimators._ratio import share_grid
 from counterfold.parting import Neighbours
 from counterfold.sums import Sums
@@ -213,6 +214,11 @@ def test_a_ladder_that_is_not_settled_settles_itself():
 def test_bad_boldness_is_refused(boldness):
     with pytest.raises(cf.ParameterError, match=r"`boldness` must be in \(0, 1e\+60\), got "):
         cf.Ladder(boldness)
+
+
+def test_ladders_are_not_for_users_to_set():
+    with pytest.raises(cf.ParameterError, match=r"`ladders` must be left to the rows, got 3\."):
+        registry.build("selectors", "ladder:ladders=3")
 
 
 # odd logs

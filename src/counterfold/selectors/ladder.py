@@ -9,6 +9,7 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
+from counterfold.errors import ParameterError
 from counterfold.estimators._ratio import ratio
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.sndr import SNDR
@@ -64,6 +65,8 @@ class Ladder(Selector):
 
     def __post_init__(self) -> None:
         """Check the parameter, whose square must not overflow beside that of the largest reward."""
+        if not isinstance(self.ladders, tuple):
+            raise ParameterError(f"`ladders` must be left to the rows, got {self.ladders!r}.")
         checks.inside(0, 1e60, boldness=self.boldness)
 
     def settled(self, rows: Rows) -> Self:
