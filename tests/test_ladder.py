@@ -217,7 +217,7 @@ def test_bad_boldness_is_refused(boldness):
 
 
 def test_ladders_are_not_for_users_to_set():
-    with pytest.raises(cf.ParameterError, match=r"`ladders` must be left to the rows, got 3\."):
+    with pytest.raises(cf.ParameterError, match=r"`ladders` must be left to the rows, got '3'\."):
         registry.build("selectors", "ladder:ladders=3")
 
 
