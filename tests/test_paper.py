@@ -134,7 +134,8 @@ def test_figure_3_tunes_each_estimator_as_if_it_were_alone(small, tmp_path):
         ("DRos", "Theory", "theory"),
     ]:
         kind = getattr(cf, family)
-        expected = cf.evaluate(problem.log, problem.target, kind, selector, seed=paper.SELECTING).selected
+        asked = problem.log, problem.target, kind, selector, "ridge-per-action"
+        expected = cf.evaluate(*asked, seed=paper.SELECTING).selected
         chosen = [row["chosen"] for row in rows if (row["family"], row["method"]) == (family, method)]
         assert chosen == [expected]
     assert {row["family"] for row in rows if row["method"] == "Theory"} == {
