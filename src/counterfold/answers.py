@@ -106,8 +106,8 @@ def evaluate(
     - `target`: probabilities (n x A), or (n) for the logged actions alone, or a callable of the context. On a log of
       doses: the dose that the target would give in each row (n), or several draws of it (n x m). Of a file: the name of
       a column with any of these. A mapping of several targets gives a mapping of evaluations.
-    - `candidates`: "default", "paper" (everything the paper tunes jointly), or any mixture of estimators and of classes
-      or names of estimators, which stand for their own grids.
+    - `candidates`: "default", "plain", "paper" (everything the paper tunes jointly), or any mixture of estimators and
+      of classes or names of estimators, which stand for their own grids.
     - `selector`: a selector or the name of one; by default `Ladder`, or `OCV` on a log of doses.
     - `reward_model`: a reward model or the name of one, a scikit-learn estimator (one per action, or one on context and
       dose), predictions (n x A), or None; by default a cross-fitted `SharedRidge`, or `RidgeOnDose` on a log of doses.
@@ -217,7 +217,6 @@ def in_memory(
         table = tabulated(estimators, selection, lambda name, one: estimated(name, one, rows))
     return Evaluation(
         estimate=answer,
-        interval=answer.interval(level, question.interval),
         level=level,
         selected=chosen,
         estimator=winner,

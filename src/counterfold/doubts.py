@@ -57,12 +57,12 @@ def refitted(answer: Estimate, estimator: Estimator, rows: Rows, pool: Pool) -> 
 def rechosen(
     answer: Estimate, judge: Selector, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator
 ) -> Estimate:
-    r"""Return the answer with an error that includes the noise of choosing it.
+    """Return the answer with an error that includes the noise of choosing it.
 
     Choosing is done anew on bootstrap samples of the units, and the spread of what is answered then is the error; the
     larger of both counts. Samples of a small log that hold too few different units to choose by are left out.
     """
-    if not judge.scales() or len(candidates) < 2:
+    if len(candidates) < 2:
         return answer
     found = []
     for drawn in rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=REPLICATES):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 from counterfold.diagnostics import Diagnostics
@@ -39,7 +40,6 @@ class Evaluation:
     """
 
     estimate: Estimate
-    interval: Bounds
     level: float
     selected: str
     estimator: Estimator
@@ -55,6 +55,11 @@ class Evaluation:
     def value(self) -> float:
         """Return the estimated value of the target."""
         return self.estimate.value
+
+    @cached_property
+    def interval(self) -> Bounds:
+        """Return the interval of the value, at the `level` and by the `method` that were asked for."""
+        return self.estimate.interval(self.level, self.method)
 
     @property
     def stderr(self) -> float:

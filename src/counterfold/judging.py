@@ -62,7 +62,6 @@ class Contest:
         table = tabulated(self.estimators, selection, sums.estimate)
         return Evaluation(
             estimate=answer,
-            interval=answer.interval(self.question.level, self.question.interval),
             level=self.question.level,
             selected=chosen,
             estimator=winner,

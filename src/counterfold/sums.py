@@ -105,11 +105,10 @@ class Sums:
         Unlike linearised contributions they know that a unit with most of the weight would leave a gap.
         """
         some = self.some(estimators)
-        total, rows, units = some.terms.sum(axis=1, keepdims=True), some.sizes.sum(), len(some)
+        total, rows = some.terms.sum(axis=1, keepdims=True), some.sizes.sum()
         rest = some.values(estimators, (total - some.terms) / (rows - some.sizes))
-        return some.values(estimators, total / rows)[:, 0], (rest - rest.mean(axis=1, keepdims=True)) * np.sqrt(
-            1 - 1 / units
-        )
+        moves = (rest - rest.mean(axis=1, keepdims=True)) * np.sqrt(1 - 1 / len(some))
+        return self.overall(estimators), moves
 
     def overall(self, estimators: Sequence[Estimator]) -> Floats:
         """Return what each estimator says of all rows."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from counterfold import checks, parts, readers
-from counterfold.arrays import Ints, scattered
+from counterfold.arrays import Floats, Ints, scattered
 from counterfold.engines.base import Batch
 from counterfold.models._streamed import ModelStream, ModelSums
 from counterfold.models.base import Examples
@@ -89,21 +89,29 @@ class Surveying:
     def __call__(self, batch: Batch) -> Survey:
         """Return what is known of a batch."""
         table, numbers = batch
-        with checks.part(numbers), readers.columns_named(self.layout.roles):
-            rewards = parts.rewards_of(self.layout.numbers(table, "reward"))
-            labels = self.layout.labels(table, "group") if "group" in self.layout.roles else None
-            units = numbers if labels is None else hashed(labels)
-            seen = model = None
-            if self.layout.actions is not None:
-                actions = tuple(self.layout.actions)
-                codes = parts.codes_of("action", self.layout.labels(table, "action"), actions)
-                seen = np.bincount(codes, minlength=len(actions))
+        model = None
         if self.stream is not None:
-            model = self.stream.sums(self.aimed(batch))
+            rows = self.aimed(batch)
+            rewards, units, model = rows.rewards, rows.units, self.stream.sums(rows)
+            seen: Ints | None = np.bincount(rows.actions, minlength=rows.n_actions)
+        else:
+            rewards, units, seen = self._plain(batch)
         kept = least(numbers, self.size, ENOUGH * self.size / self.rows if self.rows else 1.0)
-        groups = None if labels is None else np.unique(scattered(units))[:GROUPS]
+        groups = np.unique(scattered(units))[:GROUPS] if "group" in self.layout.roles else None
         ends = float(rewards.min()), float(rewards.max())
         return Survey(len(rewards), *ends, seen, groups, table.take(kept), numbers[kept], self.size, model)
+
+    def _plain(self, batch: Batch) -> tuple[Floats, Ints, Ints | None]:
+        """Return rewards, units and how often each action was logged, where no reward model is fitted."""
+        table, numbers = batch
+        with checks.part(numbers), readers.columns_named(self.layout.roles):
+            rewards = parts.rewards_of(self.layout.numbers(table, "reward"))
+            units = hashed(self.layout.labels(table, "group")) if "group" in self.layout.roles else numbers
+            if self.layout.actions is None:
+                return rewards, units, None
+            actions = tuple(self.layout.actions)
+            codes = parts.codes_of("action", self.layout.labels(table, "action"), actions)
+            return rewards, units, np.bincount(codes, minlength=len(actions))
 
 
 def least(numbers: Ints, size: int, share: float = 1.0) -> Ints:

@@ -25,7 +25,7 @@ class Examples:
 
     `doses` has no columns where actions are labels. Where they are doses, the actions of a row are the columns of its
     `doses`: the logged one first, then those that the target would give; so `actions` is 0 everywhere. `importance` is
-    the weight of each row, if a single target is to be valued, or 1.
+    the weight of each row, or its mean over several targets.
     """
 
     ids: Ints
