@@ -1,6 +1,4 @@
-from .answers import estimate as estimate
-from .answers import evaluate as evaluate
-from .diagnostics import Diagnostics as Diagnostics
+from .diagnostics.base import Diagnostics as Diagnostics
 from .errors import CounterfoldError as CounterfoldError
 from .errors import DataError as DataError
 from .errors import ModelError as ModelError
@@ -32,6 +30,8 @@ from .estimators.truncated_sndr import TruncatedSNDR as TruncatedSNDR
 from .estimators.truncated_snips import TruncatedSNIPS as TruncatedSNIPS
 from .evaluation import Candidate as Candidate
 from .evaluation import Evaluation as Evaluation
+from .evaluation import estimate as estimate
+from .evaluation import evaluate as evaluate
 from .intervals.base import Bounds as Bounds
 from .intervals.base import Interval as Interval
 from .intervals.bootstrap import Bootstrap as Bootstrap
@@ -42,8 +42,8 @@ from .intervals.normal import Normal as Normal
 from .intervals.student_t import StudentT as StudentT
 from .log import Log as Log
 from .models import Column as Column
-from .models._given import Given as Given
 from .models.action_encoded import ActionEncoded as ActionEncoded
+from .models.base import Given as Given
 from .models.base import RewardModel as RewardModel
 from .models.cross_fitted import CrossFitted as CrossFitted
 from .models.per_action import PerAction as PerAction
@@ -51,9 +51,6 @@ from .models.ridge_on_dose import RidgeOnDose as RidgeOnDose
 from .models.ridge_per_action import RidgePerAction as RidgePerAction
 from .models.shared_ridge import SharedRidge as SharedRidge
 from .pool import Pool as Pool
-from .readers import LogScan as LogScan
-from .readers import read_log as read_log
-from .readers import read_target as read_target
 from .rows import Rows as Rows
 from .rows import example_doses as example_doses
 from .rows import example_rows as example_rows
@@ -66,3 +63,6 @@ from .selectors.pasif import PASIF as PASIF
 from .selectors.pseudo_target import PseudoTarget as PseudoTarget
 from .selectors.slope import SLOPE as SLOPE
 from .selectors.theory import Theory as Theory
+from .tables.scan import LogScan as LogScan
+from .tables.scan import read_log as read_log
+from .tables.scan import read_target as read_target

@@ -22,9 +22,6 @@ def row_sums(left: Floats, right: Floats) -> Floats:
     return np.asarray(np.einsum("ia,ia->i", left, right))
 
 
-def scattered(units: Ints) -> Ints:
-    """Return a fixed hash of every number (the finaliser of splitmix64), so that periodic logs give random folds."""
-    bits = units.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((bits ^ (bits >> np.uint64(31))) >> np.uint64(1)).astype(np.intp)
+def ratio(above: Floats, below: Floats) -> Floats:
+    """Return the ratio, 0 where there is nothing to divide by."""
+    return np.divide(above, below, out=np.zeros_like(above), where=below != 0)

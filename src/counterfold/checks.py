@@ -1,16 +1,15 @@
 """Every check of data and parameters, each raising one sentence that names the argument, the rule and the place."""
 
 import math
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfold import words
+from counterfold import messages
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import DataError, ParameterError
 
@@ -26,110 +25,114 @@ SMALLEST_PROPENSITY = 1e-30
 """No log of any size holds an action that was less likely; a smaller propensity is a mistake."""
 
 
-_part: ContextVar[Ints | None] = ContextVar("part", default=None)
+@dataclass(frozen=True, eq=False)
+class Checker:
+    """Checks the arrays of a log, and names their rows and columns in errors.
 
-
-@contextmanager
-def part(numbers: Ints) -> Iterator[None]:
-    """Check some rows of a longer log: their numbers there go into errors, and nothing is asked of all rows together.
-
-    They are arrays of our own, so they are not copied.
+    `numbers` are the places of the rows in a longer log, if they are a part of one: rules about all rows together are
+    then left to whoever sees them all, and arrays are not copied, as nobody else holds them. `names` says what an
+    argument is called, where that is more than its name in backticks.
     """
-    token = _part.set(numbers)
-    try:
-        yield
-    finally:
-        _part.reset(token)
+
+    numbers: Ints | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_part(self) -> bool:
+        """Say whether the rows are a part of a longer log."""
+        return self.numbers is not None
+
+    def name_columns(self, roles: Mapping[str, str]) -> "Checker":
+        """Return the same, with the column of each role beside the role's name where the two differ."""
+        named = {role: f"`{role}` (column `{column}`)" for role, column in roles.items() if column != role}
+        return replace(self, names={**self.names, **named})
+
+    def rename(self, name: str, addition: str) -> "Checker":
+        """Return the same, with an addition behind what an argument is called."""
+        return replace(self, names={**self.names, name: f"{self.called(name)} {addition}"})
+
+    def called(self, name: str) -> str:
+        """Return what an argument is called in errors."""
+        return self.names.get(name, f"`{name}`")
+
+    def row(self, place: int) -> int:
+        """Return the number in the log of the row at a place among those that are checked."""
+        return place if self.numbers is None else int(self.numbers[place])
+
+    def floats(self, name: str, value: object, ndim: int, per: str = "row of the log") -> Floats:
+        """Return a read-only copy of `value` as floats, NaN where masked, or say what it is instead."""
+        try:
+            raw = np.asanyarray(value)
+            kind = None if raw.dtype.kind in "cmM" else np.float64
+            array = np.array(raw, dtype=kind, order="C", copy=None if self.is_part else True)
+        except (TypeError, ValueError):
+            raise DataError(f"{self.called(name)} must be numbers, got {shorten(value)}.") from None
+        if array.dtype != np.float64:
+            raise DataError(f"{self.called(name)} must be numbers, got {array.dtype}.")
+        if isinstance(raw, np.ma.MaskedArray):
+            array[np.ma.getmaskarray(raw)] = np.nan
+        if array.ndim != ndim:
+            shape = {1: "one number per row", 2: f"a matrix with one row per {per}"}[ndim]
+            raise DataError(f"{self.called(name)} must be {shape}, got shape {array.shape}.")
+        return freeze(array)
+
+    def length(self, name: str, array: np.ndarray, rows: int) -> None:
+        """Require one entry of `array` per row of the log."""
+        if len(array) != rows:
+            raise DataError(f"{self.called(name)} must have one entry per row ({rows}), got {len(array)}.")
+
+    def width(self, name: str, matrix: Floats, labels: Collection[object]) -> None:
+        """Require one column of `matrix` per action."""
+        if matrix.shape[1] != len(labels):
+            raise DataError(
+                f"{self.called(name)} must have one column per action ({len(labels)}: {messages.list_some(labels)}), "
+                f"got {matrix.shape[1]}. If some action was never logged, list them all in `actions`."
+            )
+
+    def every(self, name: str, array: np.ndarray, good: Bools, rule: str) -> None:
+        """Require `good` everywhere; otherwise say what `array` holds in how many rows and where first."""
+        by_row = np.asarray(good if good.ndim == 1 else good.all(axis=1))
+        if by_row.all():
+            return
+        place = int(np.argmin(by_row))
+        bad = array[place] if array.ndim == 1 else array[place][~good[place]][0]
+        start = f" from row {self.row(0)} on" if self.is_part else ""
+        where = f"{int((~by_row).sum())} of {len(by_row)} rows{start}, first at row {self.row(place)}"
+        raise DataError(f"{self.called(name)} must be {rule}, got {bad} in {where}.")
+
+    def finite(self, name: str, array: Floats) -> None:
+        """Require every number to be finite, and small enough to compute with."""
+        if array.size == 0 or (array.min() >= -LARGEST and array.max() <= LARGEST):  # False where there is a NaN
+            return
+        self.every(name, array, np.isfinite(array), "finite")
+        self.every(name, array, np.abs(array) <= LARGEST, f"at most {LARGEST:g} in size")
+
+    def probabilities(self, name: str, array: Floats) -> None:
+        """Require numbers in [0, 1] and, for a matrix, rows that sum to 1."""
+        if array.size and not (array.min() >= 0 and array.max() <= 1 + SUM_TOLERANCE):
+            self.finite(name, array)
+            self.every(name, array, (array >= 0) & (array <= 1 + SUM_TOLERANCE), "in [0, 1]")
+        if array.ndim == 2:
+            totals = array @ np.ones(array.shape[1])
+            close = np.abs(totals - 1) <= SUM_TOLERANCE
+            self.every(name, totals, close, "rows of probabilities that sum to 1")
+
+    def propensities(self, array: Floats) -> None:
+        """Require the logged action to have had a chance in every row."""
+        self.finite("propensity", array)
+        self.every("propensity", array, (array > 0) & (array <= 1), "in (0, 1]")
+        rule = f"at least {SMALLEST_PROPENSITY:g} to be true"
+        self.every("propensity", array, array >= SMALLEST_PROPENSITY, rule)
 
 
-def is_part() -> bool:
-    """Say whether what is checked are some rows of a longer log."""
-    return _part.get() is not None
+WHOLE = Checker()
+"""Checks arrays that hold a whole log, under the names of their arguments."""
 
 
-def place(row: int) -> int:
-    """Return the number of a row in the log, by its number among those that are checked."""
-    numbers = _part.get()
-    return row if numbers is None else int(numbers[row])
-
-
-def floats(name: str, value: object, ndim: int, per: str = "row of the log") -> Floats:
-    """Return a read-only copy of `value` as floats, NaN where masked, or say what it is instead."""
-    try:
-        raw = np.asanyarray(value)
-        kind = None if raw.dtype.kind in "cmM" else np.float64
-        array = np.array(raw, dtype=kind, order="C", copy=None if is_part() else True)
-    except (TypeError, ValueError):
-        raise DataError(f"`{name}` must be numbers, got {_described(value)}.") from None
-    if array.dtype != np.float64:
-        raise DataError(f"`{name}` must be numbers, got {array.dtype}.")
-    if isinstance(raw, np.ma.MaskedArray):
-        array[np.ma.getmaskarray(raw)] = np.nan
-    if array.ndim != ndim:
-        shape = {1: "one number per row", 2: f"a matrix with one row per {per}"}[ndim]
-        raise DataError(f"`{name}` must be {shape}, got shape {array.shape}.")
-    return frozen(array)
-
-
-def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
+def freeze(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """Return the array after making it read-only."""
     array.flags.writeable = False
     return array
-
-
-def length(name: str, array: np.ndarray, rows: int) -> None:
-    """Require one entry of `array` per row of the log."""
-    if len(array) != rows:
-        raise DataError(f"`{name}` must have one entry per row ({rows}), got {len(array)}.")
-
-
-def width(name: str, matrix: Floats, labels: Collection[object]) -> None:
-    """Require one column of `matrix` per action."""
-    if matrix.shape[1] != len(labels):
-        raise DataError(
-            f"`{name}` must have one column per action ({len(labels)}: {words.some(labels)}), got {matrix.shape[1]}. "
-            f"If some action was never logged, list them all in `actions`."
-        )
-
-
-def every(name: str, array: np.ndarray, good: Bools, rule: str) -> None:
-    """Require `good` everywhere; otherwise say what `array` holds in how many rows and where first."""
-    by_row = np.asarray(good if good.ndim == 1 else good.all(axis=1))
-    if by_row.all():
-        return
-    row = int(np.argmin(by_row))
-    bad = array[row] if array.ndim == 1 else array[row][~good[row]][0]
-    count, numbers = int((~by_row).sum()), _part.get()
-    where = f"{count} of {len(by_row)} rows, first at row {row}"
-    if numbers is not None:
-        where = f"{count} of {len(by_row)} rows from row {numbers[0]} on, first at row {numbers[row]}"
-    raise DataError(f"`{name}` must be {rule}, got {bad} in {where}.")
-
-
-def finite(name: str, array: Floats) -> None:
-    """Require every number to be finite, and small enough to compute with."""
-    if array.size == 0 or (array.min() >= -LARGEST and array.max() <= LARGEST):  # False where there is a NaN
-        return
-    every(name, array, np.isfinite(array), "finite")
-    every(name, array, np.abs(array) <= LARGEST, f"at most {LARGEST:g} in size")
-
-
-def probabilities(name: str, array: Floats) -> None:
-    """Require numbers in [0, 1] and, for a matrix, rows that sum to 1."""
-    if array.size and not (array.min() >= 0 and array.max() <= 1 + SUM_TOLERANCE):
-        finite(name, array)
-        every(name, array, (array >= 0) & (array <= 1 + SUM_TOLERANCE), "in [0, 1]")
-    if array.ndim == 2:
-        totals = array @ np.ones(array.shape[1])
-        close = np.abs(totals - 1) <= SUM_TOLERANCE
-        every(name, totals, close, "rows of probabilities that sum to 1")
-
-
-def propensities(array: Floats) -> None:
-    """Require the logged action to have had a chance in every row."""
-    finite("propensity", array)
-    every("propensity", array, (array > 0) & (array <= 1), "in (0, 1]")
-    every("propensity", array, array >= SMALLEST_PROPENSITY, f"at least {SMALLEST_PROPENSITY:g} to be true")
 
 
 def parameter(rule: str, holds: Callable[[float], bool], values: dict[str, float]) -> None:
@@ -188,11 +191,11 @@ def one_of(choices: Collection[str], **values: object) -> None:
     """Require each value to be among `choices`; suggest the nearest otherwise."""
     for name, value in values.items():
         if value not in choices:
-            raise ParameterError(
-                f"`{name}` must be {words.listed(choices)}, got {value!r}.{words.nearest(str(value), choices)}"
-            )
+            known, suggestion = messages.join_choices(choices), messages.suggest(str(value), choices)
+            raise ParameterError(f"`{name}` must be {known}, got {value!r}.{suggestion}")
 
 
-def _described(value: object) -> str:
+def shorten(value: object) -> str:
+    """Return a value as text of at most 60 characters in one line."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."

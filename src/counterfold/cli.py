@@ -55,7 +55,7 @@ def start(
 @app.command()
 def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = False, threads: Threads = None) -> None:
     """Evaluate a policy on embedded data whose truth is known."""
-    from counterfold.answers import evaluate as run
+    from counterfold.evaluation import evaluate as run
     from counterfold.experiments.demo import digits
 
     problem = digits(seed)
@@ -66,7 +66,7 @@ def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = Fals
         return
     from rich.text import Text
 
-    from counterfold.contents import Contents
+    from counterfold.log import Contents
     from counterfold.report import text
 
     story = (
@@ -102,18 +102,18 @@ def evaluate(
     seed: Seed = 0,
 ) -> None:
     """Say what each target policy would have earned, with an interval and the evidence."""
-    from counterfold.answers import evaluated
+    from counterfold.evaluation.assembly import evaluate_targets as evaluated
+    from counterfold.evaluation.question import Question
     from counterfold.models import Column
-    from counterfold.question import Question
 
     model = None if reward_model == "none" else reward_model
     chosen = chosen_selector(selector, validator, splits)
-    question = Question(
+    question = Question.of(
         separated(candidates), chosen, Column(predictions) if predictions else model, seed, level, interval
     )
     targets = {name: name for name in log.targets}
     with told_warnings():
-        results, contents = evaluated(log.scan(), targets, question, threads, engine=engine)
+        results, contents = evaluated(log.scan(), targets, question, threads=threads, engine=engine)
     if as_json:
         answers = [{"target": name, **result.to_dict()} for name, result in results.items()]
         print_json({"log": {"file": log.log, **contents.to_dict()}, "evaluations": answers})
@@ -136,12 +136,12 @@ def check(
     seed: Annotated[int, typer.Option(help="Accepted as everywhere; nothing here is random.")] = 0,
 ) -> None:
     """Say whether a log can answer for each target policy, without evaluating any."""
-    from counterfold.answers import checked
+    from counterfold.evaluation.assembly import check_targets as checked
 
     del seed
     found, contents = checked(log.scan(), {name: name for name in log.targets}, engine=engine)
     if as_json:
-        diagnoses = [{"target": name, **asdict(diagnostics)} for name, diagnostics in found.items()]
+        diagnoses = [{"target": name, **diagnostics.to_dict()} for name, diagnostics in found.items()]
         print_json({"log": {"file": log.log, **contents.to_dict()}, "diagnostics": diagnoses})
         return
     from counterfold.report import text

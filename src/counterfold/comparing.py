@@ -26,7 +26,7 @@ from counterfold.options import (
 
 if TYPE_CHECKING:
     from counterfold.estimates import Estimate
-    from counterfold.evaluation import Evaluation
+    from counterfold.evaluation.result import Evaluation
 
 
 def compare(
@@ -47,9 +47,9 @@ def compare(
     seed: Seed = 0,
 ) -> None:
     """Say how much more each target policy would have earned than the log did, or than another one of them."""
-    from counterfold.answers import evaluated
+    from counterfold.evaluation.assembly import evaluate_targets as evaluated
+    from counterfold.evaluation.question import Question
     from counterfold.models import Column
-    from counterfold.question import Question
 
     if baseline is not None and baseline not in log.targets:
         raise ParameterError(f"`baseline` must be one of the targets, {', '.join(log.targets)}, got {baseline}.")
@@ -58,10 +58,10 @@ def compare(
     model = None if reward_model == "none" else reward_model
     given = Column(predictions) if predictions else model
     chosen = chosen_selector(selector, None, None)
-    question = Question(separated(candidates), chosen, given, seed, level, interval)
+    question = Question.of(separated(candidates), chosen, given, seed, level, interval)
     with told_warnings():
         results, contents = evaluated(
-            log.scan(), {name: name for name in log.targets}, question, threads, engine=engine
+            log.scan(), {name: name for name in log.targets}, question, threads=threads, engine=engine
         )
     other = None if baseline is None else results[baseline]
     gaps = {name: one.uplift(other) for name, one in results.items() if name != baseline}

@@ -15,7 +15,7 @@ def standard_error(contributions: Floats, groups: Ints | None = None, sizes: Flo
     return Units.of(contributions, groups, sizes).stderr
 
 
-def interval_of(value: Interval | str, argument: str) -> Interval:
+def resolve_interval(value: Interval | str, argument: str) -> Interval:
     """Return a way to make intervals from one or from its name."""
     found = registry.build("intervals", value) if isinstance(value, str) else value
     if not isinstance(found, Interval):
@@ -77,7 +77,7 @@ class Estimate:
         (0.0, 3.95)
         """
         checks.inside(0, 1, level=level)
-        low, high = interval_of(method, "method").around(self.units, level, self.stderr)
+        low, high = resolve_interval(method, "method").around(self.units, level, self.stderr)
         value = self.value  # that of units may be another one in the last digit
         return Bounds(min(low, value), max(high, value))
 

@@ -1,14 +1,16 @@
-"""Log: validated logged data, one row per decision."""
+"""Log: validated logged data, one row per decision; and `Contents`, what such a log holds."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from counterfold import checks, parts
+from counterfold import inputs
 from counterfold.arrays import Bools, Floats, Ints
+from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
 
 Kind = Literal["labels", "doses"]
@@ -31,6 +33,8 @@ class Log:
     - `action_features`: numbers that describe each action (A x k), in the order of `actions` or by label.
     - `logger`, `logger_probs`: which of several policies took each decision, and by label the probabilities (n x A)
       that each of them gives in every row, whoever decided there; `logging_probs` follow from them.
+    - `check`, `seen`: for a log that is a part of a longer one, how its rows and columns are named in errors, and which
+      actions the longer one ever took.
 
     >>> import counterfold as cf
     >>> cf.Log(action=["a", "b", "a"], reward=[1.0, 0.0, 0.5], propensity=[0.5, 0.5, 0.8])
@@ -54,20 +58,23 @@ class Log:
         logger: ArrayLike | None = None,
         logger_probs: Mapping[Any, ArrayLike] | None = None,
         dose: ArrayLike | None = None,
+        check: Checker = WHOLE,
+        seen: Bools | None = None,
     ) -> None:
         """Check every argument and keep what the estimators need."""
-        self.reward: Floats = parts.rewards_of(reward)
+        self.reward: Floats = inputs.check_rewards(reward, check)
         self.context: Floats
         self.context_names: tuple[str, ...]
-        self.context, self.context_names = parts.context_of(context, len(self))
-        self.group: Ints | None = None if group is None else parts.groups_of(group, len(self))
-        self.dose: Floats | None = None if dose is None else parts.doses_of(dose, len(self))
+        self.context, self.context_names = inputs.check_context(context, len(self), check)
+        self.group: Ints | None = None if group is None else inputs.check_groups(group, len(self), check)
+        self.dose: Floats | None = None if dose is None else inputs.check_doses(dose, len(self), check)
         self.actions: tuple[Any, ...] = ()
         self.action: Ints = np.zeros(len(self), dtype=np.intp)
         self.available: Bools | None = None
         self.logging_probs: Floats | None = None
-        self.loggers: parts.Loggers | None = None
+        self.loggers: inputs.Loggers | None = None
         self.action_features: Floats | None = None
+        self.seen = seen
         if dose is not None:
             given: dict[str, Any] = {
                 "action": action,
@@ -75,40 +82,44 @@ class Log:
                 "logging_probs": logging_probs,
                 "available": available,
             }
-            given |= {"action_features": action_features, "logger": logger, "logger_probs": logger_probs}
+            given |= {"logging_probs": logging_probs, "action_features": action_features}
+            given |= {"logger": logger, "logger_probs": logger_probs}
             self._refuse(given)
-            self.propensity: Floats = parts.densities_of(propensity, len(self))
+            self.propensity: Floats = inputs.check_densities(propensity, len(self), check)
             return
-        self._know_actions(action, actions, logging_probs, logger, logger_probs)
-        self.available = parts.availability_of(available, self.action, self.actions)
+        self._know_actions(action, actions, logging_probs, logger, logger_probs, check)
+        self.available = inputs.check_availability(available, self.action, self.actions, check)
         source = "logging_probs" if self.loggers is None else "logger_probs"
-        self.propensity = parts.propensity_of(propensity, self.logging_probs, self.action, source)
+        self.propensity = inputs.check_propensity(propensity, self.logging_probs, self.action, source, check)
         if action_features is not None:
-            self.action_features = parts.action_features_of(action_features, self.actions)
+            self.action_features = inputs.check_action_features(action_features, self.actions)
         if self.logging_probs is not None and self.available is not None:
             allowed = self.available | (self.logging_probs == 0)
-            checks.every("logging_probs", self.logging_probs, allowed, "0 where an action is not `available`")
+            check.every("logging_probs", self.logging_probs, allowed, "0 where an action is not `available`")
 
-    def _know_actions(self, action: Any, actions: Any, logging_probs: Any, logger: Any, logger_probs: Any) -> None:
+    def _know_actions(
+        self, action: Any, actions: Any, logging_probs: Any, logger: Any, logger_probs: Any, check: Checker
+    ) -> None:
         """Find all actions, from the labels and from whatever has a column for each, and what was logged of them."""
         if action is None:
             raise DataError("a log must have `action` or `dose`, got neither.")
-        labels = parts.labels_of("action", action, len(self))
-        several = parts.several(logger, logger_probs)
+        labels = inputs.check_labels("action", action, len(self), check)
+        several = inputs.has_several_loggers(logger, logger_probs, check)
         name, shown = "logging_probs", logging_probs
         if several and logging_probs is None:
             name, shown = "logger_probs", next(iter(logger_probs.values()))
-        probs, columns = (None, None) if shown is None else parts.matrix(name, shown, len(self))
-        self.actions = parts.action_set(labels, actions, columns, None if probs is None else probs.shape[1])
-        self.action = parts.codes_of("action", labels, self.actions)
+        probs, columns = (None, None) if shown is None else inputs.check_matrix(name, shown, len(self), check)
+        width = None if probs is None else probs.shape[1]
+        self.actions = inputs.find_actions(labels, actions, columns, width, check)
+        self.action = inputs.encode_labels("action", labels, self.actions, check)
         if logging_probs is not None:
-            self.logging_probs = parts.probabilities_of("logging_probs", logging_probs, len(self), self.actions)
+            self.logging_probs = inputs.check_policy("logging_probs", logging_probs, len(self), self.actions, check)
         if several:
-            self.loggers = parts.loggers_of(logger, logger_probs, len(self), self.actions)
+            self.loggers = inputs.check_loggers(logger, logger_probs, len(self), self.actions, check)
             given, self.logging_probs = self.logging_probs, self.loggers.own
             if given is not None:
-                agree = np.abs(given - self.logging_probs) <= parts.PROPENSITY_TOLERANCE
-                checks.every("logging_probs", given, agree, "those of the row's own logger in `logger_probs`")
+                agree = np.abs(given - self.logging_probs) <= inputs.PROPENSITY_TOLERANCE
+                check.every("logging_probs", given, agree, "those of the row's own logger in `logger_probs`")
 
     def _refuse(self, given: dict[str, Any]) -> None:
         name = next((name for name, value in given.items() if value is not None), None)
@@ -148,5 +159,75 @@ class Log:
             return np.asarray(self.logging_probs > 0)
         if self.available is not None:
             return self.available
-        seen = np.bincount(self.action, minlength=len(self.actions)) > 0
+        seen = np.bincount(self.action, minlength=len(self.actions)) > 0 if self.seen is None else self.seen
         return np.broadcast_to(seen, (len(self), len(self.actions)))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The least, the largest and the mean of some numbers, of which two such can be added."""
+
+    low: float
+    high: float
+    total: float
+    count: int
+
+    @classmethod
+    def of(cls, numbers: Floats) -> "Spread":
+        """Return the spread of an array."""
+        return cls(float(numbers.min()), float(numbers.max()), float(numbers.sum()), len(numbers))
+
+    def __add__(self, other: "Spread") -> "Spread":
+        """Return the spread of the numbers of both."""
+        ends = min(self.low, other.low), max(self.high, other.high)
+        return Spread(*ends, self.total + other.total, self.count + other.count)
+
+    @property
+    def mean(self) -> float:
+        """Return the mean."""
+        return self.total / self.count
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is in a log, whether it is in memory or not."""
+
+    kind: Kind
+    rewards: Spread
+    propensities: Spread
+    doses: Spread | None
+    actions: tuple[Any, ...]
+    context: tuple[str, ...]
+    full_probabilities: bool
+    groups: int | None
+    loggers: tuple[Any, ...] | None
+    action_features: int | None
+
+    @classmethod
+    def of(cls, log: Log) -> "Contents":
+        """Return what is in a log."""
+        return cls(
+            kind=log.kind,
+            rewards=Spread.of(log.reward),
+            propensities=Spread.of(log.propensity),
+            doses=None if log.dose is None else Spread.of(log.dose),
+            actions=log.actions,
+            context=log.context_names,
+            full_probabilities=log.logging_probs is not None,
+            groups=None if log.group is None else int(np.max(log.group)) + 1,
+            loggers=None if log.loggers is None else log.loggers.labels,
+            action_features=None if log.action_features is None else log.action_features.shape[1],
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON says of a log."""
+        return {
+            "rows": self.rewards.count,
+            "kind": self.kind,
+            "actions": [str(action) for action in self.actions],
+            "dose": None if self.doses is None else {"low": self.doses.low, "high": self.doses.high},
+            "context": list(self.context),
+            "groups": self.groups,
+            "loggers": None if self.loggers is None else [str(label) for label in self.loggers],
+            "action_features": self.action_features,
+        }

@@ -15,7 +15,7 @@ import typer
 from counterfold import registry
 
 if TYPE_CHECKING:
-    from counterfold.readers import LogScan
+    from counterfold.tables.scan import LogScan
 
 Command = Callable[..., None]
 COLUMNS = "The log and its columns"
@@ -134,7 +134,7 @@ class LogOptions:
 
     def scan(self) -> "LogScan":
         """Return the log, not read yet; its context leaves out the targets."""
-        from counterfold.readers import LogScan
+        from counterfold.tables.scan import LogScan
 
         given = asdict(self)
         del given["log"], given["target"]

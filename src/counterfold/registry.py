@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from counterfold import words
+from counterfold import messages
 from counterfold.errors import ParameterError
 
 
@@ -23,7 +23,7 @@ def names(folder: str) -> tuple[str, ...]:
     """
     spec = find_spec(f"counterfold.{folder}")
     places = spec.submodule_search_locations if spec else None
-    found = (module.name for module in pkgutil.iter_modules(places))
+    found = (module.name for module in pkgutil.iter_modules(places) if not module.ispkg)
     return tuple(sorted(name.replace("_", "-") for name in found if name != "base" and not name.startswith("_")))
 
 
@@ -39,7 +39,7 @@ def find(folder: str, name: str, also: tuple[str, ...] = ()) -> type[Any]:
     if _plain(name) not in known:
         kind = folder.removesuffix("s")
         choices = (*also, *names(folder))
-        raise ParameterError(f"unknown {kind} `{name}`.{words.nearest(name, choices)} Known: {', '.join(choices)}.")
+        raise ParameterError(f"unknown {kind} `{name}`.{messages.suggest(name, choices)} Known: {', '.join(choices)}.")
     module = import_module(f"counterfold.{folder}.{known[_plain(name)].replace('-', '_')}")
     return next(
         member for label, member in inspect.getmembers(module, inspect.isclass) if _plain(label) == _plain(name)
@@ -63,7 +63,7 @@ def build(folder: str, text: str, **given: Any) -> Any:
     found = find(folder, name)
     hints = get_type_hints(found)
     known = [field.name for field in fields(found)]
-    takes = f"takes {words.listed(known)}" if known else "has no parameters"
+    takes = f"takes {messages.join_choices(known)}" if known else "has no parameters"
     texts: dict[str, str] = {}
     part = ""
     for setting in settings:
@@ -77,7 +77,7 @@ def build(folder: str, text: str, **given: Any) -> Any:
         else:
             texts[field], part = value, field if _part(hints[field]) else ""
     if not given.keys() <= set(known):
-        raise ParameterError(f"`{name}` {takes}, got {words.listed(given.keys() - set(known))}.")
+        raise ParameterError(f"`{name}` {takes}, got {messages.join_choices(given.keys() - set(known))}.")
     return found(**{field: _read(field, hints[field], value) for field, value in texts.items()}, **given)
 
 

@@ -7,23 +7,25 @@ from typing import Any, Literal
 
 import numpy as np
 
+from counterfold import kernels
 from counterfold.arrays import Floats, Ints, row_sums, taken
+from counterfold.inputs import Loggers
 from counterfold.log import Kind, Log
-from counterfold.models._given import Given
-from counterfold.models.base import Examples, Lazy, RewardModel
-from counterfold.parts import Loggers
+from counterfold.models.base import Examples, Given, Lazy, RewardModel
 from counterfold.target import Target, as_target
 
-Part = Literal["target_probs", "logging_probs", "model", "action_features", "loggers"]
+Need = Literal["target_probs", "logging_probs", "model", "action_features", "loggers", "all_rows"]
+"""What an estimator or selector may need, and what may be missing."""
 
-NEEDS: dict[Part, str] = {
+NEEDS: dict[Need, str] = {
     "target_probs": "needs the target's probabilities of all actions, but only those of the logged actions were given",
     "logging_probs": "needs the logging policy's probabilities of all actions, but only propensities were given",
     "model": "needs a reward model, but there is none",
     "action_features": "needs features of the actions, but the log has no `action_features`",
     "loggers": "needs a log of several policies, but this one has no `logger` and `logger_probs`",
+    "all_rows": "needs the log in memory; use engine 'memory'",
 }
-"""Why an estimator or selector does not apply, for each part that may be missing."""
+"""Why an estimator or selector does not apply, for each need that may not be met."""
 
 KINDS: dict[Kind, str] = {
     "labels": "is for doses, but the actions of this log are labels",
@@ -39,7 +41,8 @@ class Rows:
     `weights`, `propensity` and `rewards` are always there. `q_logged` and `q_policy` (the reward model's prediction for
     the logged action, and its mean under the target) and `q` (n x A) need a model; `target_probs` and `logging_probs`
     (n x A) have no columns when only the logged actions' probabilities are known, and `action_features` (A x k) none
-    when there are none. `knows` tells. Where actions are doses, the columns of `q` and `target_probs` are the logged
+    when there are none. `has` tells. `unsupported` is the target's probability, row by row, of actions that the log
+    could never take, if that is known. Where actions are doses, the columns of `q` and `target_probs` are the logged
     dose and those that the target would give, and `weights` are smoothed by the rule of thumb.
 
     Of a log that is too large for memory, a sample `stands_for` all rows, and tells what a formula must know of the
@@ -52,6 +55,7 @@ class Rows:
     target_probs: Floats
     logging_probs: Floats
     action_features: Floats
+    unsupported: Floats | None
     loggers: Loggers | None
     model: RewardModel | None
     groups: Ints | None
@@ -79,6 +83,7 @@ class Rows:
             target_probs=target_probs,
             logging_probs=nothing if log.logging_probs is None else log.logging_probs,
             action_features=np.empty((n_actions, 0)) if log.action_features is None else log.action_features,
+            unsupported=target.find_unsupported(log),
             loggers=log.loggers,
             model=model,
             groups=log.group,
@@ -112,6 +117,16 @@ class Rows:
     def target_doses(self) -> Floats:
         """The doses that the target would give (n x m), where actions are doses."""
         return self.examples.doses[:, 1:]
+
+    @property
+    def bandwidth(self) -> float | None:
+        """How near to the target's dose a logged one must be to get any weight; nothing where actions are labels."""
+        return kernels.choose_bandwidth(self.dose) if self.kind == "doses" else None
+
+    @property
+    def all_rows(self) -> bool:
+        """Say whether these are rows of the log itself, and not a sample that stands for it."""
+        return self.stands_for is None
 
     @cached_property
     def q(self) -> Floats:
@@ -157,16 +172,16 @@ class Rows:
         """The predicted reward under the target policy."""
         return row_sums(self.target_probs, self.q)
 
-    def knows(self, part: Part) -> bool:
-        """Say whether a part that may be missing is there."""
-        found = getattr(self, part)
-        return found is not None and (not isinstance(found, np.ndarray) or found.size > 0)
+    def has(self, need: Need) -> bool:
+        """Say whether something that may be missing is there."""
+        found = getattr(self, need)
+        return found.size > 0 if isinstance(found, np.ndarray) else found is not None and found is not False
 
-    def lacks(self, parts: Iterable[Part], kinds: Iterable[Kind] = ("labels", "doses")) -> str | None:
-        """Return why something that needs these parts and such actions does not apply, if so."""
+    def explain_lack(self, needs: Iterable[Need], kinds: Iterable[Kind] = ("labels", "doses")) -> str | None:
+        """Return why what has these needs and takes such actions does not apply, if so."""
         if self.kind not in kinds:
             return KINDS[self.kind]
-        return next((NEEDS[part] for part in parts if not self.knows(part)), None)
+        return next((NEEDS[need] for need in needs if not self.has(need)), None)
 
     def with_policies(self, logging_probs: Floats, target_probs: Floats) -> "Rows":
         """Return the same rows as if one policy (n x A) had logged them and another one were to be valued."""
@@ -190,6 +205,7 @@ class Rows:
             propensity=taken(self.propensity, index),
             target_probs=taken(self.target_probs, index),
             logging_probs=taken(self.logging_probs, index),
+            unsupported=None if self.unsupported is None else taken(self.unsupported, index),
             groups=None if self.groups is None else taken(self.groups, index),
             refit=refit,
         )
@@ -211,6 +227,7 @@ class Rows:
             propensity=all_of("propensity"),
             target_probs=all_of("target_probs"),
             logging_probs=all_of("logging_probs"),
+            unsupported=None,
             groups=None if first.groups is None else all_of("groups"),
             refit=None if first.model is None else partial(all_of, "q"),
         )

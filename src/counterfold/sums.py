@@ -6,12 +6,11 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints, scattered, taken
+from counterfold.arrays import Floats, Ints, taken
 from counterfold.estimates import Estimate
-from counterfold.estimators._mixture import Mixture
 from counterfold.estimators.base import Estimator
-from counterfold.estimators.snips import SNIPS
-from counterfold.parting import Neighbours, Parts, Scattered
+from counterfold.hashing import assign_folds
+from counterfold.partition import ByNumber, Consecutive, Partition
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 
@@ -32,24 +31,26 @@ NEAR = 1 << 15
 class Sums:
     """The sums of several estimators' terms over units: rows, groups, or buckets of either.
 
-    `sizes` are the numbers of rows in each unit and `terms` (terms x units) the sums, in the order of `estimators`,
-    `widths` lines each.
+    `sizes` are the numbers of rows in each unit, `weights` the sums of their weights, and `terms` (terms x units) the
+    sums of terms, in the order of `estimators`, `widths` lines each.
     """
 
     estimators: tuple[Estimator, ...]
     widths: tuple[int, ...]
     sizes: Floats
+    weights: Floats
     terms: Floats = field(repr=False)
 
     @classmethod
-    def of(cls, rows: Rows, estimators: Sequence[Estimator], parts: Parts) -> "Sums":
-        """Return the sums over parts of the rows; estimators of one kind are summed together."""
+    def of(cls, rows: Rows, estimators: Sequence[Estimator], partition: Partition) -> "Sums":
+        """Return the sums over units of the rows; estimators of one class are summed together."""
         found: dict[int, Floats] = {}
-        for places in families(estimators):
-            family = [estimators[place] for place in places]
-            found |= dict(zip(places, type(family[0]).sums(family, rows, parts), strict=True))
+        for places in group_by_class(estimators):
+            alike = [estimators[place] for place in places]
+            found |= dict(zip(places, type(alike[0]).sums(alike, rows, partition), strict=True))
         lines = [found[place] for place in range(len(estimators))]
-        return cls(tuple(estimators), tuple(map(len, lines)), parts.sizes, np.concatenate(lines))
+        terms = np.concatenate(lines) if lines else np.empty((0, len(partition)))
+        return cls(tuple(estimators), tuple(map(len, lines)), partition.sizes, partition.sums(rows.weights), terms)
 
     def __len__(self) -> int:
         """Return the number of units."""
@@ -57,7 +58,8 @@ class Sums:
 
     def __add__(self, other: "Sums") -> "Sums":
         """Return the sums over the rows of both."""
-        return Sums(self.estimators, self.widths, self.sizes + other.sizes, self.terms + other.terms)
+        sizes, weights = self.sizes + other.sizes, self.weights + other.weights
+        return replace(self, sizes=sizes, weights=weights, terms=self.terms + other.terms)
 
     @cached_property
     def lines(self) -> dict[Estimator, slice]:
@@ -71,21 +73,15 @@ class Sums:
     def occupied(self) -> "Sums":
         """Return the same without units that hold no rows."""
         there = self.sizes > 0
-        return self if there.all() else Sums(self.estimators, self.widths, self.sizes[there], self.terms[:, there])
+        return self if there.all() else self.resample(there.astype(np.intp))
 
-    @property
-    def weights(self) -> Floats:
-        """Return the sum of the weights over each unit, which SNIPS knows."""
-        return np.asarray(self.terms[self.lines[SNIPS()]][1])
+    def of_estimator(self, estimator: Estimator) -> Floats:
+        """Return the sums of the terms of one estimator (terms x units)."""
+        return self.terms[self.lines[estimator]]
 
     def totals(self, estimator: Estimator) -> Floats:
         """Return the sum of an estimator's contributions over each unit."""
-        if isinstance(estimator, Mixture):
-            used = [(one, share) for one, share in zip(estimator.parts, estimator.shares, strict=True) if share]
-            return np.asarray(sum(share * self.totals(one) for one, share in used))
-        mine = self.terms[self.lines[estimator]]
-        constant, factors = estimator.weighing(mine.sum(axis=1, keepdims=True) / self.sizes.sum())
-        return np.asarray(constant * self.sizes + (factors * mine).sum(axis=0))
+        return estimator.totals(self.of_estimator, self.sizes)
 
     def estimate(self, name: str, estimator: Estimator) -> Estimate:
         """Return what one of the estimators says; each unit counts as one observation."""
@@ -115,26 +111,27 @@ class Sums:
         some = self.some(estimators)
         return some.values(estimators, some.terms.sum(axis=1, keepdims=True) / some.sizes.sum())[:, 0]
 
-    def weighted(self, counts: Ints) -> "Sums":
+    def resample(self, counts: Ints) -> "Sums":
         """Return the sums as if each unit were there so many times."""
         there = counts > 0
         times = counts[there].astype(np.float64)
-        return Sums(self.estimators, self.widths, self.sizes[there] * times, self.terms[:, there] * times)
+        sizes, weights = self.sizes[there] * times, self.weights[there] * times
+        return replace(self, sizes=sizes, weights=weights, terms=self.terms[:, there] * times)
 
     def some(self, estimators: Sequence[Estimator]) -> "Sums":
         """Return the sums of some of the estimators, once each."""
         kept = tuple(dict.fromkeys(estimators))
         widths = tuple(self.lines[one].stop - self.lines[one].start for one in kept)
-        terms = np.concatenate([self.terms[self.lines[one]] for one in kept])
-        return Sums(kept, widths, self.sizes, terms)
+        terms = np.concatenate([self.of_estimator(one) for one in kept])
+        return replace(self, estimators=kept, widths=widths, terms=terms)
 
     def values(self, estimators: Sequence[Estimator], means: Floats) -> Floats:
-        """Return what some of the estimators say (estimators x parts) from the means of all terms (terms x parts)."""
+        """Return what some of the estimators say (estimators x units) from the means of all terms (terms x units)."""
         return np.stack([one.of_means(means[self.lines[one]]) for one in estimators])
 
 
-def families(estimators: Sequence[Estimator]) -> list[list[int]]:
-    """Return the places of the estimators of each kind."""
+def group_by_class(estimators: Sequence[Estimator]) -> list[list[int]]:
+    """Return the places of the estimators of each class."""
     found: dict[type[Estimator], list[int]] = {}
     for place, estimator in enumerate(estimators):
         found.setdefault(type(estimator), []).append(place)
@@ -143,14 +140,14 @@ def families(estimators: Sequence[Estimator]) -> list[list[int]]:
 
 def values(estimators: Sequence[Estimator], rows: Rows) -> Floats:
     """Return the value of each estimator on all the rows."""
-    sums = Sums.of(rows, estimators, Neighbours.all(len(rows)))
+    sums = Sums.of(rows, estimators, Consecutive.all(len(rows)))
     return sums.values(estimators, sums.terms / sums.sizes)[:, 0]
 
 
 def bucket_of(units: Ints) -> tuple[Ints, int]:
     """Return a bucket for each row from the number of its unit, and how many buckets there are."""
     highest = int(units.max()) + 1
-    return (units, highest) if highest <= BUCKETS else (scattered(units) % BUCKETS, BUCKETS)
+    return (units, highest) if highest <= BUCKETS else (assign_folds(units, BUCKETS), BUCKETS)
 
 
 def bucketed(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums:
@@ -175,21 +172,22 @@ def bucketed(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums:
 def summed(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: int) -> Sums:
     """Return the sums over all buckets, of rows as they come if that is little work, or else of sorted ones."""
     if len(estimators) <= FEW:
-        return Sums.of(rows, estimators, Scattered(bucket, buckets))
+        return Sums.of(rows, estimators, ByNumber(bucket, buckets))
     order = np.argsort(bucket.astype(np.uint16) if buckets <= 1 << 16 else bucket, kind="stable")
-    sizes = np.bincount(bucket, minlength=buckets).astype(np.float64)
-    terms, found = np.empty((0, 0)), None
+    sizes, weights = np.bincount(bucket, minlength=buckets).astype(np.float64), np.zeros(buckets)
+    terms: Floats = np.empty((0, buckets))
+    widths: tuple[int, ...] = ()
     for start in range(0, len(rows), NEAR):
         chosen = order[start : start + NEAR]
-        some = rows.take(chosen, partial(_taken_q, rows, chosen))
         inside = bucket[chosen]
         starts = np.flatnonzero(np.diff(inside, prepend=-1))
-        found = Sums.of(some, estimators, Neighbours(starts, len(chosen)))
+        some = rows.take(chosen, partial(_taken_q, rows, chosen))
+        found = Sums.of(some, estimators, Consecutive(starts, len(chosen)))
         if start == 0:
-            terms = np.zeros((len(found.terms), buckets))
+            terms, widths = np.zeros((len(found.terms), buckets)), found.widths
         terms[:, inside[starts]] += found.terms
-    widths = () if found is None else found.widths
-    return Sums(tuple(estimators), widths, sizes, terms)
+        weights[inside[starts]] += found.weights
+    return Sums(tuple(estimators), widths, sizes, weights, terms)
 
 
 def _taken_q(rows: Rows, chosen: Ints) -> Floats:

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from counterfold import checks, kernels
+from counterfold import kernels
 from counterfold.arrays import Floats
+from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
+from counterfold.inputs import check_matrix, check_policy, count_dimensions
 from counterfold.log import Log
-from counterfold.parts import dimensions, matrix, probabilities_of
 
 FARTHEST = 1e6
 """No target's dose is farther away, in ranges of the logged ones: a reward model's prediction there could overflow."""
@@ -20,27 +21,26 @@ class Target:
     """`logged` holds the probability of each logged action, `probs` (n x A) those of all actions if they are known.
 
     On a log of doses, `doses` (n x m) holds what the target would give, one or several draws per row, and `logged` the
-    density of that at the logged dose, smoothed with a rule-of-thumb `bandwidth`.
+    density of that at the logged dose, smoothed with a rule-of-thumb bandwidth.
     """
 
     logged: Floats
     probs: Floats | None = None
     doses: Floats | None = None
-    bandwidth: float | None = None
 
     @property
     def draws(self) -> int:
         """Return how many doses the target would give in a row."""
         return 1 if self.doses is None else self.doses.shape[1]
 
-    def unsupported(self, log: Log) -> Floats | None:
+    def find_unsupported(self, log: Log) -> Floats | None:
         """Return the probability, row by row, of actions that the log could never take; nothing if that is unknown."""
         if self.probs is None:
             return None
         return np.zeros(len(log)) if log.supports_all else np.where(log.supported, 0.0, self.probs).sum(axis=1)
 
 
-def as_target(value: Any, log: Log) -> Target:
+def as_target(value: Any, log: Log, check: Checker = WHOLE) -> Target:
     """Return a checked target from a matrix (n x A), a vector (n) for logged actions, or a callable of the context.
 
     On a log of doses the target is the dose it would give in each row (n), or several draws of it (n x m).
@@ -48,24 +48,25 @@ def as_target(value: Any, log: Log) -> Target:
     if callable(value):
         value = value(log.context)
     if log.dose is not None:
-        return _of_doses(value, log.dose)
-    if dimensions(value) == 1:
-        logged = checks.floats("target", value, ndim=1)
-        checks.length("target", logged, len(log))
-        checks.probabilities("target", logged)
+        return _of_doses(value, log.dose, check)
+    if count_dimensions(value) == 1:
+        logged = check.floats("target", value, ndim=1)
+        check.length("target", logged, len(log))
+        check.probabilities("target", logged)
         return Target(logged)
-    probs = probabilities_of("target", value, len(log), log.actions)
+    probs = check_policy("target", value, len(log), log.actions, check)
     return Target(probs[np.arange(len(log)), log.action], probs)
 
 
-def _of_doses(value: Any, logged: Floats) -> Target:
-    alone = dimensions(value) == 1
-    doses = checks.floats("target", value, ndim=1)[:, None] if alone else matrix("target", value, len(logged))[0]
-    checks.length("target", doses, len(logged))
+def _of_doses(value: Any, logged: Floats, check: Checker) -> Target:
+    if count_dimensions(value) == 1:
+        doses = check.floats("target", value, ndim=1)[:, None]
+        check.length("target", doses, len(logged))
+    else:
+        doses = check_matrix("target", value, len(logged), check)[0]
     if doses.shape[1] == 0:
-        raise DataError("`target` must hold a dose in every row, got none.")
-    checks.finite("target", doses)
+        raise DataError(f"{check.called('target')} must hold a dose in every row, got none.")
+    check.finite("target", doses)
     near = np.abs(doses - logged.mean()) <= FARTHEST * np.ptp(logged)
-    checks.every("target", doses, near, f"within {FARTHEST:g} times the range of the logged doses")
-    bandwidth = kernels.rule_of_thumb(logged)
-    return Target(kernels.density(logged, doses, bandwidth), doses=doses, bandwidth=bandwidth)
+    check.every("target", doses, near, f"within {FARTHEST:g} times the range of the logged doses")
+    return Target(kernels.smooth_density(logged, doses, kernels.choose_bandwidth(logged)), doses=doses)

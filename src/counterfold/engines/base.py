@@ -1,48 +1,59 @@
-"""Engine: applies a function to all rows of a log, a few at a time, and adds up what it returns."""
+"""Engine: reads a log wherever it is, and turns it with its targets and a reward model into evidence."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
-from counterfold.arrays import Ints
+from counterfold.diagnostics.base import Diagnostic
+from counterfold.estimators.base import Estimator
+from counterfold.evidence import Evidence
+from counterfold.log import Log
 from counterfold.progress import Progress
+from counterfold.rows import Rows
+from counterfold.tables.scan import LogScan
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
-class Batch(NamedTuple):
-    """Some rows as a table, and the number of each in the log."""
-
-    table: "pa.Table"
-    numbers: Ints
+Source = Log | LogScan
+"""A log in memory, or one that is not read yet."""
 
 
-class Additive(Protocol):
-    """What is known of some rows, and can be added to what is known of others."""
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What is asked of an engine: evidence on each of these targets, with this reward model.
 
-    def __add__(self, other: Self, /) -> Self:
-        """Return what is known of the rows of both."""
+    `resolve` is called once for every target, with its rows or a sample of them, and returns the estimators that the
+    evidence must know. `needs_sample` says whether they depend on those rows.
+    """
 
-
-Sum = TypeVar("Sum", bound=Additive)
+    targets: Mapping[str, Any]
+    reward_model: Any
+    resolve: Callable[[str, Rows], Sequence[Estimator]]
+    needs_sample: bool
+    diagnostics: Sequence[Diagnostic]
+    progress: Progress | bool = True
 
 
 class Engine(ABC):
-    """Where and how the rows of one log are read; the same functions run on all engines."""
+    """Where and how a log is read; evidence from all engines answers the same questions."""
+
+    keeps_rows: ClassVar[bool] = False
+    """Whether all rows are at hand, and not sums over them alone."""
+
+    @classmethod
+    @abstractmethod
+    def of(cls, source: Source, threads: int | None) -> Self:
+        """Return the engine for a log."""
+
+    @classmethod
+    @abstractmethod
+    def can_read(cls, source: Source) -> bool:
+        """Say whether the engine can read such a log."""
+
+    @classmethod
+    @abstractmethod
+    def is_best_for(cls, source: Source) -> bool:
+        """Say whether the engine is to be taken where the user does not choose, unless another one is better."""
 
     @abstractmethod
-    def head(self) -> Batch:
-        """Return some rows, the first ones if there is an order."""
-
-    @abstractmethod
-    def rows(self) -> int | None:
-        """Return the number of rows, if it can be known without reading them."""
-
-    @abstractmethod
-    def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
-        """Return the sum of what a function returns for all batches, which have these columns."""
-
-    @abstractmethod
-    def distinct(self, column: str) -> list[Any]:
-        """Return the different values of a column, or keys of its maps, sorted."""
+    def gather(self, request: Request) -> Iterator[tuple[str, Evidence]]:
+        """Yield the evidence on each target, in the order of the targets."""

@@ -1,34 +1,67 @@
 """Files larger than memory, on the cores of this machine."""
 
+import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from counterfold import readers
-from counterfold.engines.base import Batch, Engine, Sum
+from counterfold.engines.base import Source
+from counterfold.engines.passes.batches import Batch, BatchEngine, Sum
 from counterfold.errors import DataError
+from counterfold.log import Log
 from counterfold.pool import Pool
 from counterfold.progress import Progress
 from counterfold.readers.base import Piece, Reader
+from counterfold.tables.scan import LogScan
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
+LARGE, SHARE = 2 << 30, 8
+"""How many bytes a log may have in memory, and that it may take an eighth of the machine's."""
+
+
 @dataclass(frozen=True, eq=False)
-class Local(Engine):
+class Local(BatchEngine):
     """Pieces of a file are read and worked on by several threads, and added up in their order.
 
     Memory holds a few pieces per thread, whatever the size of the file, and the sums do not depend on the threads.
     """
 
+    scan: LogScan
     path: Path
     pool: Pool
+
+    @classmethod
+    def of(cls, source: Source, threads: int | None) -> Self:
+        """Return the engine for a file that is there."""
+        scan: Any = source
+        path = Path(scan.source)
+        readers.reader_of(path)
+        return cls(scan, path, Pool(threads))
+
+    @classmethod
+    def can_read(cls, source: Source) -> bool:
+        """Say whether the log is a path."""
+        return not isinstance(source, Log) and isinstance(source.source, (str, PathLike))
+
+    @classmethod
+    def is_best_for(cls, source: Source) -> bool:
+        """Say whether the log is a file that is too large for memory."""
+        if isinstance(source, Log) or not cls.can_read(source):
+            return False
+        path = Path(source.source)
+        reader = readers.reader_of(path)
+        with readers.readable(path, reader):
+            return reader.size(path) > min(LARGE, machine_memory() // SHARE)
 
     @cached_property
     def reader(self) -> Reader:
@@ -94,3 +127,8 @@ class Local(Engine):
     def _tables(self, piece: Piece) -> Iterator["pa.Table"]:
         with readers.readable(self.path, self.reader):
             yield from piece.tables()
+
+
+def machine_memory() -> int:
+    """Return the bytes of memory that the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 8 * LARGE

@@ -8,20 +8,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from counterfold import errors
 from counterfold.arrays import Ints
-from counterfold.engines.base import Batch, Engine, Sum
+from counterfold.engines.base import Source
+from counterfold.engines.passes.batches import Batch, BatchEngine, Sum
 from counterfold.errors import DataError, ParameterError
+from counterfold.log import Log
 from counterfold.pool import one_blas_thread
 from counterfold.progress import Progress
 from counterfold.readers.base import COMPRESSIONS
 from counterfold.readers.csv import Csv
 from counterfold.readers.json_lines import JsonLines
 from counterfold.readers.parquet import Parquet
+from counterfold.tables.scan import LogScan
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +37,7 @@ HEAD, AT_ONCE, MERGED = 1 << 14, 1 << 17, 32
 
 
 @dataclass(frozen=True, eq=False)
-class Spark(Engine):
+class Spark(BatchEngine):
     """The function runs inside `mapInArrow` on every partition, and a second one adds up what the first returns.
 
     `frame` is a Spark DataFrame of `count` rows. A row's number is its place in the Parquet file that it was read from,
@@ -42,16 +45,29 @@ class Spark(Engine):
     a partition that is computed again, because a worker was lost, gives the same sums.
     """
 
+    scan: LogScan
     frame: Any
     offsets: dict[str, int]
     count: int
 
     @classmethod
-    def of(cls, source: Any) -> "Spark":
-        """Return the engine for a Spark DataFrame, the name of a table, or a path."""
+    def of(cls, source: Source, threads: int | None) -> Self:
+        """Return the engine for a Spark DataFrame, the name of a table, or a path; Spark has threads of its own."""
+        del threads
+        scan: Any = source
         with explained():
-            frame = _frame(source) if isinstance(source, (str, PathLike)) else source
-            return cls(*_numbered(frame))
+            frame = _frame(scan.source) if isinstance(scan.source, (str, PathLike)) else scan.source
+            return cls(scan, *_numbered(frame))
+
+    @classmethod
+    def can_read(cls, source: Source) -> bool:
+        """Say whether the log is a Spark DataFrame, or a text that may name a table or a path."""
+        return not isinstance(source, Log) and (isinstance(source.source, (str, PathLike)) or cls.is_best_for(source))
+
+    @classmethod
+    def is_best_for(cls, source: Source) -> bool:
+        """Say whether the log is a Spark DataFrame."""
+        return not isinstance(source, Log) and type(source.source).__module__.startswith("pyspark.")
 
     def head(self) -> Batch:
         """Return the first rows of the first partitions."""

@@ -3,13 +3,13 @@
 import numpy as np
 
 from counterfold.arrays import Floats, Ints
-from counterfold.parting import Parts
+from counterfold.partition import Partition
 
 CELLS = 4096
 
 
-def excess_sums(target: Floats, logging: Floats, values: Floats, caps: Floats, parts: Parts) -> Floats:
-    r"""Return $\sum_i \sum_a \max(\pi - M \pi_0, 0)\, q$ over each part, for every cap M (caps x parts).
+def excess_sums(target: Floats, logging: Floats, values: Floats, caps: Floats, partition: Partition) -> Floats:
+    r"""Return $\sum_i \sum_a \max(\pi - M \pi_0, 0)\, q$ over each unit, for every cap M (caps x units).
 
     A pair of row and action counts for the caps below its weight: each pair goes into the bin between two caps, and the
     sums for a cap are those of all bins above it.
@@ -18,13 +18,13 @@ def excess_sums(target: Floats, logging: Floats, values: Floats, caps: Floats, p
     bins = len(caps) + 1
     with np.errstate(divide="ignore", invalid="ignore"):
         below = caps_below(target / logging, caps[order])
-    place = (below + parts.of_rows[:, None] * bins).ravel()
+    place = (below + partition.of_rows[:, None] * bins).ravel()
     taken, logged = (
-        np.bincount(place, (probs * values).ravel(), len(parts) * bins).reshape(-1, bins)[:, :0:-1].cumsum(axis=1)
+        np.bincount(place, (probs * values).ravel(), len(partition) * bins).reshape(-1, bins)[:, :0:-1].cumsum(axis=1)
         for probs in (target, logging)
     )
     ascending = np.where(caps[order] < np.inf, caps[order], 0.0)
-    found = np.empty((len(caps), len(parts)))
+    found = np.empty((len(caps), len(partition)))
     found[order] = (taken[:, ::-1] - ascending * logged[:, ::-1]).T
     return found
 

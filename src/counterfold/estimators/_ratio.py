@@ -1,9 +1,12 @@
 """Estimators that are not linear in the rows: what they sum, and what they make of the sums."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 
+from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.estimators.base import Estimator
 from counterfold.rows import Rows
@@ -26,10 +29,48 @@ class Ratio(Estimator):
         constant, factors = self.weighing(terms.mean(axis=1))
         return np.asarray(constant + factors @ terms)
 
+    def of_means(self, means: Floats) -> Floats:
+        """Return the constant plus the factors times the means."""
+        constant, factors = self.weighing(means)
+        return np.asarray(constant + (factors * means).sum(axis=0))
 
-def ratio(above: Floats, below: Floats) -> Floats:
-    """Return the ratio, 0 where there is nothing to divide by."""
-    return np.divide(above, below, out=np.zeros_like(above), where=below != 0)
+
+class Capped(Ratio):
+    """A self-normalised mean of outcomes under weights of which none is above `max_weight`.
+
+    It sums one more term than its value needs, the weighted squares of the outcomes, so that sums over rows also tell
+    how much outcomes vary under the capped weights; `outcome_sums` finds what tells.
+    """
+
+    max_weight: float
+
+    def __post_init__(self) -> None:
+        """Check the cap."""
+        checks.at_least(0, max_weight=self.max_weight)
+
+    @abstractmethod
+    def outcomes(self, rows: Rows) -> Floats:
+        """Return what is averaged."""
+
+    @abstractmethod
+    def levels(self, rows: Rows) -> Sequence[Floats]:
+        """Return the terms that come before those of the outcomes."""
+
+    def terms(self, rows: Rows) -> Floats:
+        """Return the levels, weighted outcomes, weights and weighted squares."""
+        weights, outcomes = np.minimum(rows.weights, self.max_weight), self.outcomes(rows)
+        weighted = weights * outcomes
+        return np.stack([*self.levels(rows), weighted, weights, weighted * outcomes])
+
+    @staticmethod
+    def outcome_sums(sums: Floats) -> Floats:
+        """Return the sums of weighted outcomes, weights and weighted squares, from those of all terms."""
+        return sums[-3:]
+
+    @classmethod
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        """Return caps by how much weight they leave."""
+        return [cls(cap) for cap in share_grid(rows.weights)]  # type: ignore[call-arg] # the only field
 
 
 SHARES = (0.1, 0.3, 0.6, 0.9)

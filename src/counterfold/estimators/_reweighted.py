@@ -9,7 +9,7 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.estimators.base import Estimator
-from counterfold.parting import Parts
+from counterfold.partition import Partition
 from counterfold.rows import Rows
 
 LARGEST = 1 << 19
@@ -40,12 +40,12 @@ class Reweighted(Estimator):
         return rows.q_policy + weights * rows.residuals if self.corrects else weights * rows.rewards
 
     @classmethod
-    def sums(cls, family: Sequence[Self], rows: Rows, parts: Parts) -> Floats:
+    def sums(cls, grid: Sequence[Self], rows: Rows, partition: Partition) -> Floats:
         """Return the sums of the contributions, several parameters at a time."""
-        column = np.array([one.parameter for one in family])[:, None]
+        column = np.array([one.parameter for one in grid])[:, None]
         outcome = rows.residuals if cls.corrects else rows.rewards
         step = max(1, LARGEST // len(rows))
-        starts = range(0, len(family), step)
-        weighed = [parts.products(cls.reweighed(rows, column[start : start + step]), outcome) for start in starts]
+        starts = range(0, len(grid), step)
+        weighed = [partition.products(cls.reweighed(rows, column[start : start + step]), outcome) for start in starts]
         found = np.concatenate(weighed)[:, None, :]
-        return found + parts.sums(rows.q_policy) if cls.corrects else found
+        return found + partition.sums(rows.q_policy) if cls.corrects else found

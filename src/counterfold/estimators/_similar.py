@@ -5,9 +5,6 @@ import numpy as np
 from counterfold.arrays import Floats, Ints, row_sums
 from counterfold.rows import Rows
 
-MANY = 10_000
-"""More clusters than there are actions, so that every action is one."""
-
 
 def pooled_weights(rows: Rows, spread: Floats) -> Floats:
     r"""Return the weights of the logged actions after both policies were spread over similar actions.

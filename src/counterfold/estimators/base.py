@@ -1,7 +1,7 @@
 """Estimator: turns rows into one contribution per row; their mean is the estimate, their spread its error."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import ClassVar, Self
 
@@ -12,21 +12,28 @@ from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.estimates import standard_error
 from counterfold.log import Kind
-from counterfold.parting import Parts
-from counterfold.rows import Part, Rows
+from counterfold.partition import Partition
+from counterfold.rows import Need, Rows
+
+
+MANY = 10_000
+"""More clusters than there are actions, so that every action is one."""
 
 
 class Estimator(ABC):
     """A frozen dataclass whose fields are its parameters."""
 
-    needs: ClassVar[tuple[Part, ...]] = ()
-    """The parts of `Rows` that may be missing and without which the estimator does not apply."""
+    needs: ClassVar[tuple[Need, ...]] = ()
+    """What may be missing of `Rows`, and without which the estimator does not apply."""
 
     kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
     """What an action may be."""
 
     rowwise: ClassVar[bool] = True
     """Whether the terms of a row depend on nothing else, given its predictions."""
+
+    has_rule: ClassVar[bool] = False
+    """Whether its authors gave a rule to choose its parameter, which is `risk`."""
 
     limits: ClassVar[Mapping[float, str]] = {}
     """What the estimator equals at some values of its parameter: another estimator's name, or a few words."""
@@ -40,27 +47,30 @@ class Estimator(ABC):
         return float(self.contributions(rows).mean())
 
     def terms(self, rows: Rows) -> Floats:
-        """Return what must be summed to know the estimate on any part of the rows (terms x n)."""
+        """Return what must be summed to know the estimate on any of the rows (terms x n)."""
         return self.contributions(rows)[None]
 
     def weighing(self, means: Floats) -> tuple[Floats, Floats]:
-        """Return a constant and a factor for each term, by the means (terms x parts) of the terms.
+        """Return a constant and a factor for each term, by the means (terms x units) of the terms.
 
         A row's contribution is the constant plus the factors times its terms, and so is the estimate with the means.
         """
         return np.zeros_like(means[0]), np.ones_like(means)
 
     def of_means(self, means: Floats) -> Floats:
-        """Return the estimate on each part of some rows from the means of the terms there (terms x parts)."""
-        if type(self).weighing is Estimator.weighing:
-            return np.asarray(means[0])
-        constant, factors = self.weighing(means)
-        return np.asarray(constant + (factors * means).sum(axis=0))
+        """Return the estimate on each of several units from the means of the terms there (terms x units)."""
+        return np.asarray(means[0])
+
+    def totals(self, sums_of: Callable[["Estimator"], Floats], sizes: Floats) -> Floats:
+        """Return the sum of the contributions over each unit, from the sums of terms and the numbers of rows there."""
+        mine = sums_of(self)
+        constant, factors = self.weighing(mine.sum(axis=1, keepdims=True) / sizes.sum())
+        return np.asarray(constant * sizes + (factors * mine).sum(axis=0))
 
     @classmethod
-    def sums(cls, family: Sequence[Self], rows: Rows, parts: Parts) -> Floats:
-        """Return the sums of all terms of several such estimators over parts of the rows (family x terms x parts)."""
-        return np.stack([parts.sums(one.terms(rows)) for one in family])
+    def sums(cls, grid: Sequence[Self], rows: Rows, partition: Partition) -> Floats:
+        """Return the sums of all terms of several such estimators over units of the rows (grid x terms x units)."""
+        return np.stack([partition.sums(one.terms(rows)) for one in grid])
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
@@ -70,8 +80,8 @@ class Estimator(ABC):
 
     @classmethod
     def has_grid(cls) -> bool:
-        """Say whether the class has candidates of its own, which may depend on the rows."""
-        return cls.candidates.__func__ is not Estimator.candidates.__func__  # type: ignore[attr-defined]
+        """Say whether the class has a parameter, whose grid may depend on the rows."""
+        return bool(fields(cls))  # type: ignore[arg-type]
 
     @classmethod
     def suggested(cls, rows: Rows, delta: float) -> Sequence[Self]:
@@ -84,14 +94,14 @@ class Estimator(ABC):
         del rows, delta
         raise ParameterError(f"{type(self).__name__} has no tuning rule of its own; use another selector.")
 
-    def uses(self, part: Part) -> bool:
-        """Say whether the contributions depend on a part of the rows that may be missing."""
-        return part in self.needs
+    def uses(self, need: Need) -> bool:
+        """Say whether the contributions depend on something that may be missing."""
+        return need in self.needs
 
     @classmethod
     def obstacle(cls, rows: Rows) -> str | None:
         """Return why the estimator does not apply to these rows, if so."""
-        return rows.lacks(cls.needs, cls.kinds)
+        return rows.explain_lack(cls.needs, cls.kinds)
 
     @property
     def name(self) -> str:
@@ -122,5 +132,5 @@ def bounded_risk(estimator: Estimator, rows: Rows, bias: float) -> float:
 
 def bandwidths(rows: Rows) -> list[float]:
     """Return bandwidths from a quarter of the rule of thumb to its double."""
-    usual = kernels.rule_of_thumb(rows.dose)
+    usual = kernels.choose_bandwidth(rows.dose)
     return geometric(usual / 4, usual * 2, 13)

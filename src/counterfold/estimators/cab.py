@@ -12,8 +12,8 @@ from counterfold.arrays import Floats, row_sums
 from counterfold.estimators._caps import excess_sums
 from counterfold.estimators.base import Estimator, weight_grid
 from counterfold.estimators.truncated_ips import TruncatedIPS
-from counterfold.parting import Parts
-from counterfold.rows import Part, Rows
+from counterfold.partition import Partition
+from counterfold.rows import Need, Rows
 
 SEVERAL = 6
 """From how many caps on it pays to look at each weight once."""
@@ -37,7 +37,7 @@ class CAB(Estimator):
 
     max_weight: float = 10.0
     limits: ClassVar[Mapping[float, str]] = {0.0: "dm", math.inf: "ips"}
-    needs: ClassVar[tuple[Part, ...]] = ("target_probs", "logging_probs", "model")
+    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "logging_probs", "model")
 
     def __post_init__(self) -> None:
         """Check the cap."""
@@ -52,13 +52,13 @@ class CAB(Estimator):
         return row_sums(excess, rows.q) + capped
 
     @classmethod
-    def sums(cls, family: Sequence[Self], rows: Rows, parts: Parts) -> Floats:
+    def sums(cls, grid: Sequence[Self], rows: Rows, partition: Partition) -> Floats:
         """Return the sums of the contributions, under all caps at once if there are several."""
-        if len(family) < SEVERAL:
-            return np.stack([parts.sums(one.terms(rows)) for one in family])
-        caps = np.array([one.max_weight for one in family])
-        excess = excess_sums(rows.target_probs, rows.logging_probs, rows.q, caps, parts)
-        capped = TruncatedIPS.sums([TruncatedIPS(cap) for cap in caps.tolist()], rows, parts)
+        if len(grid) < SEVERAL:
+            return np.stack([partition.sums(one.terms(rows)) for one in grid])
+        caps = np.array([one.max_weight for one in grid])
+        excess = excess_sums(rows.target_probs, rows.logging_probs, rows.q, caps, partition)
+        capped = TruncatedIPS.sums([TruncatedIPS(cap) for cap in caps.tolist()], rows, partition)
         return capped + excess[:, None, :]
 
     @classmethod

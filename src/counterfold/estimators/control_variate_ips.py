@@ -7,8 +7,8 @@ from typing import ClassVar, Self
 import numpy as np
 
 from counterfold import checks
-from counterfold.arrays import Floats
-from counterfold.estimators._ratio import Ratio, ratio
+from counterfold.arrays import Floats, ratio
+from counterfold.estimators._ratio import Ratio
 from counterfold.rows import Rows
 
 

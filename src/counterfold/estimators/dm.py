@@ -6,7 +6,7 @@ from typing import ClassVar
 from counterfold.arrays import Floats
 from counterfold.estimators.base import Estimator
 from counterfold.log import Kind
-from counterfold.rows import Part, Rows
+from counterfold.rows import Need, Rows
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class DM(Estimator):
     array([0.56, 0.44, 0.6 , 0.52])
     """
 
-    needs: ClassVar[tuple[Part, ...]] = ("target_probs", "model")
+    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "model")
     kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
 
     def contributions(self, rows: Rows) -> Floats:

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from counterfold.arrays import Floats
 from counterfold.estimators.base import Estimator
-from counterfold.rows import Part, Rows
+from counterfold.rows import Need, Rows
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class DR(Estimator):
     array([ 0.16, -0.36,  1.  ,  2.12])
     """
 
-    needs: ClassVar[tuple[Part, ...]] = ("target_probs", "model")
+    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "model")
 
     def contributions(self, rows: Rows) -> Floats:
         """Return corrected predictions."""

@@ -12,7 +12,7 @@ from counterfold.arrays import Floats
 from counterfold.estimators._reweighted import Reweighted
 from counterfold.estimators.base import bounded_risk, geometric, weight_grid
 from counterfold.estimators.dr import DR
-from counterfold.rows import Part, Rows
+from counterfold.rows import Need, Rows
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,9 @@ class DRos(Reweighted):
 
     shrinkage: float = 100.0
     corrects: ClassVar[bool] = True
+    has_rule: ClassVar[bool] = True
     limits: ClassVar[Mapping[float, str]] = {0.0: "dm", math.inf: "dr"}
-    needs: ClassVar[tuple[Part, ...]] = ("target_probs", "model")
+    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "model")
 
     def __post_init__(self) -> None:
         """Check the parameter."""

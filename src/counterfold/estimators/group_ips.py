@@ -9,7 +9,7 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats, row_sums
 from counterfold.estimators.base import Estimator
-from counterfold.rows import Part, Rows
+from counterfold.rows import Need, Rows
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class GroupIPS(Estimator):
     groups: int = 8
     rowwise: ClassVar[bool] = False
     limits: ClassVar[Mapping[float, str]] = {1: "the mean reward"}
-    needs: ClassVar[tuple[Part, ...]] = ("target_probs", "logging_probs", "model")
+    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "logging_probs", "model")
 
     def __post_init__(self) -> None:
         """Check the number of groups."""

@@ -33,6 +33,7 @@ class IPSLambda(Reweighted):
     """
 
     mix: float = 0.1
+    has_rule: ClassVar[bool] = True
     limits: ClassVar[Mapping[float, str]] = {0.0: "ips", 1.0: "the mean reward"}
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from counterfold import checks, kernels
 from counterfold.arrays import Floats
 from counterfold.estimators.base import Estimator, bandwidths
 from counterfold.log import Kind
-from counterfold.rows import Part, Rows
+from counterfold.rows import Need, Rows
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class KernelDR(Estimator):
     bandwidth: float = 1.0
     limits: ClassVar[Mapping[float, str]] = {math.inf: "dm"}
     kinds: ClassVar[tuple[Kind, ...]] = ("doses",)
-    needs: ClassVar[tuple[Part, ...]] = ("model",)
+    needs: ClassVar[tuple[Need, ...]] = ("model",)
 
     def __post_init__(self) -> None:
         """Check the bandwidth."""
@@ -39,7 +39,7 @@ class KernelDR(Estimator):
 
     def contributions(self, rows: Rows) -> Floats:
         """Return predictions, corrected by weighted residuals."""
-        weights = kernels.density(rows.dose, rows.target_doses, self.bandwidth) / rows.propensity
+        weights = kernels.smooth_density(rows.dose, rows.target_doses, self.bandwidth) / rows.propensity
         return rows.q_policy + weights * rows.residuals
 
     @classmethod

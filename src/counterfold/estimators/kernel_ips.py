@@ -39,7 +39,7 @@ class KernelIPS(Estimator):
 
     def contributions(self, rows: Rows) -> Floats:
         """Return rewards weighted by how near their doses are."""
-        return kernels.density(rows.dose, rows.target_doses, self.bandwidth) / rows.propensity * rows.rewards
+        return kernels.smooth_density(rows.dose, rows.target_doses, self.bandwidth) / rows.propensity * rows.rewards
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

@@ -6,9 +6,9 @@ from typing import ClassVar, Self
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators._similar import MANY, cluster_grid, clusters, pooled_weights, same
-from counterfold.estimators.base import Estimator
-from counterfold.rows import Part, Rows
+from counterfold.estimators._similar import cluster_grid, clusters, pooled_weights, same
+from counterfold.estimators.base import MANY, Estimator
+from counterfold.rows import Need, Rows
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class LearnedMIPS(Estimator):
     clusters: int = 8
     rowwise: ClassVar[bool] = False
     limits: ClassVar[Mapping[float, str]] = {1: "the mean reward", MANY: "ips"}
-    needs: ClassVar[tuple[Part, ...]] = ("target_probs", "logging_probs", "model")
+    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "logging_probs", "model")
 
     def __post_init__(self) -> None:
         """Check the number of clusters."""

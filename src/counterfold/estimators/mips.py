@@ -11,7 +11,7 @@ from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.estimators._similar import pooled_weights, same
 from counterfold.estimators.base import Estimator
-from counterfold.rows import Part, Rows
+from counterfold.rows import Need, Rows
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class MIPS(Estimator):
 
     dimensions: float = math.inf
     limits: ClassVar[Mapping[float, str]] = {0: "the mean reward"}
-    needs: ClassVar[tuple[Part, ...]] = ("target_probs", "logging_probs", "action_features")
+    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "logging_probs", "action_features")
 
     def __post_init__(self) -> None:
         """Check the number of dimensions."""

@@ -11,7 +11,7 @@ from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.estimators._similar import distances, pooled_weights
 from counterfold.estimators.base import Estimator, geometric
-from counterfold.rows import Part, Rows
+from counterfold.rows import Need, Rows
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class PolicyConvolution(Estimator):
 
     bandwidth: float = 1.0
     limits: ClassVar[Mapping[float, str]] = {0.0: "mips", math.inf: "the mean reward"}
-    needs: ClassVar[tuple[Part, ...]] = ("target_probs", "logging_probs", "action_features")
+    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "logging_probs", "action_features")
 
     def __post_init__(self) -> None:
         """Check the bandwidth."""

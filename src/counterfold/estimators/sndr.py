@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from counterfold.arrays import Floats
-from counterfold.estimators._ratio import Ratio, ratio
-from counterfold.rows import Part, Rows
+from counterfold.arrays import Floats, ratio
+from counterfold.estimators._ratio import Ratio
+from counterfold.rows import Need, Rows
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class SNDR(Ratio):
     array([0.425, 0.006, 0.863, 1.252])
     """
 
-    needs: ClassVar[tuple[Part, ...]] = ("target_probs", "model")
+    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "model")
 
     def terms(self, rows: Rows) -> Floats:
         """Return predictions, weighted residuals and weights."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats
-from counterfold.estimators._ratio import Ratio, ratio
+from counterfold.arrays import Floats, ratio
+from counterfold.estimators._ratio import Ratio
 from counterfold.rows import Rows
 
 

@@ -12,7 +12,7 @@ from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.estimators._reweighted import Reweighted
 from counterfold.estimators.base import bounded_risk, weight_grid
-from counterfold.rows import Part, Rows
+from counterfold.rows import Need, Rows
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,9 @@ class SwitchDR(Reweighted):
 
     threshold: float = 10.0
     corrects: ClassVar[bool] = True
+    has_rule: ClassVar[bool] = True
     limits: ClassVar[Mapping[float, str]] = {0.0: "dm", math.inf: "dr"}
-    needs: ClassVar[tuple[Part, ...]] = ("target_probs", "model")
+    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "model")
 
     def __post_init__(self) -> None:
         """Check the threshold."""
@@ -57,7 +58,7 @@ class SwitchDR(Reweighted):
     def risk(self, rows: Rows, delta: float) -> float:
         """Return the variance plus the square of the bound on the bias."""
         del delta
-        reason = rows.lacks(["logging_probs"])
+        reason = rows.explain_lack(["logging_probs"])
         if reason:
             raise ParameterError(f"the tuning rule of SwitchDR {reason}.")
         switched = rows.target_probs > self.threshold * rows.logging_probs if self.threshold < math.inf else False

@@ -28,6 +28,7 @@ class TruncatedIPS(Reweighted):
     """
 
     max_weight: float = 10.0
+    has_rule: ClassVar[bool] = True
     limits: ClassVar[Mapping[float, str]] = {0.0: "0", math.inf: "ips"}
 
     def __post_init__(self) -> None:

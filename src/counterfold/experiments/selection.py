@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 import counterfold
-from counterfold.answers import evaluate
+from counterfold.evaluation import evaluate
 from counterfold.errors import ParameterError, SupportWarning
 from counterfold.estimates import standard_error
 from counterfold.estimators.base import Estimator
@@ -22,7 +22,7 @@ from counterfold.estimators.dr import DR
 from counterfold.estimators.ips import IPS
 from counterfold.estimators.sndr import SNDR
 from counterfold.estimators.snips import SNIPS
-from counterfold.evaluation import Evaluation
+from counterfold.evaluation.result import Evaluation
 from counterfold.experiments.bandits import FAMILIES, Asked, bandit
 from counterfold.experiments.contest import ORACLE
 from counterfold.experiments.datasets import NAMES

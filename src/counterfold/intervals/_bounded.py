@@ -32,5 +32,5 @@ class Bounded(Interval):
         high = most if self.high is None else value + units.largest * (self.high - value)
         slack = TOLERANCE * (high - low)
         good = (units.values >= low - slack) & (units.values <= high + slack)
-        checks.every("contributions", units.values, good, f"in [{low:g}, {high:g}]")
+        checks.WHOLE.every("contributions", units.values, good, f"in [{low:g}, {high:g}]")
         return low, high

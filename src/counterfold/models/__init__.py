@@ -3,15 +3,20 @@
 from dataclasses import dataclass
 from typing import Any
 
-from counterfold import checks, registry
+from counterfold import registry
 from counterfold.arrays import Floats
+from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError, ParameterError
+from counterfold.inputs import check_matrix, count_dimensions, order_columns
 from counterfold.log import Kind, Log
-from counterfold.models._given import Given
+from counterfold.models._streamed import ModelStream as ModelStream
+from counterfold.models._streamed import ModelSums as ModelSums
+from counterfold.models._streamed import Streamed as Streamed
+from counterfold.models._streamed import fitted_on as fitted_on
+from counterfold.models._streamed import model_stream as model_stream
 from counterfold.models.action_encoded import ActionEncoded
-from counterfold.models.base import RewardModel
+from counterfold.models.base import Given, RewardModel
 from counterfold.models.per_action import PerAction
-from counterfold.parts import arranged, dimensions, matrix
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,7 @@ DEFAULTS: dict[Kind, str] = {"labels": "cross-fitted", "doses": "ridge-on-dose"}
 """The reward model for each kind of action, where the user does not say."""
 
 
-def as_model(value: Any, log: Log, draws: int = 1) -> RewardModel | None:
+def as_model(value: Any, log: Log, draws: int = 1, check: Checker = WHOLE) -> RewardModel | None:
     """Return a reward model from one or its name, from a scikit-learn estimator or predictions, or None from None.
 
     Predictions have a column for every action; or, on a log of doses, for the logged dose and each of the target's
@@ -48,20 +53,21 @@ def as_model(value: Any, log: Log, draws: int = 1) -> RewardModel | None:
         if not value.suits(log.kind):
             raise ParameterError(f"`reward_model` must suit actions that are {log.kind}, got {type(value).__name__}.")
         return value
-    if dimensions(value) == 2:
-        return Given(_predictions(value, log, draws))
+    if count_dimensions(value) == 2:
+        return Given(_predictions(value, log, draws, check))
     raise ParameterError(
-        "`reward_model` must be a reward model, a scikit-learn estimator or predictions with one row per row of the "
+        f"{check.called('reward_model')} must be a reward model, a scikit-learn estimator or predictions with one row per row of the "
         f"log and one column per action, got {type(value).__name__}."
     )
 
 
-def _predictions(value: Any, log: Log, draws: int) -> Floats:
-    array, columns = matrix("reward_model", value, len(log))
+def _predictions(value: Any, log: Log, draws: int, check: Checker) -> Floats:
+    matrix = check_matrix("reward_model", value, len(log), check)
+    array = matrix[0]
     if log.kind == "labels":
-        array = arranged("reward_model", array, columns, log.actions)
+        array = order_columns("reward_model", matrix, log.actions, check)
     elif array.shape[1] != 1 + draws:
         wanted = f"the logged dose and each of the target's ({1 + draws} columns)"
-        raise DataError(f"`reward_model` must predict {wanted}, got {array.shape[1]}.")
-    checks.finite("reward_model", array)
+        raise DataError(f"{check.called('reward_model')} must predict {wanted}, got {array.shape[1]}.")
+    check.finite("reward_model", array)
     return array

@@ -1,13 +1,12 @@
 """What linear models are solved from: sums over rows, for each action, of products of [1, x, r] with each other."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
 from counterfold.arrays import Floats, Ints
-from counterfold.models.base import Examples, Predictor, TrainedModel
+from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel
 
 
 class Summed(TrainedModel):
@@ -23,32 +22,8 @@ class Summed(TrainedModel):
         return self
 
     @abstractmethod
-    def from_moments(self, sums: Floats, fixed: Floats, scaling: "Scaling") -> Predictor:
+    def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
         """Return the models of all actions from sums, and what `constants` said of the rows."""
-
-
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """Centre and scale of the columns: sums of large raw numbers would lose digits; the penalty is scaled back."""
-
-    centre: Floats
-    scale: Floats
-
-    @classmethod
-    def of(cls, context: Floats) -> Self:
-        """Return the means and standard deviations, 1 for columns that do not vary."""
-        centre, spread = context.mean(axis=0), context.std(axis=0)
-        return cls(centre, np.where(spread > np.maximum(1e-12 * np.abs(centre), 1e-100), spread, 1.0))
-
-    def scaled(self, context: Floats) -> Floats:
-        """Return the columns centred and scaled."""
-        scaled = context - self.centre
-        scaled /= self.scale
-        return scaled
-
-    def apply(self, examples: Examples) -> Examples:
-        """Return the rows with scaled context."""
-        return replace(examples, context=self.scaled(examples.context))
 
 
 def standardised(sums: Floats, scaling: Scaling, columns: Floats) -> tuple[Floats, Scaling]:

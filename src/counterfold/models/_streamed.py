@@ -6,10 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from counterfold.arrays import Bools, Floats, Ints, scattered
+from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import ParameterError
-from counterfold.models._moments import Scaling, Summed, moments, standardised, table_of
-from counterfold.models.base import Examples, Predictor, RewardModel, TrainedModel, constant, extremes
+from counterfold.hashing import assign_folds
+from counterfold.models._moments import Summed, moments, standardised, table_of
+from counterfold.models.base import Examples, Predictor, RewardModel, Scaling, TrainedModel, constant, extremes
 from counterfold.models.cross_fitted import CrossFitted
 
 CELLS, SYSTEMS, NUMBERS, FOLDS = 100, 4000, 1 << 23, 5
@@ -34,7 +35,7 @@ class Streamed(RewardModel):
         """Return the predictions of each row's own predictor."""
         if len(self.predictors) == 1:
             return self.predictors[0](examples)
-        fold = scattered(examples.units) % len(self.predictors)
+        fold = assign_folds(examples.units, len(self.predictors))
         q = np.empty((len(examples), examples.n_actions))
         for number, predict in enumerate(self.predictors):
             mine = np.flatnonzero(fold == number)
@@ -83,7 +84,7 @@ class ModelStream:
     def sums(self, examples: Examples) -> ModelSums:
         """Return the sums of some rows."""
         rows, counts = self.scaling.apply(examples), self.model.counts(examples)
-        cell = scattered(examples.units) % self.cells
+        cell = assign_folds(examples.units, self.cells)
         codes: Ints = cell * self.n_actions + examples.actions
         number, shape = self.cells * self.n_actions, (self.cells, self.n_actions)
         found = moments(table_of(rows) * np.sqrt(counts)[:, None], codes, number)
@@ -138,6 +139,6 @@ def fitted_on(sample: Examples, model: RewardModel) -> Streamed:
         raise ParameterError(
             f"`reward_model` must be one that can be fitted on some rows and used on others, got {name}."
         )
-    fold = scattered(sample.units) % folds
+    fold = assign_folds(sample.units, folds)
     predictors = tuple(plain.fit(sample.take(np.flatnonzero(fold != number))) for number in range(folds))
     return Streamed(predictors, predictors)

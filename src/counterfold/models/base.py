@@ -63,6 +63,9 @@ class RewardModel(ABC):
     learns: ClassVar[bool] = True
     """Whether predictions depend on which rows are given."""
 
+    is_in_sample: ClassVar[bool] = False
+    """Whether rows are predicted by a model that was fitted on them, too."""
+
     kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
     """What an action may be."""
 
@@ -91,8 +94,32 @@ class RewardModel(ABC):
             )
 
 
+@dataclass(frozen=True, eq=False)
+class Given(RewardModel):
+    r"""Predicted rewards $\hat q(x_i, a)$ (n x A) that the user brings; nothing is ever fitted.
+
+    On a log of doses the columns are the logged dose and what the target would give. Predictions from a model trained
+    on other data keep DR unbiased, which in-sample predictions do not promise.
+
+    >>> import numpy as np
+    >>> import counterfold as cf
+    >>> cf.example_rows(cf.Given(np.full((4, 2), 0.5))).q_policy
+    array([0.5, 0.5, 0.5, 0.5])
+    """
+
+    values: Floats
+    learns: ClassVar[bool] = False
+    kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
+
+    def predictions(self, examples: Examples) -> Floats:
+        """Return the given predictions of these rows."""
+        return self.values[examples.ids]
+
+
 class TrainedModel(RewardModel):
     """A reward model that can be fitted on some rows and used on others."""
+
+    is_in_sample: ClassVar[bool] = True
 
     @abstractmethod
     def fit(self, examples: Examples) -> Predictor:
@@ -101,6 +128,30 @@ class TrainedModel(RewardModel):
     def predictions(self, examples: Examples) -> Floats:
         """Return in-sample predictions."""
         return self.fit(examples)(examples)
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Centre and scale of the columns: sums of large raw numbers would lose digits; the penalty is scaled back."""
+
+    centre: Floats
+    scale: Floats
+
+    @classmethod
+    def of(cls, context: Floats) -> Self:
+        """Return the means and standard deviations, 1 for columns that do not vary."""
+        centre, spread = context.mean(axis=0), context.std(axis=0)
+        return cls(centre, np.where(spread > np.maximum(1e-12 * np.abs(centre), 1e-100), spread, 1.0))
+
+    def scaled(self, context: Floats) -> Floats:
+        """Return the columns centred and scaled."""
+        scaled = context - self.centre
+        scaled /= self.scale
+        return scaled
+
+    def apply(self, examples: Examples) -> Examples:
+        """Return the rows with scaled context."""
+        return replace(examples, context=self.scaled(examples.context))
 
 
 def constants(examples: Examples) -> Floats:

@@ -6,7 +6,8 @@ from typing import Self
 import numpy as np
 
 from counterfold import checks
-from counterfold.arrays import Floats, scattered
+from counterfold.arrays import Floats
+from counterfold.hashing import assign_folds
 from counterfold.log import Kind
 from counterfold.models.base import Examples, RewardModel, TrainedModel
 from counterfold.models.shared_ridge import SharedRidge
@@ -46,7 +47,7 @@ class CrossFitted(RewardModel):
         """Return predictions fold by fold."""
         model = self.model.tuned(examples)
         q = np.zeros((len(examples), examples.n_actions))
-        fold = scattered(examples.units) % self.folds
+        fold = assign_folds(examples.units, self.folds)
         for number in range(self.folds):
             inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
             if len(inside) and len(outside):

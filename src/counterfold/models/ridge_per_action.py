@@ -8,8 +8,8 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.models._moments import Scaling, Summed, moments, table_of
-from counterfold.models.base import Examples, Lazy, Predictor, constants
+from counterfold.models._moments import Summed, moments, table_of
+from counterfold.models.base import Examples, Lazy, Predictor, Scaling, constants
 
 WEAK = 1e-6
 """Below this, a penalty on scaled columns cannot hold down rounding errors by itself."""

@@ -7,9 +7,10 @@ from typing import Self
 import numpy as np
 
 from counterfold import checks
-from counterfold.arrays import Floats, scattered
-from counterfold.models._moments import Scaling, Summed, moments, table_of
-from counterfold.models.base import Examples, Predictor
+from counterfold.arrays import Floats
+from counterfold.hashing import assign_folds
+from counterfold.models._moments import Summed, moments, table_of
+from counterfold.models.base import Examples, Predictor, Scaling
 
 FOLDS, LEAST = 5, 0.1
 PENALTIES, COMMON = (1.0, 10.0, 100.0, 1000.0, 10000.0), (1.0, 30.0, 1000.0)
@@ -58,7 +59,7 @@ class SharedRidge(Summed):
 
     def tuned(self, examples: Examples) -> Self:
         """Return the model with the penalties that predict rows best that it was not fitted on."""
-        table, fold = self._table(examples, Scaling.of(examples.context)), scattered(examples.units) % FOLDS
+        table, fold = self._table(examples, Scaling.of(examples.context)), assign_folds(examples.units, FOLDS)
         parts = [np.flatnonzero(fold == number) for number in range(FOLDS)]
         return self.tuned_on(
             np.stack([moments(table[one], examples.actions[one], examples.n_actions) for one in parts])

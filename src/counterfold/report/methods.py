@@ -11,15 +11,16 @@ from rich.console import ConsoleRenderable
 from rich.table import Table
 
 from counterfold import registry
-from counterfold.estimators._similar import MANY
+from counterfold.estimators.base import MANY
 
-FOLDERS = ("estimators", "selectors", "models", "intervals")
+FOLDERS = ("estimators", "selectors", "models", "intervals", "diagnostics")
 WORDS = {
     "target_probs": "full target",
     "logging_probs": "full logging policy",
     "model": "reward model",
     "action_features": "action features",
     "loggers": "several loggers",
+    "all_rows": "a log in memory",
 }
 LEGEND = (
     "A policy is full where its probabilities of all actions are known, not those of the logged ones alone. Weights "

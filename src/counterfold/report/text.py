@@ -8,11 +8,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from counterfold import words
-from counterfold.contents import Contents
+from counterfold import messages
 from counterfold.diagnostics import Diagnostics
 from counterfold.estimates import Estimate
-from counterfold.evaluation import Candidate, Evaluation
+from counterfold.evaluation.result import Candidate, Evaluation
+from counterfold.log import Contents
 
 STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red"}
 
@@ -95,26 +95,13 @@ def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRender
 
 
 def diagnostics(found: Diagnostics) -> ConsoleRenderable:
-    """Return what the weights say, with the verdict first."""
+    """Return what was measured, with the verdict first."""
     grid = facts()
     grid.add_row("verdict", Text(found.verdict, style=STYLES[found.verdict]))
     for number, reason in enumerate(found.reasons):
         grid.add_row("" if number else "because", reason)
-    share = found.effective_rows / found.rows
-    grid.add_row("effective rows", f"{found.effective_rows:.1f} of {found.rows} ({share:.1%})")
-    grid.add_row("largest weight", f"{found.largest_weight:.4g}, has {found.largest_share:.2%} of all weight")
-    grid.add_row(
-        "mean weight", f"{found.mean_weight:.4f}, expected {_expected(found):.4g} (p = {found.mean_weight_p:.2g})"
-    )
-    grid.add_row(*_reach(found))
-    grid.add_row("rewards", f"{found.reward_low:g} to {found.reward_high:g}")
-    if found.groups is not None:
-        grid.add_row("groups", str(found.groups))
-    if found.disagreement is not None:
-        plain = "SNIPS" if found.bandwidth is None else "the kernel of these weights"
-        grid.add_row("second opinion", f"{found.disagreement:+.2f} standard errors of the difference from {plain}")
-    if found.model_shift is not None:
-        grid.add_row("reward model", f"out of sample it moves the answer by {found.model_shift:+.2f} standard errors")
+    for name, measured in found.texts.items():
+        grid.add_row(name, measured)
     return grid
 
 
@@ -168,7 +155,7 @@ def _left_out(result: Evaluation) -> Iterator[str]:
 
 
 def _named(labels: Collection[object]) -> str:
-    return f"{len(labels)}: {words.some(labels, 8)}"
+    return f"{len(labels)}: {messages.list_some(labels, 8)}"
 
 
 def _is_mixed(result: Evaluation) -> bool:
@@ -181,16 +168,3 @@ def _percent(share: float) -> str:
 
 def _kind(line: Candidate) -> str:
     return line.name.partition("(")[0]
-
-
-def _expected(found: Diagnostics) -> float:
-    return 1 - (found.unsupported_mass or 0.0)
-
-
-def _reach(found: Diagnostics) -> tuple[str, str]:
-    """Return how far the log reaches the target, and what that is called."""
-    if found.bandwidth is not None:
-        return "weights", f"smoothed over doses within {found.bandwidth:.3g} of the target's, by a rule of thumb"
-    if found.unsupported_mass is None:
-        return "without support", "unknown: the target's probabilities are known for the logged actions alone"
-    return "without support", f"{found.unsupported_rows} rows, {found.unsupported_mass:.2%} of the target's probability"

@@ -7,7 +7,7 @@ import numpy as np
 
 from counterfold.arrays import Floats, Ints
 from counterfold.estimators.base import Estimator
-from counterfold.parting import Neighbours
+from counterfold.partition import Consecutive
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.sums import CHUNK, NUMBERS, Sums, values
@@ -93,7 +93,7 @@ def on_each(estimators: Sequence[Estimator], several: Sequence[Rows]) -> Floats:
         found[place] = [estimators[place].value(rows) for rows in several]
     if alone.any():
         some = [one for one in estimators if one.rowwise]
-        parts = Neighbours(np.concatenate([[0], ends[:-1]]), int(ends[-1]))
+        parts = Consecutive(np.concatenate([[0], ends[:-1]]), int(ends[-1]))
         sums = Sums.of(Rows.joined(several), some, parts)
         found[alone] = sums.values(some, sums.terms / sums.sizes)
     return found
@@ -118,7 +118,7 @@ def on_prefixes(
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
         taken = rows.take(part)
-        sums = Sums.of(taken, estimators, Neighbours(np.arange(len(taken)), len(taken)))
+        sums = Sums.of(taken, estimators, Consecutive(np.arange(len(taken)), len(taken)))
         total = total + sums.terms.sum(axis=1, keepdims=True)
         for key, cuts in shared.items():
             inside = (ranks[:, part] < cuts[:, None]).astype(np.float64)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from counterfold import kernels
 from counterfold.arrays import Floats, Ints
 from counterfold.errors import ParameterError
-from counterfold.estimators._mixture import Mixture
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.dr import DR
 from counterfold.estimators.ips import IPS
@@ -18,7 +17,8 @@ from counterfold.estimators.kernel_dr import KernelDR
 from counterfold.estimators.kernel_ips import KernelIPS
 from counterfold.log import Kind
 from counterfold.pool import Pool
-from counterfold.rows import Part, Rows
+from counterfold.rows import Need, Rows
+from counterfold.selectors._mixture import Mixture
 from counterfold.sums import Sums
 
 ROUNDING = 1e-12
@@ -48,8 +48,8 @@ class Selection:
 class Selector(ABC):
     """A frozen dataclass; `rng` and `pool` are arguments, so the same selector gives the same answer anywhere."""
 
-    needs: ClassVar[tuple[Part, ...]] = ()
-    """The parts of `Rows` that may be missing and without which the selector does not apply."""
+    needs: ClassVar[tuple[Need, ...]] = ()
+    """What may be missing, and without which the selector does not apply; `all_rows` says that sums are not enough."""
 
     kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
     """What an action may be."""
@@ -69,21 +69,19 @@ class Selector(ABC):
         return lowest(self.summed_scores(sums, candidates, rng))
 
     def summed_scores(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
-        """Return one score per candidate from sums over units of rows, which is all that is known of a large log."""
+        """Return one score per candidate from sums over units of rows, unless the selector needs all rows."""
         del sums, candidates, rng
         raise NotImplementedError(f"{type(self).__name__} needs rows")
 
-    @classmethod
-    def scales(cls) -> bool:
-        """Say whether sums are all that the selector needs."""
-        own = cls.summed_scores, cls.summed_selection
-        return own != (Selector.summed_scores, Selector.summed_selection)
+    @property
+    def trusted(self) -> Estimator | None:
+        """Return the estimator by which candidates are judged, if there is one."""
+        return None
 
     @property
     def witnesses(self) -> Sequence[Estimator]:
-        """Return what the selector must know besides the candidates: its validator, if it has one."""
-        validator: Estimator | None = getattr(self, "validator", None)
-        return [] if validator is None else [validator]
+        """Return what the selector must know besides the candidates: the estimator that it trusts, if any."""
+        return [] if self.trusted is None else [self.trusted]
 
     @property
     def least_units(self) -> int:
@@ -114,6 +112,27 @@ class Selector(ABC):
         return []
 
 
+@dataclass(frozen=True)
+class Validated(Selector):
+    """A selector that judges candidates by a validator: an estimator that is trusted to be unbiased."""
+
+    validator: Estimator | None = None
+
+    @property
+    def judge(self) -> Estimator:
+        """Return the validator; before it is chosen by the rows, DR."""
+        return self.validator or DR()
+
+    @property
+    def trusted(self) -> Estimator | None:
+        """Return the validator."""
+        return self.judge
+
+    def settled(self, rows: Rows) -> Self:
+        """Return the selector with its validator chosen."""
+        return replace(self, validator=trusted(self.validator, rows))
+
+
 def lowest(scores: Floats) -> Selection:
     """Return the choice of the lowest score; scores that differ by rounding errors alone are equal."""
     chosen = int(np.argmax(scores <= scores.min() + ROUNDING * abs(scores.min())))
@@ -123,7 +142,7 @@ def lowest(scores: Floats) -> Selection:
 def trusted(validator: Estimator | None, rows: Rows) -> Estimator:
     """Return the validator, by default DR or else IPS, or their likes for doses; refuse one that does not apply."""
     if validator is None and rows.kind == "doses":
-        bandwidth = kernels.rule_of_thumb(rows.dose) / 2  # the rule itself is biased where rewards bend sharply
+        bandwidth = kernels.choose_bandwidth(rows.dose) / 2  # the rule itself is biased where rewards bend sharply
         return KernelIPS(bandwidth) if KernelDR.obstacle(rows) else KernelDR(bandwidth)
     if validator is None:
         return IPS() if DR.obstacle(rows) else DR()

@@ -1,8 +1,8 @@
 """Plain K-fold cross-validation."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Self, get_args
+from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 
@@ -10,16 +10,15 @@ from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
-from counterfold.estimators.dr import DR
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors._splits import Split, split_losses, unit_losses
-from counterfold.selectors.base import Rule, Selector, pessimistic, shuffled, trusted
+from counterfold.selectors.base import Rule, Validated, pessimistic, shuffled, trusted
 from counterfold.sums import Sums
 
 
 @dataclass(frozen=True)
-class KFoldCV(Selector):
+class KFoldCV(Validated):
     r"""Score a candidate on all folds but one by the validator on that one, each fold in turn.
 
     $$L_k = \bigl(\hat V(D \setminus D_k) - \tilde V(D_k)\bigr)^2$$
@@ -35,7 +34,6 @@ class KFoldCV(Selector):
     1
     """
 
-    validator: Estimator | None = None
     folds: int = 10
     rule: Rule = "mean"
 
@@ -49,10 +47,6 @@ class KFoldCV(Selector):
         """Return one for each fold."""
         return self.folds
 
-    def settled(self, rows: Rows) -> Self:
-        """Return the selector with its validator chosen."""
-        return replace(self, validator=trusted(self.validator, rows))
-
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return the mean loss of each candidate, pessimistic if the rule says so."""
         return pessimistic(self.losses(rows, candidates, rng, pool), self.rule)
@@ -62,7 +56,7 @@ class KFoldCV(Selector):
         self._require(len(sums))
         fold = rng.permutation(np.arange(len(sums)) * self.folds // len(sums))
         inside = (fold != np.arange(self.folds)[:, None]).astype(np.float64)
-        return pessimistic(unit_losses(sums, candidates, self.validator or DR(), inside), self.rule)
+        return pessimistic(unit_losses(sums, candidates, self.judge, inside), self.rule)
 
     def _require(self, units: int) -> None:
         if units < self.folds:

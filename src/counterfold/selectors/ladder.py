@@ -8,9 +8,8 @@ from typing import ClassVar, Self
 import numpy as np
 
 from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, ratio
 from counterfold.errors import ParameterError
-from counterfold.estimators._ratio import ratio
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.sndr import SNDR
 from counterfold.estimators.snips import SNIPS
@@ -22,7 +21,7 @@ from counterfold.rows import Rows
 from counterfold.selectors.base import ROUNDING, Selection, Selector, lowest
 from counterfold.sums import Sums, bucketed
 
-Rungs = tuple[Estimator, ...]
+Rungs = tuple[TruncatedSNIPS | TruncatedSNDR, ...]
 
 PLAIN: dict[Estimator, Estimator] = {TruncatedSNIPS(math.inf): SNIPS(), TruncatedSNDR(math.inf): SNDR()}
 """What the rungs without a cap are otherwise known as."""
@@ -119,13 +118,13 @@ class Ladder(Selector):
         gap = np.square(first - second).sum() + left + right
         best = (first @ (first - second) + left) / gap if gap > 0 else 0.5
         part = (np.clip(best, 0.0, 1.0) + 0.5) / 2
-        if not sums.terms[sums.lines[self.ladders[0][-1]]][1].any():
+        if not sums.weights.any():
             part = 1.0  # SNIPS is 0 where there is no weight, whatever the rewards
         return np.concatenate([(1 - part) * one, part * other]), float((1 - part) ** 2 * left + part**2 * right)
 
     def climbed(self, sums: Sums, ladder: Rungs) -> tuple[Floats, float]:
         """Return the share of each rung of one ladder, and the variance of what may be left of the bias."""
-        weighted, weight, square = sums.some(ladder).terms.reshape(len(ladder), -1, len(sums))[:, -3:].swapaxes(0, 1)
+        weighted, weight, square = np.stack([one.outcome_sums(sums.of_estimator(one)) for one in ladder], axis=1)
         left, spread = weight.sum(axis=1), varied(weighted, weight, square).max()
         reach = np.square(self.boldness * (1 - left[:-1] / np.maximum(left[1:], np.finfo(float).tiny))) * spread
         steps = np.square(np.diff(sums.jackknifed(ladder)[1], axis=0)).sum(axis=1)

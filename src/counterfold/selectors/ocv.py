@@ -10,16 +10,15 @@ from counterfold import checks
 from counterfold.arrays import Floats, Ints
 from counterfold.estimates import standard_error
 from counterfold.estimators.base import Estimator
-from counterfold.estimators.dr import DR
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors._splits import Split, split_losses, unit_losses
-from counterfold.selectors.base import Rule, Selector, pessimistic, shuffled, trusted
+from counterfold.selectors.base import Rule, Validated, pessimistic, shuffled, trusted
 from counterfold.sums import Sums, bucketed
 
 
 @dataclass(frozen=True)
-class OCV(Selector):
+class OCV(Validated):
     r"""Score a candidate on one part of the rows by an unbiased validator on the rest, on many random splits.
 
     $$L_k = \bigl(\hat V(\hat D_k) - \tilde V(\tilde D_k)\bigr)^2, \qquad
@@ -48,7 +47,6 @@ class OCV(Selector):
     1
     """
 
-    validator: Estimator | None = None
     splits: int = 10
     split_ratio: float | Literal["variance"] = "variance"
     rule: Rule = "standard_error"
@@ -63,10 +61,6 @@ class OCV(Selector):
         checks.true_or_false(refit=self.refit)
         if self.split_ratio != "variance":
             checks.inside(0, 1, split_ratio=self.split_ratio)
-
-    def settled(self, rows: Rows) -> Self:
-        """Return the selector with its validator chosen."""
-        return replace(self, validator=trusted(self.validator, rows))
 
     def unfitted(self) -> Self:
         """Return the selector without refits."""
@@ -93,7 +87,7 @@ class OCV(Selector):
 
     def unit_losses(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
         """Return the loss of each candidate on each split of the units (candidates x splits)."""
-        judge = self.validator or DR()
+        judge = self.judge
         wanted = self.shares(sums.errors(candidates), sums.errors([judge])) * len(sums)
         cuts, where = np.unique(nearest(np.arange(1, len(sums)), wanted), return_inverse=True)
         ranks = rng.permuted(np.tile(np.arange(len(sums), dtype=np.int32), (self.splits, 1)), axis=1)

@@ -10,10 +10,9 @@ from counterfold import checks
 from counterfold.arrays import Floats, Ints
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
-from counterfold.estimators.dr import DR
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.selectors.base import Selection, Selector, resampled, trusted
+from counterfold.selectors.base import Selection, Validated, resampled, trusted
 from counterfold.sums import Sums
 
 Centre = Literal["validator", "own"]
@@ -22,7 +21,7 @@ NEGLIGIBLE = 1e-6
 
 
 @dataclass(frozen=True)
-class OPERA(Selector):
+class OPERA(Validated):
     r"""Answer with the weighted mean of the candidates whose error, by the bootstrap, is the least.
 
     $$\alpha = \arg\min_{\alpha \ge 0,\; \sum_j \alpha_j = 1} \alpha^\top \hat A\, \alpha, \qquad
@@ -44,7 +43,6 @@ class OPERA(Selector):
     array([0.44, 0.  , 0.56])
     """
 
-    validator: Estimator | None = None
     replicates: int = 100
     centre: Centre = "validator"
 
@@ -54,6 +52,11 @@ class OPERA(Selector):
         checks.one_of(get_args(Centre), centre=self.centre)
         if self.centre == "own" and self.validator is not None:
             raise ParameterError(f"`validator` must be left out with centre='own', got {self.validator.name}.")
+
+    @property
+    def trusted(self) -> Estimator | None:
+        """Return the validator, if candidates are compared with one."""
+        return None if self.centre == "own" else self.judge
 
     def settled(self, rows: Rows) -> Self:
         """Return the selector with its validator chosen, if it needs one."""
@@ -67,7 +70,7 @@ class OPERA(Selector):
         """Return the shares of all candidates, by bootstrap samples of the units."""
         drawn = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=self.replicates)
         every = np.vstack([np.ones(len(sums)), drawn])
-        judges = candidates if self.centre == "own" else [self.validator or DR()]
+        judges = candidates if self.centre == "own" else [self.judge]
         wanted = sums.some([*candidates, *judges])
         means = (wanted.terms @ every.T) / (wanted.sizes @ every.T)
         errors = wanted.values(candidates, means)[:, 1:] - wanted.values(judges, means)[:, :1]

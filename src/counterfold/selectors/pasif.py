@@ -13,9 +13,9 @@ from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
 from counterfold.log import Kind
-from counterfold.models._moments import Scaling
+from counterfold.models.base import Scaling
 from counterfold.pool import Pool
-from counterfold.rows import Part, Rows
+from counterfold.rows import Need, Rows
 from counterfold.selectors.base import Selector, resampled
 
 Device = Literal["auto", "cpu", "cuda"]
@@ -71,7 +71,7 @@ class PASIF(Selector):
     rate: float = 1e-3
     device: Device = "auto"
     kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
-    needs: ClassVar[tuple[Part, ...]] = ("logging_probs",)
+    needs: ClassVar[tuple[Need, ...]] = ("all_rows", "logging_probs")
     extra: ClassVar[str | None] = "torch"
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
 from counterfold.log import Kind
 from counterfold.pool import Pool
-from counterfold.rows import Part, Rows
+from counterfold.rows import Need, Rows
 from counterfold.selectors.base import Selector, resampled
 
 
@@ -33,7 +33,7 @@ class PseudoTarget(Selector):
 
     replicates: int = 20
     kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
-    needs: ClassVar[tuple[Part, ...]] = ("loggers",)
+    needs: ClassVar[tuple[Need, ...]] = ("all_rows", "loggers")
 
     def __post_init__(self) -> None:
         """Check the number of replicates."""

@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from counterfold import checks, words
+from counterfold import checks, messages
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
-from counterfold.rows import Rows
+from counterfold.rows import Need, Rows
 from counterfold.selectors.base import Selector
 
 
@@ -33,6 +34,7 @@ class Theory(Selector):
     """
 
     delta: float = 0.95
+    needs: ClassVar[tuple[Need, ...]] = ("all_rows",)
 
     def __post_init__(self) -> None:
         """Check the parameter."""
@@ -43,12 +45,14 @@ class Theory(Selector):
         del rng, pool
         kinds = sorted({type(candidate).__name__ for candidate in candidates})
         if len(kinds) > 1:
-            raise ParameterError(f"Theory tunes one estimator at a time, got {len(kinds)}: {words.some(kinds)}.")
+            raise ParameterError(
+                f"Theory tunes one estimator at a time, got {len(kinds)}: {messages.list_some(kinds)}."
+            )
         return np.array([candidate.risk(rows, self.delta) for candidate in candidates])
 
     def tunes(self, kind: type[Estimator]) -> bool:
         """Say whether the estimator has a rule of its own."""
-        return kind.risk is not Estimator.risk
+        return kind.has_rule
 
     def beyond(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
         """Return what the estimator's rule suggests beyond its grid."""

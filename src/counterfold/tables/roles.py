@@ -1,13 +1,35 @@
 """Which columns of a table play which role in a log."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from counterfold import words
+from counterfold import messages
+from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.readers import _columns as columns
+from counterfold.tables import columns
+
+
+class Role(NamedTuple):
+    """How the column of a role is read, and `beside` which other role it is looked for where the user does not say."""
+
+    read: Callable[..., Any]
+    beside: str | None = None
+
+
+ROLES = {
+    "reward": Role(columns.numbers),
+    "action": Role(columns.labels),
+    "dose": Role(columns.numbers),
+    "propensity": Role(columns.numbers, "reward"),
+    "group": Role(columns.labels, "reward"),
+    "logging_probs": Role(columns.matrix, "action"),
+    "available": Role(columns.matrix, "action"),
+    "logger_probs": Role(columns.matrices, "action"),
+    "logger": Role(columns.labels, "logger_probs"),  # alone it may be any column of that name
+}
+"""Every role that a column of a log may have; `Log` takes an argument for each."""
 
 LEAST = {"target": 2, "logging_probs": 2, "available": 2, "logger_probs": 1}
 """The roles that may be spread over columns, and over how many at least: one `target_age` alone is no target."""
@@ -20,20 +42,17 @@ def places(table: pa.Table, role: str, name: str) -> list[str]:
     return list(columns.spread(table, name, LEAST[role])) if role in LEAST else []
 
 
-def found(table: pa.Table, named: dict[str, str | None]) -> dict[str, str]:
+def find_roles(table: pa.Table, named: dict[str, str | None]) -> dict[str, str]:
     """Return the column of each role: the one that the user named, or the one of that very name if it is there."""
     roles = {role: name for role, name in named.items() if name}
-    there = {role for role in named if role in table.column_names}
+    there = {role for role in ROLES if role in table.column_names}
     there |= {role for role in ("logging_probs", "logger_probs") if places(table, role, role)}
     if not {"action", "dose"} & set(roles):
         kind = "dose" if "dose" in there and "action" not in there else "action"
         roles = {kind: kind} | roles
-    optional = ["propensity", "group"]
-    if "action" in roles:
-        optional += ["logging_probs", "available", "logger_probs"]
-    roles = {role: role for role in optional if role in there} | roles
-    if "logger_probs" in roles and "logger" in there:  # alone it may be any column of that name
-        roles = {"logger": "logger"} | roles
+    for role, (_, beside) in ROLES.items():
+        if role in there and role not in roles and beside in roles:
+            roles[role] = role
     return roles
 
 
@@ -42,7 +61,7 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
     for role, name in [*roles.items(), *(("context", name) for name in context)]:
         if not places(table, role, name):
             known = table.column_names
-            raise DataError(f"column `{name}` must be there.{words.nearest(name, known)} Found: {', '.join(known)}.")
+            raise DataError(f"column `{name}` must be there.{messages.suggest(name, known)} Found: {', '.join(known)}.")
 
 
 def context_names(
@@ -61,16 +80,24 @@ def context_names(
     return chosen
 
 
-def context_of(table: pa.Table, names: Sequence[str]) -> Any:
-    """Return the context, if there is any."""
-    return columns.features(table, names) if names else None
-
-
-def read(table: pa.Table, roles: dict[str, str]) -> dict[str, Any]:
+def read_roles(table: pa.Table, roles: dict[str, str], check: Checker) -> dict[str, Any]:
     """Return what a `Log` takes for each role."""
     single = {role: name for role, name in roles.items() if role != "logger_probs"}
-    inputs = {role: columns.READ[role](table, name) for role, name in single.items()}
+    values = {role: ROLES[role].read(table, name, check) for role, name in single.items()}
     if "logger_probs" in roles:
-        labels = {str(label) for label in inputs.get("logger", ())}
-        inputs["logger_probs"] = columns.matrices(table, roles["logger_probs"], labels)
-    return inputs
+        labels = {str(label) for label in values.get("logger", ())}
+        values["logger_probs"] = columns.matrices(table, roles["logger_probs"], labels, check)
+    return values
+
+
+def read_target(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
+    """Return a target's probabilities or doses, or predicted rewards: numbers, or a matrix in any layout."""
+    require(table, {"target": name})
+    if is_matrix(table, name):
+        return columns.matrix(table, name, check)
+    return columns.numbers(table, name)
+
+
+def is_matrix(table: pa.Table, name: str) -> bool:
+    """Say whether a target has more than one number in a row, such as the probabilities of all actions."""
+    return name not in table.column_names or not columns.is_numeric(table.column(name).type)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from counterfold import registry
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
+from counterfold.log import Kind
 from counterfold.rows import Rows
 
 Wanted = str | Estimator | type[Estimator]
@@ -22,46 +23,21 @@ SETS = {
 }
 """Named sets: what we recommend, those without parameters to tune, all that the paper tunes jointly, and for doses."""
 
+Offer = Estimator | type[Estimator]
+"""An estimator, or a class that stands for its own grid."""
+
 Beyond = Callable[[type[Estimator], Rows], Sequence[Estimator]]
 """What joins the grid of an estimator."""
 
 
-def gathered(
-    wanted: Wanted | Sequence[Wanted], rows: Rows, beyond: Beyond
-) -> tuple[dict[str, Estimator], dict[str, str]]:
-    """Return the candidates that apply, by distinct names, and why the others do not."""
-    found: list[Estimator] = []
-    left_out: dict[str, str] = {}
-    for item in listed(wanted):
-        for choice in _resolved("doses" if item == "default" and rows.kind == "doses" else item):
-            reason = choice.obstacle(rows)
-            tried = [] if reason else _grid(choice, rows, beyond)
-            if not tried:
-                name = choice.__name__ if isinstance(choice, type) else choice.name
-                left_out[name] = reason or "has no grid where no weight is positive"
-            found.extend(tried)
-    if not found:
-        why = "; ".join(f"{name} {reason}" for name, reason in left_out.items())
-        raise ParameterError(f"`candidates` must hold an estimator that applies, got {why or 'none'}.")
-    return dict(zip(distinct(candidate.name for candidate in found), found, strict=True)), left_out
+def resolve_candidates(wanted: Wanted | Sequence[Wanted], kind: Kind) -> list[Offer]:
+    """Return the estimators and classes that a user names, for actions of one kind."""
+    several = wanted if isinstance(wanted, Sequence) and not isinstance(wanted, str) else [wanted]
+    several = ["doses" if one == "default" and kind == "doses" else one for one in several]
+    return [offer for one in several for offer in _resolve(one)]
 
 
-def listed(wanted: Wanted | Sequence[Wanted]) -> Sequence[Wanted]:
-    """Return one or several as several."""
-    return wanted if isinstance(wanted, Sequence) and not isinstance(wanted, str) else [wanted]
-
-
-def depend_on_rows(wanted: Wanted | Sequence[Wanted]) -> bool:
-    """Say whether any of what is wanted is a grid that only rows can tell."""
-    every = [choice for item in listed(wanted) for choice in _resolved(item)]
-    return any(isinstance(one, type) and one.has_grid() for one in every)
-
-
-def _grid(choice: Estimator | type[Estimator], rows: Rows, beyond: Beyond) -> Sequence[Estimator]:
-    return [*choice.candidates(rows), *beyond(choice, rows)] if isinstance(choice, type) else [choice]
-
-
-def _resolved(item: Wanted) -> Iterable[Estimator | type[Estimator]]:
+def _resolve(item: Wanted) -> list[Offer]:
     if not isinstance(item, str):
         if isinstance(item, Estimator) or (isinstance(item, type) and issubclass(item, Estimator)):
             return [item]
@@ -73,10 +49,33 @@ def _resolved(item: Wanted) -> Iterable[Estimator | type[Estimator]]:
     return [registry.find("estimators", item, also=tuple(SETS))]
 
 
-def distinct(names: Iterable[str]) -> list[str]:
+def gather_candidates(
+    offers: Sequence[Offer], rows: Rows, beyond: Beyond
+) -> tuple[dict[str, Estimator], dict[str, str]]:
+    """Return the candidates that apply, by distinct names, and why the others do not."""
+    found: list[Estimator] = []
+    left_out: dict[str, str] = {}
+    for offer in offers:
+        reason = offer.obstacle(rows)
+        tried = [] if reason else _grid(offer, rows, beyond)
+        if not tried:
+            name = offer.__name__ if isinstance(offer, type) else offer.name
+            left_out[name] = reason or "has no grid where no weight is positive"
+        found.extend(tried)
+    if not found:
+        why = "; ".join(f"{name} {reason}" for name, reason in left_out.items())
+        raise ParameterError(f"`candidates` must hold an estimator that applies, got {why or 'none'}.")
+    return dict(zip(number_repeated(candidate.name for candidate in found), found, strict=True)), left_out
+
+
+def _grid(offer: Offer, rows: Rows, beyond: Beyond) -> Sequence[Estimator]:
+    return [*offer.candidates(rows), *beyond(offer, rows)] if isinstance(offer, type) else [offer]
+
+
+def number_repeated(names: Iterable[str]) -> list[str]:
     """Return the names with a number behind those that were there before, so that no candidate hides another.
 
-    >>> distinct(["IPS", "DR", "IPS"])
+    >>> number_repeated(["IPS", "DR", "IPS"])
     ['IPS', 'DR', 'IPS #2']
     """
     seen: Counter[str] = Counter()

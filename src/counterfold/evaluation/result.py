@@ -1,7 +1,6 @@
 """Evaluation: the answer, with everything needed to defend it."""
 
 import json
-from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +9,7 @@ from counterfold.diagnostics import Diagnostics
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.intervals.base import Bounds, Interval
-from counterfold.selectors.base import Selection, Selector
+from counterfold.selectors.base import Selector
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ class Evaluation:
             "selector": repr(self.selector),
             "seed": self.seed,
             "verdict": self.diagnostics.verdict,
-            "diagnostics": asdict(self.diagnostics),
+            "diagnostics": self.diagnostics.to_dict(),
             "left_out": self.left_out,
             "table": [asdict(candidate) for candidate in self.table],
         }
@@ -109,15 +108,3 @@ class Evaluation:
             f"Evaluation({self.value:.4g}, {100 * self.level:g} % interval {self.interval.low:.4g} to "
             f"{self.interval.high:.4g}, by {self.selected}, {self.diagnostics.verdict})"
         )
-
-
-def tabulated(
-    estimators: Mapping[str, Estimator], selection: Selection, estimate: Callable[[str, Estimator], Estimate]
-) -> list[Candidate]:
-    """Return a line for every candidate, from what each says."""
-    lines = []
-    for place, (name, estimator) in enumerate(estimators.items()):
-        one = estimate(name, estimator)
-        score, share = float(selection.scores[place]), float(selection.shares[place])
-        lines.append(Candidate(name, one.value, one.stderr, score, place == selection.chosen, share))
-    return lines

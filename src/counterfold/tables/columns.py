@@ -2,17 +2,18 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from counterfold import checks, words
+from counterfold import messages
 from counterfold.arrays import Floats
+from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.parts import labels_of
+from counterfold.inputs import check_labels
 
 SEPARATORS = (".", "_")
 """What may stand between a name and an action where a matrix is spread over columns, as in `target.red`."""
@@ -59,16 +60,18 @@ def is_vector(column: pa.ChunkedArray) -> bool:
     return bool(first.lstrip().startswith("["))
 
 
-def numbers(table: pa.Table, name: str) -> Floats:
+def numbers(table: pa.Table, name: str, check: Checker = WHOLE) -> Floats:
     """Return a column of numbers, NaN where a value is missing."""
+    del check
     column = table.column(name)
     if not is_numeric(column.type):
         raise DataError(f"column `{name}` must be numbers, got {column.type}.")
     return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
 
 
-def labels(table: pa.Table, name: str) -> NDArray[Any]:
+def labels(table: pa.Table, name: str, check: Checker = WHOLE) -> NDArray[Any]:
     """Return a column of labels, None where a value is missing."""
+    del check
     column = table.column(name)
     if pa.types.is_dictionary(column.type):
         column = pa.chunked_array([pa.array(column.to_pylist())])  # polars' dictionaries cannot be cast
@@ -80,7 +83,7 @@ def labels(table: pa.Table, name: str) -> NDArray[Any]:
     return np.asarray(column.to_numpy())
 
 
-def matrix(table: pa.Table, name: str) -> Any:
+def matrix(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
     """Return a matrix from a column of lists or structs, or JSON text of either, or from columns `NAME.ACTION`.
 
     A struct and spread columns name the actions, so they come as a table; lists come as an array.
@@ -88,9 +91,9 @@ def matrix(table: pa.Table, name: str) -> Any:
     wide = spread(table, name)
     if wide:
         return pa.table({action: numbers(table, column) for column, action in wide.items()})
-    column = parsed(table, name)
+    column = parsed(table, name, check)
     if pa.types.is_map(column.type):
-        return _spread_maps(name, column)
+        return _spread_maps(name, column, check)
     if pa.types.is_struct(column.type):
         parts = pa.table({name: column}).flatten()
         known = {part.removeprefix(f"{name}."): numbers(parts, part) for part in parts.column_names}
@@ -98,17 +101,17 @@ def matrix(table: pa.Table, name: str) -> Any:
             known = {part: np.where(np.isnan(values), 0.0, values) for part, values in known.items()}
         return pa.table(known)
     if is_list(column.type):
-        return _stacked(name, column)
+        return _stacked(name, column, check)
     raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
 
 
-def matrices(table: pa.Table, name: str, loggers: Iterable[str]) -> dict[str, Any]:
+def matrices(table: pa.Table, name: str, loggers: Iterable[str], check: Checker = WHOLE) -> dict[str, Any]:
     """Return a matrix for each logging policy, from columns `NAME.LOGGER` or from one column with objects of them all.
 
     Columns of numbers are `NAME.LOGGER.ACTION`; the labels of the `loggers` in the log tell where LOGGER ends.
     """
     if name in table.column_names:
-        column = parsed(table, name)
+        column = parsed(table, name, check)
         if not pa.types.is_struct(column.type):
             raise DataError(f"column `{name}` must be objects from logger to probabilities, got {column.type}.")
         table = pa.table({name: column}).flatten()
@@ -119,15 +122,15 @@ def matrices(table: pa.Table, name: str, loggers: Iterable[str]) -> dict[str, An
             fitting = [logger for logger in loggers if label.startswith(f"{logger}{separator}")]
             label = max(fitting, key=len, default=label.partition(separator)[0])  # noqa: PLW2901 (its first part)
         found[label] = f"{start}{label}"
-    return {label: matrix(table, place) for label, place in found.items()}
+    return {label: matrix(table, place, check) for label, place in found.items()}
 
 
 def by_action(table: pa.Table, label: str) -> dict[Any, Floats]:
     """Return the features of each action: the numbers, or lists of numbers, beside its label."""
-    actions = labels_of(label, labels(table, label), table.num_rows).tolist()
+    actions = check_labels(label, labels(table, label), table.num_rows).tolist()
     repeated = [action for action, count in Counter(actions).items() if count > 1]
     if repeated:
-        raise DataError(f"column `{label}` must hold each action once, got {words.some(repeated)} more often.")
+        raise DataError(f"column `{label}` must hold each action once, got {messages.list_some(repeated)} more often.")
     vectors = [name for name in table.column_names if is_vector(table.column(name))]
     beside = [name for name in table.column_names if name in {*numeric(table), *vectors} - {label}]
     if not beside:
@@ -135,18 +138,18 @@ def by_action(table: pa.Table, label: str) -> dict[Any, Floats]:
     return dict(zip(actions, np.column_stack(features(table, beside).columns), strict=True))
 
 
-def features(table: pa.Table, names: Iterable[str]) -> pa.Table:
+def features(table: pa.Table, names: Iterable[str], check: Checker = WHOLE) -> pa.Table:
     """Return columns of numbers, and those of lists spread over one column per element."""
     columns: dict[str, Floats] = {}
     for name in names:
         if is_vector(table.column(name)):
-            columns |= {f"{name}.{place}": element for place, element in enumerate(matrix(table, name).T)}
+            columns |= {f"{name}.{place}": element for place, element in enumerate(matrix(table, name, check).T)}
         else:
             columns[name] = numbers(table, name)
     return pa.table(columns)
 
 
-def parsed(table: pa.Table, name: str) -> pa.ChunkedArray:
+def parsed(table: pa.Table, name: str, check: Checker) -> pa.ChunkedArray:
     """Return a column; if it is of text, then the lists or objects that its JSON holds."""
     column = table.column(name)
     if not is_text(column.type):
@@ -158,7 +161,7 @@ def parsed(table: pa.Table, name: str) -> pa.ChunkedArray:
         except (json.JSONDecodeError, RecursionError):
             got = text if len(text) <= 60 else f"{text[:57]}..."
             raise DataError(
-                f"column `{name}` must be lists like [0.2, 0.8], got {got!r}, first at row {checks.place(row)}."
+                f"column `{name}` must be lists like [0.2, 0.8], got {got!r}, first at row {check.row(row)}."
             ) from None
     try:
         return pa.chunked_array([pa.array(values)])
@@ -166,13 +169,12 @@ def parsed(table: pa.Table, name: str) -> pa.ChunkedArray:
         raise DataError(f"column `{name}` must be lists of numbers like [0.2, 0.8], or objects of them.") from None
 
 
-def _spread_maps(name: str, column: pa.ChunkedArray) -> pa.Table:
+def _spread_maps(name: str, column: pa.ChunkedArray, check: Checker) -> pa.Table:
     """Return maps from action to number as a column for each action, 0 where a map does not name it."""
     whole = column.combine_chunks()
     maps = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    checks.every(
-        name, np.array([None] * len(maps)), maps.is_valid().to_numpy(zero_copy_only=False), "maps in every row"
-    )
+    present = maps.is_valid().to_numpy(zero_copy_only=False)
+    check.every(name, np.array([None] * len(maps)), present, "maps in every row")
     if not is_numeric(maps.type.item_type):
         raise DataError(f"column `{name}` must be maps to numbers, got {column.type}.")
     keys = maps.keys.dictionary_encode()
@@ -185,35 +187,18 @@ def _spread_maps(name: str, column: pa.ChunkedArray) -> pa.Table:
     return pa.table({label: dense[:, place] for place, label in enumerate(labels)})
 
 
-def _stacked(name: str, column: pa.ChunkedArray) -> Floats:
+def _stacked(name: str, column: pa.ChunkedArray, check: Checker) -> Floats:
     """Return lists of one length as a matrix."""
     import pyarrow.compute as pc
 
     lengths = pc.list_value_length(column).fill_null(-1).to_numpy()
     width = int(lengths[0]) if len(lengths) else 0
     if column.null_count:
-        checks.every(name, np.array([None] * len(lengths)), lengths >= 0, "lists in every row")
-    checks.every(
-        name,
-        lengths,
-        lengths == width,
-        f"lists of one length, {width} as in row {checks.place(0) if len(lengths) else 0}",
-    )
+        check.every(name, np.array([None] * len(lengths)), lengths >= 0, "lists in every row")
+    if len(lengths):
+        check.every(name, lengths, lengths == width, f"lists of one length, {width} as in row {check.row(0)}")
     values = pc.list_flatten(column)
     if not is_numeric(values.type):
         raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
     flat = values.cast(pa.float64(), safe=False).to_numpy()
     return np.asarray(flat, dtype=np.float64).reshape(len(lengths), width)
-
-
-READ: dict[str, Callable[[pa.Table, str], Any]] = {
-    "action": labels,
-    "dose": numbers,
-    "group": labels,
-    "logger": labels,
-    "reward": numbers,
-    "propensity": numbers,
-    "logging_probs": matrix,
-    "available": matrix,
-}
-"""How the column of each role is read."""

@@ -1,4 +1,4 @@
-"""Parts of rows that are summed together, such as the rows of one bucket, of one group, or all of them."""
+"""Partition: which rows are summed together, such as those of one bucket or of one group, or all of them."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -10,38 +10,38 @@ import numpy as np
 from counterfold.arrays import Floats, Ints
 
 
-class Parts(ABC):
+class Partition(ABC):
     """Which rows are summed together."""
 
     @abstractmethod
     def __len__(self) -> int:
-        """Return the number of parts."""
+        """Return the number of units."""
 
     @property
     @abstractmethod
     def sizes(self) -> Floats:
-        """The number of rows in each part."""
+        """The number of rows in each unit."""
 
     @property
     @abstractmethod
     def of_rows(self) -> Ints:
-        """The part that each row is in."""
+        """The unit that each row is in."""
 
     @abstractmethod
     def sums(self, values: Floats) -> Floats:
-        """Return the sums over each part of the last axis."""
+        """Return the sums over each unit of the last axis."""
 
     def products(self, many: Floats, one: Floats) -> Floats:
-        """Return the sums, over each part, of every line of `many` times `one`."""
+        """Return the sums, over each unit, of every line of `many` times `one`."""
         return np.asarray((many @ one)[:, None] if len(self) == 1 else self.sums(many * one))
 
 
 @dataclass(frozen=True, eq=False)
-class Scattered(Parts):
-    """Parts of rows in any order, by the number of each row's part; some may be empty.
+class ByNumber(Partition):
+    """Units of rows in any order, by the number of each row's unit; some may be empty.
 
     >>> import numpy as np
-    >>> Scattered(np.array([1, 0, 1]), 2).sums(np.array([1.0, 2.0, 3.0]))
+    >>> ByNumber(np.array([1, 0, 1]), 2).sums(np.array([1.0, 2.0, 3.0]))
     array([2., 4.])
     """
 
@@ -49,31 +49,31 @@ class Scattered(Parts):
     number: int
 
     def __len__(self) -> int:
-        """Return the number of parts."""
+        """Return the number of units."""
         return self.number
 
     @property
     def of_rows(self) -> Ints:
-        """The part that each row is in."""
+        """The unit that each row is in."""
         return self.places
 
     @property
     def sizes(self) -> Floats:
-        """The number of rows in each part."""
+        """The number of rows in each unit."""
         return np.bincount(self.places, minlength=self.number).astype(np.float64)
 
     def sums(self, values: Floats) -> Floats:
-        """Return the sums over each part of the last axis."""
+        """Return the sums over each unit of the last axis."""
         lines = [np.bincount(self.places, line, self.number) for line in values.reshape(-1, values.shape[-1])]
         return np.asarray(lines, dtype=np.float64).reshape(*values.shape[:-1], self.number)
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours(Parts):
-    """Parts that follow each other, by where each starts; none of them is empty.
+class Consecutive(Partition):
+    """Units that follow each other, by where each starts; none of them is empty.
 
     >>> import numpy as np
-    >>> Neighbours(np.array([0, 3]), 5).sums(np.arange(5.0))
+    >>> Consecutive(np.array([0, 3]), 5).sums(np.arange(5.0))
     array([3., 7.])
     """
 
@@ -82,25 +82,25 @@ class Neighbours(Parts):
 
     @classmethod
     def all(cls, rows: int) -> Self:
-        """Return one part that holds every row."""
+        """Return one unit that holds every row."""
         return cls(np.zeros(1, dtype=np.intp), rows)
 
     def __len__(self) -> int:
-        """Return the number of parts."""
+        """Return the number of units."""
         return len(self.starts)
 
     @cached_property
     def sizes(self) -> Floats:
-        """The number of rows in each part."""
+        """The number of rows in each unit."""
         return np.diff(self.starts, append=self.rows).astype(np.float64)
 
     @cached_property
     def of_rows(self) -> Ints:
-        """The part that each row is in."""
+        """The unit that each row is in."""
         return np.repeat(np.arange(len(self)), self.sizes.astype(np.intp))
 
     def sums(self, values: Floats) -> Floats:
-        """Return the sums over each part of the last axis."""
+        """Return the sums over each unit of the last axis."""
         if len(self) == 1:
             return np.asarray(values.sum(axis=-1, keepdims=True))
         return np.asarray(values if len(self) == self.rows else np.add.reduceat(values, self.starts, axis=-1))

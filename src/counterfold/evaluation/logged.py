@@ -1,4 +1,4 @@
-"""What the log itself earned, to compare a target with."""
+"""Logged: what the log itself earned, to compare a target with."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,0 +1,14 @@
+"""Diagnostics: how far a log can answer for a target, one file for each check; the file's name is the check's."""
+
+from counterfold import registry
+from counterfold.diagnostics.base import Answer as Answer
+from counterfold.diagnostics.base import Diagnostic as Diagnostic
+from counterfold.diagnostics.base import Diagnostics as Diagnostics
+from counterfold.diagnostics.base import Finding as Finding
+from counterfold.diagnostics.base import Verdict as Verdict
+
+
+def build_all() -> list[Diagnostic]:
+    """Return every diagnostic of this folder, with its usual thresholds; those that need an answer come last."""
+    every = [registry.find("diagnostics", name)() for name in registry.names("diagnostics")]
+    return sorted(every, key=lambda one: one.needs_answer)

@@ -1,0 +1,174 @@
+"""Diagnostic: looks at the evidence for one target, and says what is wrong and what to do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
+
+from counterfold.estimates import Estimate
+from counterfold.estimators.base import Estimator
+from counterfold.evidence import Additive, Evidence
+from counterfold.rows import Rows
+
+Severity = Literal["note", "caution", "not answerable"]
+Verdict = Literal["good", "caution", "not answerable"]
+Number = float | int | None
+
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+
+ROUNDING = 1e-9
+"""How small an error, in relation to the value, is taken for a rounding error."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong: the diagnostic's name, how bad it is, what is wrong and what to do about it."""
+
+    name: str
+    severity: Severity
+    problem: str
+    remedy: str
+
+
+class Measured(NamedTuple):
+    """What a diagnostic measured: numbers by name, the same as a short text for people, and what is wrong, if so."""
+
+    numbers: Mapping[str, Number]
+    text: str
+    findings: Sequence[Finding] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """An answer to be examined: the estimate, the estimator that gave it, and the validator that chose it, if any."""
+
+    estimate: Estimate
+    estimator: Estimator
+    validator: Estimator | None
+
+
+class Diagnostic(ABC):
+    """A frozen dataclass whose fields are its thresholds; it works from sums, so it is the same on every engine.
+
+    A diagnostic is one file in this folder, and its name is the file's. It may `observe` rows, a few at a time, and
+    finds the sum over all rows in `evidence.observed`; or ask for the estimates of `witnesses`.
+    """
+
+    label: ClassVar[str]
+    """What the terminal calls what is measured."""
+
+    numbers: ClassVar[tuple[str, ...]]
+    """The names of what is measured, in JSON and as attributes of `Diagnostics`."""
+
+    needs_answer: ClassVar[bool] = False
+    """Whether it examines an answer, and not the log and the target alone."""
+
+    @property
+    def name(self) -> str:
+        """Return the stable name, which is that of the file."""
+        return type(self).__module__.rpartition(".")[2].replace("_", "-")
+
+    def observe(self, rows: Rows) -> Additive | None:
+        """Return what must be known of some rows; that of others is added to it."""
+        del rows
+        return None
+
+    def witnesses(self, rows: Rows) -> Sequence[Estimator]:
+        """Return estimators whose estimates are needed, besides the candidates."""
+        del rows
+        return []
+
+    @abstractmethod
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measured | None:
+        """Return what is measured, or nothing where it does not apply."""
+
+    def find(self, severity: Severity, problem: str, remedy: str) -> Finding:
+        """Return a finding of this diagnostic."""
+        return Finding(self.name, severity, problem, remedy)
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest of some numbers, of which two can be added.
+
+    >>> Largest(2.0) + Largest(3.0)
+    Largest(value=3.0)
+    """
+
+    value: float
+
+    def __add__(self, other: "Largest") -> "Largest":
+        """Return the larger one."""
+        return self if self.value >= other.value else other
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    r"""What all diagnostics found for one target; each number is an attribute, such as `effective_rows`.
+
+    - `rows`, `reward_low`, `reward_high`: the number of rows and the range of the rewards.
+    - `effective_rows`: $(\sum w)^2 / \sum w^2$, the number of equally weighted rows that would be as informative.
+    - `largest_weight`, `largest_share`: the largest weight, and its share of all weights, which is how much of the
+      estimate hangs on that one row.
+    - `mean_weight`, `mean_weight_p`: should be 1, less what lacks support; a small p-value of the two-sided normal test
+      says that the propensities or the target's probabilities are wrong, or that rare large weights are missing.
+    - `unsupported_rows`, `unsupported_mass`: rows in which the target may take an action that the log could never take,
+      and its probability on average; None if the target is known for the logged actions alone, or gives doses.
+    - `bandwidth`: on a log of doses, how near to the target's a logged dose must be to get any weight, by a rule of
+      thumb; estimators choose their own. None where actions are labels.
+    - `model_shift`: by how many standard errors the answer moves when the reward model predicts only rows that it was
+      not fitted on; None if the answer needs no fitted model. A large one says that the model flatters itself.
+    - `disagreement`: how far the answer is from SNIPS, or for doses from the kernel estimator with that `bandwidth`, in
+      standard errors of the difference row by row. A large one says that the answer is biased, as its interval does
+      not tell; None before there is an answer.
+    - `groups`: the number of groups, if rows belong to groups; few of them make the interval too narrow.
+
+    `findings` say what is wrong, the worst first; the `verdict` is the worst of them, and `reasons` are in words.
+    `texts` say what was measured, by what it is called.
+    """
+
+    numbers: Mapping[str, Number]
+    texts: Mapping[str, str]
+    findings: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, evidence: Evidence, several: Sequence[Diagnostic], answer: Answer | None = None) -> "Diagnostics":
+        """Return what several diagnostics find; those that need an answer wait for one."""
+        rewards = evidence.contents.rewards
+        numbers: dict[str, Number] = {"rows": evidence.count, "reward_low": rewards.low, "reward_high": rewards.high}
+        numbers["bandwidth"] = evidence.rows.bandwidth
+        texts: dict[str, str] = {}
+        findings: list[Finding] = []
+        for one in several:
+            numbers |= dict.fromkeys(one.numbers)
+            measured = None if one.needs_answer and answer is None else one.measure(evidence, answer)
+            if measured is not None:
+                numbers |= measured.numbers
+                texts[one.label] = measured.text
+                findings += measured.findings
+        findings.sort(key=lambda finding: -SEVERITIES.index(finding.severity))
+        return cls(numbers, texts, tuple(findings))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a number by its name."""
+        if name in self.__dict__.get("numbers", {}):  # copies are made before there are any
+            return self.numbers[name]
+        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return "good", "caution" or "not answerable" (from this log): the worst finding decides, notes do not."""
+        worst = self.findings[0].severity if self.findings else "note"
+        return "good" if worst == "note" else worst
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Return what speaks against the answer, or that nothing does."""
+        against = tuple(finding.problem for finding in self.findings if finding.severity != "note")
+        worth = f"the log is worth {self.effective_rows:.0f} of its rows for this target"
+        return against or (f"{worth}, and nothing speaks against them",)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, texts, lists and dictionaries."""
+        findings = [vars(finding) for finding in self.findings]
+        return {**self.numbers, "verdict": self.verdict, "reasons": list(self.reasons), "findings": findings}

@@ -1,0 +1,51 @@
+"""A second opinion, by an estimator with hardly any bias."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Measured
+from counterfold.diagnostics.missing_support import MissingSupport
+from counterfold.estimators.base import Estimator
+from counterfold.estimators.kernel_dr import KernelDR
+from counterfold.estimators.kernel_ips import KernelIPS
+from counterfold.estimators.snips import SNIPS
+from counterfold.evidence import Evidence
+from counterfold.rows import Rows
+
+
+@dataclass(frozen=True)
+class Disagreement(Diagnostic):
+    """Warn where the answer is more than `large` standard errors of the difference away from SNIPS.
+
+    SNIPS has hardly any bias, and less variance than a validator. On a log of doses it is the kernel estimator with the
+    rule of thumb's bandwidth. Where support is missing, SNIPS is biased, too, and nothing is compared.
+    """
+
+    large: float = 3.0
+    label: ClassVar[str] = "second opinion"
+    numbers: ClassVar[tuple[str, ...]] = ("disagreement",)
+    needs_answer: ClassVar[bool] = True
+
+    def witnesses(self, rows: Rows) -> Sequence[Estimator]:
+        """Return the estimator with hardly any bias."""
+        if rows.bandwidth is None:
+            return [SNIPS()]
+        return [(KernelIPS if KernelDR.obstacle(rows) else KernelDR)(rows.bandwidth)]
+
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measured | None:
+        """Return how far the answer is from the second opinion."""
+        if answer is None or not evidence.total_weight or evidence.unsupported_mass >= MissingSupport().some:
+            return None
+        [witness] = self.witnesses(evidence.rows)
+        plain = evidence.estimate(witness.name, witness)
+        gap = answer.estimate - plain
+        far = gap.value / gap.stderr if gap.stderr > ROUNDING * abs(plain.value) else 0.0
+        who = "SNIPS" if evidence.rows.bandwidth is None else "the kernel of these weights"
+        text = f"{far:+.2f} standard errors of the difference from {who}"
+        if abs(far) <= self.large:
+            return Measured({"disagreement": far}, text)
+        opinion = f"{plain.name}, which is hardly biased, says {plain.value:.4g} ± {plain.stderr:.2g}"
+        problem = f"{opinion}, {abs(far):.1f} standard errors of the difference away"
+        remedy = "do not rely on the reward model alone: compare with other candidates, or with another model"
+        return Measured({"disagreement": far}, text, [self.find("caution", problem, remedy)])

@@ -1,0 +1,26 @@
+"""Whether there are enough groups to know how much they differ."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from counterfold.diagnostics.base import Answer, Diagnostic, Measured
+from counterfold.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class FewGroups(Diagnostic):
+    """Warn where rows belong to fewer than `few` groups, such as users: the interval is too narrow then."""
+
+    few: int = 20
+    label: ClassVar[str] = "groups"
+    numbers: ClassVar[tuple[str, ...]] = ("groups",)
+
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measured | None:
+        """Return the number of groups."""
+        del answer
+        groups = evidence.contents.groups
+        if groups is None:
+            return None
+        problem, remedy = f"there are only {groups} groups", "log more users or sessions, not more rows of each"
+        findings = [self.find("caution", problem, remedy)] if groups < self.few else []
+        return Measured({"groups": groups}, str(groups), findings)

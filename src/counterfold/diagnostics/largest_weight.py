@@ -1,0 +1,36 @@
+"""How much hangs on a single row."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from counterfold.diagnostics.base import Answer, Diagnostic, Largest, Measured
+from counterfold.evidence import Evidence
+from counterfold.rows import Rows
+
+
+@dataclass(frozen=True)
+class LargestWeight(Diagnostic):
+    r"""Warn where one row has a `large_share` of all weight, as the estimate then hangs on its reward.
+
+    $$\max_i w_i \Big/ \sum_i w_i$$
+    """
+
+    large_share: float = 0.1
+    label: ClassVar[str] = "largest weight"
+    numbers: ClassVar[tuple[str, ...]] = ("largest_weight", "largest_share")
+
+    def observe(self, rows: Rows) -> Largest:
+        """Return the largest weight."""
+        return Largest(float(rows.weights.max()))
+
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measured:
+        """Return the largest weight and its share; all of it where no row has any weight."""
+        del answer
+        largest, total = evidence.observed[self.name].value, evidence.total_weight
+        share = largest / total if total else 1.0
+        numbers = {"largest_weight": largest, "largest_share": share}
+        text = f"{largest:.4g}, has {share:.2%} of all weight"
+        if not total or share < self.large_share:
+            return Measured(numbers, text)
+        remedy = "look at that row's propensity, and log more rows of what the target prefers"
+        return Measured(numbers, text, [self.find("caution", f"one row has {share:.0%} of all weight", remedy)])

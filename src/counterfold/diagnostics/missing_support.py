@@ -1,0 +1,40 @@
+"""How much of the target the log could never have tried."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from counterfold.diagnostics.base import Answer, Diagnostic, Measured
+from counterfold.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class MissingSupport(Diagnostic):
+    r"""Warn where `some` of the target's probability is on actions that the log could never take, refuse at `too_much`.
+
+    $$\frac1n \sum_i \sum_a \pi(a \mid x_i)\, 1[\pi_0(a \mid x_i) = 0]$$
+
+    This is known where the full logging policy or an availability mask is given; with propensities alone, an action
+    counts as unsupported if it was never logged at all.
+    """
+
+    some: float = 0.001
+    too_much: float = 0.1
+    label: ClassVar[str] = "without support"
+    numbers: ClassVar[tuple[str, ...]] = ("unsupported_rows", "unsupported_mass")
+
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measured:
+        """Return in how many rows support is missing, and how much."""
+        del answer
+        known = evidence.unsupported
+        if evidence.rows.bandwidth is not None:
+            return Measured({}, f"unknown: doses within {evidence.rows.bandwidth:.3g} of the target's stand for it")
+        if known is None:
+            return Measured({}, "unknown: the target's probabilities are known for the logged actions alone")
+        numbers = {"unsupported_rows": known.rows, "unsupported_mass": known.mass}
+        text = f"{known.rows} rows, {known.mass:.2%} of the target's probability"
+        if known.mass < self.some:
+            return Measured(numbers, text)
+        problem = f"{known.mass:.2%} of the target's probability is on actions that the log could never take"
+        remedy = "let the target keep to what the log could do, or let the log explore those actions first"
+        finding = self.find("not answerable" if known.mass >= self.too_much else "caution", problem, remedy)
+        return Measured(numbers, text, [finding])

@@ -1,0 +1,72 @@
+"""Whether the reward model says the same of rows that it was not fitted on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Finding, Measured
+from counterfold.estimates import Estimate
+from counterfold.estimators.base import Estimator
+from counterfold.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class ModelShift(Diagnostic):
+    """Warn where the answer, or the validator that chose it, is another one when the reward model predicts new rows.
+
+    It is another one if it moves by more than `large` standard errors, or if its error grows by more than the factor
+    `stretch`. The model then flatters itself; a cross-fitted one, such as the default, cannot.
+    """
+
+    large: float = 1.0
+    stretch: float = 1.5
+    label: ClassVar[str] = "reward model"
+    numbers: ClassVar[tuple[str, ...]] = ("model_shift",)
+    needs_answer: ClassVar[bool] = True
+
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measured | None:
+        """Return by how many standard errors the answer moves, if it depends on a model at all."""
+        if answer is None:
+            return None
+        findings, shift = [], None
+        for what, inside, outside in self.compare(evidence, answer):
+            moved = self.shift(inside, outside)
+            shift = moved if what == "the answer" else shift
+            if abs(moved) > self.large or outside.stderr > self.stretch * self.noise(inside, outside):
+                findings.append(self.describe(what, inside, outside))
+        if shift is None and not findings:
+            return None
+        text = f"out of sample it moves the answer by {shift or 0.0:+.2f} standard errors"
+        return Measured({"model_shift": shift}, text, findings)
+
+    def compare(self, evidence: Evidence, answer: Answer) -> Iterator[tuple[str, Estimate, Estimate]]:
+        """Yield the answer and its validator, in sample and out of sample, where they depend on a fitted model."""
+        several: dict[Estimator, str] = {answer.estimator: "the answer"}
+        if answer.validator is not None:
+            several.setdefault(answer.validator, f"the validator {answer.validator.name}")
+        for one, what in several.items():
+            if not one.uses("model"):
+                continue
+            is_answer = one == answer.estimator
+            inside = replace(answer.estimate, refit_stderr=0.0) if is_answer else evidence.estimate(one.name, one)
+            outside = evidence.predict_outside(inside, one)
+            if outside is not None:
+                yield what, inside, outside
+
+    def shift(self, inside: Estimate, outside: Estimate) -> float:
+        """Return how far an estimate moves out of sample, in standard errors."""
+        noise = self.noise(inside, outside)
+        return (outside.value - inside.value) / noise if noise else 0.0
+
+    def noise(self, inside: Estimate, outside: Estimate) -> float:
+        """Return the standard error in sample, or what rounding alone may do."""
+        return max(inside.stderr, ROUNDING * max(abs(inside.value), abs(outside.value)))
+
+    def describe(self, what: str, inside: Estimate, outside: Estimate) -> Finding:
+        """Return what is wrong."""
+        return self.find(
+            "caution",
+            f"{what} moves from {inside.value:.4g} ± {inside.stderr:.2g} to {outside.value:.4g} ± {outside.stderr:.2g} "
+            "when the reward model predicts only rows it was not fitted on: use a cross-fitted one",
+            "use a cross-fitted reward model, such as the default",
+        )

@@ -1,0 +1,51 @@
+"""Batch: some rows of a log as a table; and `BatchEngine`, which reads a log batch by batch."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from counterfold.arrays import Ints
+from counterfold.engines.base import Engine, Request
+from counterfold.evidence import Additive, Evidence
+from counterfold.progress import Progress
+from counterfold.tables.scan import LogScan
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Sum = TypeVar("Sum", bound=Additive)
+
+
+class Batch(NamedTuple):
+    """Some rows as a table, and the number of each in the log."""
+
+    table: "pa.Table"
+    numbers: Ints
+
+
+class BatchEngine(Engine):
+    """An engine that applies a function to all rows of a log, a few at a time, and adds up what it returns."""
+
+    scan: LogScan
+
+    @abstractmethod
+    def head(self) -> Batch:
+        """Return some rows, the first ones if there is an order."""
+
+    @abstractmethod
+    def rows(self) -> int | None:
+        """Return the number of rows, if it can be known without reading them."""
+
+    @abstractmethod
+    def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
+        """Return the sum of what a function returns for all batches, which have these columns."""
+
+    @abstractmethod
+    def distinct(self, column: str) -> list[Any]:
+        """Return the different values of a column, or keys of its maps, sorted."""
+
+    def gather(self, request: Request) -> Iterator[tuple[str, Evidence]]:
+        """Yield the evidence on each target, from one or two passes for all of them."""
+        from counterfold.engines.passes.run import run_passes
+
+        yield from run_passes(self, request)

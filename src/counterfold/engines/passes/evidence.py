@@ -1,0 +1,75 @@
+"""Evidence from sums over buckets of rows, and from a sample of the rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from counterfold.estimates import Estimate
+from counterfold.estimators.base import Estimator
+from counterfold.evidence import Evidence
+from counterfold.models import Streamed
+from counterfold.pool import Pool
+from counterfold.selectors.base import Selection, Selector
+from counterfold.sums import Sums
+
+ENOUGH = 1 << 13
+"""How many rows of the sample tell what the noise of fitting a model does."""
+
+
+@dataclass(frozen=True, eq=False)
+class SumEvidence(Evidence):
+    """Evidence from sums: a unit is a bucket of rows or groups, unless there are few of them."""
+
+    sums: Sums
+    model: Streamed | None
+
+    @property
+    def mean_weight(self) -> Estimate:
+        """Return the mean of the weights of all units."""
+        return Estimate("mean weight", self.sums.weights / self.sums.sizes, sizes=self.sums.sizes)
+
+    @property
+    def total_weight(self) -> float:
+        """Return the sum of the weights of all units."""
+        return float(self.sums.weights.sum())
+
+    def estimate(self, name: str, estimator: Estimator) -> Estimate:
+        """Return what the sums of an estimator say."""
+        return self.sums.estimate(name, estimator)
+
+    def choose(
+        self, selector: Selector, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool
+    ) -> Selection:
+        """Return the choice from sums."""
+        del pool
+        return selector.summed_selection(self.sums, candidates, rng)
+
+    def sum_units(self, estimators: Sequence[Estimator]) -> Sums:
+        """Return the sums, which hold those of all estimators."""
+        del estimators
+        return self.sums
+
+    def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:
+        r"""Return the answer with an error that includes how models fitted on some of the rows differ.
+
+        Models fitted without one of m parts of the rows say $V_{-b}$ on the sample; their jackknife variance
+        $\frac{m-1}{m} \sum_b (V_{-b} - \bar V)^2$ adds to that of the contributions, which takes the model as given.
+        """
+        del pool
+        if self.model is None or not self.model.without or not estimator.uses("model"):
+            return answer
+        some = self.rows.take(slice(None, None, -(-len(self.rows) // ENOUGH)))  # from one end of the log to the other
+        values = np.array([estimator.value(replace(some, model=Streamed((one,)))) for one in self.model.without])
+        noise = np.square(values - values.mean()).sum() * (len(values) - 1) / len(values)
+        return replace(answer, refit_stderr=float(np.hypot(answer.stderr, np.sqrt(noise))))
+
+    def predict_outside(self, inside: Estimate, estimator: Estimator) -> Estimate | None:
+        """Return the estimate, moved and stretched as the sample tells."""
+        if self.model is None or not self.model.elsewhere:
+            return None
+        outside = replace(self.rows, model=Streamed(self.model.elsewhere), refit=None)
+        before, after = (Estimate("", estimator.contributions(rows), rows.groups) for rows in (self.rows, outside))
+        stretch = after.stderr / before.stderr if before.stderr else 1.0
+        moved = inside.value + after.value - before.value + stretch * (inside.contributions - inside.value)
+        return replace(inside, contributions=moved)

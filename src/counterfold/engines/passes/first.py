@@ -1,0 +1,137 @@
+"""The first pass over a large log: it fits the reward model and takes a sample that stands for all rows."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from counterfold import inputs
+from counterfold.arrays import Floats, Ints
+from counterfold.engines.passes.batches import Batch
+from counterfold.engines.passes.row_builder import RowBuilder
+from counterfold.hashing import hash_numbers, sample_least
+from counterfold.models import ModelStream, ModelSums
+from counterfold.sums import BUCKETS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SAMPLE, NUMBERS = 1 << 16, 1 << 23
+"""How many rows a sample has, unless that many rows hold more numbers than that."""
+
+SPARE = 2
+"""A sample is cut to its size once it holds so many times as many rows."""
+
+GROUPS = 1 << 10
+"""Fewer groups are counted, and each has a bucket; more are estimated."""
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What the first pass found: `low` and `high` are the ends of the rewards; two surveys of different rows add up.
+
+    `seen` says how often each action was logged, `groups` are the least hashes of groups, and `sample` holds the rows
+    whose `numbers` have the least hashes, at least `size` of them.
+    """
+
+    rows: int
+    low: float
+    high: float
+    seen: Ints | None
+    groups: Ints | None
+    sample: "pa.Table"
+    numbers: Ints
+    size: int
+    model: ModelSums | None
+
+    def __add__(self, other: "Survey") -> "Survey":
+        """Return what is known of the rows of both; the sample keeps the rows with the least hashes."""
+        import pyarrow as pa
+
+        numbers, sample = np.concatenate([self.numbers, other.numbers]), pa.concat_tables([self.sample, other.sample])
+        if len(numbers) > SPARE * self.size:
+            kept = sample_least(numbers, self.size)
+            numbers, sample = numbers[kept], sample.take(kept)
+        groups = None
+        if self.groups is not None and other.groups is not None:
+            groups = np.union1d(self.groups, other.groups)[:GROUPS]
+        return Survey(
+            rows=self.rows + other.rows,
+            low=min(self.low, other.low),
+            high=max(self.high, other.high),
+            seen=None if self.seen is None or other.seen is None else self.seen + other.seen,
+            groups=groups,
+            sample=sample,
+            numbers=numbers,
+            size=self.size,
+            model=None if self.model is None or other.model is None else self.model + other.model,
+        )
+
+    @cached_property
+    def batch(self) -> Batch:
+        """Return the sample in the order of the log."""
+        kept = sample_least(self.numbers, self.size)
+        return Batch(self.sample.take(kept).combine_chunks(), self.numbers[kept])
+
+    @property
+    def group_count(self) -> int | None:
+        """Return the number of groups, estimated by how densely their hashes lie if there are many."""
+        if self.groups is None or len(self.groups) < GROUPS:
+            return None if self.groups is None else len(self.groups)
+        return int(float(f"{(GROUPS - 1) * 2.0**63 / float(self.groups[-1]):.1e}"))  # more digits would be invented
+
+    @property
+    def known_units(self) -> Ints | None:
+        """Return all units of the log in order, if each can have a bucket: numbers of rows, or hashes of groups."""
+        if self.groups is not None:
+            return self.groups if len(self.groups) < GROUPS else None
+        return self.batch.numbers if self.rows <= BUCKETS else None
+
+    def require_log(self) -> None:
+        """Require that all rows together are a log."""
+        inputs.require_rows(self.rows)
+        inputs.require_variation("reward", self.low, self.high, self.rows)
+        if self.groups is not None:
+            inputs.require_groups(len(self.groups))
+
+
+@dataclass(frozen=True, eq=False)
+class FirstPass:
+    """What the first pass does with a batch; `rows` is the number of rows in the log, if it is known."""
+
+    builder: RowBuilder
+    size: int
+    rows: int | None
+    stream: ModelStream | None
+
+    def __call__(self, batch: Batch) -> Survey:
+        """Return what is known of a batch."""
+        table, numbers = batch
+        model = None
+        if self.stream is not None:
+            rows = self.builder.examples(batch)
+            rewards, units, model = rows.rewards, rows.units, self.stream.sums(rows)
+            seen: Ints | None = np.bincount(rows.actions, minlength=rows.n_actions)
+        else:
+            rewards, units, seen = self._read(batch)
+        kept = sample_least(numbers, self.size, SPARE * self.size / self.rows if self.rows else 1.0)
+        groups = np.unique(hash_numbers(units))[:GROUPS] if self.builder.has_groups else None
+        ends = float(rewards.min()), float(rewards.max())
+        return Survey(len(rewards), *ends, seen, groups, table.take(kept), numbers[kept], self.size, model)
+
+    def _read(self, batch: Batch) -> tuple[Floats, Ints, Ints | None]:
+        """Return rewards, units and how often each action was logged, where no reward model is fitted."""
+        table, numbers = batch
+        layout, check = self.builder.layout, self.builder.layout.checker(numbers)
+        rewards, units = inputs.check_rewards(layout.numbers(table, "reward"), check), self.builder.units(batch)
+        if layout.actions is None:
+            return rewards, units, None
+        actions = tuple(layout.actions)
+        codes = inputs.encode_labels("action", layout.labels(table, "action", numbers), actions, check)
+        return rewards, units, np.bincount(codes, minlength=len(actions))
+
+
+def sample_size(width: int) -> int:
+    """Return the number of rows in a sample, fewer where a row has very many numbers."""
+    return max(1024, min(SAMPLE, NUMBERS // max(width, 1)))

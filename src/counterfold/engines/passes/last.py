@@ -1,0 +1,98 @@
+"""The last pass over a large log: it sums what every candidate says of every target, bucket by bucket."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from counterfold.arrays import Ints
+from counterfold.diagnostics.base import Diagnostic
+from counterfold.engines.passes.batches import Batch
+from counterfold.engines.passes.row_builder import RowBuilder
+from counterfold.estimators.base import Estimator
+from counterfold.hashing import assign_folds, hash_numbers
+from counterfold.log import Spread
+from counterfold.models import Streamed
+from counterfold.rows import Rows
+from counterfold.sums import BUCKETS, NUMBERS, Sums, summed
+
+
+@dataclass(frozen=True, eq=False)
+class TargetTally:
+    """The sums of one target, where it lacks support (rows and mass), and what diagnostics observed."""
+
+    sums: Sums
+    unsupported: tuple[int, float] | None
+    observed: Mapping[str, Any]
+
+    def __add__(self, other: "TargetTally") -> "TargetTally":
+        """Return the sums over the rows of both."""
+        unsupported = None
+        if self.unsupported is not None and other.unsupported is not None:
+            unsupported = self.unsupported[0] + other.unsupported[0], self.unsupported[1] + other.unsupported[1]
+        observed = {name: mine + other.observed[name] for name, mine in self.observed.items()}
+        return TargetTally(self.sums + other.sums, unsupported, observed)
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What the last pass found of every target, of the rewards and of the propensities; tallies add up."""
+
+    targets: Mapping[str, TargetTally]
+    rewards: Spread
+    propensities: Spread
+
+    def __add__(self, other: "Tally") -> "Tally":
+        """Return the sums over the rows of both."""
+        targets = {name: mine + other.targets[name] for name, mine in self.targets.items()}
+        return Tally(targets, self.rewards + other.rewards, self.propensities + other.propensities)
+
+
+@dataclass(frozen=True, eq=False)
+class LastPass:
+    """What the last pass does with a batch.
+
+    `samples` are the rows of every target that stand for the whole log. If there are few units, `known_units` are all
+    of them, in order: the numbers of rows, or the hashes of groups; each has a bucket of its own.
+    """
+
+    builder: RowBuilder
+    model: Streamed | None
+    estimators: Mapping[str, Sequence[Estimator]]
+    samples: Mapping[str, Rows]
+    diagnostics: Sequence[Diagnostic]
+    known_units: Ints | None
+
+    def __call__(self, batch: Batch) -> Tally:
+        """Return the sums of a batch over all buckets, of fewer rows at a time where there are many actions."""
+        step = max(1024, NUMBERS // max(len(self.builder.layout.actions or ()), 1))
+        starts = range(0, len(batch.numbers), step)
+        several = [Batch(batch.table.slice(at, step), batch.numbers[at : at + step]) for at in starts]
+        found = self.tally(several[0])
+        for some in several[1:]:
+            found += self.tally(some)
+        return found
+
+    def tally(self, batch: Batch) -> Tally:
+        """Return the sums of a few rows."""
+        log, targets = self.builder.build(batch, self.model)
+        found = {name: self._tally_target(name, rows) for name, rows in targets.items()}
+        return Tally(found, Spread.of(log.reward), Spread.of(log.propensity))
+
+    def _tally_target(self, name: str, rows: Rows) -> TargetTally:
+        missing = rows.unsupported
+        observed = {one.name: one.observe(rows) for one in self.diagnostics}
+        examples = replace(rows.examples, context=np.empty((len(rows), 0)))  # which no formula needs
+        light = replace(rows, examples=examples, whole=self.samples[name])
+        return TargetTally(
+            summed(light, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS),
+            None if missing is None else (int((missing > 0).sum()), float(missing.sum())),
+            {name: one for name, one in observed.items() if one is not None},
+        )
+
+    def assign_buckets(self, units: Ints) -> Ints:
+        """Return the bucket of each row."""
+        if self.known_units is None:
+            return assign_folds(units, BUCKETS)
+        return np.searchsorted(self.known_units, hash_numbers(units) if self.builder.has_groups else units)

@@ -1,0 +1,155 @@
+"""Plan: what the first rows of a large log tell of all, and what the passes over it must find."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from counterfold import inputs
+from counterfold.engines.base import Request
+from counterfold.engines.passes.batches import Batch, BatchEngine
+from counterfold.engines.passes.first import FirstPass, Survey, sample_size
+from counterfold.engines.passes.row_builder import RowBuilder
+from counterfold.errors import DataError, ParameterError
+from counterfold.log import Log
+from counterfold.models import Column, Streamed, as_model, fitted_on, model_stream
+from counterfold.models.base import Given, RewardModel
+from counterfold.sums import BUCKETS
+from counterfold.tables import columns, roles
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from counterfold.tables.layout import Layout
+
+HEAD = 1 << 14
+"""How many of the first rows tell what the columns hold."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How rows are built from batches, which columns are read, and which reward model is fitted.
+
+    `head` and `log` are the first rows, as a table and checked.
+    """
+
+    builder: RowBuilder
+    head: Batch
+    log: Log
+    columns: Sequence[str]
+    model: RewardModel | None
+    first_pass: FirstPass
+    needs_first_pass: bool
+
+    @classmethod
+    def of(cls, engine: BatchEngine, request: Request) -> "Plan":
+        """Return the plan for one log and its targets."""
+        require_streamable(request.targets)
+        predictions = request.reward_model.name if isinstance(request.reward_model, Column) else None
+        table, numbers = engine.head()
+        head = Batch(table.slice(0, HEAD), numbers[:HEAD])
+        named = [one for one in (*request.targets.values(), predictions) if isinstance(one, str)]
+        layout, has_full_target = lay_out(engine, request, head.table, named)
+        log = layout.log(*head)
+        builder = RowBuilder(replace(layout, width=log.context.shape[1]), request.targets, predictions)
+        model = None if predictions else require_fittable(request.reward_model, log)
+        model = model if has_full_target else None  # checked, even where nothing can use it
+        count = engine.rows()
+        is_support_unknown = has_full_target and log.logging_probs is None and log.available is None
+        has_few_units = (count or len(head.numbers)) <= BUCKETS or builder.has_groups
+        stream = model_stream(model, builder.examples(head))
+        return cls(
+            builder=builder,
+            head=head,
+            log=log,
+            columns=list_columns(layout, head.table, named),
+            model=model,
+            first_pass=FirstPass(builder, count_sample(layout, head.table, log, len(request.targets)), count, stream),
+            needs_first_pass=has_few_units or is_support_unknown or model is not None or request.needs_sample,
+        )
+
+    def fit(self, survey: Survey | None) -> Streamed | None:
+        """Return the reward model, from the sums of the first pass or fitted on its sample."""
+        if self.model is None or survey is None:
+            return None
+        if self.first_pass.stream is not None and survey.model is not None:
+            return self.first_pass.stream.fitted(survey.model)
+        return fitted_on(self.builder.examples(survey.batch), self.model)
+
+
+def require_streamable(targets: Mapping[str, Any]) -> None:
+    """Require targets that can be told for any rows."""
+    for value in targets.values():
+        if not isinstance(value, str) and not callable(value):
+            wanted = "the name of a column, or a function of the context, where the log is not in memory"
+            raise ParameterError(f"`target` must be {wanted}, got {type(value).__name__}.")
+
+
+def require_fittable(value: Any, log: Log) -> RewardModel | None:
+    """Return the reward model, which must be one that can be fitted."""
+    if inputs.count_dimensions(value) == 2 or isinstance(value, Given):
+        raise ParameterError("`reward_model` must be a model where the log is not in memory, got predictions.")
+    return as_model(value, log)
+
+
+def lay_out(engine: BatchEngine, request: Request, table: "pa.Table", named: Sequence[str]) -> "tuple[Layout, bool]":
+    """Return what the columns hold, and whether any target is known for all actions."""
+    for name in named:
+        roles.require(table, {"target": name})
+    layout = engine.scan.layout(table, named)
+    if "dose" in layout.roles:
+        raise DataError("a log of doses must be evaluated in memory; use engine 'memory'.")
+    several = request.targets.values()
+    is_full = any(not isinstance(one, str) or roles.is_matrix(table, one) for one in several)
+    if is_full or {"logging_probs", "available", "logger_probs"} & set(layout.roles):
+        layout = replace(layout, actions=find_actions(layout, table, engine))
+    return layout, is_full
+
+
+def list_columns(layout: "Layout", table: "pa.Table", named: Sequence[str]) -> list[str]:
+    """Return every column that is read, in the order of the table."""
+    wanted = {*layout.places(table), *(place for name in named for place in roles.places(table, "target", name))}
+    return [place for place in table.column_names if place in wanted]
+
+
+def count_sample(layout: "Layout", table: "pa.Table", log: Log, targets: int) -> int:
+    """Return how many rows a sample may have, by how many numbers a row holds."""
+    plain = table.num_columns - len(layout.context) + log.context.shape[1]  # lists hold more numbers than one
+    return sample_size(plain + 3 * len(log.actions) * (1 + targets))
+
+
+def find_actions(layout: "Layout", head: "pa.Table", engine: BatchEngine) -> Sequence[Any]:
+    """Return all actions: those that the user or the probabilities' columns name, or those in the log."""
+    import pyarrow as pa
+
+    if layout.actions is not None:
+        return tuple(layout.actions)
+    role = next((one for one in ("logging_probs", "logger_probs") if one in layout.roles), None)
+    probs = None if role is None else read_probabilities(layout, head, role)
+    names = getattr(probs, "column_names", None)
+    if role is not None and names is not None:
+        if not holds_maps(head, layout.roles[role]):
+            return tuple(names)
+        every = tuple(engine.distinct(layout.roles[role]))  # other rows may name other actions
+        return inputs.find_actions(layout.labels(head, "action"), None, every, None)
+    width = None if probs is None else probs.shape[1]
+    labels, column = layout.labels(head, "action"), layout.roles["action"]
+    is_counted = width is not None and labels.dtype.kind in "iu" and labels.min() == 0 and labels.max() < width
+    if not is_counted:  # the first rows may not show the first action
+        values = pa.array(engine.distinct(column), head.schema.field(column).type)
+        labels = layout.labels(pa.table({column: values}), "action")
+    return inputs.find_actions(labels, None, None, width)
+
+
+def read_probabilities(layout: "Layout", head: "pa.Table", role: str) -> Any:
+    """Return the logging policy's probabilities in the first rows, or those of the first of several loggers."""
+    if role == "logging_probs":
+        return columns.matrix(head, layout.roles[role])
+    labels = {str(label) for label in layout.labels(head, "logger")}
+    return next(iter(columns.matrices(head, layout.roles[role], labels).values()))
+
+
+def holds_maps(table: "pa.Table", column: str) -> bool:
+    """Say whether a column holds maps, which may name other actions in other rows."""
+    import pyarrow as pa
+
+    return column in table.column_names and pa.types.is_map(table.column(column).type)

@@ -1,0 +1,78 @@
+"""RowBuilder: from a batch to the rows of every target, the same way in the sample and in both passes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from counterfold.arrays import Ints
+from counterfold.checks import Checker
+from counterfold.engines.passes.batches import Batch
+from counterfold.hashing import hash_labels
+from counterfold.log import Log
+from counterfold.models import as_model
+from counterfold.models.base import Examples, RewardModel
+from counterfold.rows import Rows
+from counterfold.target import Target, as_target
+
+if TYPE_CHECKING:
+    from counterfold.tables.layout import Layout
+
+
+@dataclass(frozen=True, eq=False)
+class RowBuilder:
+    """Builds rows of a log that is laid out in columns; targets are names of columns, or functions of the context.
+
+    `predictions` is the column of predicted rewards, if they take the place of a reward model.
+    """
+
+    layout: "Layout"
+    targets: Mapping[str, Any]
+    predictions: str | None = None
+
+    @property
+    def has_groups(self) -> bool:
+        """Say whether rows belong to groups."""
+        return "group" in self.layout.roles
+
+    def units(self, batch: Batch) -> Ints:
+        """Return the number of each row's unit: its group's hash, or its own number in the log."""
+        table, numbers = batch
+        return hash_labels(self.layout.labels(table, "group", numbers)) if self.has_groups else numbers
+
+    def build(self, batch: Batch, model: RewardModel | None) -> tuple[Log, dict[str, Rows]]:
+        """Return the log of a batch and, for every target, its rows."""
+        log = self.layout.log(*batch)
+        if self.predictions is not None:
+            check = Checker(batch.numbers).name_columns({"reward_model": self.predictions})
+            model = as_model(self._read(batch, self.predictions), log, check=check)
+        return log, dict(self._build_targets(batch, log, model))
+
+    def examples(self, batch: Batch) -> Examples:
+        """Return what a reward model learns from, aimed at where the targets go on average."""
+        several = list(self.build(batch, None)[1].values())
+        return replace(several[0].examples, importance=np.mean([rows.weights for rows in several], axis=0))
+
+    def _build_targets(self, batch: Batch, log: Log, model: RewardModel | None) -> Iterator[tuple[str, Rows]]:
+        units = self.units(batch)
+        shared: Rows | None = None
+        for name, value in self.targets.items():
+            rows = Rows.of(log, self._target(batch, value, log), model)
+            rows = replace(rows, examples=replace(rows.examples, units=units))
+            if model is not None:  # predictions are the same for all targets, and computed once
+                shared = shared or rows
+                rows = replace(rows, refit=partial(getattr, shared, "q"))
+            yield name, rows
+
+    def _target(self, batch: Batch, value: Any, log: Log) -> Target:
+        check = Checker(batch.numbers)
+        if not isinstance(value, str):
+            return as_target(value, log, check)
+        return as_target(self._read(batch, value), log, check.name_columns({"target": value}))
+
+    def _read(self, batch: Batch, column: str) -> Any:
+        from counterfold.tables import roles
+
+        return roles.read_target(batch.table, column, Checker(batch.numbers))

@@ -1,0 +1,61 @@
+"""Runs one or two passes over a log, for all targets at once, and makes evidence of what they find."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from counterfold import inputs
+from counterfold.engines.base import Request
+from counterfold.engines.passes.batches import BatchEngine
+from counterfold.engines.passes.evidence import SumEvidence
+from counterfold.engines.passes.first import Survey
+from counterfold.engines.passes.last import LastPass, Tally
+from counterfold.engines.passes.plan import Plan
+from counterfold.evidence import Evidence, Unsupported
+from counterfold.log import Contents
+from counterfold.progress import shown
+
+
+def run_passes(engine: BatchEngine, request: Request) -> Iterator[tuple[str, Evidence]]:
+    """Yield the evidence on each target."""
+    plan = Plan.of(engine, request)
+    survey = None
+    if plan.needs_first_pass:
+        with shown("First pass", progress=request.progress, unit="rows") as progress:
+            survey = engine.total(plan.first_pass, plan.columns, progress)
+        survey.require_log()
+    last_pass = prepare_last_pass(plan, survey, request)
+    with shown("Last pass", progress=request.progress, unit="rows") as progress:
+        tally = engine.total(last_pass, plan.columns, progress)
+    inputs.require_rows(tally.rewards.count)
+    inputs.require_variation("reward", tally.rewards.low, tally.rewards.high, tally.rewards.count)
+    contents = describe_contents(plan, survey, tally)
+    for name, found in tally.targets.items():
+        missing = found.unsupported and Unsupported(found.unsupported[0], found.unsupported[1] / tally.rewards.count)
+        sample, sums = last_pass.samples[name], found.sums.occupied
+        yield name, SumEvidence(sample, contents, missing, found.observed, sums, last_pass.model)
+
+
+def prepare_last_pass(plan: Plan, survey: Survey | None, request: Request) -> LastPass:
+    """Return what the last pass sums, once it is known who competes for every target."""
+    batch, count, builder = plan.head, len(plan.head.numbers), plan.builder
+    if survey is not None:
+        batch, count = survey.batch, survey.rows
+        seen = None if survey.seen is None else survey.seen > 0
+        builder = replace(builder, layout=replace(builder.layout, seen=seen))
+    model = plan.fit(survey)
+    samples = {name: replace(rows, stands_for=count) for name, rows in builder.build(batch, model)[1].items()}
+    estimators = {name: request.resolve(name, rows) for name, rows in samples.items()}
+    known_units = None if survey is None else survey.known_units
+    return LastPass(builder, model, estimators, samples, request.diagnostics, known_units)
+
+
+def describe_contents(plan: Plan, survey: Survey | None, tally: Tally) -> Contents:
+    """Return what the log holds, by its first rows and by what the passes found."""
+    known = Contents.of(plan.log)
+    return replace(
+        known,
+        rewards=tally.rewards,
+        propensities=tally.propensities,
+        actions=known.actions if plan.builder.layout.actions is not None else (),
+        groups=None if survey is None else survey.group_count,
+    )

@@ -1,0 +1,130 @@
+"""evaluate() and estimate(): what is asked of a log in, the answer out; `assembly.py` puts the two together.
+
+The functions live here, because a module `evaluate.py` would take the place of `cf.evaluate` once it was imported.
+"""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, overload
+
+from counterfold.errors import ParameterError
+from counterfold.estimates import Estimate
+from counterfold.estimators.base import Estimator
+from counterfold.evaluation.assembly import evaluate_targets
+from counterfold.evaluation.candidates import Wanted
+from counterfold.evaluation.question import Question, resolve_estimator
+from counterfold.evaluation.result import Candidate as Candidate
+from counterfold.evaluation.result import Evaluation as Evaluation
+from counterfold.intervals.base import Interval
+from counterfold.log import Log
+from counterfold.models import as_model
+from counterfold.pool import one_blas_thread
+from counterfold.progress import Progress
+from counterfold.rows import Rows
+from counterfold.selectors.base import Selector
+from counterfold.tables.scan import LogScan
+from counterfold.target import as_target
+
+
+def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model: Any = "default") -> Estimate:
+    """Return the value of a target by one estimator, or by the name of one.
+
+    >>> import counterfold as cf
+    >>> log = cf.Log(action=[0, 1, 0, 1], reward=[0.0, 0.0, 1.0, 1.0], propensity=[0.8, 0.4, 0.5, 0.2])
+    >>> cf.estimate(log, [0.4, 0.8, 0.5, 0.8], cf.SNIPS())
+    Estimate(SNIPS: 0.6667 ± 0.3)
+    """
+    with one_blas_thread():
+        wanted = as_target(target, log)
+        rows = Rows.of(log, wanted, as_model(reward_model, log, wanted.draws))
+        one = resolve_estimator(estimator)
+        reason = one.obstacle(rows)
+        if reason:
+            raise ParameterError(f"{one.name} {reason}.")
+        is_supported = rows.unsupported is not None and not rows.unsupported.any()
+        weights = rows.weights if is_supported else None  # they are 1 on average then, which some intervals use
+        return Estimate(one.name, one.contributions(rows), rows.groups, weights=weights)
+
+
+@overload
+def evaluate(
+    log: Log | LogScan | str | PathLike[str] | Any,
+    target: Mapping[str, Any],
+    candidates: Wanted | Sequence[Wanted] = "default",
+    selector: Selector | str = "default",
+    reward_model: Any = "default",
+    *,
+    seed: int = 0,
+    level: float = 0.95,
+    interval: Interval | str = "student-t",
+    threads: int | None = None,
+    progress: Progress | bool = True,
+    engine: str = "auto",
+) -> dict[str, Evaluation]: ...
+
+
+@overload
+def evaluate(
+    log: Log | LogScan | str | PathLike[str] | Any,
+    target: Any = "target",
+    candidates: Wanted | Sequence[Wanted] = "default",
+    selector: Selector | str = "default",
+    reward_model: Any = "default",
+    *,
+    seed: int = 0,
+    level: float = 0.95,
+    interval: Interval | str = "student-t",
+    threads: int | None = None,
+    progress: Progress | bool = True,
+    engine: str = "auto",
+) -> Evaluation: ...
+
+
+def evaluate(
+    log: Log | LogScan | str | PathLike[str] | Any,
+    target: Any = "target",
+    candidates: Wanted | Sequence[Wanted] = "default",
+    selector: Selector | str = "default",
+    reward_model: Any = "default",
+    *,
+    seed: int = 0,
+    level: float = 0.95,
+    interval: Interval | str = "student-t",
+    threads: int | None = None,
+    progress: Progress | bool = True,
+    engine: str = "auto",
+) -> Evaluation | dict[str, Evaluation]:
+    """Return what a target would have earned, by what the log itself trusts most among many estimators.
+
+    - `log`: a log in memory; or a `LogScan` or the path of a file, which need not fit there.
+    - `target`: probabilities (n x A), or (n) for the logged actions alone, or a callable of the context. On a log of
+      doses: the dose that the target would give in each row (n), or several draws of it (n x m). Of a file: the name of
+      a column with any of these. A mapping of several targets gives a mapping of evaluations.
+    - `candidates`: "default", "plain", "paper" (everything the paper tunes jointly), or any mixture of estimators and
+      of classes or names of estimators, which stand for their own grids.
+    - `selector`: a selector or the name of one; by default `Ladder`, or `OCV` on a log of doses.
+    - `reward_model`: a reward model or the name of one, a scikit-learn estimator (one per action, or one on context and
+      dose), predictions (n x A), or None; by default a cross-fitted `SharedRidge`, or `RidgeOnDose` on a log of doses.
+    - `interval`: how the interval is made, by name or as an object; see the page on intervals.
+    - `seed` fixes the splits; `threads` and `progress` (a bar after two seconds, or your own function of the pieces
+      of work done and in all) never change the answer.
+    - `engine`: "memory", "local" for files of any size, which are read a few rows at a time, or "spark" for a Spark
+      DataFrame, a table's name or a path; by default the size of the file decides. See the page on scale for what
+      differs.
+
+    >>> import numpy as np
+    >>> import counterfold as cf
+    >>> rng = np.random.default_rng(1)
+    >>> x, logging = rng.normal(size=(500, 3)), np.full((500, 2), 0.5)
+    >>> action = rng.integers(2, size=500)
+    >>> reward = (x[:, 0] > 0) * action + rng.normal(size=500)
+    >>> log = cf.Log(context=x, action=action, reward=reward, logging_probs=logging)
+    >>> result = cf.evaluate(log, np.tile([0.1, 0.9], (500, 1)))
+    >>> result.interval.low < 0.45 < result.interval.high
+    True
+    """
+    question = Question.of(candidates, selector, reward_model, seed, level, interval)
+    targets = target if isinstance(target, Mapping) else {"target": target}
+    source = log if isinstance(log, (Log, LogScan)) else LogScan(log)
+    found = evaluate_targets(source, targets, question, threads=threads, progress=progress, engine=engine).targets
+    return found if isinstance(target, Mapping) else found["target"]

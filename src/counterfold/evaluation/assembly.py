@@ -1,0 +1,163 @@
+"""The one assembly: from a question and the evidence of an engine to evaluations."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from counterfold.diagnostics import Answer, Diagnostic, Diagnostics, build_all
+from counterfold.diagnostics.missing_support import MissingSupport
+from counterfold.engines import choose_engine
+from counterfold.engines.base import Engine, Request, Source
+from counterfold.errors import ParameterError, SupportWarning
+from counterfold.estimates import Estimate
+from counterfold.estimators.base import Estimator
+from counterfold.evaluation.logged import Logged
+from counterfold.evaluation.noise import include_choosing
+from counterfold.evaluation.question import Choice, Question
+from counterfold.evaluation.result import Candidate, Evaluation
+from counterfold.evidence import Evidence
+from counterfold.log import Contents
+from counterfold.pool import Pool, one_blas_thread
+from counterfold.progress import Progress, shown
+from counterfold.rows import Rows
+from counterfold.selectors.base import Selection
+
+Found = TypeVar("Found")
+
+
+class Results(NamedTuple, Generic[Found]):
+    """What was found of every target, and what the log holds."""
+
+    targets: dict[str, Found]
+    contents: Contents
+
+
+def evaluate_targets(
+    source: Source,
+    targets: Mapping[str, Any],
+    question: Question,
+    *,
+    threads: int | None = None,
+    progress: Progress | bool = True,
+    engine: str = "auto",
+) -> Results[Evaluation]:
+    """Return the evaluation of every target of a log."""
+    where, diagnostics = choose_engine(source, engine, threads), build_all()
+    if not where.keeps_rows:
+        question.require_no_rows()
+    choices: dict[str, Choice] = {}
+
+    def resolve(name: str, rows: Rows) -> Sequence[Estimator]:
+        choices[name] = question.resolve(rows)
+        witnesses = [witness for one in diagnostics for witness in one.witnesses(rows)]
+        return list(dict.fromkeys([*choices[name].known, *witnesses]))
+
+    def answer(name: str, evidence: Evidence) -> Evaluation:
+        warn_of_missing_support(evidence, name)
+        with shown(f"Cross-validating {name}", progress=progress) as moved:
+            return Assembly(question, choices[name], evidence, diagnostics, Pool(threads, moved)).evaluate()
+
+    request = Request(targets, question.reward_model, resolve, question.needs_sample, diagnostics, progress)
+    return gather_results(where, request, answer)
+
+
+def check_targets(source: Source, targets: Mapping[str, Any], *, engine: str = "auto") -> Results[Diagnostics]:
+    """Return what the diagnostics say of every target of a log, without evaluating any."""
+    diagnostics = build_all()
+    request = Request(targets, None, lambda _name, _rows: [], needs_sample=False, diagnostics=diagnostics)
+    where = choose_engine(source, engine, None)
+    return gather_results(where, request, lambda _name, evidence: Diagnostics.of(evidence, diagnostics))
+
+
+def gather_results(engine: Engine, request: Request, find: Callable[[str, Evidence], Found]) -> Results[Found]:
+    """Return what is found from the evidence on every target."""
+    if not request.targets:
+        raise ParameterError("`target` must hold at least one target, got none.")
+    found: dict[str, Found] = {}
+    with one_blas_thread(), closing(engine.gather(request)) as several:  # type: ignore[type-var] # a generator
+        for name, evidence in several:
+            found[name] = find(name, evidence)
+            contents = evidence.contents
+    return Results(found, contents)
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """What is asked of one target, and what is known to answer it."""
+
+    question: Question
+    choice: Choice
+    evidence: Evidence
+    diagnostics: Sequence[Diagnostic]
+    pool: Pool
+
+    def evaluate(self) -> Evaluation:
+        """Return the answer: the choice among the candidates, its error, and what speaks against it."""
+        question, choice, evidence = self.question, self.choice, self.evidence
+        candidates = choice.candidates
+        selection = evidence.choose(choice.selector, candidates, np.random.default_rng(question.seed), self.pool)
+        winner = selection.answer(candidates)
+        name = list(choice.estimators)[selection.chosen] if winner in candidates else winner.name
+        estimate = self.include_noise(evidence.estimate(name, winner), winner, selection)
+        examined = Answer(estimate, winner, choice.selector.trusted)
+        return Evaluation(
+            estimate=add_weights(estimate, evidence),
+            level=question.level,
+            selected=name,
+            estimator=winner,
+            selector=choice.selector,
+            table=self.tabulate(selection),
+            left_out=choice.left_out,
+            diagnostics=Diagnostics.of(evidence, self.diagnostics, examined),
+            seed=question.seed,
+            logged=evidence.estimate("log", Logged()),
+            method=question.interval,
+        )
+
+    def include_noise(self, estimate: Estimate, winner: Estimator, selection: Selection) -> Estimate:
+        """Return the answer with an error that includes the noise of fitting a reward model and of choosing.
+
+        A selector may know its error better. One that needs all rows cannot choose anew from sums.
+        """
+        if selection.stderr is not None:
+            return replace(estimate, refit_stderr=selection.stderr)
+        selector, candidates = self.choice.selector, self.choice.candidates
+        estimate = self.evidence.include_fitting(estimate, winner, self.pool)
+        if len(candidates) < 2 or "all_rows" in selector.needs:
+            return estimate
+        sums = self.evidence.sum_units(list(dict.fromkeys([*candidates, *selector.witnesses])))
+        rng = np.random.default_rng(self.question.seed)  # a fresh one, so that engines choose anew alike
+        return include_choosing(estimate, selector.unfitted(), sums, candidates, rng)
+
+    def tabulate(self, selection: Selection) -> list[Candidate]:
+        """Return a line for every candidate."""
+        lines = []
+        for place, (name, estimator) in enumerate(self.choice.estimators.items()):
+            one = self.evidence.estimate(name, estimator)
+            score, share = float(selection.scores[place]), float(selection.shares[place])
+            lines.append(Candidate(name, one.value, one.stderr, score, place == selection.chosen, share))
+        return lines
+
+
+def add_weights(estimate: Estimate, evidence: Evidence) -> Estimate:
+    """Return the answer with its weights, which some intervals use, if they are known to be 1 on average."""
+    if evidence.unsupported is None or evidence.unsupported.mass > 0:
+        return estimate
+    return replace(estimate, weights=evidence.mean_weight.contributions)
+
+
+def warn_of_missing_support(evidence: Evidence, target: str) -> None:
+    """Warn if the target may take actions that the log could never take."""
+    missing = evidence.unsupported
+    if missing is None or missing.mass < MissingSupport().some:
+        return
+    warning = SupportWarning(
+        f"the target puts {missing.mass:.2%} of its probability, in {missing.rows} of {evidence.count} rows, on "
+        "actions that the log could never take; it cannot tell what they earn",
+    )
+    warning.target = target
+    warnings.warn(warning, stacklevel=6)

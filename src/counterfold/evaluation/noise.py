@@ -1,0 +1,32 @@
+"""The noise of choosing: how much an answer varies because another log would have made another choice."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from counterfold.estimates import Estimate
+from counterfold.estimators.base import Estimator
+from counterfold.selectors.base import Selector
+from counterfold.sums import Sums
+
+REPLICATES = 40
+"""On how many bootstrap samples of the units the choice is made anew."""
+
+
+def include_choosing(
+    answer: Estimate, selector: Selector, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator
+) -> Estimate:
+    """Return the answer with an error that includes the noise of choosing it.
+
+    Choosing is done anew on bootstrap samples of the units, and the spread of what is answered then is the error; the
+    larger of both counts. Samples of a small log that hold too few different units to choose by are left out.
+    """
+    found = []
+    for drawn in rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=REPLICATES):
+        sample = sums.resample(drawn)
+        if len(sample) >= selector.least_units:
+            shares = selector.summed_selection(sample, candidates, rng).shares
+            found.append(shares @ sample.overall(candidates))
+    noise = float(np.std(found, ddof=1)) if len(found) > 1 else 0.0
+    return replace(answer, refit_stderr=max(answer.refit_stderr, noise))

@@ -1,0 +1,90 @@
+"""Evidence: all that an engine knows of one log, one target and one reward model."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from counterfold.estimates import Estimate
+from counterfold.estimators.base import Estimator
+from counterfold.log import Contents
+from counterfold.pool import Pool
+from counterfold.rows import Rows
+from counterfold.selectors.base import Selection, Selector
+from counterfold.sums import Sums
+
+
+class Additive(Protocol):
+    """What is known of some rows, and can be added to what is known of others."""
+
+    def __add__(self, other: Self, /) -> Self:
+        """Return what is known of the rows of both."""
+
+
+class Unsupported(NamedTuple):
+    """In how many rows the target may take actions that the log could never take, and their probability on average."""
+
+    rows: int
+    mass: float
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence(ABC):
+    """What can be asked about one target, whether all rows are at hand or only sums over buckets of them.
+
+    `rows` are all rows of the log, or a sample that stands for them. `contents` says what the log holds. `unsupported`
+    is missing where the target is known for the logged actions alone, or gives doses. `observed` holds what each
+    diagnostic summed over all rows, by the diagnostic's name.
+    """
+
+    rows: Rows
+    contents: Contents
+    unsupported: Unsupported | None
+    observed: Mapping[str, Any]
+
+    @property
+    def count(self) -> int:
+        """Return the number of rows in the log."""
+        return self.contents.rewards.count
+
+    @property
+    def unsupported_mass(self) -> float:
+        """Return the target's probability of actions that the log could never take, 0 where that is unknown."""
+        return 0.0 if self.unsupported is None else self.unsupported.mass
+
+    @property
+    @abstractmethod
+    def mean_weight(self) -> Estimate:
+        """Return the mean of the weights, with a contribution for each unit."""
+
+    @property
+    @abstractmethod
+    def total_weight(self) -> float:
+        """Return the sum of the weights of all rows."""
+
+    @abstractmethod
+    def estimate(self, name: str, estimator: Estimator) -> Estimate:
+        """Return what one estimator says, its error as if the reward model were fixed."""
+
+    @abstractmethod
+    def choose(
+        self, selector: Selector, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool
+    ) -> Selection:
+        """Return the selector's choice among the candidates."""
+
+    @abstractmethod
+    def sum_units(self, estimators: Sequence[Estimator]) -> Sums:
+        """Return the sums of some estimators' terms over at most 1,024 units of rows."""
+
+    @abstractmethod
+    def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:
+        """Return the answer with an error that includes the noise of fitting the reward model."""
+
+    @abstractmethod
+    def predict_outside(self, inside: Estimate, estimator: Estimator) -> Estimate | None:
+        """Return an estimate as it is where the reward model predicts only rows that it was not fitted on.
+
+        There is none where the model does so already, or where nothing is fitted.
+        """

@@ -1,0 +1,64 @@
+"""The one hash of the package, and the one rule by which rows fall into folds, buckets and samples.
+
+A row has the same hash wherever the log is read, so folds do not depend on a seed, on threads or on batches.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterfold.arrays import Ints
+
+STEP = np.uint64(0x9E3779B97F4A7C15)
+"""The increment of SplitMix64, which keeps the hash of 0 from being 0."""
+
+
+def mix_bits(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the finaliser of SplitMix64: neighbouring numbers get bits that look random."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+def hash_numbers(numbers: Ints) -> Ints:
+    """Return a fixed hash of every number, from 0 to below 2**63."""
+    return (mix_bits(numbers.astype(np.uint64) + STEP) >> np.uint64(1)).astype(np.intp)
+
+
+def hash_labels(labels: NDArray[np.generic]) -> Ints:
+    """Return a number for each label, the same for the same label anywhere; whole numbers stand for themselves."""
+    from hashlib import blake2b
+
+    if labels.dtype.kind in "iub":
+        return labels.astype(np.intp)
+    unique, where = np.unique(labels.astype(str), return_inverse=True)
+    digests = [blake2b(label.encode(), digest_size=8).digest() for label in unique.tolist()]
+    return (np.frombuffer(b"".join(digests), dtype=np.int64) >> 1)[where].astype(np.intp)
+
+
+def assign_folds(units: Ints, folds: int) -> Ints:
+    """Return the fold of each row from the number of its unit; all rows of a unit are in the same fold.
+
+    >>> assign_folds(np.array([7, 8, 7]), 5)
+    array([3, 2, 3])
+    """
+    return hash_numbers(units) % folds
+
+
+def assign_blocks(units: Ints, blocks: int) -> Ints:
+    """Return the block of each row, such that blocks hold equally many units, or one more."""
+    unique, where = np.unique(units, return_inverse=True)
+    block = np.empty(len(unique), dtype=np.intp)
+    block[np.argsort(hash_numbers(unique))] = np.arange(len(unique)) % blocks
+    return block[where]
+
+
+def sample_least(numbers: Ints, size: int, share: float = 1.0) -> Ints:
+    """Return the places of the `size` numbers with the least hashes: a random sample, however the rows are cut up.
+
+    Only numbers whose hashes are among the least `share` of all hashes are looked at.
+    """
+    keys = hash_numbers(numbers + (1 << 40))  # another hash than that of folds, so that no fold is left out
+    places = np.flatnonzero(keys < share * 2.0**63) if share < 1 else np.arange(len(keys))
+    if len(places) > size:
+        places = places[np.argpartition(keys[places], size)[:size]]
+    return places[np.argsort(numbers[places])]

@@ -1,0 +1,1 @@
+"""Tables: from columns that are mapped by name to logs and targets."""

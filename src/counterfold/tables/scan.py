@@ -1,0 +1,145 @@
+"""LogScan, read_log() and read_target(): files and data frames, with columns mapped by name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from counterfold.errors import DataError
+from counterfold.log import Log
+from counterfold.readers import read_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from counterfold.tables.layout import Layout
+
+
+def read_log(  # noqa: PLR0913 (a log has many parts)
+    source: Any,
+    *,
+    action: str | None = None,
+    reward: str = "reward",
+    propensity: str | None = None,
+    logging_probs: str | None = None,
+    context: Sequence[str] | None = None,
+    group: str | None = None,
+    available: str | None = None,
+    actions: Sequence[Any] | None = None,
+    action_features: Any = None,
+    logger: str | None = None,
+    logger_probs: str | None = None,
+    dose: str | None = None,
+    ignore: Sequence[str] = ("target",),
+) -> Log:
+    """Return the log in a file or data frame.
+
+    Every role is looked for in the column of that very name, or in the one that you name. `dose` takes the place of
+    `action` where there is no column `action`, or where you name it. Probabilities (n x A) are a column of lists, a
+    struct from action to probability, JSON text of either, or columns named `logging_probs.ACTION` or
+    `logging_probs_ACTION`; `logger_probs` are such a column, or such columns, for each logger (`logger_probs.LOGGER`),
+    or one struct or JSON object from logger to them. `context` is every other numeric column; list the columns
+    (numbers, or lists of numbers) to choose, and name in `ignore` what the default must leave alone, such as columns of
+    target policies. `action_features` is a second file or data frame with a row for each action: its label, in a column
+    named like the log's, and numbers or lists of numbers.
+
+    >>> import pyarrow as pa
+    >>> import counterfold as cf
+    >>> table = pa.table({
+    ...     "age": [31, 52, 47], "action": ["a", "b", "a"], "reward": [1.0, 0.0, 0.5], "propensity": [0.5, 0.5, 0.8],
+    ... })
+    >>> cf.read_log(table).context_names
+    ('age',)
+    """
+    return LogScan(
+        source,
+        action=action,
+        reward=reward,
+        propensity=propensity,
+        logging_probs=logging_probs,
+        context=context,
+        group=group,
+        available=available,
+        actions=actions,
+        action_features=action_features,
+        logger=logger,
+        logger_probs=logger_probs,
+        dose=dose,
+        ignore=ignore,
+    ).read()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LogScan:
+    """A log that is not read yet: a file, a folder of Parquet files or a data frame, and which columns hold what.
+
+    The arguments are those of `read_log`. `evaluate` reads it into memory if it fits, and otherwise a few rows at a
+    time; its targets are then names of columns, or functions of the context.
+
+    >>> import pyarrow as pa
+    >>> import counterfold as cf
+    >>> table = pa.table({"action": ["a", "b"], "reward": [1.0, 0.0], "propensity": [0.5, 0.5]})
+    >>> cf.LogScan(table).read()
+    Log(2 rows, 2 actions, 0 context columns, propensities only)
+    """
+
+    source: Any = field(kw_only=False)
+    action: str | None = None
+    reward: str = "reward"
+    propensity: str | None = None
+    logging_probs: str | None = None
+    context: Sequence[str] | None = None
+    group: str | None = None
+    available: str | None = None
+    actions: Sequence[Any] | None = None
+    action_features: Any = None
+    logger: str | None = None
+    logger_probs: str | None = None
+    dose: str | None = None
+    ignore: Sequence[str] = ("target",)
+
+    def read(self) -> Log:
+        """Return the whole log in memory."""
+        table = read_table(self.source)
+        return self.layout(table).log(table)
+
+    def layout(self, table: "pa.Table", ignore: Sequence[str] = ()) -> "Layout":
+        """Return what the columns of a table hold, or of one like it; `ignore` names more columns to leave alone."""
+        from counterfold.tables import roles
+        from counterfold.tables.layout import Layout
+
+        found = roles.find_roles(table, {role: getattr(self, role) for role in roles.ROLES})
+        chosen = [self.context] if isinstance(self.context, str) else self.context
+        roles.require(table, found, chosen or ())
+        features = None if self.action_features is None else _features(self.action_features, found.get("action"))
+        context = roles.context_names(table, found, chosen, [*self.ignore, *ignore])
+        return Layout(found, context, self.actions, features)
+
+
+def _features(source: Any, action: str | None) -> Any:
+    """Return the features of each action by its label, from a source of their own; a log of doses will refuse them."""
+    from counterfold.tables import columns, roles
+
+    if action is None:
+        return source
+    try:
+        table = read_table(source)
+        roles.require(table, {"action": action})
+        return columns.by_action(table, action)
+    except DataError as error:
+        raise DataError(f"in `action_features`, {error}") from None
+
+
+def read_target(source: Any, column: str) -> Any:
+    """Return a target's probabilities or doses, or predicted rewards, from a file or data frame, for `evaluate`.
+
+    A column of numbers holds the probabilities of the logged actions alone, or the doses that the target would give.
+    Probabilities of all actions, or several doses per row, are laid out in any of the ways that `read_log` takes for
+    `logging_probs`.
+
+    >>> import counterfold as cf
+    >>> cf.read_target({"action": ["a", "b"], "target": [0.9, 0.1]}, "target")
+    array([0.9, 0.1])
+    """
+    from counterfold.tables import roles
+
+    return roles.read_target(read_table(source), column)
