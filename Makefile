@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
+# A process per core; tests of one xdist_group run in the same one.
+PARALLEL := -n auto --maxprocesses 8 --dist loadgroup
 
 .PHONY: demo test test-all lint bench methods clean
 
@@ -9,10 +11,10 @@ demo: .venv/installed  ## evaluate a policy on embedded data with known truth
 	$(BIN)/counterfold demo
 
 test: .venv/dev lint  ## what CI runs: lint, types, layers, and all but the slow tests
-	$(BIN)/python -m pytest -m "not slow" --cov $(ARGS)
+	$(BIN)/python -m pytest -m "not slow" --cov $(PARALLEL) $(ARGS)
 
 test-all: .venv/dev lint  ## the slow tests, too
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 lint: .venv/dev
 	$(BIN)/ruff format --check

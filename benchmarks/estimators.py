@@ -15,7 +15,7 @@ from rich.table import Table
 
 from counterfold import registry
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 import problems
 import reference

@@ -21,7 +21,7 @@ from counterfold.experiments.figures import FIGURES, Piece
 from counterfold.experiments.paper import Experiment
 from counterfold.pool import one_blas_thread
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 import reference
 
 DATASETS = Path(os.environ.get("COUNTERFOLD_DATASETS", Path(__file__).parents[2] / "shared" / "datasets"))

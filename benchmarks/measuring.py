@@ -122,7 +122,8 @@ def line_of(label, work, results, base):
 def fingerprint():
     """Return a hash of the code that is measured."""
     digest, package = blake2b(digest_size=8), Path(find_spec("counterfold").origin).parent
-    sources = [*sorted(package.rglob("*.py")), SCRIPT, HERE / "naive_loop.py", HERE.parent / "tests" / "reference.py"]
+    formulas = HERE.parent / "tests" / "support" / "reference"
+    sources = [*sorted(package.rglob("*.py")), SCRIPT, HERE / "naive_loop.py", *sorted(formulas.glob("*.py"))]
     for source in sources:
         digest.update(source.read_bytes())
     return digest.hexdigest()

@@ -24,7 +24,7 @@ from counterfold.candidates import gathered
 from counterfold.experiments.classification import Classification
 from counterfold.target import as_target
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 import reference
 
 ALPHA = 1e-3

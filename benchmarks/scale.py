@@ -20,7 +20,7 @@ from rich.table import Table
 from measuring import Bench, Group, machine
 from scale_plot import drawn
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from cluster import missing
 

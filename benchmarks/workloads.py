@@ -202,5 +202,5 @@ def peak():
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
     print(json.dumps(measured(sys.argv[1], **json.loads(sys.argv[2]))), flush=True)

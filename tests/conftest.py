@@ -111,3 +111,9 @@ def save_table(tmp_path):
         return tmp_path / name
 
     return write_table
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Make blocks so small that a few thousand rows have many."""
+    monkeypatch.setattr("counterfold.experiments.synthetic.LARGEST_BLOCK", 512)

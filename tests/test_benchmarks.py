@@ -1,14 +1,11 @@
 """The pieces of the benchmark of scale run, on tiny logs, and its table and figure are made of what they report."""
 
 import io
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
-
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
 import measuring
 import scale

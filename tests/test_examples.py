@@ -1,11 +1,12 @@
 """The examples in the docs run."""
 
 import runpy
-from pathlib import Path
 
 import pytest
 
-EXAMPLES = sorted((Path(__file__).parents[1] / "docs" / "examples").glob("*.py"))
+from places import ROOT
+
+EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
 
 
 def test_there_are_examples():

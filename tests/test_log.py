@@ -1,12 +1,10 @@
-"""Log and targets: one log from every container, labels of every kind, a sentence for every kind of bad data."""
+"""Log and targets: one log from every container, labels of every kind, targets, groups, availability."""
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import counterfold as cf
-
-# the same log in every container gives the same answer
 
 NUMPY = (np.asarray, lambda array, _: array)
 CONTAINERS = {
@@ -62,6 +60,7 @@ def test_a_named_mask_in_any_order_is_arranged_by_its_names():
 
 
 # labels
+
 
 THREE, FOUR = np.full((4, 3), 1 / 3), np.full((4, 4), 0.25)
 
@@ -157,159 +156,3 @@ def test_target_mass_on_actions_the_log_could_never_take_warns_and_is_counted(kn
 def test_support_is_unknown_for_a_target_of_logged_actions():
     log = cf.Log(action=[0, 1, 0, 1], reward=[1.0, 0.0, 0.5, 0.2], propensity=[0.5] * 4)
     assert cf.evaluate(log, [0.5] * 4).diagnostics.unsupported_mass is None
-
-
-# bad data: one sentence with the argument, the rule, the count and the first row
-
-GOOD = {
-    "action": ["a", "b", "a", "b"],
-    "reward": [1.0, 0.0, 0.5, 0.2],
-    "context": [[0.0, 5.0], [1.0, 6.0], [2.0, 7.0], [3.0, 8.0]],
-    "logging_probs": [[0.5, 0.5], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]],
-}
-NAN, INF = float("nan"), float("inf")
-ALONE = {"logging_probs": None}
-
-
-def said(name, rule, got, rows, first):
-    return f"`{name}` must be {rule}, got {got} in {rows} of 4 rows, first at row {first}."
-
-
-def length(name, got):
-    return f"`{name}` must have one entry per row (4), got {got}."
-
-
-def shape(name, rule, got):
-    return f"`{name}` must be {rule}, got shape {got}."
-
-
-SUM, CELL = "rows of probabilities that sum to 1", "in [0, 1]"
-MATRIX = "a matrix with one row per row of the log"
-WIDE = "must have one column per action (2: a, b), got 3. If some action was never logged, list them all in `actions`."
-SHORT = {name: values[:1] for name, values in GOOD.items()} | {"propensity": [0.5], "group": [1], "available": [[1, 1]]}
-del SHORT["reward"]
-BAD_LOG = {
-    **{f"{name} too short": ({name: short}, length(name, 1)) for name, short in SHORT.items()},
-    "reward nan": ({"reward": [1, NAN, NAN, 0]}, said("reward", "finite", NAN, 2, 1)),
-    "reward missing": ({"reward": [1, 0, 2, None]}, said("reward", "finite", NAN, 1, 3)),
-    "reward infinite": ({"reward": [1, 0, -INF, 0]}, said("reward", "finite", -INF, 1, 2)),
-    "constant": ({"reward": [3] * 4}, "`reward` must vary, got 3.0 in all 4 rows: there is nothing to compare."),
-    "reward text": ({"reward": list("xyzw")}, "`reward` must be numbers, got ['x', 'y', 'z', 'w']."),
-    "reward 2d": ({"reward": [[1], [0]] * 2}, shape("reward", "one number per row", (4, 1))),
-    "context nan": ({"context": [[0, 1], [0, NAN]] * 2}, said("context` column `1", "finite", NAN, 2, 1)),
-    "context infinite": ({"context": [[INF, 1]] + [[0, 1]] * 3}, said("context` column `0", "finite", INF, 1, 0)),
-    "context 1d": ({"context": [0, 1, 2, 3]}, shape("context", MATRIX, (4,))),
-    "probs nan": ({"logging_probs": [[0.5, 0.5]] * 3 + [[NAN, 1]]}, said("logging_probs", "finite", NAN, 1, 3)),
-    "probs cell": ({"logging_probs": [[0.5, 0.5], [1.5, -0.5]] * 2}, said("logging_probs", CELL, 1.5, 2, 1)),
-    "probs sum": ({"logging_probs": [[0.5, 0.5], [0.5, 0.4]] * 2}, said("logging_probs", SUM, 0.9, 2, 1)),
-    "probs too wide": ({"logging_probs": [[0.5, 0.3, 0.2]] * 4}, f"`logging_probs` {WIDE}"),
-    "probs 1d": ({"logging_probs": [0.5] * 4}, shape("logging_probs", MATRIX, (4,))),
-    **{
-        f"propensity {bad}": (ALONE | {"propensity": [0.5, 1, bad, bad]}, said("propensity", rule, bad, 2, 2))
-        for bad, rule in {0.0: "in (0, 1]", -0.2: "in (0, 1]", 1.2: "in (0, 1]", NAN: "finite", INF: "finite"}.items()
-    },
-    "propensity disagrees": (
-        {"propensity": [0.5, 0.6, 0.7, 0.8]},
-        said("propensity", "the logged action's entry of `logging_probs`", 0.7, 1, 2),
-    ),
-    "neither": (ALONE, "a log must have `logging_probs` or `propensity`, got neither."),
-    "action unknown": ({"actions": ["a", "c"]}, said("action", "one of the 2 known actions (a, c)", "b", 2, 1)),
-    "action missing": ({"action": ["a", None, "b", "b"]}, said("action", "a label in every row", None, 1, 1)),
-    "action 2d": ({"action": [["a"], ["b"]] * 2}, shape("action", "one label per row", (4, 1))),
-    "action mixed": (
-        {"action": np.array([1, "a", 1, "a"], dtype=object)},
-        "`action` must be labels of one kind, got a mixture that cannot be sorted.",
-    ),
-    "actions repeated": ({"actions": ["a", "b", "b"]}, "`actions` must be different labels, got 1 repeated."),
-    "no row": ({name: [] for name in GOOD}, "a log must have at least 2 rows, got 0."),
-    "one row": ({name: values[:1] for name, values in GOOD.items()}, "a log must have at least 2 rows, got 1."),
-    "one action": (
-        {"action": ["a"] * 4, "logging_probs": [[1.0]] * 4},
-        "a log must know at least 2 actions, got 1: there is nothing to choose between.",
-    ),
-    "group missing": ({"group": [1, 2, NAN, 3]}, said("group", "a label in every row", NAN, 1, 2)),
-    "group alone": ({"group": ["u"] * 4}, "`group` must have at least 2 different groups, got 1."),
-    "mask values": ({"available": [[1, 2]] * 4}, said("available", "true or false", 2.0, 4, 0)),
-    "mask of logged": (
-        {"available": [[1, 1], [1, 1], [0, 1], [1, 1]]},
-        said("available", "true for the logged action", "False", 1, 2),
-    ),
-    "mask of mass": (
-        {"available": [[1, 1], [0, 1]] * 2},
-        said("logging_probs", "0 where an action is not `available`", 0.4, 2, 1),
-    ),
-}
-
-
-@pytest.mark.parametrize(("changes", "message"), BAD_LOG.values(), ids=BAD_LOG)
-def test_a_bad_log_gets_one_sentence(changes, message):
-    with pytest.raises(cf.DataError) as caught:
-        cf.Log(**GOOD | changes)
-    assert str(caught.value) == message
-
-
-BAD_TARGET = {
-    "too short": ([[0.5, 0.5]], length("target", 1)),
-    "logged too long": ([0.5] * 5, length("target", 5)),
-    "too wide": ([[0.5, 0.3, 0.2]] * 4, f"`target` {WIDE}"),
-    "nan": ([[0.5, 0.5]] * 3 + [[0.5, NAN]], said("target", "finite", NAN, 1, 3)),
-    "logged nan": ([0.5, NAN, 0.5, NAN], said("target", "finite", NAN, 2, 1)),
-    "logged over 1": ([0.5, 0.5, 1.5, 0.5], said("target", CELL, 1.5, 1, 2)),
-    "negative": ([[-0.2, 1.2]] * 4, said("target", CELL, -0.2, 4, 0)),
-    "sum": ([[0.5, 0.5], [0.25, 0.5]] * 2, said("target", SUM, 0.75, 2, 1)),
-    "text": ("target", "`target` must be numbers, got 'target'."),
-    "scalar": (0.5, shape("target", MATRIX, ())),
-    "ragged": ([[0.5], [1.0, 0.0]] * 2, "`target` must be numbers, got [[0.5], [1.0, 0.0], [0.5], [1.0, 0.0]]."),
-    "names": (
-        pa.table({"a": [0.5] * 4, "c": [0.5] * 4}),
-        "the columns of `target` must be named after the actions, got a, c.",
-    ),
-}
-
-
-@pytest.mark.parametrize(("target", "message"), BAD_TARGET.values(), ids=BAD_TARGET)
-def test_a_bad_target_gets_one_sentence(target, message):
-    with pytest.raises(cf.DataError) as caught:
-        cf.evaluate(cf.Log(**GOOD), target)
-    assert str(caught.value) == message
-
-
-def texts():
-    return pytest.importorskip("pandas").array(["a", "b", None, "b"], dtype="string")
-
-
-ODD = {
-    "probs of 0": ("logging_probs", [[0.5, 0.5], [0.5, 0.5], [0.0, 1.0], [0.5, 0.5]], "got 0.0 in 1 of 4 rows"),
-    "action of missing text": ("action", texts, "first at row 2"),
-    "action of missing time": ("action", np.array(["2020", "2021", "NaT", "2020"], dtype="M8[D]"), "first at row 2"),
-    "action ragged": ("action", [["a"], ["b", "a"], ["a"], ["b"]], "one label per row"),
-    "actions a number": ("actions", 2, "labels"),
-    "group of missing text": ("group", texts, "first at row 2"),
-    "group mixed": ("group", np.array([1, "a", 1, "a"], dtype=object), "labels of one kind"),
-    "reward complex": ("reward", np.array([1j, 0, 1, 0]), "numbers"),
-    "reward time": ("reward", np.arange(4).astype("M8[s]"), "numbers"),
-    "reward masked": ("reward", np.ma.array([1.0, 0, 1, 0], mask=[0, 0, 1, 0]), "first at row 2"),
-}
-
-
-@pytest.mark.parametrize(("name", "value", "rule"), ODD.values(), ids=ODD)
-def test_odd_data_is_refused_by_name(name, value, rule):
-    with pytest.raises(cf.DataError, match=rf"^`{name}` must .*{rule}.*\.$"):
-        cf.Log(**GOOD | {name: value() if callable(value) else value})
-
-
-@pytest.mark.parametrize(("off", "fine"), [(1e-7, True), (0.9e-3, True), (1.1e-3, False)])
-def test_probabilities_may_be_off_by_rounding_and_no_more(off, fine):
-    probs = {"logging_probs": np.array([[1 + off, 0], [0, 1], [0.5, 0.5], [0.5, 0.5]])}
-    if fine:
-        cf.Log(**GOOD | probs)
-    else:
-        with pytest.raises(cf.DataError, match="`logging_probs` must be"):
-            cf.Log(**GOOD | probs)
-
-
-def test_propensities_are_at_most_1_and_agree_closely():
-    with pytest.raises(cf.DataError, match="`propensity` must be in"):
-        cf.Log(**GOOD | ALONE | {"propensity": [0.5, 1.0001, 0.5, 0.5]})
-    with pytest.raises(cf.DataError, match="the logged action's entry"):
-        cf.Log(**GOOD | {"propensity": [0.5, 0.6, 0.3, 0.80001]})

@@ -1,0 +1,227 @@
+"""Large logs that are odd: labels that come late, folders of unlike files, bad ones, and what is said of them."""
+
+import datetime as dt
+from dataclasses import astuple, replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import counterfold as cf
+from counterfold import engines
+from counterfold.answers import evaluated
+from counterfold.arrays import scattered
+from counterfold.models._streamed import fitted_on
+from counterfold.models.base import Examples, TrainedModel
+from counterfold.question import Question
+from counterfold.readers.parquet import Parquet
+from large_logs import ROWS, both, made, refused, same, with_column
+
+
+@pytest.mark.parametrize("first", [1, 0])
+def test_labels_may_come_in_order(first, table, save_table):
+    order = np.argsort(-table.column("action").to_numpy(), kind="stable")
+    labels = with_column(table, "action", table.column("action").to_numpy() + first)
+    same(*both(save_table(labels.take(order))))
+    same(*both(save_table(labels.take(order[::-1]))))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_rewards_may_come_in_order(sign, table, save_table):
+    """All rewards of the first and of the last row group are equal."""
+    order = np.argsort(sign * table.column("reward").to_numpy(), kind="stable")
+    same(*both(save_table(table.take(order), row_group_size=100), candidates="default"))
+
+
+def test_maps_may_name_actions_that_were_never_logged(table, save_table):
+    names = np.array(["up", "down", "left", "right"])
+    logged = table.filter(table.column("action").to_numpy() != 3)
+    maps = pa.map_(pa.string(), pa.float64())
+    named = logged.select(["x0", "reward"]).append_column("action", [names[logged.column("action").to_numpy()]])
+    for role in ("logging_probs", "target"):
+        rows = [list(zip(names.tolist(), row, strict=True)) for row in logged.column(role).to_pylist()]
+        named = named.append_column(role, pa.array(rows, maps))
+    memory, local = both(save_table(named, row_group_size=100))
+    same(memory, local)
+
+
+def test_actions_may_be_times(table, save_table):
+    days = [dt.datetime(2024, 1, 1 + code, tzinfo=dt.UTC) for code in table.column("action").to_pylist()]
+    same(*both(save_table(with_column(table, "action", pa.array(days)).drop_columns(["logging_probs"]))))
+
+
+# files
+
+
+def test_an_index_of_pandas_is_no_context(table, save_table):
+    path = save_table(table.append_column("__index_level_0__", [np.random.default_rng(0).normal(size=ROWS)]))
+    same(*both(path))
+
+
+def test_names_of_columns_are_different(tmp_path):
+    (tmp_path / "log.csv").write_text("action,reward,reward,propensity,target\n1,2,2,.5,.5\n0,1,1,.5,.5\n")
+    refused(tmp_path / "log.csv", "columns must have different names, got `reward` more than once")
+
+
+OTHERWISE = {
+    "numbers": ("x0", pa.float32()),
+    "whole numbers": ("action", pa.int8()),
+    "texts": ("action", pa.string()),
+    "lists": ("target", pa.large_list(pa.float32())),
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), OTHERWISE.values(), ids=OTHERWISE)
+def test_files_of_a_folder_may_store_a_column_otherwise(name, kind, table, save_table, tmp_path):
+    (tmp_path / "log").mkdir()
+    other = table.slice(1500)
+    other = with_column(other, name, other.column(name).combine_chunks().cast(kind))
+    save_table(table.slice(0, 1500), "log/part-0.parquet")
+    save_table(other.select(other.column_names[::-1]), "log/part-1.parquet")
+    same(*both(tmp_path / "log"))
+
+
+def test_a_file_of_a_folder_that_lacks_a_column_is_named_by_its_rows(table, save_table, tmp_path):
+    (tmp_path / "log").mkdir()
+    save_table(table.slice(0, 1500), "log/part-0.parquet")
+    save_table(table.slice(1500).drop_columns(["x1"]), "log/part-1.parquet")
+    refused(tmp_path / "log", "`context` column `x1` must be finite, got nan .* first at row 1500")
+
+
+def test_a_file_of_a_folder_that_holds_something_else_gives_one_sentence(table, save_table, tmp_path):
+    (tmp_path / "log").mkdir()
+    save_table(table.slice(0, 1500), "log/part-0.parquet")
+    save_table(with_column(table.slice(1500), "reward", ["much"] * 1500), "log/part-1.parquet")
+    refused(tmp_path / "log", "could not be read as Parquet: Failed to parse string: 'much'")
+
+
+def test_a_log_may_take_an_eighth_of_memory(table, save_table, monkeypatch):
+    path = save_table(table)
+    monkeypatch.setattr(engines, "memory", lambda: 8 * engines.size(path))
+    assert engines.engine_for(cf.LogScan(path), "auto", None) is None
+    monkeypatch.setattr(engines, "memory", lambda: 8 * engines.size(path) - 8)
+    assert engines.engine_for(cf.LogScan(path), "auto", None) is not None
+
+
+def test_a_large_row_group_is_read_a_few_rows_at_a_time(table, save_table, monkeypatch):
+    path = save_table(table, row_group_size=ROWS)
+    whole = both(path)[1]
+    monkeypatch.setattr("counterfold.readers.parquet.BYTES", engines.size(path) // 10)
+    (piece,) = Parquet().pieces(path, None)
+    sizes = [len(some) for some in piece.tables()]
+    assert (max(sizes) <= ROWS // 10, sum(sizes)) == (True, ROWS)
+    same(whole, both(path)[1])
+
+
+# what must not be
+
+
+@pytest.mark.parametrize("model", ["default", None])
+@pytest.mark.parametrize(
+    ("longer", "message"),
+    [(1400, "`context` must be 3 numbers in every row, got 4 at row 1400"), (1500, "2 as in row 1400, got 3 .*1500")],
+)
+def test_lists_of_context_have_one_length_everywhere(longer, message, model, table, save_table):
+    lists = [[1.0, 2.0] if row < longer else [1.0, 2.0, 3.0] for row in range(ROWS)]
+    scan = cf.LogScan(save_table(table.append_column("v", [lists])), context=["x0", "v"])
+    with pytest.raises(cf.DataError, match=message):
+        cf.evaluate(scan, "target", "plain", "ocv", engine="local", reward_model=model)
+
+
+def test_bad_text_is_named_by_its_place_in_the_file(table, save_table):
+    texts = ["[0.25, 0.25, 0.25, 0.25]"] * ROWS
+    texts[2222] = "[0.25, oops"
+    refused(save_table(with_column(table, "target", texts)), r"got '\[0.25, oops', first at row 2222")
+
+
+def test_maps_hold_numbers(table, save_table):
+    maps = pa.array([[("0", "much")]] * ROWS, pa.map_(pa.string(), pa.string()))
+    refused(
+        save_table(with_column(table, "target", maps)),
+        "column `target` must be maps to numbers, got map<string, string",
+    )
+
+
+def test_targets_of_a_file_are_columns_or_functions(table, save_table):
+    path = save_table(table)
+    with pytest.raises(cf.ParameterError, match=r"`target` must be the name of a column, or a function .* got ndarray"):
+        cf.evaluate(path, np.full((ROWS, 4), 0.25), engine="local")
+    refused(path, "`target` must hold at least one target, got none", target={})
+
+
+def test_a_model_is_known_though_nobody_needs_it(save_table):
+    path = save_table(made(ROWS, logged_only=True, targets=1, context=0))
+    refused(path, "unknown model `rigde-per-action`", reward_model="rigde-per-action")
+
+
+# what is said of the log and of the weights
+
+
+@pytest.mark.parametrize("logged_only", [True, False])
+def test_what_a_log_holds_is_the_same(logged_only, save_table):
+    path = save_table(made(ROWS, reward="continuous", logged_only=logged_only, groups=900, targets=1))
+    question = Question(["ips"], "slope", None, 0, 0.95)
+    memory, local = (
+        evaluated(cf.LogScan(path), {"target": "target"}, question, 2, progress=False, engine=name).contents
+        for name in ("memory", "local")
+    )
+    for part in ("rewards", "propensities"):
+        assert astuple(getattr(local, part)) == pytest.approx(astuple(getattr(memory, part)))
+        assert getattr(local, part).mean == pytest.approx(getattr(memory, part).mean)
+    alike = [replace(one, rewards=None, propensities=None, actions=()) for one in (memory, local)]
+    assert alike[0] == alike[1]
+    assert local.actions == (() if logged_only else memory.actions)
+
+
+def doubts(path, **settings):
+    """Return what both engines say about trust."""
+    return [result.diagnostics for result in both(path, candidates=["ips", "snips"], **settings)]
+
+
+def test_actions_that_were_never_logged_lack_support(table, save_table):
+    probs = np.array(table.column("target").to_pylist())
+    wide = np.hstack([0.95 * probs, np.full((ROWS, 1), 0.05)])
+    path = save_table(with_column(table, "target", wide.tolist()).drop_columns(["logging_probs"]))
+    for engine in ("memory", "local"):
+        scan = cf.LogScan(path, actions=range(5), ignore=["target", "target_2"])
+        with pytest.warns(cf.SupportWarning, match=r"5\.00% of its probability, in 3000 of 3000 rows"):
+            found = cf.evaluate(scan, candidates=["ips"], engine=engine, progress=False).diagnostics
+        assert (found.unsupported_rows, found.disagreement) == (ROWS, None)
+        assert found.unsupported_mass == pytest.approx(0.05)
+        assert found.mean_weight_p > 0.01
+
+
+def test_an_action_has_support_in_all_rows_if_it_was_logged_in_any(table, save_table):
+    order = np.argsort(table.column("action").to_numpy(), kind="stable")
+    memory, local = doubts(save_table(table.take(order).drop_columns(["logging_probs"])))
+    assert memory.unsupported_rows == local.unsupported_rows == 0
+
+
+def test_a_target_that_never_takes_a_logged_action(save_table):
+    lone = made(ROWS, logged_only=True, targets=1, context=0)
+    memory, local = doubts(save_table(with_column(lone, "target", np.zeros(ROWS))))
+    assert memory == local
+    assert (local.largest_share, local.disagreement) == (1.0, None)
+
+
+def test_the_noise_of_fitting_adds_to_the_error(table, save_table):
+    local = both(save_table(table), candidates=["dr"], selector="slope")[1]
+    assert local.table[0].stderr < local.stderr < 1.1 * local.table[0].stderr
+
+
+def test_a_model_on_the_sample_never_sees_the_groups_it_predicts():
+    ids = np.arange(200)
+    groups = ids // 10
+    rows = Examples(ids, groups, np.empty((200, 0)), ids % 2, groups.astype(float), np.empty((200, 0)), np.ones(200), 2)
+    model = fitted_on(rows, Means())
+    seen = model.predictions(rows)[:, 0]
+    fold = scattered(groups) % 5
+    assert seen == pytest.approx([groups[fold != mine].mean() for mine in fold])
+
+
+class Means(TrainedModel):
+    """Predicts the mean reward."""
+
+    def fit(self, examples):
+        mean = examples.rewards.mean()
+        return lambda some: np.full((len(some), 2), mean)

@@ -1,0 +1,10 @@
+"""Every estimator that the folder holds."""
+
+import pytest
+
+from counterfold import registry
+
+
+@pytest.fixture(params=registry.names("estimators"))
+def kind(request):
+    return registry.find("estimators", request.param)

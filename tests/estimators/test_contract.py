@@ -1,0 +1,64 @@
+"""Every estimator: one finite contribution per row, whatever their order; a value; bad parameters by name."""
+
+import pickle
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+import counterfold as cf
+import reference
+from counterfold import registry
+from problems import close, dose_rows, rows_for, rows_of
+
+NAMES = registry.names("estimators")
+
+
+def test_every_estimator_has_a_reference():
+    assert set(NAMES) == set(reference.FORMULAS)
+
+
+def test_one_finite_contribution_per_row(kind):
+    rows = rows_for(kind, 0)
+    for candidate in [kind(), *kind.candidates(rows)]:
+        result = candidate.contributions(rows)
+        assert result.shape == (len(rows),)
+        assert np.isfinite(result).all()
+
+
+def test_order_of_rows_does_not_matter(kind):
+    rows = rows_for(kind, 1)
+    order = np.random.default_rng(0).permutation(len(rows))
+    close(kind().contributions(rows.take(order)), kind().contributions(rows)[order])
+
+
+def test_pickles_compares_and_hashes_by_value(kind):
+    assert pickle.loads(pickle.dumps(kind())) == kind()  # noqa: S301 (our own bytes)
+    assert hash(kind()) == hash(kind())
+
+
+def test_bad_parameters_are_refused_by_name(kind):
+    for field in fields(kind):
+        for bad in (-1.0, float("nan"), "many", None, True):
+            with pytest.raises(cf.ParameterError, match=rf"`{field.name}` must be .*, got "):
+                kind(**{field.name: bad})
+
+
+def test_rows_are_left_as_they_were(kind):
+    rows = rows_for(kind, 2)
+    before = [part.copy() for part in (rows.weights, rows.rewards, rows.q, rows.q_logged, rows.q_policy)]
+    kind().contributions(rows)
+    after = rows.weights, rows.rewards, rows.q, rows.q_logged, rows.q_policy
+    for old, new in zip(before, after, strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_without_any_weight_nothing_breaks(kind):
+    data, doses = reference.random_data(3), reference.random_doses(3)
+    data.target = np.zeros_like(data.target)
+    data.target[np.arange(60), (data.a + 1) % 4] = 1.0
+    doses.target = doses.target + 1000.0
+    rows = rows_of(data) if "labels" in kind.kinds else dose_rows(doses)
+    assert not rows.weights.any()
+    for candidate in [kind(), *kind.candidates(rows)]:
+        assert np.isfinite(candidate.contributions(rows)).all()

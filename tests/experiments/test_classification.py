@@ -1,0 +1,42 @@
+"""Problems with known truth from labelled data."""
+
+import numpy as np
+import pytest
+
+import counterfold as cf
+from counterfold.experiments.classification import Classification, softmax
+from counterfold.experiments.demo import digits
+
+
+def clusters(rng, rows=300):
+    labels = rng.integers(3, size=rows)
+    return np.eye(3)[labels] + 0.5 * rng.normal(size=(rows, 3)), labels
+
+
+def test_the_truth_is_what_playing_the_target_earns():
+    rng = np.random.default_rng(0)
+    features, labels = clusters(rng, rows=2000)
+    problem = Classification(logging_beta=0.0, target_beta=3.0).problem(features, labels, rng)
+    assert problem.log.logging_probs == pytest.approx(1 / 3)
+    uniform = cf.estimate(problem.log, problem.target, cf.IPS())
+    assert abs(uniform.value - problem.truth) < 4 * uniform.stderr
+
+
+def test_logits_are_sharper_than_probabilities():
+    features, labels = clusters(np.random.default_rng(1))
+    entropies = []
+    for policies in ("probabilities", "logits"):
+        target = Classification(policies=policies).problem(features, labels, np.random.default_rng(2)).target
+        entropies.append(-(target * np.log(np.maximum(target, 1e-300))).sum(axis=1).mean())
+    assert entropies[1] < entropies[0]
+
+
+def test_softmax_survives_large_numbers():
+    np.testing.assert_allclose(softmax(np.array([[1e4, 0.0], [0.0, 0.0]])), [[1.0, 0.0], [0.5, 0.5]])
+
+
+def test_the_demonstration_is_repeatable_and_half_of_the_digits():
+    one, two = digits(0), digits(0)
+    assert len(one.log) == 1797 // 2
+    assert one.truth == two.truth
+    np.testing.assert_array_equal(one.log.reward, two.log.reward)

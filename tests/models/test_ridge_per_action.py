@@ -1,0 +1,107 @@
+"""One ridge regression per action: against scikit-learn's and singular values, and shared sums against refits."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+import counterfold as cf
+import reference
+from problems import estimate_as_paper, near, rows_of
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("binary", [False, True])
+def test_ridge_against_sklearn(alpha, binary):
+    for seed in range(10):
+        data = reference.random_data(seed, binary=binary)
+        near(rows_of(data, cf.RidgePerAction(alpha)).q, reference.ridge(data, alpha))
+
+
+def by_singular_values(data, alpha):
+    """Return ridge predictions by the most accurate way there is."""
+    q = np.zeros((len(data.r), data.target.shape[1]))
+    for action in range(q.shape[1]):
+        x, r = data.x[data.a == action], data.r[data.a == action]
+        u, s, v = np.linalg.svd(x - x.mean(axis=0), full_matrices=False)
+        q[:, action] = r.mean() + (data.x - x.mean(axis=0)) @ v.T @ (s / (s**2 + alpha) * (u.T @ (r - r.mean())))
+    return q
+
+
+@pytest.mark.parametrize("rows", [60, 400], ids=["fewer rows than columns", "more rows than columns"])
+@pytest.mark.parametrize(("scale", "offset"), [(1e3, 0.0), (1e5, 0.0), (1e4, 1e6)])
+def test_ridge_on_badly_scaled_columns_against_singular_values(rows, scale, offset):
+    data = reference.random_data(0, rows=rows, columns=30)
+    data.x = data.x * np.where(np.arange(30) % 2, scale, 1.0) + offset * (np.arange(30) % 2)
+    expected = by_singular_values(data, 1e-3)
+    np.testing.assert_allclose(rows_of(data).q, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+
+
+def test_ridge_where_a_large_column_varies_in_some_actions_only():
+    data = reference.random_data(3, rows=400)
+    data.x = np.column_stack([data.x, np.where(data.a == 2, data.x[:, 0], 0.5) * 1e5])
+    near(rows_of(data).q, reference.ridge(data, 1e-3))
+
+
+def test_ridge_on_a_large_column_twice_is_that_column_once():
+    data = reference.random_data(4, rows=400)
+    large = data.x[:, :1] * 1e20
+    data.x = large
+    once = rows_of(data).q
+    data.x = np.hstack([large, large])
+    near(rows_of(data).q, once)
+
+
+def test_ridge_survives_columns_that_repeat_each_other():
+    data = reference.random_data(4, rows=400)
+    data.x = np.column_stack([data.x, np.arange(400) * 1e9 + 1.7e18, np.arange(400) * 2e9 + 1.7e18])
+    assert np.isfinite(rows_of(data).q).all()
+
+
+def test_ridge_with_constant_columns_against_sklearn():
+    data = reference.random_data(1)
+    data.x = np.column_stack([data.x, np.zeros(60), np.full(60, 0.1)])
+    near(rows_of(data).q, reference.ridge(data, 1e-3))
+
+
+def test_ridge_with_fewer_rows_than_columns_against_sklearn():
+    data = reference.random_data(2, rows=30, columns=20)
+    near(rows_of(data).q, reference.ridge(data, 1e-3))
+
+
+def test_ridge_without_context_is_the_mean_reward_of_each_action():
+    data = reference.random_data(3)
+    log = cf.Log(action=data.a, reward=data.r, logging_probs=data.logging)
+    expected = np.mean(data.target @ [data.r[data.a == action].mean() for action in range(4)])
+    near(estimate_as_paper(log, data.target, cf.DM()).value, expected)
+
+
+def test_ridge_on_constant_and_missing_actions():
+    data = reference.random_data(4, actions=3)
+    data.a = np.where(data.a == 2, 1, data.a)
+    data.r = np.where(data.a == 1, 0.3, data.r)
+    near(rows_of(data).q[:, 1:], np.tile([0.3, 0.0], (60, 1)))
+
+
+# shared sums
+
+
+@pytest.mark.parametrize(
+    "model", [cf.RidgePerAction(), cf.SharedRidge(), cf.CrossFitted(folds=3), cf.PerAction(Ridge())], ids=str
+)
+def test_halves_are_what_refitting_each_half_gives(model):
+    rows = rows_of(reference.random_data(5, rows=80, binary=True), model)
+    cuts = [1, 2, 15, 40, 41, 70, 79]
+    for cut, (before, after) in zip(cuts, rows.halves(cuts), strict=True):
+        near(before.q, rows.take(np.arange(cut)).q)
+        near(after.q, rows.take(np.arange(cut, 80)).q)
+
+
+def test_halves_may_be_used_one_sided_and_in_any_order():
+    rows = rows_of(reference.random_data(6, rows=80))
+    cuts = [10, 30, 60]
+    pairs = rows.halves(cuts)
+    near(next(pairs)[1].q, rows.take(slice(10, None)).q)
+    before, after = next(pairs)
+    near(after.q, rows.take(slice(30, None)).q)
+    near(before.q, rows.take(slice(30)).q)
+    near(next(pairs)[0].q, rows.take(slice(60)).q)

@@ -1,0 +1,63 @@
+"""What users may pass as a reward model, and what is refused."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
+
+import counterfold as cf
+import reference
+from counterfold.models import as_model
+from counterfold.models.base import TrainedModel
+from problems import log_of, near, rows_of
+
+
+def test_predictions_are_taken_and_follow_the_rows():
+    data = reference.random_data(15)
+    q = reference.ridge(data, 1.0)
+    rows = rows_of(data, q)
+    near(rows.take(np.array([5, 3])).q, q[[5, 3]])
+    assert not isinstance(rows.model, TrainedModel)
+
+
+def test_sklearn_estimators_are_taken_per_action():
+    data = reference.random_data(16)
+    near(rows_of(data, Ridge(alpha=2.0)).q, reference.ridge(data, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("ridge", "unknown model `ridge`. Known: action-encoded, "),
+        (7, "`reward_model` must be a reward model, a scikit-learn estimator or predictions .*, got int."),
+        (np.zeros((59, 4)), "`reward_model` must have one entry per row \\(60\\), got 59."),
+        (np.zeros((60, 3)), "`reward_model` must have one column per action \\(4: 0, 1, 2, 3\\), got 3."),
+        (np.full((60, 4), np.nan), "`reward_model` must be finite, got nan in 60 of 60 rows, first at row 0."),
+    ],
+    ids=["text", "number", "rows", "columns", "nan"],
+)
+def test_what_is_no_model_is_refused(model, message):
+    with pytest.raises(cf.CounterfoldError, match=message):
+        as_model(model, log_of(reference.random_data(17)))
+
+
+def test_a_model_that_cannot_predict_says_so():
+    rows = rows_of(reference.random_data(18, rows=10), cf.PerAction(KNeighborsRegressor()))
+    with pytest.raises(
+        cf.ModelError, match=r"^the reward model KNeighborsRegressor\(\) could not be used on 10 rows: .*\.$"
+    ):
+        _ = rows.q
+
+
+def test_a_model_that_cannot_be_fitted_says_so():
+    rows = rows_of(reference.random_data(18), cf.PerAction(LogisticRegression()))
+    with pytest.raises(cf.ModelError, match=r"the reward model LogisticRegression\(\) could not be fitted on \d+ rows"):
+        _ = rows.q
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: cf.RidgePerAction(0.0), lambda: cf.CrossFitted(folds=1)], ids=["alpha", "folds"]
+)
+def test_bad_parameters_are_refused(make):
+    with pytest.raises(cf.ParameterError, match=r"`(alpha|folds)` must be .*, got "):
+        make()

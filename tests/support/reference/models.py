@@ -1,0 +1,114 @@
+"""Reward models as naive loops, or by scikit-learn."""
+
+import itertools
+import math
+
+import numpy as np
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+
+def ridge(data, alpha):
+    """Return the paper's reward model: one ridge regression per action, fitted on the rows it predicts."""
+    q = np.zeros((len(data.r), data.target.shape[1]))
+    for action in range(q.shape[1]):
+        mine = data.a == action
+        if not mine.any():
+            continue
+        if (data.r[mine] == data.r[mine][0]).all():
+            q[:, action] = data.r[mine][0]
+        else:
+            q[:, action] = Ridge(alpha=alpha).fit(data.x[mine], data.r[mine]).predict(data.x)
+    return q
+
+
+def fold_of(unit, folds=5):
+    """Return the fold of a row or group: the finaliser of splitmix64 of its number, halved, modulo the folds."""
+    mask = (1 << 64) - 1
+    bits = (unit + 0x9E3779B97F4A7C15) & mask
+    bits = ((bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) & mask
+    return ((bits ^ (bits >> 31)) >> 1) % folds
+
+
+def standardised(x, like):
+    """Return [1, x] row by row, each column less its mean over some rows, by its standard deviation there."""
+    columns = []
+    for column, known in zip(x.T, like.T, strict=True):
+        mean = sum(known) / len(known)
+        deviation = math.sqrt(sum((v - mean) ** 2 for v in known) / len(known))
+        columns.append([(v - mean) / (deviation or 1.0) for v in column])
+    return [[1.0, *row] for row in zip(*columns, strict=True)] if columns else [[1.0] for _ in x]
+
+
+def shared_counts(data, rows, aim):
+    """Return how much each of some rows counts: more where the target goes, in all the effective number of rows."""
+    counts = {i: (data.target[i, data.a[i]] / data.logging[i, data.a[i]] + 0.1) ** aim for i in rows}
+    scale = sum(counts.values()) / sum(count**2 for count in counts.values())
+    return {i: scale * count for i, count in counts.items()}
+
+
+def shared_coefficients(features, data, counts, rows, penalties):
+    """Return the coefficients of every action, from the normal equations of some rows, product by product."""
+    width, (alpha, common) = len(features[0]), penalties
+
+    def solved(mine, penalties, towards):
+        gram = [[float(j == k) * penalties[j] for k in range(width)] for j in range(width)]
+        right = [penalty * pull for penalty, pull in zip(penalties, towards, strict=True)]
+        for i in mine:
+            for j in range(width):
+                right[j] += counts[i] * features[i][j] * data.r[i]
+                for k in range(width):
+                    gram[j][k] += counts[i] * features[i][j] * features[i][k]
+        return np.linalg.solve(gram, right).tolist()
+
+    shared = solved(rows, [0.0] + [common] * (width - 1), [0.0] * width)
+    actions = range(data.target.shape[1])
+    return [solved([i for i in rows if data.a[i] == a], [alpha] * width, shared) for a in actions]
+
+
+def dot(left, right):
+    return sum(x * y for x, y in zip(left, right, strict=True))
+
+
+def shared_penalties(data, units, aim=0.7, alphas=(1.0, 10.0, 100.0, 1000.0, 10000.0), commons=(1.0, 30.0, 1000.0)):
+    """Return the penalties whose models, fitted without a fifth of the units, predict that fifth best."""
+    features, counts, losses = standardised(data.x, data.x), shared_counts(data, range(len(data.r)), aim), {}
+    for penalties in itertools.product(alphas, commons):
+        losses[penalties] = 0.0
+        for fold in range(5):
+            kept = [i for i in range(len(data.r)) if fold_of(units[i]) != fold]
+            models = shared_coefficients(features, data, counts, kept, penalties)
+            for i in set(range(len(data.r))) - set(kept):
+                losses[penalties] += counts[i] * (data.r[i] - dot(features[i], models[data.a[i]])) ** 2
+    return min(losses, key=losses.get)
+
+
+def shared_ridge(data, penalties, folds=1, units=None, aim=0.7):
+    """Return the predictions of ridge regressions drawn towards a common one; with folds, of those without a row's."""
+    units, q = range(len(data.r)) if units is None else units, np.zeros(data.target.shape)
+    penalties = shared_penalties(data, units, aim) if penalties is None else penalties
+    for fold in range(folds):
+        inside = [i for i in range(len(data.r)) if fold_of(units[i], folds) == fold]
+        kept = inside if folds == 1 else sorted(set(range(len(data.r))) - set(inside))
+        features = standardised(data.x, data.x[kept])
+        models = shared_coefficients(features, data, shared_counts(data, kept, aim), kept, penalties)
+        for i in inside:
+            q[i] = [dot(features[i], model) for model in models]
+    return q
+
+
+def ridge_on_dose(data, alpha, degree=2):
+    """Return the predictions for the logged dose and each of the target's, by scikit-learn."""
+    middle, reach = (data.d.min() + data.d.max()) / 2, (data.d.max() - data.d.min()) / 2
+
+    def features(doses):
+        table = []
+        for row, dose in zip(data.x, doses, strict=True):
+            linear = [1.0, *row]
+            table.append([v * ((dose - middle) / reach) ** k for v in linear for k in range(degree + 1)][1:])
+        return np.array(table)
+
+    model = make_pipeline(StandardScaler(), Ridge(alpha=alpha * len(data.r))).fit(features(data.d), data.r)
+    return np.column_stack([model.predict(features(doses)) for doses in (data.d, *data.target.T)])

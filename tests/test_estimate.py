@@ -1,0 +1,57 @@
+"""Estimate: the value, the error, the interval and differences of estimates."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import counterfold as cf
+
+VALUES = np.random.default_rng(0).gamma(2.0, size=50)
+
+
+def test_value_and_error_are_those_of_a_mean():
+    estimate = cf.Estimate("x", VALUES)
+    assert estimate.value == pytest.approx(sum(VALUES) / 50)
+    assert estimate.stderr == pytest.approx(VALUES.std(ddof=1) / math.sqrt(50))
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_interval_against_theory(level):
+    estimate = cf.Estimate("x", VALUES)
+    expected = norm.interval(level, loc=estimate.value, scale=estimate.stderr)
+    assert estimate.interval(level) == pytest.approx(expected)
+
+
+def test_groups_against_naive_loop():
+    groups = np.random.default_rng(1).integers(8, size=50)
+    groups[groups == 3] = 4
+    mean = VALUES.mean()
+    totals = [sum(v - mean for v, g in zip(VALUES, groups, strict=True) if g == group) for group in set(groups)]
+    expected = math.sqrt(len(totals) / (len(totals) - 1) * sum(total**2 for total in totals)) / 50
+    assert cf.Estimate("x", VALUES, groups).stderr == pytest.approx(expected)
+
+
+def test_groups_of_one_row_change_nothing():
+    assert cf.Estimate("x", VALUES, np.arange(50)).stderr == pytest.approx(cf.Estimate("x", VALUES).stderr)
+
+
+def test_differences_are_paired():
+    difference = cf.Estimate("a", VALUES + 1) - cf.Estimate("b", VALUES)
+    assert (difference.name, difference.value) == ("a - b", pytest.approx(1.0))
+    assert difference.stderr == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(cf.DataError, match="estimates to compare must be of the same rows, got 50 and 49 rows"):
+        _ = cf.Estimate("a", VALUES) - cf.Estimate("b", VALUES[1:])
+
+
+def test_a_difference_is_paired_and_adds_what_errors_hide():
+    rng = np.random.default_rng(0)
+    shared, own = rng.normal(size=400), 0.1 * rng.normal(size=400)
+    one, other = cf.Estimate("one", shared + own), cf.Estimate("other", shared)
+    assert (one - other).stderr == pytest.approx(own.std(ddof=1) / 20)
+    noisy = replace(one, refit_stderr=float(np.hypot(one.stderr, 0.3)))
+    fitted = replace(other, refit_stderr=float(np.hypot(other.stderr, 0.4)))
+    assert (noisy - fitted).stderr == pytest.approx(np.hypot((one - other).stderr, 0.5))
+    assert (replace(one, refit_stderr=one.stderr / 2) - other).stderr == (one - other).stderr
