@@ -12,7 +12,7 @@ Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 
 
-def taken(array: NDArray[Scalar], index: Ints | slice) -> NDArray[Scalar]:
+def take_rows(array: NDArray[Scalar], index: Ints | slice) -> NDArray[Scalar]:
     """Return some rows of an array; a slice copies nothing."""
     return array[index] if isinstance(index, slice) else np.take(array, index, axis=0)
 

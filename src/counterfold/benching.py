@@ -35,11 +35,11 @@ def selection(
     """Compare ways to choose an estimator, and how far the default can be trusted."""
     from counterfold.experiments.benchmark import Benchmark
     from counterfold.experiments.selection import KNOWN
-    from counterfold.pool import available_cores
+    from counterfold.pool import count_cores
 
     chosen = tuple(separated(families or [])) or KNOWN
     kind: Any = part  # checked there
-    what = Benchmark(out, problems, kind, chosen, data, seed, available_cores() if jobs is None else jobs)
+    what = Benchmark(out, problems, kind, chosen, data, seed, count_cores() if jobs is None else jobs)
     what.prepare()
     with bar("selection", after=0) as progress:
         found = what.run(progress)

@@ -144,7 +144,7 @@ def find_actions(
 ) -> tuple[Any, ...]:
     """Return all actions: those given, or those that name the probabilities' columns, or those seen."""
     if given is None:
-        given = columns if columns is not None else _seen(labels, width, check)
+        given = columns if columns is not None else _list_seen(labels, width, check)
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise DataError(f"`actions` must be a list of labels, got {given!r}.")
     actions = tuple(np.asarray(given).tolist())
@@ -155,7 +155,7 @@ def find_actions(
     return actions
 
 
-def _seen(labels: NDArray[Any], width: int | None, check: Checker) -> Sequence[Any]:
+def _list_seen(labels: NDArray[Any], width: int | None, check: Checker) -> Sequence[Any]:
     if width is not None and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < width:
         return range(width)
     return list(find_distinct("action", labels, check)[0].tolist())
@@ -279,8 +279,8 @@ def has_several_loggers(logger: Any, probs: Any, check: Checker = WHOLE) -> bool
     if logger is None or not isinstance(probs, Mapping) or not probs:
         lacking = "no `logger`" if logger is None else "no such `logger_probs`"
         raise DataError(
-            f"{check.called('logger')} and `logger_probs` must come together: a label per row, and the probabilities of "
-            f"every logging policy in every row by label, got {lacking}."
+            f"{check.called('logger')} and `logger_probs` must come together: a label per row, and the probabilities "
+            f"of every logging policy in every row by label, got {lacking}."
         )
     return True
 

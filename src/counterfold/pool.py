@@ -29,14 +29,14 @@ class Pool:
     @property
     def size(self) -> int:
         """Return the number of threads."""
-        return self.threads if self.threads is not None else available_cores()
+        return self.threads if self.threads is not None else count_cores()
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Return the results in the order of the items."""
         results: list[Result] = []
         executor = ThreadPoolExecutor(self.size)
         try:
-            with one_blas_thread():
+            with limit_blas():
                 for result in executor.map(function, items):
                     results.append(result)
                     if self.progress:
@@ -50,7 +50,7 @@ class Pool:
         ahead: deque[Future[Result]] = deque()
         executor = ThreadPoolExecutor(self.size)
         try:
-            with one_blas_thread():
+            with limit_blas():
                 for item in items:
                     ahead.append(executor.submit(function, item))
                     if len(ahead) > self.size:
@@ -62,7 +62,7 @@ class Pool:
 
 
 @contextmanager
-def one_blas_thread() -> Iterator[None]:
+def limit_blas() -> Iterator[None]:
     """Keep BLAS to one thread: many small products gain nothing from more, and sums must not depend on their number."""
     from threadpoolctl import threadpool_limits
 
@@ -70,6 +70,6 @@ def one_blas_thread() -> Iterator[None]:
         yield
 
 
-def available_cores() -> int:
+def count_cores() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -10,7 +10,7 @@ Progress = Callable[[int, int], None]
 
 
 @contextmanager
-def shown(label: str, *, progress: "Progress | bool", unit: str | None = None) -> Iterator["Progress | None"]:
+def show_progress(label: str, *, progress: "Progress | bool", unit: str | None = None) -> Iterator["Progress | None"]:
     """Yield what moves the user's own bar or ours, if there is to be one."""
     if progress is not True:
         yield progress or None

@@ -35,14 +35,14 @@ def find(folder: str, name: str, also: tuple[str, ...] = ()) -> type[Any]:
     >>> find("estimators", "switch-dr") is find("estimators", "SwitchDR")
     True
     """
-    known = {_plain(known): known for known in names(folder)}
-    if _plain(name) not in known:
+    known = {_normalise(known): known for known in names(folder)}
+    if _normalise(name) not in known:
         kind = folder.removesuffix("s")
         choices = (*also, *names(folder))
         raise ParameterError(f"unknown {kind} `{name}`.{messages.suggest(name, choices)} Known: {', '.join(choices)}.")
-    module = import_module(f"counterfold.{folder}.{known[_plain(name)].replace('-', '_')}")
+    module = import_module(f"counterfold.{folder}.{known[_normalise(name)].replace('-', '_')}")
     return next(
-        member for label, member in inspect.getmembers(module, inspect.isclass) if _plain(label) == _plain(name)
+        member for label, member in inspect.getmembers(module, inspect.isclass) if _normalise(label) == _normalise(name)
     )
 
 
@@ -75,13 +75,13 @@ def build(folder: str, text: str, **given: Any) -> Any:
         elif not equals or field not in known:
             raise ParameterError(f"`{text}` must be NAME or NAME:FIELD=VALUE; `{name}` {takes}, got `{setting}`.")
         else:
-            texts[field], part = value, field if _part(hints[field]) else ""
+            texts[field], part = value, field if _find_folder(hints[field]) else ""
     if not given.keys() <= set(known):
         raise ParameterError(f"`{name}` {takes}, got {messages.join_choices(given.keys() - set(known))}.")
     return found(**{field: _read(field, hints[field], value) for field, value in texts.items()}, **given)
 
 
-def _part(hint: Any) -> str | None:
+def _find_folder(hint: Any) -> str | None:
     """Return the folder of the parts that a field takes, if it takes one."""
     modules = (getattr(option, "__module__", "").split(".")[1:2] for option in _options(hint))
     return next((folder[0] for folder in modules if folder and folder[0] in ("estimators", "models")), None)
@@ -93,7 +93,7 @@ def _options(hint: Any) -> tuple[Any, ...]:
 
 def _read(field: str, hint: Any, text: str) -> Any:
     """Return the text as a number, a word or a part of the package, whichever the field's type allows."""
-    folder = _part(hint)
+    folder = _find_folder(hint)
     if folder:
         return build(folder, text)
     options = _options(hint)
@@ -104,13 +104,13 @@ def _read(field: str, hint: Any, text: str) -> Any:
             with suppress(ValueError):
                 return option(text)
     if hint is Any:
-        return _imported(field, text)
+        return _import_class(field, text)
     if set(options) <= {int, float}:
         raise ParameterError(f"`{field}` must be a number, got {text!r}.")
     return text
 
 
-def _imported(field: str, path: str) -> Any:
+def _import_class(field: str, path: str) -> Any:
     """Return a model of the class that a dotted path such as `sklearn.linear_model.Lasso` names."""
     module, _, name = path.rpartition(".")
     try:
@@ -122,5 +122,5 @@ def _imported(field: str, path: str) -> Any:
     raise ParameterError(f"`{field}` must be a class like sklearn.linear_model.Lasso, got {path!r}.")
 
 
-def _plain(name: str) -> str:
+def _normalise(name: str) -> str:
     return name.replace("-", "").replace("_", "").lower()

@@ -38,7 +38,7 @@ def paper(
     from counterfold import checks
     from counterfold.experiments.datasets import NAMES as EVERY
     from counterfold.experiments.reproduction import Reproduction, default_runs
-    from counterfold.pool import available_cores
+    from counterfold.pool import count_cores
 
     checks.one_of(("probabilities", "logits"), policies=policies)
     settings: dict[str, Any] = dict(
@@ -52,7 +52,7 @@ def paper(
         return
     what = Reproduction(figure, out, default_runs(figure) if runs is None else runs, chosen, **settings)
     with bar(figure, after=0) as progress:
-        lines, files = what.run(available_cores() if jobs is None else jobs, progress)
+        lines, files = what.run(count_cores() if jobs is None else jobs, progress)
     if as_json:
         print_json(
             {"figure": figure, "lines": [asdict(line) for line in lines], "files": [str(file) for file in files]}

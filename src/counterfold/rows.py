@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from counterfold import kernels
-from counterfold.arrays import Floats, Ints, row_sums, taken
+from counterfold.arrays import Floats, Ints, row_sums, take_rows
 from counterfold.inputs import Loggers
 from counterfold.log import Kind, Log
 from counterfold.models.base import Examples, Given, Lazy, RewardModel
@@ -201,17 +201,17 @@ class Rows:
         return replace(
             self,
             examples=self.examples.take(index),
-            weights=taken(self.weights, index),
-            propensity=taken(self.propensity, index),
-            target_probs=taken(self.target_probs, index),
-            logging_probs=taken(self.logging_probs, index),
-            unsupported=None if self.unsupported is None else taken(self.unsupported, index),
-            groups=None if self.groups is None else taken(self.groups, index),
+            weights=take_rows(self.weights, index),
+            propensity=take_rows(self.propensity, index),
+            target_probs=take_rows(self.target_probs, index),
+            logging_probs=take_rows(self.logging_probs, index),
+            unsupported=None if self.unsupported is None else take_rows(self.unsupported, index),
+            groups=None if self.groups is None else take_rows(self.groups, index),
             refit=refit,
         )
 
     @classmethod
-    def joined(cls, several: Sequence["Rows"]) -> "Rows":
+    def join(cls, several: Sequence["Rows"]) -> "Rows":
         """Return the rows of several subsets of one log, one after the other, with their predictions but no context."""
         first = several[0]
 
@@ -220,9 +220,7 @@ class Rows:
 
         return replace(
             first,
-            examples=Examples.joined(
-                [replace(rows.examples, context=rows.examples.context[:, :0]) for rows in several]
-            ),
+            examples=Examples.join([replace(rows.examples, context=rows.examples.context[:, :0]) for rows in several]),
             weights=all_of("weights"),
             propensity=all_of("propensity"),
             target_probs=all_of("target_probs"),
@@ -232,11 +230,11 @@ class Rows:
             refit=None if first.model is None else partial(all_of, "q"),
         )
 
-    def halves(self, cuts: Sequence[int]) -> Iterator[tuple["Rows", "Rows"]]:
+    def split_at(self, cuts: Sequence[int]) -> Iterator[tuple["Rows", "Rows"]]:
         """Yield the rows before and after each of the ascending cuts; use a pair before asking for the next."""
         refits: Iterator[tuple[Lazy | None, Lazy | None]] = iter([(None, None)] * len(cuts))
         if self.model is not None:
-            refits = iter(self.model.halves(self.examples, cuts))
+            refits = iter(self.model.split_at(self.examples, cuts))
         for cut, (before, after) in zip(cuts, refits, strict=True):
             yield self.take(slice(cut), before), self.take(slice(cut, None), after)
 

@@ -6,7 +6,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints, taken
+from counterfold.arrays import Floats, Ints, take_rows
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.hashing import assign_folds
@@ -94,7 +94,7 @@ class Sums:
         deviations = (totals - values * self.sizes) / self.sizes.mean()
         return np.asarray(deviations.std(axis=1, ddof=1) / np.sqrt(len(self)))
 
-    def jackknifed(self, estimators: Sequence[Estimator]) -> tuple[Floats, Floats]:
+    def jackknife(self, estimators: Sequence[Estimator]) -> tuple[Floats, Floats]:
         """Return what each estimator says, and how that moves when a unit is left out (estimators x units).
 
         The moves are scaled so that the sum of the products of two estimators' moves is the covariance of their noise.
@@ -127,7 +127,7 @@ class Sums:
 
     def values(self, estimators: Sequence[Estimator], means: Floats) -> Floats:
         """Return what some of the estimators say (estimators x units) from the means of all terms (terms x units)."""
-        return np.stack([one.of_means(means[self.lines[one]]) for one in estimators])
+        return np.stack([one.combine_means(means[self.lines[one]]) for one in estimators])
 
 
 def group_by_class(estimators: Sequence[Estimator]) -> list[list[int]]:
@@ -144,15 +144,15 @@ def values(estimators: Sequence[Estimator], rows: Rows) -> Floats:
     return sums.values(estimators, sums.terms / sums.sizes)[:, 0]
 
 
-def bucket_of(units: Ints) -> tuple[Ints, int]:
+def assign_buckets(units: Ints) -> tuple[Ints, int]:
     """Return a bucket for each row from the number of its unit, and how many buckets there are."""
     highest = int(units.max()) + 1
     return (units, highest) if highest <= BUCKETS else (assign_folds(units, BUCKETS), BUCKETS)
 
 
-def bucketed(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums:
+def sum_buckets(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums:
     """Return the sums over buckets of rows or, if they belong to groups, of groups; reward models are not refitted."""
-    bucket, buckets = bucket_of(rows.examples.units)
+    bucket, buckets = assign_buckets(rows.examples.units)
     if any(one.uses("model") for one in estimators):
         rows.q  # noqa: B018 (fitted once, before the rows are cut)
     step = max(1024, min(CHUNK, NUMBERS // rows.examples.n_actions))
@@ -160,7 +160,7 @@ def bucketed(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums:
 
     def of_part(part: slice) -> Sums:
         some = replace(rows.take(part, lambda: rows.q[part]), whole=rows.whole or rows)
-        return summed(some, estimators, bucket[part], buckets)
+        return sum_by_bucket(some, estimators, bucket[part], buckets)
 
     several = pool.map(of_part, whole)
     total = several[0]
@@ -169,7 +169,7 @@ def bucketed(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums:
     return total.occupied
 
 
-def summed(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: int) -> Sums:
+def sum_by_bucket(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: int) -> Sums:
     """Return the sums over all buckets, of rows as they come if that is little work, or else of sorted ones."""
     if len(estimators) <= FEW:
         return Sums.of(rows, estimators, ByNumber(bucket, buckets))
@@ -181,7 +181,7 @@ def summed(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: i
         chosen = order[start : start + NEAR]
         inside = bucket[chosen]
         starts = np.flatnonzero(np.diff(inside, prepend=-1))
-        some = rows.take(chosen, partial(_taken_q, rows, chosen))
+        some = rows.take(chosen, partial(_take_q, rows, chosen))
         found = Sums.of(some, estimators, Consecutive(starts, len(chosen)))
         if start == 0:
             terms, widths = np.zeros((len(found.terms), buckets)), found.widths
@@ -190,5 +190,5 @@ def summed(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: i
     return Sums(tuple(estimators), widths, sizes, weights, terms)
 
 
-def _taken_q(rows: Rows, chosen: Ints) -> Floats:
-    return taken(rows.q, chosen)
+def _take_q(rows: Rows, chosen: Ints) -> Floats:
+    return take_rows(rows.q, chosen)

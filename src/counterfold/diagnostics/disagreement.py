@@ -31,7 +31,7 @@ class Disagreement(Diagnostic):
         """Return the estimator with hardly any bias."""
         if rows.bandwidth is None:
             return [SNIPS()]
-        return [(KernelIPS if KernelDR.obstacle(rows) else KernelDR)(rows.bandwidth)]
+        return [(KernelIPS if KernelDR.find_obstacle(rows) else KernelDR)(rows.bandwidth)]
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measured | None:
         """Return how far the answer is from the second opinion."""

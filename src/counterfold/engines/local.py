@@ -45,7 +45,7 @@ class Local(BatchEngine):
         """Return the engine for a file that is there."""
         scan: Any = source
         path = Path(scan.source)
-        readers.reader_of(path)
+        readers.find_reader(path)
         return cls(scan, path, Pool(threads))
 
     @classmethod
@@ -59,14 +59,14 @@ class Local(BatchEngine):
         if isinstance(source, Log) or not cls.can_read(source):
             return False
         path = Path(source.source)
-        reader = readers.reader_of(path)
-        with readers.readable(path, reader):
+        reader = readers.find_reader(path)
+        with readers.explain_errors(path, reader):
             return reader.size(path) > min(LARGE, machine_memory() // SHARE)
 
     @cached_property
     def reader(self) -> Reader:
         """Return what reads the file."""
-        return readers.reader_of(self.path)
+        return readers.find_reader(self.path)
 
     def head(self) -> Batch:
         """Return the first rows of the file that has any."""
@@ -74,12 +74,12 @@ class Local(BatchEngine):
             for piece in pieces:
                 for table in self._tables(piece):
                     if table.num_rows:
-                        return Batch(readers.named(table), np.arange(table.num_rows))
+                        return Batch(readers.drop_index(table), np.arange(table.num_rows))
         raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
 
     def rows(self) -> int | None:
         """Return the number of rows, if the file tells."""
-        with readers.readable(self.path, self.reader):
+        with readers.explain_errors(self.path, self.reader):
             return self.reader.rows(self.path)
 
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
@@ -121,11 +121,11 @@ class Local(BatchEngine):
         return sorted(value for value in found if value is not None)
 
     def _pieces(self, columns: Sequence[str] | None) -> Generator[Piece]:
-        with readers.readable(self.path, self.reader):
+        with readers.explain_errors(self.path, self.reader):
             yield from self.reader.pieces(self.path, columns)
 
     def _tables(self, piece: Piece) -> Iterator["pa.Table"]:
-        with readers.readable(self.path, self.reader):
+        with readers.explain_errors(self.path, self.reader):
             yield from piece.tables()
 
 

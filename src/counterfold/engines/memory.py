@@ -21,7 +21,7 @@ from counterfold.pool import Pool
 from counterfold.readers import read_table
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
-from counterfold.sums import Sums, bucketed
+from counterfold.sums import Sums, sum_buckets
 from counterfold.target import Target, as_target
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class RowEvidence(Evidence):
 
     def sum_units(self, estimators: Sequence[Estimator]) -> Sums:
         """Return the sums over buckets of rows or groups."""
-        return bucketed(self.rows, estimators, self.pool)
+        return sum_buckets(self.rows, estimators, self.pool)
 
     def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:
         r"""Return the answer with an error from refits of the reward model.
@@ -142,7 +142,7 @@ class RowEvidence(Evidence):
         model = self.rows.model
         if model is None or not model.learns or not estimator.uses("model"):
             return answer
-        rows = replace(self.rows, model=model.tuned(self.rows.examples))
+        rows = replace(self.rows, model=model.tune(self.rows.examples))
         block = assign_blocks(rows.examples.units, BLOCKS)
         kept = [np.flatnonzero(block != number) for number in range(block.max() + 1)]
         values = np.array(pool.map(lambda some: estimator.value(rows.take(some)), kept))

@@ -18,7 +18,7 @@ from counterfold.engines.base import Source
 from counterfold.engines.passes.batches import Batch, BatchEngine, Sum
 from counterfold.errors import DataError, ParameterError
 from counterfold.log import Log
-from counterfold.pool import one_blas_thread
+from counterfold.pool import limit_blas
 from counterfold.progress import Progress
 from counterfold.readers.base import COMPRESSIONS
 from counterfold.readers.csv import Csv
@@ -55,9 +55,9 @@ class Spark(BatchEngine):
         """Return the engine for a Spark DataFrame, the name of a table, or a path; Spark has threads of its own."""
         del threads
         scan: Any = source
-        with explained():
-            frame = _frame(scan.source) if isinstance(scan.source, (str, PathLike)) else scan.source
-            return cls(scan, *_numbered(frame))
+        with explain_errors():
+            frame = _open_frame(scan.source) if isinstance(scan.source, (str, PathLike)) else scan.source
+            return cls(scan, *_number_rows(frame))
 
     @classmethod
     def can_read(cls, source: Source) -> bool:
@@ -71,11 +71,11 @@ class Spark(BatchEngine):
 
     def head(self) -> Batch:
         """Return the first rows of the first partitions."""
-        with explained():
+        with explain_errors():
             table = self.frame.limit(HEAD).toArrow()
         if table.num_rows == 0:
             raise DataError("the log must hold at least 2 rows, got none.")
-        return batch_of(table, self.offsets)
+        return make_batch(table, self.offsets)
 
     def rows(self) -> int | None:
         """Return the number of rows."""
@@ -84,14 +84,14 @@ class Spark(BatchEngine):
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
         """Return the sum over all partitions, added up by tasks of which each takes several."""
         del progress  # Spark shows its own
-        several = self.frame.select([_quoted(name) for name in (*columns, FILE, ROW)])
-        with explained():
-            parts = several.mapInArrow(_summing(work, self.offsets), "key long, sum binary")
-            level = -(-_partitions(parts) // MERGED)
+        several = self.frame.select([_quote(name) for name in (*columns, FILE, ROW)])
+        with explain_errors():
+            parts = several.mapInArrow(_make_sum_task(work, self.offsets), "key long, sum binary")
+            level = -(-_count_partitions(parts) // MERGED)
             if level > 1:
                 grouped = parts.selectExpr("key", f"cast(key / {MERGED} as long) as level", "sum")
-                parts = grouped.repartition(level, "level").select("key", "sum").mapInArrow(_adding, parts.schema)
-            found = parts.repartition(1).mapInArrow(_adding, parts.schema).toArrow()
+                parts = grouped.repartition(level, "level").select("key", "sum").mapInArrow(_add_sums, parts.schema)
+            found = parts.repartition(1).mapInArrow(_add_sums, parts.schema).toArrow()
         if found.num_rows == 0:
             raise DataError("the log must hold at least 2 rows, got none.")
         result: Sum = pickle.loads(found.column("sum")[0].as_py())  # noqa: S301 (our own bytes)
@@ -99,14 +99,14 @@ class Spark(BatchEngine):
 
     def distinct(self, column: str) -> list[Any]:
         """Return the different values of a column, or keys of its maps, sorted."""
-        with explained():
+        with explain_errors():
             is_map = self.frame.schema[column].dataType.typeName() == "map"
-            values = f"explode(map_keys({_quoted(column)}))" if is_map else _quoted(column)
+            values = f"explode(map_keys({_quote(column)}))" if is_map else _quote(column)
             found = self.frame.selectExpr(values).distinct().toArrow().column(0).to_pylist()
         return sorted(value for value in found if value is not None)
 
 
-def _summing(
+def _make_sum_task(
     work: Callable[[Batch], Sum], offsets: dict[str, int]
 ) -> Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
     """Return what is done with the batches of a partition: one row with the partition's number and its sum."""
@@ -115,17 +115,17 @@ def _summing(
         from pyspark import TaskContext
 
         found: Any = None
-        with one_blas_thread():
-            for table in gathered(batches):
-                part = work(batch_of(table, offsets))
+        with limit_blas():
+            for table in merge_batches(batches):
+                part = work(make_batch(table, offsets))
                 found = part if found is None else found + part
         if found is not None:
-            yield _record(TaskContext.get().partitionId(), found)
+            yield _pack_sum(TaskContext.get().partitionId(), found)
 
     return summing
 
 
-def _adding(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+def _add_sums(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
     """Add up sums in the order of their keys, so that it does not matter which arrived first."""
     rows = [(row["key"], row["sum"]) for batch in batches for row in batch.to_pylist()]
     found: Any = None
@@ -133,16 +133,16 @@ def _adding(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         part = pickle.loads(packed)  # noqa: S301 (our own bytes)
         found = part if found is None else found + part
     if found is not None:
-        yield _record(min(key for key, _ in rows), found)
+        yield _pack_sum(min(key for key, _ in rows), found)
 
 
-def _record(key: int, found: Any) -> "pa.RecordBatch":
+def _pack_sum(key: int, found: Any) -> "pa.RecordBatch":
     import pyarrow as pa
 
     return pa.record_batch({"key": pa.array([key], pa.int64()), "sum": pa.array([pickle.dumps(found)], pa.binary())})
 
 
-def gathered(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.Table"]:
+def merge_batches(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.Table"]:
     """Yield the rows of small batches in larger ones."""
     import pyarrow as pa
 
@@ -156,7 +156,7 @@ def gathered(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.Table"]:
         yield pa.Table.from_batches(waiting).combine_chunks()
 
 
-def batch_of(table: "pa.Table", offsets: dict[str, int]) -> Batch:
+def make_batch(table: "pa.Table", offsets: dict[str, int]) -> Batch:
     """Return rows with their numbers in the log, from their places in files or partitions.
 
     Partitions may differ from those that were counted; two rows of the same number just stay together.
@@ -167,7 +167,7 @@ def batch_of(table: "pa.Table", offsets: dict[str, int]) -> Batch:
     return Batch(table.drop_columns([FILE, ROW]), numbers)
 
 
-def _frame(source: str | PathLike[str]) -> Any:
+def _open_frame(source: str | PathLike[str]) -> Any:
     """Return the files of a path, or the table of a name."""
     from pyspark.sql import SparkSession
 
@@ -186,15 +186,15 @@ def _frame(source: str | PathLike[str]) -> Any:
     return session.table(place)
 
 
-def _numbered(frame: Any) -> tuple[Any, dict[str, int], int]:
+def _number_rows(frame: Any) -> tuple[Any, dict[str, int], int]:
     """Return the frame with the place of each row, how many rows come before each file's, and their number."""
     from pyspark.errors import AnalysisException
 
     try:
-        placed, found = _counted(frame, "_metadata.file_path", "_metadata.row_index")
+        placed, found = _count_rows(frame, "_metadata.file_path", "_metadata.row_index")
     except AnalysisException:
         partition, place = "lpad(spark_partition_id(), 10, '0')", f"monotonically_increasing_id() & {(1 << 33) - 1}"
-        placed, found = _counted(frame, partition, place)
+        placed, found = _count_rows(frame, partition, place)
     offsets, done, count = {}, 0, 0
     for name, last, rows in found:
         offsets[name] = done
@@ -202,7 +202,7 @@ def _numbered(frame: Any) -> tuple[Any, dict[str, int], int]:
     return placed, offsets, count
 
 
-def _counted(frame: Any, file: str, place: str) -> tuple[Any, list[tuple[str, int, int]]]:
+def _count_rows(frame: Any, file: str, place: str) -> tuple[Any, list[tuple[str, int, int]]]:
     """Return the frame with two more columns, and each file's name, last place and number of rows in the frame."""
     from pyspark.sql import functions
 
@@ -211,7 +211,7 @@ def _counted(frame: Any, file: str, place: str) -> tuple[Any, list[tuple[str, in
     return placed, sorted(zip(*(column.to_pylist() for column in counts.columns), strict=True))
 
 
-def _partitions(frame: Any) -> int:
+def _count_partitions(frame: Any) -> int:
     """Return the number of partitions, or 1 where Spark Connect does not tell."""
     from pyspark.errors import PySparkNotImplementedError
 
@@ -221,12 +221,12 @@ def _partitions(frame: Any) -> int:
         return 1
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def explain_errors() -> Iterator[None]:
     """Turn what is wrong with Spark, or what a function found wrong with the data, into one sentence."""
     needs = "`engine` 'spark' needs pyspark: pip install 'counterfold[spark]'."
     try:
@@ -235,7 +235,7 @@ def explained() -> Iterator[None]:
     except ModuleNotFoundError:
         raise ParameterError(needs) from None
     try:
-        with warnings.catch_warnings(), _quiet():
+        with warnings.catch_warnings(), _silence_loggers():
             warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
             yield
     except PySparkRuntimeError as error:
@@ -247,11 +247,11 @@ def explained() -> Iterator[None]:
         if ours:
             name, sentence = ours[-1]
             raise getattr(errors, name, DataError)(sentence.strip()) from None
-        raise DataError(_sentence(str(error))) from error
+        raise DataError(_find_sentence(str(error))) from error
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _silence_loggers() -> Iterator[None]:
     """Keep PySpark from printing errors, with Java's stack, before anyone could handle them."""
     from pyspark.logger import PySparkLogger
 
@@ -266,7 +266,7 @@ def _quiet() -> Iterator[None]:
             logger.disabled = disabled
 
 
-def _sentence(text: str) -> str:
+def _find_sentence(text: str) -> str:
     """Return what happened in one sentence: the end of a Python traceback, or else the first line that tells."""
     raised = re.findall(r"^Traceback .*\n(?:[ \t].*\n)+(\S.*)", text, re.MULTILINE)
     if raised:

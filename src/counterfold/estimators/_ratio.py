@@ -13,25 +13,25 @@ from counterfold.rows import Rows
 
 
 class Ratio(Estimator):
-    """`terms` are summed, `weighing` tells what the means say; contributions are linearised around them."""
+    """`terms` are summed, `linearise` tells what the means say; contributions are linearised around them."""
 
     @abstractmethod
     def terms(self, rows: Rows) -> Floats:
         """Return what must be summed (terms x n)."""
 
     @abstractmethod
-    def weighing(self, means: Floats) -> tuple[Floats, Floats]:
+    def linearise(self, means: Floats) -> tuple[Floats, Floats]:
         """Return a constant and a factor for each term."""
 
     def contributions(self, rows: Rows) -> Floats:
         """Return contributions linearised around the means."""
         terms = self.terms(rows)
-        constant, factors = self.weighing(terms.mean(axis=1))
+        constant, factors = self.linearise(terms.mean(axis=1))
         return np.asarray(constant + factors @ terms)
 
-    def of_means(self, means: Floats) -> Floats:
+    def combine_means(self, means: Floats) -> Floats:
         """Return the constant plus the factors times the means."""
-        constant, factors = self.weighing(means)
+        constant, factors = self.linearise(means)
         return np.asarray(constant + (factors * means).sum(axis=0))
 
 

@@ -19,14 +19,14 @@ LARGEST = 1 << 19
 class Reweighted(Estimator):
     r"""$v_i = \hat w_i r_i$ or, if it `corrects` a reward model, $v_i = \hat q_i^\pi + \hat w_i (r_i - \hat q_i)$.
 
-    All parameters of a grid are tried at once, since `reweighed` takes a column of them as well as one.
+    All parameters of a grid are tried at once, since `reweigh` takes a column of them as well as one.
     """
 
     corrects: ClassVar[bool] = False
 
     @staticmethod
     @abstractmethod
-    def reweighed(rows: Rows, parameter: float | Floats) -> Floats:
+    def reweigh(rows: Rows, parameter: float | Floats) -> Floats:
         """Return the changed weights, or a line of them for each parameter in a column."""
 
     @property
@@ -36,7 +36,7 @@ class Reweighted(Estimator):
 
     def contributions(self, rows: Rows) -> Floats:
         """Return rewards with changed weights, or corrected predictions."""
-        weights = self.reweighed(rows, self.parameter)
+        weights = self.reweigh(rows, self.parameter)
         return rows.q_policy + weights * rows.residuals if self.corrects else weights * rows.rewards
 
     @classmethod
@@ -46,6 +46,6 @@ class Reweighted(Estimator):
         outcome = rows.residuals if cls.corrects else rows.rewards
         step = max(1, LARGEST // len(rows))
         starts = range(0, len(grid), step)
-        weighed = [partition.products(cls.reweighed(rows, column[start : start + step]), outcome) for start in starts]
+        weighed = [partition.products(cls.reweigh(rows, column[start : start + step]), outcome) for start in starts]
         found = np.concatenate(weighed)[:, None, :]
         return found + partition.sums(rows.q_policy) if cls.corrects else found

@@ -15,7 +15,6 @@ from counterfold.log import Kind
 from counterfold.partition import Partition
 from counterfold.rows import Need, Rows
 
-
 MANY = 10_000
 """More clusters than there are actions, so that every action is one."""
 
@@ -50,21 +49,21 @@ class Estimator(ABC):
         """Return what must be summed to know the estimate on any of the rows (terms x n)."""
         return self.contributions(rows)[None]
 
-    def weighing(self, means: Floats) -> tuple[Floats, Floats]:
+    def linearise(self, means: Floats) -> tuple[Floats, Floats]:
         """Return a constant and a factor for each term, by the means (terms x units) of the terms.
 
         A row's contribution is the constant plus the factors times its terms, and so is the estimate with the means.
         """
         return np.zeros_like(means[0]), np.ones_like(means)
 
-    def of_means(self, means: Floats) -> Floats:
+    def combine_means(self, means: Floats) -> Floats:
         """Return the estimate on each of several units from the means of the terms there (terms x units)."""
         return np.asarray(means[0])
 
     def totals(self, sums_of: Callable[["Estimator"], Floats], sizes: Floats) -> Floats:
         """Return the sum of the contributions over each unit, from the sums of terms and the numbers of rows there."""
         mine = sums_of(self)
-        constant, factors = self.weighing(mine.sum(axis=1, keepdims=True) / sizes.sum())
+        constant, factors = self.linearise(mine.sum(axis=1, keepdims=True) / sizes.sum())
         return np.asarray(constant * sizes + (factors * mine).sum(axis=0))
 
     @classmethod
@@ -84,7 +83,7 @@ class Estimator(ABC):
         return bool(fields(cls))  # type: ignore[arg-type]
 
     @classmethod
-    def suggested(cls, rows: Rows, delta: float) -> Sequence[Self]:
+    def suggest(cls, rows: Rows, delta: float) -> Sequence[Self]:
         """Return what the estimator's own tuning rule suggests beyond the grid; rules may fail with chance delta."""
         del rows, delta
         return []
@@ -99,7 +98,7 @@ class Estimator(ABC):
         return need in self.needs
 
     @classmethod
-    def obstacle(cls, rows: Rows) -> str | None:
+    def find_obstacle(cls, rows: Rows) -> str | None:
         """Return why the estimator does not apply to these rows, if so."""
         return rows.explain_lack(cls.needs, cls.kinds)
 
@@ -117,10 +116,10 @@ def weight_grid(rows: Rows, size: int = 30) -> list[float]:
     if len(positive) == 0:
         return []
     low, high = np.quantile(positive, [0.05, 0.95])
-    return geometric(low, high, size)
+    return space_geometrically(low, high, size)
 
 
-def geometric(low: float, high: float, size: int = 30) -> list[float]:
+def space_geometrically(low: float, high: float, size: int = 30) -> list[float]:
     """Return geometric steps from `low` to `high`, without repetitions."""
     return sorted(set(np.geomspace(low, high, size).tolist()))
 
@@ -133,4 +132,4 @@ def bounded_risk(estimator: Estimator, rows: Rows, bias: float) -> float:
 def bandwidths(rows: Rows) -> list[float]:
     """Return bandwidths from a quarter of the rule of thumb to its double."""
     usual = kernels.choose_bandwidth(rows.dose)
-    return geometric(usual / 4, usual * 2, 13)
+    return space_geometrically(usual / 4, usual * 2, 13)

@@ -42,7 +42,7 @@ class ControlVariateIPS(Ratio):
         weighted = rows.weights * rows.rewards
         return np.stack([weighted, rows.weights, weighted * rows.weights, rows.weights**2])
 
-    def weighing(self, means: Floats) -> tuple[Floats, Floats]:
+    def linearise(self, means: Floats) -> tuple[Floats, Floats]:
         """Return what the control variate takes away; no slope where weights differ by rounding errors alone."""
         weighted, weight, product, square = means
         spread = square - weight**2

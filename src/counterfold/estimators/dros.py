@@ -10,7 +10,7 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.estimators._reweighted import Reweighted
-from counterfold.estimators.base import bounded_risk, geometric, weight_grid
+from counterfold.estimators.base import bounded_risk, space_geometrically, weight_grid
 from counterfold.estimators.dr import DR
 from counterfold.rows import Need, Rows
 
@@ -42,7 +42,7 @@ class DRos(Reweighted):
         checks.at_least(0, shrinkage=self.shrinkage)
 
     @staticmethod
-    def reweighed(rows: Rows, shrinkage: float | Floats) -> Floats:
+    def reweigh(rows: Rows, shrinkage: float | Floats) -> Floats:
         """Return shrunk weights; dividing by the parameter lets it be infinite, or as good as 0."""
         with np.errstate(over="ignore"):
             return np.asarray(rows.weights / (rows.weights**2 / np.maximum(shrinkage, np.finfo(float).tiny) + 1))
@@ -56,4 +56,8 @@ class DRos(Reweighted):
     def candidates(cls, rows: Rows) -> Sequence[Self]:
         """Return values around the squared quantiles of the weights."""
         weights = weight_grid(rows)
-        return [cls(value) for value in geometric(0.01 * weights[0] ** 2, 100 * weights[-1] ** 2)] if weights else []
+        return (
+            [cls(value) for value in space_geometrically(0.01 * weights[0] ** 2, 100 * weights[-1] ** 2)]
+            if weights
+            else []
+        )

@@ -42,7 +42,7 @@ class DRps(Reweighted):
         checks.at_least(0, max_weight=self.max_weight)
 
     @staticmethod
-    def reweighed(rows: Rows, max_weight: float | Floats) -> Floats:
+    def reweigh(rows: Rows, max_weight: float | Floats) -> Floats:
         """Return weights up to the cap."""
         return np.minimum(rows.weights, max_weight)
 

@@ -33,7 +33,7 @@ class ExponentialIPS(Reweighted):
         checks.within(0, 1, power=self.power)
 
     @staticmethod
-    def reweighed(rows: Rows, power: float | Floats) -> Floats:
+    def reweigh(rows: Rows, power: float | Floats) -> Floats:
         """Return smoothed weights."""
         return np.asarray(rows.weights * rows.propensity ** (1 - power))
 

@@ -9,7 +9,7 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.estimators._reweighted import Reweighted
-from counterfold.estimators._subgaussian import solved
+from counterfold.estimators._subgaussian import solve_parameter
 from counterfold.rows import Rows
 
 
@@ -41,7 +41,7 @@ class IPSLambda(Reweighted):
         checks.within(0, 1, mix=self.mix)
 
     @staticmethod
-    def reweighed(rows: Rows, mix: float | Floats) -> Floats:
+    def reweigh(rows: Rows, mix: float | Floats) -> Floats:
         """Return weights mixed with 1."""
         mixed = 1 - mix + mix * rows.weights
         if np.max(mix) < 1:
@@ -55,10 +55,10 @@ class IPSLambda(Reweighted):
         return [cls(1 / (1 + float(np.exp(-h)))) for h in np.linspace(-10, 10, 30)]
 
     @classmethod
-    def suggested(cls, rows: Rows, delta: float) -> Sequence[Self]:
+    def suggest(cls, rows: Rows, delta: float) -> Sequence[Self]:
         """Return the solution of the authors' equation, between the values of the grid."""
-        return [cls(solved(rows.weights, delta))]
+        return [cls(solve_parameter(rows.weights, delta))]
 
     def risk(self, rows: Rows, delta: float) -> float:
         """Return the distance from the solution of the authors' equation."""
-        return abs(self.mix - solved(rows.weights, delta))
+        return abs(self.mix - solve_parameter(rows.weights, delta))

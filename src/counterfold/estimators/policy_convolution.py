@@ -10,7 +10,7 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.estimators._similar import distances, pooled_weights
-from counterfold.estimators.base import Estimator, geometric
+from counterfold.estimators.base import Estimator, space_geometrically
 from counterfold.rows import Need, Rows
 
 
@@ -51,4 +51,4 @@ class PolicyConvolution(Estimator):
         apart = distances(rows.action_features)
         if not apart.any():
             return [cls()]
-        return [cls(width) for width in geometric(apart[apart > 0].min() / 3, apart.max(), 20)]
+        return [cls(width) for width in space_geometrically(apart[apart > 0].min() / 3, apart.max(), 20)]

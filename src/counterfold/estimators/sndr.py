@@ -33,7 +33,7 @@ class SNDR(Ratio):
         """Return predictions, weighted residuals and weights."""
         return np.stack([rows.q_policy, rows.weights * rows.residuals, rows.weights])
 
-    def weighing(self, means: Floats) -> tuple[Floats, Floats]:
+    def linearise(self, means: Floats) -> tuple[Floats, Floats]:
         """Return the correction, and what each term adds to it."""
         correction, share = ratio(means[1], means[2]), ratio(np.ones_like(means[2]), means[2])
         return correction, np.stack([np.ones_like(share), share, -correction * share])

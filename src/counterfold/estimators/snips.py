@@ -28,7 +28,7 @@ class SNIPS(Ratio):
         """Return weighted rewards and weights."""
         return np.stack([rows.weights * rows.rewards, rows.weights])
 
-    def weighing(self, means: Floats) -> tuple[Floats, Floats]:
+    def linearise(self, means: Floats) -> tuple[Floats, Floats]:
         """Return the ratio, and what each term adds to it."""
         value, share = ratio(means[0], means[1]), ratio(np.ones_like(means[1]), means[1])
         return value, np.stack([share, -value * share])

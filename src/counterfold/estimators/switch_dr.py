@@ -46,7 +46,7 @@ class SwitchDR(Reweighted):
         checks.at_least(0, threshold=self.threshold)
 
     @staticmethod
-    def reweighed(rows: Rows, threshold: float | Floats) -> Floats:
+    def reweigh(rows: Rows, threshold: float | Floats) -> Floats:
         """Return weights up to the threshold, and 0 beyond."""
         return np.multiply(rows.weights, rows.weights <= threshold)
 

@@ -42,7 +42,7 @@ class TruncatedSNDR(Capped):
         """Return the predictions, which the mean residual corrects."""
         return [rows.q_policy]
 
-    def weighing(self, means: Floats) -> tuple[Floats, Floats]:
+    def linearise(self, means: Floats) -> tuple[Floats, Floats]:
         """Return the correction, and what each term adds to it."""
-        constant, factors = SNDR().weighing(means)
+        constant, factors = SNDR().linearise(means)
         return constant, np.stack([*factors, np.zeros_like(constant)])

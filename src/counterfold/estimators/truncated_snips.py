@@ -42,7 +42,7 @@ class TruncatedSNIPS(Capped):
         del rows
         return []
 
-    def weighing(self, means: Floats) -> tuple[Floats, Floats]:
+    def linearise(self, means: Floats) -> tuple[Floats, Floats]:
         """Return the ratio, and what each term adds to it."""
-        constant, factors = SNIPS().weighing(means)
+        constant, factors = SNIPS().linearise(means)
         return constant, np.stack([*factors, np.zeros_like(constant)])

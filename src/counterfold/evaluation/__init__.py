@@ -18,7 +18,7 @@ from counterfold.evaluation.result import Evaluation as Evaluation
 from counterfold.intervals.base import Interval
 from counterfold.log import Log
 from counterfold.models import as_model
-from counterfold.pool import one_blas_thread
+from counterfold.pool import limit_blas
 from counterfold.progress import Progress
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
@@ -34,11 +34,11 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
     >>> cf.estimate(log, [0.4, 0.8, 0.5, 0.8], cf.SNIPS())
     Estimate(SNIPS: 0.6667 ± 0.3)
     """
-    with one_blas_thread():
+    with limit_blas():
         wanted = as_target(target, log)
         rows = Rows.of(log, wanted, as_model(reward_model, log, wanted.draws))
         one = resolve_estimator(estimator)
-        reason = one.obstacle(rows)
+        reason = one.find_obstacle(rows)
         if reason:
             raise ParameterError(f"{one.name} {reason}.")
         is_supported = rows.unsupported is not None and not rows.unsupported.any()

@@ -21,8 +21,8 @@ from counterfold.evaluation.question import Choice, Question
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.evidence import Evidence
 from counterfold.log import Contents
-from counterfold.pool import Pool, one_blas_thread
-from counterfold.progress import Progress, shown
+from counterfold.pool import Pool, limit_blas
+from counterfold.progress import Progress, show_progress
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection
 
@@ -58,7 +58,7 @@ def evaluate_targets(
 
     def answer(name: str, evidence: Evidence) -> Evaluation:
         warn_of_missing_support(evidence, name)
-        with shown(f"Cross-validating {name}", progress=progress) as moved:
+        with show_progress(f"Cross-validating {name}", progress=progress) as moved:
             return Assembly(question, choices[name], evidence, diagnostics, Pool(threads, moved)).evaluate()
 
     request = Request(targets, question.reward_model, resolve, question.needs_sample, diagnostics, progress)
@@ -78,7 +78,7 @@ def gather_results(engine: Engine, request: Request, find: Callable[[str, Eviden
     if not request.targets:
         raise ParameterError("`target` must hold at least one target, got none.")
     found: dict[str, Found] = {}
-    with one_blas_thread(), closing(engine.gather(request)) as several:  # type: ignore[type-var] # a generator
+    with limit_blas(), closing(engine.gather(request)) as several:  # type: ignore[type-var] # a generator
         for name, evidence in several:
             found[name] = find(name, evidence)
             contents = evidence.contents
@@ -131,7 +131,7 @@ class Assembly:
             return estimate
         sums = self.evidence.sum_units(list(dict.fromkeys([*candidates, *selector.witnesses])))
         rng = np.random.default_rng(self.question.seed)  # a fresh one, so that engines choose anew alike
-        return include_choosing(estimate, selector.unfitted(), sums, candidates, rng)
+        return include_choosing(estimate, selector.without_refits(), sums, candidates, rng)
 
     def tabulate(self, selection: Selection) -> list[Candidate]:
         """Return a line for every candidate."""

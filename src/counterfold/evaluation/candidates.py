@@ -26,7 +26,7 @@ SETS = {
 Offer = Estimator | type[Estimator]
 """An estimator, or a class that stands for its own grid."""
 
-Beyond = Callable[[type[Estimator], Rows], Sequence[Estimator]]
+Extension = Callable[[type[Estimator], Rows], Sequence[Estimator]]
 """What joins the grid of an estimator."""
 
 
@@ -50,14 +50,14 @@ def _resolve(item: Wanted) -> list[Offer]:
 
 
 def gather_candidates(
-    offers: Sequence[Offer], rows: Rows, beyond: Beyond
+    offers: Sequence[Offer], rows: Rows, extend: Extension
 ) -> tuple[dict[str, Estimator], dict[str, str]]:
     """Return the candidates that apply, by distinct names, and why the others do not."""
     found: list[Estimator] = []
     left_out: dict[str, str] = {}
     for offer in offers:
-        reason = offer.obstacle(rows)
-        tried = [] if reason else _grid(offer, rows, beyond)
+        reason = offer.find_obstacle(rows)
+        tried = [] if reason else _grid(offer, rows, extend)
         if not tried:
             name = offer.__name__ if isinstance(offer, type) else offer.name
             left_out[name] = reason or "has no grid where no weight is positive"
@@ -68,8 +68,8 @@ def gather_candidates(
     return dict(zip(number_repeated(candidate.name for candidate in found), found, strict=True)), left_out
 
 
-def _grid(offer: Offer, rows: Rows, beyond: Beyond) -> Sequence[Estimator]:
-    return [*offer.candidates(rows), *beyond(offer, rows)] if isinstance(offer, type) else [offer]
+def _grid(offer: Offer, rows: Rows, extend: Extension) -> Sequence[Estimator]:
+    return [*offer.candidates(rows), *extend(offer, rows)] if isinstance(offer, type) else [offer]
 
 
 def number_repeated(names: Iterable[str]) -> list[str]:

@@ -26,7 +26,7 @@ def include_choosing(
     for drawn in rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=REPLICATES):
         sample = sums.resample(drawn)
         if len(sample) >= selector.least_units:
-            shares = selector.summed_selection(sample, candidates, rng).shares
+            shares = selector.select_from_sums(sample, candidates, rng).shares
             found.append(shares @ sample.overall(candidates))
     noise = float(np.std(found, ddof=1)) if len(found) > 1 else 0.0
     return replace(answer, refit_stderr=max(answer.refit_stderr, noise))

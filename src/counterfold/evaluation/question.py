@@ -74,7 +74,7 @@ class Question:
     def needs_sample(self) -> bool:
         """Say whether the candidates or the selector must see rows of a large log before it is summed up."""
         has_grids = any(isinstance(one, type) and one.has_grid() for one in self.candidates["labels"])
-        return has_grids or self.selector_for("labels").surveys
+        return has_grids or self.selector_for("labels").needs_sample
 
     def selector_for(self, kind: Kind) -> Selector:
         """Return the selector, or the usual one for such actions."""
@@ -92,9 +92,9 @@ class Question:
         reason = rows.explain_lack(selector.needs, selector.kinds)
         if reason:
             raise ParameterError(f"the selector {type(selector).__name__} {reason}.")
-        selector = selector.settled(rows)
-        selector = selector if rows.all_rows else selector.unfitted()
-        return Choice(*gather_candidates(self.candidates[rows.kind], rows, selector.beyond), selector)
+        selector = selector.resolve(rows)
+        selector = selector if rows.all_rows else selector.without_refits()
+        return Choice(*gather_candidates(self.candidates[rows.kind], rows, selector.extend_grid), selector)
 
 
 def resolve_selector(value: Selector | str) -> Selector:

@@ -12,8 +12,8 @@ from counterfold.log import Kind, Log
 from counterfold.models._streamed import ModelStream as ModelStream
 from counterfold.models._streamed import ModelSums as ModelSums
 from counterfold.models._streamed import Streamed as Streamed
-from counterfold.models._streamed import fitted_on as fitted_on
-from counterfold.models._streamed import model_stream as model_stream
+from counterfold.models._streamed import fit_on_sample as fit_on_sample
+from counterfold.models._streamed import stream_model as stream_model
 from counterfold.models.action_encoded import ActionEncoded
 from counterfold.models.base import Given, RewardModel
 from counterfold.models.per_action import PerAction
@@ -55,10 +55,9 @@ def as_model(value: Any, log: Log, draws: int = 1, check: Checker = WHOLE) -> Re
         return value
     if count_dimensions(value) == 2:
         return Given(_predictions(value, log, draws, check))
-    raise ParameterError(
-        f"{check.called('reward_model')} must be a reward model, a scikit-learn estimator or predictions with one row per row of the "
-        f"log and one column per action, got {type(value).__name__}."
-    )
+    wanted = "a reward model, a scikit-learn estimator or predictions with one row per row of the log"
+    got = type(value).__name__
+    raise ParameterError(f"{check.called('reward_model')} must be {wanted} and one column per action, got {got}.")
 
 
 def _predictions(value: Any, log: Log, draws: int, check: Checker) -> Floats:

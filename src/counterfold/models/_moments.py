@@ -16,7 +16,7 @@ class Summed(TrainedModel):
         """Return how much each row counts, up to a factor that makes the sum the effective number of rows."""
         return np.ones(len(examples))
 
-    def tuned_on(self, folds: Floats) -> Self:
+    def tune_on_folds(self, folds: Floats) -> Self:
         """Return the model with its settings chosen by what each of several folds says of the others' models."""
         del folds
         return self
@@ -26,7 +26,7 @@ class Summed(TrainedModel):
         """Return the models of all actions from sums, and what `constants` said of the rows."""
 
 
-def standardised(sums: Floats, scaling: Scaling, columns: Floats) -> tuple[Floats, Scaling]:
+def rescale_moments(sums: Floats, scaling: Scaling, columns: Floats) -> tuple[Floats, Scaling]:
     """Return the moments and the scaling that columns would have, had it been known what all rows are like.
 
     The scaling that sums (... x A x p x p) were taken with is only that of the first rows of a log; `columns` are the

@@ -10,7 +10,7 @@ from counterfold.arrays import Floats
 from counterfold.errors import ModelError
 
 
-def or_default(estimator: Any) -> Any:
+def use_default(estimator: Any) -> Any:
     """Return the estimator, or the default one if there is none."""
     if estimator is not None:
         return estimator
@@ -19,19 +19,19 @@ def or_default(estimator: Any) -> Any:
     return HistGradientBoostingRegressor()
 
 
-def fitted(estimator: Any, features: Floats, rewards: Floats) -> Any:
+def fit_copy(estimator: Any, features: Floats, rewards: Floats) -> Any:
     """Return a fitted copy; one without a seed gets a fixed one, so that the same log gives the same answer."""
     from sklearn.base import clone
 
     copy = clone(estimator)
     seeds = [name for name in copy.get_params() if name == "random_state" or name.endswith("__random_state")]
     copy.set_params(**{name: 0 for name in seeds if copy.get_params()[name] is None})
-    with explained(estimator, f"fitted on {len(rewards)} rows"):
+    with explain_errors(estimator, f"fitted on {len(rewards)} rows"):
         return copy.fit(features, rewards)
 
 
 @contextmanager
-def explained(estimator: Any, what: str) -> Iterator[None]:
+def explain_errors(estimator: Any, what: str) -> Iterator[None]:
     """Turn what a model complains of into one sentence."""
     try:
         yield
@@ -42,7 +42,7 @@ def explained(estimator: Any, what: str) -> Iterator[None]:
 
 def expected_reward(model: Any, features: Floats) -> Floats:
     """Return the prediction of a regressor, or the mean reward under a classifier's probabilities."""
-    with explained(model, f"used on {len(features)} rows"):
+    with explain_errors(model, f"used on {len(features)} rows"):
         if hasattr(model, "predict_proba"):
             return np.asarray(model.predict_proba(features) @ model.classes_.astype(np.float64))
         return np.asarray(model.predict(features), dtype=np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import ParameterError
 from counterfold.hashing import assign_folds
-from counterfold.models._moments import Summed, moments, standardised, table_of
+from counterfold.models._moments import Summed, moments, rescale_moments, table_of
 from counterfold.models.base import Examples, Predictor, RewardModel, Scaling, TrainedModel, constant, extremes
 from counterfold.models.cross_fitted import CrossFitted
 
@@ -97,15 +97,15 @@ class ModelStream:
             *(end.reshape(shape) for end in ends),
         )
 
-    def fitted(self, sums: ModelSums) -> Streamed:
+    def solve(self, sums: ModelSums) -> Streamed:
         """Return the model of all rows, or one for each fold."""
         cells = np.arange(self.cells)
         fifths = np.stack([sums.moments[cells % FOLDS == fold].sum(axis=0) for fold in range(FOLDS)])
-        model = self.model.tuned_on(self._scaled(sums, fifths, cells >= 0)[0])
+        model = self.model.tune_on_folds(self._scale(sums, fifths, cells >= 0)[0])
 
         def solved(kept: Bools) -> Predictor:
             fixed = constant(sums.low[kept].min(axis=0), sums.high[kept].max(axis=0))
-            some, scaling = self._scaled(sums, sums.moments[kept].sum(axis=0), kept)
+            some, scaling = self._scale(sums, sums.moments[kept].sum(axis=0), kept)
             return model.from_moments(some, fixed, scaling)
 
         occupied = np.flatnonzero(sums.moments[:, :, 0, 0].any(axis=1))  # small logs leave some empty
@@ -114,16 +114,16 @@ class ModelStream:
         outside = tuple(solved(cells % folds != fold) for fold in range(folds))
         return Streamed(outside, without) if self.folds > 1 else Streamed((solved(cells >= 0),), without, outside)
 
-    def _scaled(self, sums: ModelSums, some: Floats, kept: Bools) -> tuple[Floats, Scaling]:
+    def _scale(self, sums: ModelSums, some: Floats, kept: Bools) -> tuple[Floats, Scaling]:
         """Return moments of some cells as if all columns had been scaled by what all rows of these cells are like.
 
         Their sum of counts is made the effective number of rows.
         """
         effective = sums.moments[kept, :, 0, 0].sum() / (sums.squares[kept].sum() or 1.0)
-        return standardised(effective * some, self.scaling, sums.columns[kept].sum(axis=0))
+        return rescale_moments(effective * some, self.scaling, sums.columns[kept].sum(axis=0))
 
 
-def model_stream(model: RewardModel | None, head: Examples) -> ModelStream | None:
+def stream_model(model: RewardModel | None, head: Examples) -> ModelStream | None:
     """Return how to fit a model in one pass over the log, if it is one that sums can tell; else nothing."""
     plain, folds = (model.model, model.folds) if isinstance(model, CrossFitted) else (model, 1)
     if not isinstance(plain, Summed):
@@ -131,7 +131,7 @@ def model_stream(model: RewardModel | None, head: Examples) -> ModelStream | Non
     return ModelStream(plain, folds, Scaling.of(head.context), head.n_actions)
 
 
-def fitted_on(sample: Examples, model: RewardModel) -> Streamed:
+def fit_on_sample(sample: Examples, model: RewardModel) -> Streamed:
     """Return a model that is fitted on a sample of the rows, each fold predicted by what the others tell."""
     plain, folds = (model.model, model.folds) if isinstance(model, CrossFitted) else (model, FOLDS)
     if not isinstance(plain, TrainedModel):

@@ -8,7 +8,7 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.log import Kind
-from counterfold.models._sklearn import expected_reward, fitted, or_default
+from counterfold.models._sklearn import expected_reward, fit_copy, use_default
 from counterfold.models.base import Examples, Predictor, TrainedModel
 
 
@@ -37,16 +37,16 @@ class ActionEncoded(TrainedModel):
             constant = examples.rewards[0] if len(examples) else 0.0
             return lambda rows: np.full((len(rows), examples.n_actions), constant)
         logged = examples.doses[:, :1] if examples.doses.size else np.eye(examples.n_actions)[examples.actions]
-        model = fitted(or_default(self.estimator), np.hstack([examples.context, logged]), examples.rewards)
+        model = fit_copy(use_default(self.estimator), np.hstack([examples.context, logged]), examples.rewards)
 
         def predict(rows: Examples) -> Floats:
-            tried = (np.hstack([rows.context, action]) for action in encoded(rows))
+            tried = (np.hstack([rows.context, action]) for action in encode_actions(rows))
             return np.column_stack([expected_reward(model, features) for features in tried])
 
         return predict
 
 
-def encoded(rows: Examples) -> Iterator[Floats]:
+def encode_actions(rows: Examples) -> Iterator[Floats]:
     """Yield what stands for each action: its dose in every row, or its place among the actions, one-hot."""
     if rows.doses.size:
         yield from rows.doses.T[:, :, None]

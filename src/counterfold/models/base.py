@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints, taken
+from counterfold.arrays import Floats, Ints, take_rows
 from counterfold.log import Kind
 
 Lazy = Callable[[], Floats]
@@ -43,11 +43,11 @@ class Examples:
 
     def take(self, index: Ints | slice) -> "Examples":
         """Return some of the rows; a slice copies nothing."""
-        some: dict[str, Any] = {name: taken(getattr(self, name), index) for name in BY_ROW}
+        some: dict[str, Any] = {name: take_rows(getattr(self, name), index) for name in BY_ROW}
         return replace(self, **some)
 
     @classmethod
-    def joined(cls, several: Sequence["Examples"]) -> "Examples":
+    def join(cls, several: Sequence["Examples"]) -> "Examples":
         """Return the rows of several, one after the other."""
         every: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in several]) for name in BY_ROW}
         return replace(several[0], **every)
@@ -77,12 +77,12 @@ class RewardModel(ABC):
     def predictions(self, examples: Examples) -> Floats:
         """Return the predicted reward of every action in every row (n x A)."""
 
-    def tuned(self, examples: Examples) -> Self:
+    def tune(self, examples: Examples) -> Self:
         """Return the model with every setting chosen that it leaves to the rows."""
         del examples
         return self
 
-    def halves(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
+    def split_at(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
         """Yield, per ascending cut, the predictions of the rows before it and of the rows after it, each from its own.
 
         Nothing is fitted until asked for. Use a pair before the next: models that share work keep only a running state.

@@ -39,13 +39,13 @@ class CrossFitted(RewardModel):
         """Say whether the model that is fitted can."""
         return self.model.suits(kind)
 
-    def tuned(self, examples: Examples) -> Self:
+    def tune(self, examples: Examples) -> Self:
         """Return the same with the model's settings chosen on all rows."""
-        return replace(self, model=self.model.tuned(examples))
+        return replace(self, model=self.model.tune(examples))
 
     def predictions(self, examples: Examples) -> Floats:
         """Return predictions fold by fold."""
-        model = self.model.tuned(examples)
+        model = self.model.tune(examples)
         q = np.zeros((len(examples), examples.n_actions))
         fold = assign_folds(examples.units, self.folds)
         for number in range(self.folds):

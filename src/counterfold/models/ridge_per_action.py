@@ -43,7 +43,7 @@ class RidgePerAction(Summed):
         """Return the fitted models of all actions as one function."""
         scaling = Scaling.of(examples.context)
         rows = scaling.apply(examples)
-        predict = self._solved(moments(table_of(rows), rows.actions, rows.n_actions), rows, scaling)
+        predict = self._solve(moments(table_of(rows), rows.actions, rows.n_actions), rows, scaling)
         return lambda examples: predict(scaling.scaled(examples.context))
 
     def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
@@ -51,7 +51,7 @@ class RidgePerAction(Summed):
         predict = self._linear(sums, fixed, from_sums(sums, self.alpha / scaling.scale**2))
         return lambda examples: predict(scaling.scaled(examples.context))
 
-    def halves(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
+    def split_at(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
         """Yield both sides of every cut; each row is summed about once, however many cuts there are."""
         scaling = Scaling.of(examples.context)
         scaled = scaling.apply(examples)
@@ -59,16 +59,16 @@ class RidgePerAction(Summed):
 
         def before(cut: int) -> Floats:
             rows = scaled.take(slice(cut))
-            return self._solved(running.before(cut), rows, scaling)(rows.context)
+            return self._solve(running.before(cut), rows, scaling)(rows.context)
 
         def after(cut: int) -> Floats:
             rows = scaled.take(slice(cut, None))
-            return self._solved(running.after(cut), rows, scaling)(rows.context)
+            return self._solve(running.after(cut), rows, scaling)(rows.context)
 
         for cut in cuts:
             yield partial(before, cut), partial(after, cut)
 
-    def _solved(self, sums: Floats, rows: Examples, scaling: Scaling) -> Callable[[Floats], Floats]:
+    def _solve(self, sums: Floats, rows: Examples, scaling: Scaling) -> Callable[[Floats], Floats]:
         """Return the models of all actions, on scaled context, from the moments of [1, x, r]."""
         penalty = self.alpha / scaling.scale**2
         fixed = constants(rows)
@@ -111,10 +111,10 @@ def from_sums(sums: Floats, penalty: Floats) -> Floats:
     gram[:, diagonal, diagonal] += penalty
     if right.size == 0:
         return right
-    return np.stack([_positive(one, values) for one, values in zip(gram, right, strict=True)])
+    return np.stack([_solve_positive(one, values) for one, values in zip(gram, right, strict=True)])
 
 
-def _positive(gram: Floats, right: Floats) -> Floats:
+def _solve_positive(gram: Floats, right: Floats) -> Floats:
     """Return the solution of equations that are positive definite but for rounding errors."""
     from scipy.linalg.lapack import dposv
 

@@ -57,17 +57,17 @@ class SharedRidge(Summed):
         """Return more for rows where the target goes."""
         return np.asarray((examples.importance + LEAST) ** self.aim)
 
-    def tuned(self, examples: Examples) -> Self:
+    def tune(self, examples: Examples) -> Self:
         """Return the model with the penalties that predict rows best that it was not fitted on."""
         table, fold = self._table(examples, Scaling.of(examples.context)), assign_folds(examples.units, FOLDS)
         parts = [np.flatnonzero(fold == number) for number in range(FOLDS)]
-        return self.tuned_on(
+        return self.tune_on_folds(
             np.stack([moments(table[one], examples.actions[one], examples.n_actions) for one in parts])
         )
 
-    def tuned_on(self, folds: Floats) -> Self:
+    def tune_on_folds(self, folds: Floats) -> Self:
         """Return the model with the penalties that predict each fold best by what the others say."""
-        folds = levelled(folds)
+        folds = remove_level(folds)
         total = folds.sum(axis=0)
         alphas = PENALTIES if self.alpha is None else (self.alpha,)
         pairs = list(product(alphas, COMMON if self.common is None else (self.common,)))
@@ -79,7 +79,7 @@ class SharedRidge(Summed):
         """Return the fitted models of all actions as one function."""
         scaling, model = Scaling.of(examples.context), self
         if self.alpha is None or self.common is None:
-            model = self.tuned(examples)
+            model = self.tune(examples)
         sums = moments(self._table(examples, scaling), examples.actions, examples.n_actions)
         return model.from_moments(sums, np.empty(0), scaling)
 
@@ -103,7 +103,7 @@ class SharedRidge(Summed):
         return table
 
 
-def levelled(sums: Floats) -> Floats:
+def remove_level(sums: Floats) -> Floats:
     """Return the moments of rewards less their mean.
 
     Penalties draw no model to a level, so the best ones stay the same; but losses would differ by rounding errors alone

@@ -30,10 +30,10 @@ def read_table(source: Any) -> "pa.Table":
             table = pa.table(source)
         except (TypeError, ValueError, pa.ArrowInvalid) as error:
             raise DataError(f"`source` must be a path or a data frame, got {type(source).__name__}: {error}") from None
-    return named(table)
+    return drop_index(table)
 
 
-def named(table: "pa.Table") -> "pa.Table":
+def drop_index(table: "pa.Table") -> "pa.Table":
     """Return the table without an index of pandas, if its columns have different names."""
     names = table.column_names
     repeated = [name for name, count in Counter(names).items() if count > 1]
@@ -43,8 +43,8 @@ def named(table: "pa.Table") -> "pa.Table":
 
 
 def _read_file(path: Path) -> "pa.Table":
-    reader = reader_of(path)
-    with readable(path, reader):
+    reader = find_reader(path)
+    with explain_errors(path, reader):
         table = reader.table(path)
         names = table.column_names
     if not names or table.num_rows == 0:
@@ -53,7 +53,7 @@ def _read_file(path: Path) -> "pa.Table":
 
 
 @contextmanager
-def readable(path: Path, reader: Reader) -> Iterator[None]:
+def explain_errors(path: Path, reader: Reader) -> Iterator[None]:
     """Turn what is wrong with a file into one sentence."""
     import pyarrow as pa
 
@@ -64,7 +64,7 @@ def readable(path: Path, reader: Reader) -> Iterator[None]:
         raise DataError(f"`{path}` could not be read as {type(reader).__name__}: {reason}.") from error
 
 
-def reader_of(path: Path) -> Reader:
+def find_reader(path: Path) -> Reader:
     """Return what reads a file that is there, by the end of its name."""
     if not path.exists():
         raise DataError(f"`{path}` must be a file, but there is none.")

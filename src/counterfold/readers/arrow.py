@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from counterfold.readers.base import Piece, Reader, in_turn
+from counterfold.readers.base import Piece, Reader, read_in_turn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,17 +20,17 @@ class Arrow(Reader):
 
     def table(self, path: Path) -> "pa.Table":
         """Return all record batches."""
-        with self._opened(path) as (batches, _):
+        with self._open_batches(path) as (batches, _):
             return batches.read_all()
 
     def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
         """Yield the record batches, one after the other."""
-        with self._opened(path) as (batches, is_file):
+        with self._open_batches(path) as (batches, is_file):
             several = map(batches.get_batch, range(batches.num_record_batches)) if is_file else batches
-            yield from in_turn(several, columns)
+            yield from read_in_turn(several, columns)
 
     @contextmanager
-    def _opened(self, path: Path) -> Iterator[tuple[Any, bool]]:
+    def _open_batches(self, path: Path) -> Iterator[tuple[Any, bool]]:
         """Yield what reads batches, and whether it is a file of them rather than a stream."""
         import pyarrow as pa
 

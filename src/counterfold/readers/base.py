@@ -50,7 +50,7 @@ class Reader(ABC):
         return None
 
 
-def in_turn(batches: Iterable["pa.RecordBatch"], columns: Sequence[str] | None) -> Iterator[Piece]:
+def read_in_turn(batches: Iterable["pa.RecordBatch"], columns: Sequence[str] | None) -> Iterator[Piece]:
     """Yield batches that must be read one after the other."""
     import pyarrow as pa
 
@@ -61,7 +61,7 @@ def in_turn(batches: Iterable["pa.RecordBatch"], columns: Sequence[str] | None) 
         first += len(table)
 
 
-def opened(path: Path) -> "pa.NativeFile":
+def open_stream(path: Path) -> "pa.NativeFile":
     """Return the file as a stream, decompressed if its name ends in `.gz` or the like, in letters of any size."""
     import pyarrow as pa
 

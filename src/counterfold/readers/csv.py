@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from counterfold.readers.base import BLOCK, Piece, Reader, in_turn, opened
+from counterfold.readers.base import BLOCK, Piece, Reader, open_stream, read_in_turn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +21,7 @@ class Csv(Reader):
         """Return all lines, with types inferred by column; an empty field is missing, not an empty text."""
         import pyarrow.csv
 
-        with opened(path) as file:
+        with open_stream(path) as file:
             return pyarrow.csv.read_csv(file, **self._options(path))
 
     def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
@@ -29,8 +29,8 @@ class Csv(Reader):
         import pyarrow.csv
 
         blocks = pyarrow.csv.ReadOptions(block_size=BLOCK)
-        with opened(path) as file, pyarrow.csv.open_csv(file, read_options=blocks, **self._options(path)) as lines:
-            yield from in_turn(lines, columns)
+        with open_stream(path) as file, pyarrow.csv.open_csv(file, read_options=blocks, **self._options(path)) as lines:
+            yield from read_in_turn(lines, columns)
 
     def _options(self, path: Path) -> dict[str, Any]:
         import pyarrow.csv

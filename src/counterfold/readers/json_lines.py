@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from counterfold.readers.base import BLOCK, Piece, Reader, in_turn, opened
+from counterfold.readers.base import BLOCK, Piece, Reader, open_stream, read_in_turn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +22,7 @@ class JsonLines(Reader):
         import pyarrow.json
 
         self._require_objects(path)
-        with opened(path) as file:
+        with open_stream(path) as file:
             return pyarrow.json.read_json(file)
 
     def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
@@ -31,14 +31,14 @@ class JsonLines(Reader):
 
         self._require_objects(path)
         blocks = pyarrow.json.ReadOptions(block_size=BLOCK)
-        with opened(path) as file, pyarrow.json.open_json(file, read_options=blocks) as lines:
-            yield from in_turn(lines, columns)
+        with open_stream(path) as file, pyarrow.json.open_json(file, read_options=blocks) as lines:
+            yield from read_in_turn(lines, columns)
 
     def _require_objects(self, path: Path) -> None:
         """Require an object at the start: pyarrow takes the whole process down on a line with null."""
         import pyarrow as pa
 
-        with opened(path) as file:
+        with open_stream(path) as file:
             start = file.read(1 << 16).lstrip()[:1]
         if start != b"{":
             raise pa.ArrowInvalid(f"every line must be an object, but the first starts with {start.decode()!r}")

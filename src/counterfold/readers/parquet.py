@@ -70,13 +70,13 @@ def _row_group(
         group = metadata.row_group(number)
         few = max(1, min(ROWS, group.num_rows * BYTES // max(group.total_byte_size, 1)))
         if group.num_rows <= few:
-            yield _like(opened.read_row_group(number, columns, use_threads=False), columns, schema)
+            yield _conform(opened.read_row_group(number, columns, use_threads=False), columns, schema)
             return
         for batch in opened.iter_batches(few, row_groups=[number], columns=columns, use_threads=False):
-            yield _like(pa.Table.from_batches([batch]), columns, schema)
+            yield _conform(pa.Table.from_batches([batch]), columns, schema)
 
 
-def _like(table: "pa.Table", columns: Sequence[str] | None, schema: "pa.Schema") -> "pa.Table":
+def _conform(table: "pa.Table", columns: Sequence[str] | None, schema: "pa.Schema") -> "pa.Table":
     """Return the columns as the first file of a folder has them; other files may lack some, or store them otherwise."""
     import pyarrow as pa
 

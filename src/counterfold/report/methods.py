@@ -47,10 +47,10 @@ def methods() -> list[Method]:
     >>> next(one for one in methods() if one.name == "switch-dr").limits
     '0 is DM, ∞ is DR'
     """
-    return [described(folder, name) for folder in FOLDERS for name in registry.names(folder)]
+    return [describe(folder, name) for folder in FOLDERS for name in registry.names(folder)]
 
 
-def described(folder: str, name: str) -> Method:
+def describe(folder: str, name: str) -> Method:
     """Return what the code says of one method."""
     kind = registry.find(folder, name)
     paragraphs = [" ".join(paragraph.split()) for paragraph in inspect.getdoc(kind).split("\n\n")]  # type: ignore[union-attr]
@@ -59,14 +59,16 @@ def described(folder: str, name: str) -> Method:
         folder=folder,
         name=name,
         summary=paragraphs[0],
-        parameters=", ".join(f"{field.name} = {default_of(field)}" for field in fields(kind) if field.repr),
-        limits=", ".join(f"{number(value)} is {equal(text)}" for value, text in getattr(kind, "limits", {}).items()),
-        needs=needs_of(folder, kind),
+        parameters=", ".join(f"{field.name} = {show_default(field)}" for field in fields(kind) if field.repr),
+        limits=", ".join(
+            f"{show_number(value)} is {show_equal(text)}" for value, text in getattr(kind, "limits", {}).items()
+        ),
+        needs=list_needs(folder, kind),
         reference=next((match.group(1) for match in cited if match), ""),
     )
 
 
-def needs_of(folder: str, kind: Any) -> str:
+def list_needs(folder: str, kind: Any) -> str:
     """Return what a log must have; estimators that need nothing more do with the weights alone."""
     needs = [WORDS[part] for part in getattr(kind, "needs", ())]
     kinds = getattr(kind, "kinds", ("labels",))
@@ -77,18 +79,18 @@ def needs_of(folder: str, kind: Any) -> str:
     return ", ".join(needs) or ("weights alone" if folder == "estimators" else "")
 
 
-def default_of(field: Any) -> str:
+def show_default(field: Any) -> str:
     """Return the default of a field as a user would write it."""
     value = field.default_factory() if field.default is MISSING else field.default
-    return number(value) if isinstance(value, float) else str(value)
+    return show_number(value) if isinstance(value, float) else str(value)
 
 
-def number(value: float) -> str:
+def show_number(value: float) -> str:
     """Return a number, or what a very large one means."""
     return "∞" if value == math.inf else "many" if value == MANY else f"{value:g}"
 
 
-def equal(text: str) -> str:
+def show_equal(text: str) -> str:
     """Return the class behind a name, or the words themselves."""
     return registry.find("estimators", text).__name__ if text in registry.names("estimators") else text
 

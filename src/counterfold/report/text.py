@@ -24,22 +24,22 @@ def show(*parts: ConsoleRenderable) -> None:
 
 def answer(title: str, result: Evaluation, truth: float | None = None) -> ConsoleRenderable:
     """Return the value, its interval, the estimator that gave it and, where it is known, the truth."""
-    grid = facts()
+    grid = new_grid()
     low, value, high = (
-        shown(number, result.stderr) for number in (result.interval.low, result.value, result.interval.high)
+        format_number(number, result.stderr) for number in (result.interval.low, result.value, result.interval.high)
     )
     grid.add_row("value", Text(value, style="bold"))
     grid.add_row(f"{100 * result.level:g} % interval", f"{low} to {high}")
     gain = result.uplift()
-    ends = " to ".join(signed(end, gain.stderr) for end in gain.interval(result.level, result.method))
-    log = shown(result.logged.value, result.logged.stderr)
-    grid.add_row("more than the log", f"{signed(gain.value, gain.stderr)}, {ends}; the log earned {log}")
+    ends = " to ".join(format_signed(end, gain.stderr) for end in gain.interval(result.level, result.method))
+    log = format_number(result.logged.value, result.logged.stderr)
+    grid.add_row("more than the log", f"{format_signed(gain.value, gain.stderr)}, {ends}; the log earned {log}")
     how = f"{'a mixture' if _is_mixed(result) else 'the best'} of {len(result.table)} candidates"
     grid.add_row("by", f"{result.selected}, {how if len(result.table) > 1 else 'the only candidate'}")
     if truth is not None:
         inside = "inside" if result.interval.low <= truth <= result.interval.high else "outside"
-        grid.add_row("truth", f"{shown(truth, result.stderr)}, {inside} the interval")
-    return headed(title, grid)
+        grid.add_row("truth", f"{format_number(truth, result.stderr)}, {inside} the interval")
+    return add_title(title, grid)
 
 
 def comparison(
@@ -52,20 +52,22 @@ def comparison(
     for heading in ("value", f"{100 * first.level:g} % interval", "difference", "interval", "verdict"):
         table.add_column(heading, justify="right")
     logged = first.logged
-    table.add_row("log", shown(logged.value, logged.stderr), "", "baseline" if baseline is None else "", "", "")
+    table.add_row("log", format_number(logged.value, logged.stderr), "", "baseline" if baseline is None else "", "", "")
     for name, one in results.items():
-        low, value, high = (shown(number, one.stderr) for number in (one.interval.low, one.value, one.interval.high))
+        low, value, high = (
+            format_number(number, one.stderr) for number in (one.interval.low, one.value, one.interval.high)
+        )
         apart = ["baseline", ""]
         if name in gaps:
             gap = gaps[name]
             ends = gap.interval(one.level, one.method)
-            apart = [signed(gap.value, gap.stderr), " to ".join(signed(end, gap.stderr) for end in ends)]
+            apart = [format_signed(gap.value, gap.stderr), " to ".join(format_signed(end, gap.stderr) for end in ends)]
         verdict = Text(one.diagnostics.verdict, style=STYLES[one.diagnostics.verdict])
         table.add_row(name, value, f"{low} to {high}", *apart, verdict)
     return table
 
 
-def headed(title: str, part: ConsoleRenderable) -> ConsoleRenderable:
+def add_title(title: str, part: ConsoleRenderable) -> ConsoleRenderable:
     """Return a part under a title."""
     return Group(Text(title, style="bold underline"), part)
 
@@ -86,7 +88,7 @@ def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRender
     mixed = _is_mixed(result)
     smallest = min((line.stderr for line in lines if line.stderr > 0), default=0.0)
     for line in lines:
-        numbers = shown(line.value, smallest), shown(line.stderr, smallest), f"{line.score:.3e}"
+        numbers = format_number(line.value, smallest), format_number(line.stderr, smallest), f"{line.score:.3e}"
         part = (_percent(line.share) if mixed else "chosen") if line.share else ""
         table.add_row(line.name, *numbers, part, style="bold green" if part else "")
     which = "those with a share and the best of each estimator" if mixed else "the best of each estimator"
@@ -96,7 +98,7 @@ def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRender
 
 def diagnostics(found: Diagnostics) -> ConsoleRenderable:
     """Return what was measured, with the verdict first."""
-    grid = facts()
+    grid = new_grid()
     grid.add_row("verdict", Text(found.verdict, style=STYLES[found.verdict]))
     for number, reason in enumerate(found.reasons):
         grid.add_row("" if number else "because", reason)
@@ -107,27 +109,27 @@ def diagnostics(found: Diagnostics) -> ConsoleRenderable:
 
 def contents(log: Contents) -> ConsoleRenderable:
     """Return what a log holds."""
-    grid = facts()
+    grid = new_grid()
     grid.add_row("rows", str(log.rewards.count))
     if log.doses is None:
-        grid.add_row("actions", _named(log.actions) if log.actions else "any")
+        grid.add_row("actions", _count_labels(log.actions) if log.actions else "any")
     else:
         grid.add_row("doses", f"{log.doses.low:g} to {log.doses.high:g}, mean {log.doses.mean:.4g}")
     if log.action_features is not None:
         grid.add_row("action features", f"{log.action_features} for each action")
-    grid.add_row("context", _named(log.context) if log.context else "none")
+    grid.add_row("context", _count_labels(log.context) if log.context else "none")
     grid.add_row("rewards", f"{log.rewards.low:g} to {log.rewards.high:g}, mean {log.rewards.mean:.4g}")
     kind = "full probabilities" if log.full_probabilities else "propensities"
     known = f"{kind}, logged actions" if log.doses is None else "densities, logged doses"
     grid.add_row("logging policy", f"{known} had {log.propensities.low:.3g} to {log.propensities.high:.3g}")
     if log.loggers is not None:
-        grid.add_row("loggers", _named(log.loggers))
+        grid.add_row("loggers", _count_labels(log.loggers))
     if log.groups is not None:
         grid.add_row("groups", str(log.groups))
     return grid
 
 
-def shown(number: float, stderr: float) -> str:
+def format_number(number: float, stderr: float) -> str:
     """Return a number to two digits of its error: 0.902 for an error of 0.058, 1001279 for one of 18."""
     if stderr <= 0 or not math.isfinite(stderr):
         return f"{number:.6g}"
@@ -135,12 +137,12 @@ def shown(number: float, stderr: float) -> str:
     return f"{number:.{max(decimals, 0)}f}" if decimals <= 12 else f"{number:.6g}"
 
 
-def signed(number: float, stderr: float) -> str:
+def format_signed(number: float, stderr: float) -> str:
     """Return the same with a sign."""
-    return ("+" if number >= 0 else "") + shown(number, stderr)
+    return ("+" if number >= 0 else "") + format_number(number, stderr)
 
 
-def facts() -> Table:
+def new_grid() -> Table:
     """Return an empty two-column grid of names and values."""
     grid = Table.grid(padding=(0, 3))
     grid.add_column(style="dim")
@@ -154,7 +156,7 @@ def _left_out(result: Evaluation) -> Iterator[str]:
         yield f"left out, because each {reason}: {', '.join(names)}"
 
 
-def _named(labels: Collection[object]) -> str:
+def _count_labels(labels: Collection[object]) -> str:
     return f"{len(labels)}: {messages.list_some(labels, 8)}"
 
 

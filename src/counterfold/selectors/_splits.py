@@ -16,7 +16,7 @@ STACKED, JOINED = 1 << 15, 1 << 12
 """How many rows of several splits are worked on by one thread, and how few of them as if they were one."""
 
 
-def unit_losses(sums: Sums, candidates: Sequence[Estimator], validator: Estimator, inside: Floats) -> Floats:
+def compute_unit_losses(sums: Sums, candidates: Sequence[Estimator], validator: Estimator, inside: Floats) -> Floats:
     """Return the squared difference between each candidate and the validator on each split (candidates x splits).
 
     `inside` (splits x units) is 1 for the units that the candidates get, 0 for those that the validator gets.
@@ -25,7 +25,7 @@ def unit_losses(sums: Sums, candidates: Sequence[Estimator], validator: Estimato
     sizes, before = every.sizes @ inside.T, every.terms @ inside.T
     judged = every.lines[validator]
     rest = (every.terms[judged].sum(axis=1, keepdims=True) - before[judged]) / (every.sizes.sum() - sizes)
-    return np.square(every.values(candidates, before / sizes) - validator.of_means(rest))
+    return np.square(every.values(candidates, before / sizes) - validator.combine_means(rest))
 
 
 class Split(NamedTuple):
@@ -35,7 +35,7 @@ class Split(NamedTuple):
     cuts: Ints
 
 
-def split_losses(
+def compute_split_losses(
     rows: Rows, candidates: Sequence[Estimator], validator: Estimator, splits: Sequence[Split], pool: Pool
 ) -> Floats:
     """Return the squared difference between each candidate and the validator on each split (candidates x splits).
@@ -50,7 +50,7 @@ def split_losses(
     free = np.flatnonzero(~fitting).tolist()
     lines, line = np.unique(cuts, axis=0, return_inverse=True)
     requests = [(candidates[place], cuts[place]) for place in free]
-    sides = on_prefixes(rows, requests + [(validator, one) for one in lines if not judging], splits)
+    sides = evaluate_prefixes(rows, requests + [(validator, one) for one in lines if not judging], splits)
     for place, (before, _) in zip(free, sides, strict=False):
         found[place] = before
     if not judging:
@@ -68,9 +68,9 @@ def split_losses(
             mine = here[fitting[here]]
             if len(mine):
                 some = [candidates[place] for place in mine.tolist()]
-                found[np.ix_(mine, group)] = on_each(some, [train for train, _ in pairs])
+                found[np.ix_(mine, group)] = evaluate_each(some, [train for train, _ in pairs])
             if judging:
-                truth[np.ix_(here, group)] = on_each([validator], [rest for _, rest in pairs])
+                truth[np.ix_(here, group)] = evaluate_each([validator], [rest for _, rest in pairs])
 
     together = max(1, STACKED // len(rows))
     pool.map(refitted, np.array_split(np.arange(len(splits)), -(-len(splits) // together)))
@@ -79,10 +79,10 @@ def split_losses(
 
 def _halves(rows: Rows, order: Ints, cuts: Ints, *, whole: bool) -> Iterator[tuple[Rows, Rows]]:
     """Yield both sides of ascending cuts of an order; only the first sides are whole unless asked for."""
-    return rows.take(order if whole else order[: cuts[-1]]).halves(cuts.tolist())
+    return rows.take(order if whole else order[: cuts[-1]]).split_at(cuts.tolist())
 
 
-def on_each(estimators: Sequence[Estimator], several: Sequence[Rows]) -> Floats:
+def evaluate_each(estimators: Sequence[Estimator], several: Sequence[Rows]) -> Floats:
     """Return what estimators say on each of several rows (estimators x several), as parts of all of them."""
     ends = np.cumsum([len(rows) for rows in several])
     if len(several) == 1 or ends[-1] > JOINED:
@@ -94,12 +94,12 @@ def on_each(estimators: Sequence[Estimator], several: Sequence[Rows]) -> Floats:
     if alone.any():
         some = [one for one in estimators if one.rowwise]
         parts = Consecutive(np.concatenate([[0], ends[:-1]]), int(ends[-1]))
-        sums = Sums.of(Rows.joined(several), some, parts)
+        sums = Sums.of(Rows.join(several), some, parts)
         found[alone] = sums.values(some, sums.terms / sums.sizes)
     return found
 
 
-def on_prefixes(
+def evaluate_prefixes(
     rows: Rows, requests: Sequence[tuple[Estimator, Ints]], splits: Sequence[Split]
 ) -> list[tuple[Floats, Floats]]:
     """Return what estimators say before and after a cut of each split, for pairs of one and its cuts.
@@ -127,6 +127,6 @@ def on_prefixes(
     def sides(estimator: Estimator, cuts: Ints) -> tuple[Floats, Floats]:
         mine = sums.lines[estimator]
         first, every = before[cuts.tobytes()][mine], total[mine]
-        return estimator.of_means(first / cuts), estimator.of_means((every - first) / (len(rows) - cuts))
+        return estimator.combine_means(first / cuts), estimator.combine_means((every - first) / (len(rows) - cuts))
 
     return [sides(*request) for request in requests]

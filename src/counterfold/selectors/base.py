@@ -54,7 +54,7 @@ class Selector(ABC):
     kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
     """What an action may be."""
 
-    surveys: ClassVar[bool] = False
+    needs_sample: ClassVar[bool] = False
     """Whether some of its settings come from the rows, so that a large log must be read once before."""
 
     extra: ClassVar[str | None] = None
@@ -64,11 +64,11 @@ class Selector(ABC):
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return one score per candidate, lower is better."""
 
-    def summed_selection(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
+    def select_from_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
         """Return the candidate with the lowest score, from sums over units of rows."""
-        return lowest(self.summed_scores(sums, candidates, rng))
+        return choose_lowest(self.score_sums(sums, candidates, rng))
 
-    def summed_scores(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
+    def score_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
         """Return one score per candidate from sums over units of rows, unless the selector needs all rows."""
         del sums, candidates, rng
         raise NotImplementedError(f"{type(self).__name__} needs rows")
@@ -88,25 +88,25 @@ class Selector(ABC):
         """Return how many units of rows it takes to choose by their sums."""
         return 2
 
-    def settled(self, rows: Rows) -> Self:
+    def resolve(self, rows: Rows) -> Self:
         """Return the selector with every choice made that it leaves to the rows."""
         del rows
         return self
 
     def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
         """Return the candidate with the lowest score."""
-        return lowest(self.scores(rows, candidates, rng, pool))
+        return choose_lowest(self.scores(rows, candidates, rng, pool))
 
-    def unfitted(self) -> Self:
+    def without_refits(self) -> Self:
         """Return the selector as it works on sums, where no reward model is fitted anew."""
         return self
 
-    def tunes(self, kind: type[Estimator]) -> bool:
+    def can_tune(self, kind: type[Estimator]) -> bool:
         """Say whether the selector can choose among candidates of one kind."""
         del kind
         return True
 
-    def beyond(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
+    def extend_grid(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
         """Return candidates that the selector would add to an estimator's own grid."""
         del kind, rows
         return []
@@ -128,12 +128,12 @@ class Validated(Selector):
         """Return the validator."""
         return self.judge
 
-    def settled(self, rows: Rows) -> Self:
+    def resolve(self, rows: Rows) -> Self:
         """Return the selector with its validator chosen."""
         return replace(self, validator=trusted(self.validator, rows))
 
 
-def lowest(scores: Floats) -> Selection:
+def choose_lowest(scores: Floats) -> Selection:
     """Return the choice of the lowest score; scores that differ by rounding errors alone are equal."""
     chosen = int(np.argmax(scores <= scores.min() + ROUNDING * abs(scores.min())))
     return Selection(scores, chosen, (np.arange(len(scores)) == chosen).astype(np.float64))
@@ -143,16 +143,16 @@ def trusted(validator: Estimator | None, rows: Rows) -> Estimator:
     """Return the validator, by default DR or else IPS, or their likes for doses; refuse one that does not apply."""
     if validator is None and rows.kind == "doses":
         bandwidth = kernels.choose_bandwidth(rows.dose) / 2  # the rule itself is biased where rewards bend sharply
-        return KernelIPS(bandwidth) if KernelDR.obstacle(rows) else KernelDR(bandwidth)
+        return KernelIPS(bandwidth) if KernelDR.find_obstacle(rows) else KernelDR(bandwidth)
     if validator is None:
-        return IPS() if DR.obstacle(rows) else DR()
-    reason = validator.obstacle(rows)
+        return IPS() if DR.find_obstacle(rows) else DR()
+    reason = validator.find_obstacle(rows)
     if reason:
         raise ParameterError(f"the validator {validator.name} {reason}.")
     return validator
 
 
-def pessimistic(losses: Floats, rule: Rule) -> Floats:
+def add_pessimism(losses: Floats, rule: Rule) -> Floats:
     """Return the mean loss of each candidate, plus a standard error or deviation over the splits if so ruled."""
     mean = np.asarray(losses.mean(axis=1))
     if rule == "mean":
@@ -161,7 +161,7 @@ def pessimistic(losses: Floats, rule: Rule) -> Floats:
     return np.asarray(mean + (deviation if rule == "standard_deviation" else deviation / np.sqrt(losses.shape[1])))
 
 
-def shuffled(rows: Rows, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def shuffle_rows(rows: Rows, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Return the rows in random order, and the places between which they may be cut: anywhere, or between groups."""
     if rows.groups is None:
         return rng.permutation(len(rows)), np.arange(1, len(rows))
@@ -170,7 +170,7 @@ def shuffled(rows: Rows, rng: np.random.Generator) -> tuple[Ints, Ints]:
     return order, np.flatnonzero(np.diff(rank[order])) + 1
 
 
-def resampled(rows: Rows, rng: np.random.Generator) -> Ints:
+def resample_rows(rows: Rows, rng: np.random.Generator) -> Ints:
     """Return a bootstrap sample: as many rows, or all rows of as many groups, drawn with replacement."""
     if rows.groups is None:
         return rng.integers(len(rows), size=len(rows))

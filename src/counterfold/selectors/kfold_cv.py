@@ -12,8 +12,8 @@ from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.selectors._splits import Split, split_losses, unit_losses
-from counterfold.selectors.base import Rule, Validated, pessimistic, shuffled, trusted
+from counterfold.selectors._splits import Split, compute_split_losses, compute_unit_losses
+from counterfold.selectors.base import Rule, Validated, add_pessimism, shuffle_rows, trusted
 from counterfold.sums import Sums
 
 
@@ -49,14 +49,14 @@ class KFoldCV(Validated):
 
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return the mean loss of each candidate, pessimistic if the rule says so."""
-        return pessimistic(self.losses(rows, candidates, rng, pool), self.rule)
+        return add_pessimism(self.losses(rows, candidates, rng, pool), self.rule)
 
-    def summed_scores(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
+    def score_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
         """Return the mean loss of each candidate on folds of the units."""
         self._require(len(sums))
         fold = rng.permutation(np.arange(len(sums)) * self.folds // len(sums))
         inside = (fold != np.arange(self.folds)[:, None]).astype(np.float64)
-        return pessimistic(unit_losses(sums, candidates, self.judge, inside), self.rule)
+        return add_pessimism(compute_unit_losses(sums, candidates, self.judge, inside), self.rule)
 
     def _require(self, units: int) -> None:
         if units < self.folds:
@@ -64,7 +64,7 @@ class KFoldCV(Validated):
 
     def losses(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return the loss of each candidate on each fold (candidates x folds)."""
-        order, places = shuffled(rows, rng)
+        order, places = shuffle_rows(rows, rng)
         self._require(len(places) + 1)
         ends = places[np.linspace(0, len(places) + 1, self.folds + 1)[1:-1].astype(int) - 1]
         folds = np.split(order, ends)
@@ -75,4 +75,4 @@ class KFoldCV(Validated):
             )
             for number, fold in enumerate(folds)
         ]
-        return split_losses(rows, candidates, trusted(self.validator, rows), splits, pool)
+        return compute_split_losses(rows, candidates, trusted(self.validator, rows), splits, pool)

@@ -18,8 +18,8 @@ from counterfold.estimators.truncated_snips import TruncatedSNIPS
 from counterfold.log import Kind
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.selectors.base import ROUNDING, Selection, Selector, lowest
-from counterfold.sums import Sums, bucketed
+from counterfold.selectors.base import ROUNDING, Selection, Selector, choose_lowest
+from counterfold.sums import Sums, sum_buckets
 
 Rungs = tuple[TruncatedSNIPS | TruncatedSNDR, ...]
 
@@ -60,7 +60,7 @@ class Ladder(Selector):
     boldness: float = 1.0
     ladders: tuple[Rungs, ...] = field(default=(), repr=False)
     kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
-    surveys: ClassVar[bool] = True
+    needs_sample: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the parameter, whose square must not overflow beside that of the largest reward."""
@@ -68,10 +68,10 @@ class Ladder(Selector):
             raise ParameterError(f"`ladders` must be left to the rows, got {self.ladders!r}.")
         checks.inside(0, 1e60, boldness=self.boldness)
 
-    def settled(self, rows: Rows) -> Self:
+    def resolve(self, rows: Rows) -> Self:
         """Return the selector with the caps of its rungs."""
         ladders: list[Rungs] = [(*TruncatedSNIPS.candidates(rows), TruncatedSNIPS(math.inf))]
-        if not TruncatedSNDR.obstacle(rows):
+        if not TruncatedSNDR.find_obstacle(rows):
             ladders.append((*TruncatedSNDR.candidates(rows), TruncatedSNDR(math.inf)))
         return replace(self, ladders=tuple(ladders))
 
@@ -86,34 +86,34 @@ class Ladder(Selector):
 
     def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
         """Return the mixture of the rungs, or the best candidate."""
-        judge = self if self.ladders else self.settled(rows)
+        judge = self if self.ladders else self.resolve(rows)
         every = list(dict.fromkeys([*candidates, *judge.witnesses]))
-        return judge.summed_selection(bucketed(rows, every, pool), candidates, rng)
+        return judge.select_from_sums(sum_buckets(rows, every, pool), candidates, rng)
 
-    def summed_selection(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
+    def select_from_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
         """Return the mixture of the rungs, or the best candidate, from sums over units of rows."""
         del rng
-        shares, doubt = self.mixed(sums)
-        values, noise = sums.jackknifed([*candidates, *self.witnesses])
+        shares, doubt = self.mix_rungs(sums)
+        values, noise = sums.jackknife([*candidates, *self.witnesses])
         count = len(candidates)
         gaps, apart = values[:count] - shares @ values[count:], noise[:count] - shares @ noise[count:]
         scores = gaps**2 + np.square(apart).sum(axis=1) + np.square(noise[:count]).sum(axis=1)
         known = {one: place for place, one in reversed(list(enumerate(candidates)))}
         places = [known.get(rung, known.get(PLAIN.get(rung, rung), -1)) for rung in self.witnesses]
         if min(places) < 0:
-            return lowest(scores)
+            return choose_lowest(scores)
         mixture = np.zeros(count)
         np.add.at(mixture, places, shares)
         error = math.sqrt(np.square(shares @ noise[count:]).sum() + doubt)
         return Selection(scores, int(np.argmax(mixture)), mixture, error)
 
-    def mixed(self, sums: Sums) -> tuple[Floats, float]:
+    def mix_rungs(self, sums: Sums) -> tuple[Floats, float]:
         """Return the share of each rung, and the variance of what may be left of the bias."""
-        climbed = [self.climbed(sums, ladder) for ladder in self.ladders]
+        climbed = [self.climb(sums, ladder) for ladder in self.ladders]
         if len(climbed) == 1:
             return climbed[0]
         (one, left), (other, right) = climbed
-        noise = sums.jackknifed(self.witnesses)[1]
+        noise = sums.jackknife(self.witnesses)[1]
         first, second = one @ noise[: len(one)], other @ noise[len(one) :]
         gap = np.square(first - second).sum() + left + right
         best = (first @ (first - second) + left) / gap if gap > 0 else 0.5
@@ -122,18 +122,18 @@ class Ladder(Selector):
             part = 1.0  # SNIPS is 0 where there is no weight, whatever the rewards
         return np.concatenate([(1 - part) * one, part * other]), float((1 - part) ** 2 * left + part**2 * right)
 
-    def climbed(self, sums: Sums, ladder: Rungs) -> tuple[Floats, float]:
+    def climb(self, sums: Sums, ladder: Rungs) -> tuple[Floats, float]:
         """Return the share of each rung of one ladder, and the variance of what may be left of the bias."""
         weighted, weight, square = np.stack([one.outcome_sums(sums.of_estimator(one)) for one in ladder], axis=1)
-        left, spread = weight.sum(axis=1), varied(weighted, weight, square).max()
+        left, spread = weight.sum(axis=1), measure_variance(weighted, weight, square).max()
         reach = np.square(self.boldness * (1 - left[:-1] / np.maximum(left[1:], np.finfo(float).tiny))) * spread
-        steps = np.square(np.diff(sums.jackknifed(ladder)[1], axis=0)).sum(axis=1)
+        steps = np.square(np.diff(sums.jackknife(ladder)[1], axis=0)).sum(axis=1)
         taken = np.minimum.accumulate(np.divide(reach, reach + steps, out=np.ones_like(reach), where=steps > 0))
         shares = np.append(1.0, taken) - np.append(taken, 0.0)
         return shares, float((np.square(1 - taken) * reach).sum())
 
 
-def varied(weighted: Floats, weight: Floats, square: Floats) -> Floats:
+def measure_variance(weighted: Floats, weight: Floats, square: Floats) -> Floats:
     """Return the variance under each rung's weights, from sums over units (rungs x units).
 
     The parts within and between units are summed apart, as the difference of the squares in all would lose the digits

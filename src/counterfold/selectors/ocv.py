@@ -12,9 +12,9 @@ from counterfold.estimates import standard_error
 from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.selectors._splits import Split, split_losses, unit_losses
-from counterfold.selectors.base import Rule, Validated, pessimistic, shuffled, trusted
-from counterfold.sums import Sums, bucketed
+from counterfold.selectors._splits import Split, compute_split_losses, compute_unit_losses
+from counterfold.selectors.base import Rule, Validated, add_pessimism, shuffle_rows, trusted
+from counterfold.sums import Sums, sum_buckets
 
 
 @dataclass(frozen=True)
@@ -62,40 +62,40 @@ class OCV(Validated):
         if self.split_ratio != "variance":
             checks.inside(0, 1, split_ratio=self.split_ratio)
 
-    def unfitted(self) -> Self:
+    def without_refits(self) -> Self:
         """Return the selector without refits."""
         return replace(self, refit=False)
 
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return the pessimistic mean loss of each candidate."""
-        return pessimistic(self.losses(rows, candidates, rng, pool), self.rule)
+        return add_pessimism(self.losses(rows, candidates, rng, pool), self.rule)
 
     def losses(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return the loss of each candidate on each split (candidates x splits)."""
         if not self.refit:
             judge = trusted(self.validator, rows)
-            sums = bucketed(rows, list(dict.fromkeys([*candidates, judge])), pool)
-            return replace(self, validator=judge).unit_losses(sums, candidates, rng)
+            sums = sum_buckets(rows, list(dict.fromkeys([*candidates, judge])), pool)
+            return replace(self, validator=judge).compute_unit_losses(sums, candidates, rng)
         wanted = self.ratios(rows, candidates) * len(rows)
-        shuffles = [shuffled(rows, rng) for _ in range(self.splits)]
-        splits = [Split(order, nearest(places, wanted)) for order, places in shuffles]
-        return split_losses(rows, candidates, trusted(self.validator, rows), splits, pool)
+        shuffles = [shuffle_rows(rows, rng) for _ in range(self.splits)]
+        splits = [Split(order, find_nearest(places, wanted)) for order, places in shuffles]
+        return compute_split_losses(rows, candidates, trusted(self.validator, rows), splits, pool)
 
-    def summed_scores(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
+    def score_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
         """Return the pessimistic mean loss of each candidate on splits of the units."""
-        return pessimistic(self.unit_losses(sums, candidates, rng), self.rule)
+        return add_pessimism(self.compute_unit_losses(sums, candidates, rng), self.rule)
 
-    def unit_losses(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
+    def compute_unit_losses(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
         """Return the loss of each candidate on each split of the units (candidates x splits)."""
         judge = self.judge
         wanted = self.shares(sums.errors(candidates), sums.errors([judge])) * len(sums)
-        cuts, where = np.unique(nearest(np.arange(1, len(sums)), wanted), return_inverse=True)
+        cuts, where = np.unique(find_nearest(np.arange(1, len(sums)), wanted), return_inverse=True)
         ranks = rng.permuted(np.tile(np.arange(len(sums), dtype=np.int32), (self.splits, 1)), axis=1)
         losses = np.empty((len(candidates), self.splits))
         for number, cut in enumerate(cuts):
             mine = np.flatnonzero(where == number)
             some = [candidates[place] for place in mine.tolist()]
-            losses[mine] = unit_losses(sums, some, judge, (ranks < cut).astype(np.float64))
+            losses[mine] = compute_unit_losses(sums, some, judge, (ranks < cut).astype(np.float64))
         return losses
 
     def ratios(self, rows: Rows, candidates: Sequence[Estimator]) -> Floats:
@@ -122,7 +122,7 @@ class OCV(Validated):
         return np.where(np.isnan(share), np.where(mine > 0, 1.0, 0.5), share)
 
 
-def nearest(places: Ints, wanted: Floats) -> Ints:
+def find_nearest(places: Ints, wanted: Floats) -> Ints:
     """Return the place nearest to each wanted one, so that neither side of a cut is ever empty."""
     above = np.searchsorted(places, wanted).clip(1, len(places) - 1) if len(places) > 1 else np.zeros(len(wanted), int)
     below = np.maximum(above - 1, 0)

@@ -12,7 +12,7 @@ from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.selectors.base import Selection, Validated, resampled, trusted
+from counterfold.selectors.base import Selection, Validated, resample_rows, trusted
 from counterfold.sums import Sums
 
 Centre = Literal["validator", "own"]
@@ -58,7 +58,7 @@ class OPERA(Validated):
         """Return the validator, if candidates are compared with one."""
         return None if self.centre == "own" else self.judge
 
-    def settled(self, rows: Rows) -> Self:
+    def resolve(self, rows: Rows) -> Self:
         """Return the selector with its validator chosen, if it needs one."""
         return self if self.centre == "own" else replace(self, validator=trusted(self.validator, rows))
 
@@ -66,7 +66,7 @@ class OPERA(Validated):
         """Return the mean squared error of each candidate over the replicates."""
         return np.asarray(np.square(self.errors(rows, candidates, rng, pool)).mean(axis=0))
 
-    def summed_selection(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
+    def select_from_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
         """Return the shares of all candidates, by bootstrap samples of the units."""
         drawn = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=self.replicates)
         every = np.vstack([np.ones(len(sums)), drawn])
@@ -74,15 +74,15 @@ class OPERA(Validated):
         wanted = sums.some([*candidates, *judges])
         means = (wanted.terms @ every.T) / (wanted.sizes @ every.T)
         errors = wanted.values(candidates, means)[:, 1:] - wanted.values(judges, means)[:, :1]
-        return self.mixed(errors.T)
+        return self.mix(errors.T)
 
     def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
         """Return the shares of all candidates, the largest of which counts as chosen."""
-        return self.mixed(self.errors(rows, candidates, rng, pool))
+        return self.mix(self.errors(rows, candidates, rng, pool))
 
-    def mixed(self, errors: Floats) -> Selection:
+    def mix(self, errors: Floats) -> Selection:
         """Return the shares with the least error, the largest of which counts as chosen."""
-        shares = least_error(errors)
+        shares = minimise_error(errors)
         return Selection(np.square(errors).mean(axis=0), int(np.argmax(shares)), shares)
 
     def errors(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
@@ -91,7 +91,7 @@ class OPERA(Validated):
             centre = np.array([candidate.value(rows) for candidate in candidates])
         else:
             centre = np.full(len(candidates), trusted(self.validator, rows).value(rows))
-        samples = [resampled(rows, rng) for _ in range(self.replicates)]
+        samples = [resample_rows(rows, rng) for _ in range(self.replicates)]
 
         def values(sample: Ints) -> list[float]:
             part = rows.take(sample)
@@ -100,7 +100,7 @@ class OPERA(Validated):
         return np.asarray(np.array(pool.map(values, samples)) - centre)
 
 
-def least_error(errors: Floats) -> Floats:
+def minimise_error(errors: Floats) -> Floats:
     r"""Return the shares that minimise the mean squared error of the mixture.
 
     The minimum of $\lVert E \alpha \rVert^2 + (1^\top \alpha - 1)^2$ over $\alpha \ge 0$ is a multiple of them, since

@@ -16,7 +16,7 @@ from counterfold.log import Kind
 from counterfold.models.base import Scaling
 from counterfold.pool import Pool
 from counterfold.rows import Need, Rows
-from counterfold.selectors.base import Selector, resampled
+from counterfold.selectors.base import Selector, resample_rows
 
 Device = Literal["auto", "cpu", "cuda"]
 
@@ -96,21 +96,21 @@ class PASIF(Selector):
             part, truth = rows.take(logged).with_policies(*policies), rows.rewards[one.sample[one.taken]].mean()
             return np.array([(candidate.value(part) - truth) ** 2 for candidate in candidates])
 
-        useful = [one for one in self.drawn(rows, rng, pool) if 0 < one.taken.sum() < len(one.taken)]
+        useful = [one for one in self.draw_replicates(rows, rng, pool) if 0 < one.taken.sum() < len(one.taken)]
         if not useful:
             raise ParameterError(f"PASIF needs more rows: each of its splits of {len(rows)} left one part empty.")
         return np.column_stack(pool.map(errors, useful))
 
-    def drawn(self, rows: Rows, rng: np.random.Generator, pool: Pool) -> list[Replicate]:
+    def draw_replicates(self, rows: Rows, rng: np.random.Generator, pool: Pool) -> list[Replicate]:
         """Return bootstrap samples with their trained rules and the splits these make."""
-        device = found(self.device)
+        device = find_device(self.device)
         from counterfold.selectors._subsampling import Logged, Training, rules
 
         context = Scaling.of(rows.examples.context).scaled(rows.examples.context)
         logged = Logged(context, rows.actions, rows.weights, rows.logging_probs)
         training = Training(self.ratio, self.tolerance, self.epochs, self.patience, self.batch, self.rate)
         streams = [np.random.default_rng(seed) for seed in rng.integers(2**63, size=self.replicates)]
-        samples = [resampled(rows, stream) for stream in streams]
+        samples = [resample_rows(rows, stream) for stream in streams]
         size = TOGETHER if device == "cpu" else self.replicates
 
         def fitted(start: int) -> list[Floats]:
@@ -134,7 +134,7 @@ def split(rows: Rows, sample: Ints, rho: Floats, stream: np.random.Generator) ->
     return Replicate(sample, rho, stream.random(len(sample)) < chance)
 
 
-def found(device: Device) -> str:
+def find_device(device: Device) -> str:
     """Return the device that is there, or say what is missing."""
     try:
         import torch

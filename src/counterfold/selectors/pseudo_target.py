@@ -13,7 +13,7 @@ from counterfold.estimators.base import Estimator
 from counterfold.log import Kind
 from counterfold.pool import Pool
 from counterfold.rows import Need, Rows
-from counterfold.selectors.base import Selector, resampled
+from counterfold.selectors.base import Selector, resample_rows
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class PseudoTarget(Selector):
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
         """Return the mean squared error of each candidate over policies and replicates."""
         samples = [
-            (others, truth, resampled(others, rng))
+            (others, truth, resample_rows(others, rng))
             for others, truth in self.trials(rows)
             for _ in range(self.replicates)
         ]

@@ -51,7 +51,7 @@ class SLOPE(Selector):
         del rng, pool
         return self.steps([Estimate(one.name, one.contributions(rows), rows.groups) for one in candidates])
 
-    def summed_scores(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
+    def score_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
         """Return how far from the chosen candidate each one is."""
         del rng
         return self.steps([sums.estimate(one.name, one) for one in candidates])

@@ -50,10 +50,10 @@ class Theory(Selector):
             )
         return np.array([candidate.risk(rows, self.delta) for candidate in candidates])
 
-    def tunes(self, kind: type[Estimator]) -> bool:
+    def can_tune(self, kind: type[Estimator]) -> bool:
         """Say whether the estimator has a rule of its own."""
         return kind.has_rule
 
-    def beyond(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
+    def extend_grid(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
         """Return what the estimator's rule suggests beyond its grid."""
-        return kind.suggested(rows, self.delta)
+        return kind.suggest(rows, self.delta)

@@ -19,7 +19,7 @@ SEPARATORS = (".", "_")
 """What may stand between a name and an action where a matrix is spread over columns, as in `target.red`."""
 
 
-def spread(table: pa.Table, name: str, least: int = 2) -> dict[str, str]:
+def find_spread(table: pa.Table, name: str, least: int = 2) -> dict[str, str]:
     """Return {column: action} for columns named like `NAME.ACTION` or `NAME_ACTION`, if there is no column NAME."""
     if name in table.column_names:
         return {}
@@ -88,10 +88,10 @@ def matrix(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
 
     A struct and spread columns name the actions, so they come as a table; lists come as an array.
     """
-    wide = spread(table, name)
+    wide = find_spread(table, name)
     if wide:
         return pa.table({action: numbers(table, column) for column, action in wide.items()})
-    column = parsed(table, name, check)
+    column = parse_json(table, name, check)
     if pa.types.is_map(column.type):
         return _spread_maps(name, column, check)
     if pa.types.is_struct(column.type):
@@ -101,7 +101,7 @@ def matrix(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
             known = {part: np.where(np.isnan(values), 0.0, values) for part, values in known.items()}
         return pa.table(known)
     if is_list(column.type):
-        return _stacked(name, column, check)
+        return _stack_lists(name, column, check)
     raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
 
 
@@ -111,12 +111,12 @@ def matrices(table: pa.Table, name: str, loggers: Iterable[str], check: Checker 
     Columns of numbers are `NAME.LOGGER.ACTION`; the labels of the `loggers` in the log tell where LOGGER ends.
     """
     if name in table.column_names:
-        column = parsed(table, name, check)
+        column = parse_json(table, name, check)
         if not pa.types.is_struct(column.type):
             raise DataError(f"column `{name}` must be objects from logger to probabilities, got {column.type}.")
         table = pa.table({name: column}).flatten()
     found = {}
-    for column, label in spread(table, name, least=1).items():
+    for column, label in find_spread(table, name, least=1).items():
         start, separator = column.removesuffix(label), column[len(name)]
         if is_numeric(table.column(column).type):
             fitting = [logger for logger in loggers if label.startswith(f"{logger}{separator}")]
@@ -149,7 +149,7 @@ def features(table: pa.Table, names: Iterable[str], check: Checker = WHOLE) -> p
     return pa.table(columns)
 
 
-def parsed(table: pa.Table, name: str, check: Checker) -> pa.ChunkedArray:
+def parse_json(table: pa.Table, name: str, check: Checker) -> pa.ChunkedArray:
     """Return a column; if it is of text, then the lists or objects that its JSON holds."""
     column = table.column(name)
     if not is_text(column.type):
@@ -187,7 +187,7 @@ def _spread_maps(name: str, column: pa.ChunkedArray, check: Checker) -> pa.Table
     return pa.table({label: dense[:, place] for place, label in enumerate(labels)})
 
 
-def _stacked(name: str, column: pa.ChunkedArray, check: Checker) -> Floats:
+def _stack_lists(name: str, column: pa.ChunkedArray, check: Checker) -> Floats:
     """Return lists of one length as a matrix."""
     import pyarrow.compute as pc
 

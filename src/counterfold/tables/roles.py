@@ -39,7 +39,7 @@ def places(table: pa.Table, role: str, name: str) -> list[str]:
     """Return the column of a role, or those that it is spread over; none if it is not there."""
     if name in table.column_names:
         return [name]
-    return list(columns.spread(table, name, LEAST[role])) if role in LEAST else []
+    return list(columns.find_spread(table, name, LEAST[role])) if role in LEAST else []
 
 
 def find_roles(table: pa.Table, named: dict[str, str | None]) -> dict[str, str]:

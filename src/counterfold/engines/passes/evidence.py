@@ -43,7 +43,7 @@ class SumEvidence(Evidence):
     ) -> Selection:
         """Return the choice from sums."""
         del pool
-        return selector.summed_selection(self.sums, candidates, rng)
+        return selector.select_from_sums(self.sums, candidates, rng)
 
     def sum_units(self, estimators: Sequence[Estimator]) -> Sums:
         """Return the sums, which hold those of all estimators."""

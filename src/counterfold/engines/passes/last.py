@@ -15,7 +15,7 @@ from counterfold.hashing import assign_folds, hash_numbers
 from counterfold.log import Spread
 from counterfold.models import Streamed
 from counterfold.rows import Rows
-from counterfold.sums import BUCKETS, NUMBERS, Sums, summed
+from counterfold.sums import BUCKETS, NUMBERS, Sums, sum_by_bucket
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class LastPass:
         examples = replace(rows.examples, context=np.empty((len(rows), 0)))  # which no formula needs
         light = replace(rows, examples=examples, whole=self.samples[name])
         return TargetTally(
-            summed(light, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS),
+            sum_by_bucket(light, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS),
             None if missing is None else (int((missing > 0).sum()), float(missing.sum())),
             {name: one for name, one in observed.items() if one is not None},
         )

@@ -11,7 +11,7 @@ from counterfold.engines.passes.first import FirstPass, Survey, sample_size
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.errors import DataError, ParameterError
 from counterfold.log import Log
-from counterfold.models import Column, Streamed, as_model, fitted_on, model_stream
+from counterfold.models import Column, Streamed, as_model, fit_on_sample, stream_model
 from counterfold.models.base import Given, RewardModel
 from counterfold.sums import BUCKETS
 from counterfold.tables import columns, roles
@@ -56,7 +56,7 @@ class Plan:
         count = engine.rows()
         is_support_unknown = has_full_target and log.logging_probs is None and log.available is None
         has_few_units = (count or len(head.numbers)) <= BUCKETS or builder.has_groups
-        stream = model_stream(model, builder.examples(head))
+        stream = stream_model(model, builder.examples(head))
         return cls(
             builder=builder,
             head=head,
@@ -72,8 +72,8 @@ class Plan:
         if self.model is None or survey is None:
             return None
         if self.first_pass.stream is not None and survey.model is not None:
-            return self.first_pass.stream.fitted(survey.model)
-        return fitted_on(self.builder.examples(survey.batch), self.model)
+            return self.first_pass.stream.solve(survey.model)
+        return fit_on_sample(self.builder.examples(survey.batch), self.model)
 
 
 def require_streamable(targets: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from counterfold.engines.passes.last import LastPass, Tally
 from counterfold.engines.passes.plan import Plan
 from counterfold.evidence import Evidence, Unsupported
 from counterfold.log import Contents
-from counterfold.progress import shown
+from counterfold.progress import show_progress
 
 
 def run_passes(engine: BatchEngine, request: Request) -> Iterator[tuple[str, Evidence]]:
@@ -20,11 +20,11 @@ def run_passes(engine: BatchEngine, request: Request) -> Iterator[tuple[str, Evi
     plan = Plan.of(engine, request)
     survey = None
     if plan.needs_first_pass:
-        with shown("First pass", progress=request.progress, unit="rows") as progress:
+        with show_progress("First pass", progress=request.progress, unit="rows") as progress:
             survey = engine.total(plan.first_pass, plan.columns, progress)
         survey.require_log()
     last_pass = prepare_last_pass(plan, survey, request)
-    with shown("Last pass", progress=request.progress, unit="rows") as progress:
+    with show_progress("Last pass", progress=request.progress, unit="rows") as progress:
         tally = engine.total(last_pass, plan.columns, progress)
     inputs.require_rows(tally.rewards.count)
     inputs.require_variation("reward", tally.rewards.low, tally.rewards.high, tally.rewards.count)
