@@ -1,0 +1,83 @@
+"""Logs for benchmarks/same_answers.py, in memory and in files of every format."""
+
+import json
+import math
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+import counterfold as cf
+
+evaluate = partial(cf.evaluate, progress=False)
+quick_ocv, fitted_once = cf.OCV(splits=3), cf.OCV(splits=5, refit=False)
+
+
+def columns_of(rows=400, actions=3, seed=0):
+    """Return the columns of a log of labels: its roles under their own names, targets, groups and predictions."""
+    rng, every = np.random.default_rng(seed), np.arange(rows)
+    x = rng.normal(size=(rows, 2))
+    logging, target, other, second = (rng.dirichlet(np.full(actions, 3.0), size=rows) for _ in range(4))
+    code = (logging.cumsum(axis=1) > rng.random((rows, 1))).argmax(axis=1)
+    reward = x[:, 0] * (code == 1) + code / actions + rng.normal(size=rows)
+    roles = {"action": code, "reward": reward, "propensity": logging[every, code], "logging_probs": logging}
+    targets = {"target": target, "other": other, "pi": target[every, code], "q": np.tile(x[:, :1], actions)}
+    beside = {"user": every % 97, "few": every % 7, "second": second}
+    return {"x0": x[:, 0], "x1": x[:, 1], **roles, **targets, **beside}
+
+
+def log_of(c, **changes):
+    """Return a log in memory."""
+    given = {"context": np.column_stack([c["x0"], c["x1"]]), "logging_probs": c["logging_probs"]}
+    return cf.Log(**{"action": c["action"], "reward": c["reward"]} | given | changes)
+
+
+def doses_of(rows=500):
+    """Return a log of doses and a target for it."""
+    rng = np.random.default_rng(5)
+    x, noise = rng.normal(size=(rows, 2)), rng.normal(size=rows)
+    dose, density = x[:, 0] + noise, np.exp(-0.5 * noise**2) / math.sqrt(2 * math.pi)
+    reward = rng.normal(size=rows) - (dose - 1) ** 2
+    return {"context": x, "dose": dose, "reward": reward, "propensity": density}, 0.5 + 0.5 * x[:, 0]
+
+
+def table_of(columns):
+    """Return a table; a column that is None is left out."""
+    kept = {name: column for name, column in columns.items() if column is not None}
+    return pa.table({name: c.tolist() if isinstance(c, np.ndarray) else c for name, c in kept.items()})
+
+
+def write(columns, name="log.parquet"):
+    """Write columns as the format that the name tells, in several pieces, and return the name."""
+    table, path = columns if isinstance(columns, pa.Table) else table_of(columns), Path(name)
+    if path.suffix == ".parquet":
+        pa.parquet.write_table(table, path, row_group_size=700)
+    elif path.suffix == ".csv":
+        texts = {n: [json.dumps(v) if isinstance(v, list) else v for v in c] for n, c in table.to_pydict().items()}
+        pa.csv.write_csv(pa.table(texts), path)
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
+    elif path.suffix == ".arrow":
+        with pa.ipc.new_file(str(path), table.schema) as file:
+            file.write_table(table, max_chunksize=500)
+    else:
+        path.mkdir(exist_ok=True)
+        for number, first in enumerate(range(0, len(table), 600)):
+            pa.parquet.write_table(table.slice(first, 600), path / f"{number}.parquet", row_group_size=250)
+    return name
+
+
+def from_file(columns, scan, question, name="log.parquet"):
+    """Write a log and evaluate it."""
+    return evaluate(cf.LogScan(write(columns, name), **scan), **question)
+
+
+def on_both(table):
+    """Yield a case for each engine from lines of a name, columns and, if need be, arguments of scan and evaluate."""
+    for (name, columns, *more), engine in product(table, ("memory", "local")):
+        scan, question = (*more, {}, {})[:2]
+        yield f"{name}, {engine}", partial(from_file, columns, scan, question | {"engine": engine})
