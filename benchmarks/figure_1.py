@@ -16,9 +16,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from counterfold.experiments.datasets import NAMES
-from counterfold.experiments.figures import FIGURES, Piece
-from counterfold.experiments.paper import Experiment
+from counterfold.experiments.paper.datasets import NAMES
+from counterfold.experiments.paper.experiment import Experiment
+from counterfold.experiments.paper.figures import FIGURES, Piece
 from counterfold.pool import one_blas_thread
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

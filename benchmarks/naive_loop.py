@@ -21,7 +21,7 @@ from sklearn.datasets import load_digits
 import counterfold as cf
 from counterfold import registry
 from counterfold.candidates import gathered
-from counterfold.experiments.classification import Classification
+from counterfold.experiments.paper.classification import Classification
 from counterfold.target import as_target
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

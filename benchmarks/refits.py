@@ -16,8 +16,8 @@ from rich.progress import track
 from rich.table import Table
 
 import counterfold as cf
-from counterfold.experiments.figures import FIGURES, Piece
-from counterfold.experiments.paper import Experiment
+from counterfold.experiments.paper.experiment import Experiment
+from counterfold.experiments.paper.figures import FIGURES, Piece
 
 DATASETS = Path(os.environ.get("COUNTERFOLD_DATASETS", Path(__file__).parents[2] / "shared" / "datasets"))
 NAMES = "ecoli", "glass", "vehicle", "yeast", "page-blocks"

@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from counterfold.experiments.drawing import OURS, THEIRS, pyplot, saved
+from counterfold.experiments.paper.results.drawing import OURS, THEIRS, pyplot, saved
 
 RESULTS = Path(__file__).parents[1] / "docs" / "scale" / "bench.json"
 READING = "#888888"

@@ -16,8 +16,8 @@ import numpy as np
 
 import counterfold as cf
 from counterfold.candidates import gathered
-from counterfold.experiments.synthetic import Synthetic
-from counterfold.experiments.synthetic_file import Destination, write
+from counterfold.experiments.synthetic.file import Destination, write
+from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.pool import Pool, one_blas_thread
 from counterfold.target import as_target
 from measuring import TINY

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from counterfold.experiments.bandits import FAMILIES, USUAL, WIDTH, Bandit, Nature, bandit
+from counterfold.experiments.selection.bandits import FAMILIES, USUAL, WIDTH, Bandit, Nature, bandit
 
 SEED = 4
 

@@ -13,12 +13,14 @@ import pytest
 from scipy.stats import binomtest
 
 import counterfold as cf
-from counterfold.experiments import paper, scoring, selection
-from counterfold.experiments.bandits import Asked, bandit
-from counterfold.experiments.benchmark import Benchmark
-from counterfold.experiments.datasets import Dataset
-from counterfold.experiments.scoring import ALL
-from counterfold.experiments.selection import KNOWN, Case, Selecting, cases, part_of
+from counterfold.experiments.paper import experiment as paper
+from counterfold.experiments.paper.datasets import Dataset
+from counterfold.experiments.selection import methods as selection
+from counterfold.experiments.selection.bandits import Asked, bandit
+from counterfold.experiments.selection.benchmark import Benchmark
+from counterfold.experiments.selection.methods import KNOWN, Case, Selecting, cases, part_of
+from counterfold.experiments.selection.results import scoring
+from counterfold.experiments.selection.results.scoring import ALL
 
 SMALL = "few rows", "user's model"
 METHODS = 19

@@ -12,8 +12,8 @@ import pytest
 import sklearn.datasets
 
 import counterfold as cf
-from counterfold.experiments import datasets
-from counterfold.experiments.classification import Classification
+from counterfold.experiments.paper import datasets
+from counterfold.experiments.paper.classification import Classification
 
 FOLDER = Path(os.environ.get("COUNTERFOLD_DATASETS", Path(__file__).parents[2] / "shared" / "datasets"))
 at_hand = pytest.mark.skipif(not FOLDER.is_dir(), reason="the datasets are not at hand; set COUNTERFOLD_DATASETS")

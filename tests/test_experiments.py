@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import counterfold as cf
-from counterfold.experiments.classification import Classification, softmax
 from counterfold.experiments.demo import digits
+from counterfold.experiments.paper.classification import Classification, softmax
 from problems import evaluate_as_paper
 
 HERE = Path(__file__).parent
@@ -124,5 +124,5 @@ def figure_1_run(problem, seed):
 
 
 def published_figure_1():
-    with (HERE.parent / "src" / "counterfold" / "experiments" / "published" / "figure1.csv").open() as file:
+    with (HERE.parent / "src" / "counterfold" / "experiments" / "paper" / "published" / "figure1.csv").open() as file:
         return list(csv.DictReader(file))

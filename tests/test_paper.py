@@ -12,13 +12,22 @@ import pytest
 
 import counterfold as cf
 import reference
-from counterfold.experiments import cost, paper
-from counterfold.experiments.classification import Classification
-from counterfold.experiments.datasets import NAMES, Dataset
-from counterfold.experiments.figures import FIGURES, Piece, pieces, three, tuned
-from counterfold.experiments.paper import Experiment
-from counterfold.experiments.reproduction import Reproduction
-from counterfold.experiments.summary import ALL, Line, in_order, interval, published, squared_errors, summarised
+from counterfold.experiments.paper import cost
+from counterfold.experiments.paper import experiment as paper
+from counterfold.experiments.paper.classification import Classification
+from counterfold.experiments.paper.datasets import NAMES, Dataset
+from counterfold.experiments.paper.experiment import Experiment
+from counterfold.experiments.paper.figures import FIGURES, Piece, pieces, three, tuned
+from counterfold.experiments.paper.reproduction import Reproduction
+from counterfold.experiments.paper.results.summary import (
+    ALL,
+    Line,
+    in_order,
+    interval,
+    published,
+    squared_errors,
+    summarised,
+)
 from problems import estimate_as_paper, evaluate_as_paper, rows_of
 
 FOLDER = Path(os.environ.get("COUNTERFOLD_DATASETS", Path(__file__).parents[2] / "shared" / "datasets"))
@@ -159,7 +168,7 @@ def test_restarts_and_more_runs_give_the_same_files(tmp_path):
 def test_fits_are_remembered(tmp_path, monkeypatch):
     before = run("figure1", tmp_path / "a", datasets=("ecoli",))[0]
     assert len(list((tmp_path / "a" / "fits" / "ecoli").glob("*.npz"))) == 2
-    monkeypatch.setattr("counterfold.experiments.classification.Fit.on", None)
+    monkeypatch.setattr("counterfold.experiments.paper.classification.Fit.on", None)
     (tmp_path / "a" / "figure1.jsonl").unlink()
     assert run("figure1", tmp_path / "a", datasets=("ecoli",))[0] == before
 

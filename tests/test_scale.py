@@ -8,7 +8,7 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 import counterfold as cf
-from counterfold.experiments.synthetic import Synthetic
+from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.survey import hashed, least
 from tables import FORMATS
 
@@ -341,7 +341,7 @@ def test_the_noise_of_fitting_the_model_is_counted_as_in_memory(save_table):
 def test_the_reward_model_is_questioned_as_in_memory(save_table):
     from sklearn.datasets import load_digits
 
-    from counterfold.experiments.classification import Classification
+    from counterfold.experiments.paper.classification import Classification
 
     problem = Classification().problem(*load_digits(return_X_y=True), np.random.default_rng(0))
     log = problem.log

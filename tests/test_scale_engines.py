@@ -9,8 +9,8 @@ import pytest
 
 import counterfold as cf
 from counterfold import engines
-from counterfold.experiments.synthetic import Synthetic
-from counterfold.experiments.synthetic_file import Destination, write
+from counterfold.experiments.synthetic.file import Destination, write
+from counterfold.experiments.synthetic.generator import Synthetic
 from test_scale import REFIT, ROWS, made
 
 

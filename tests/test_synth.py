@@ -15,9 +15,9 @@ import pytest
 from scipy import stats
 
 import counterfold as cf
-from counterfold.experiments import synthetic_file
-from counterfold.experiments.synthetic import EXPLORATION, Synthetic, effects
-from counterfold.experiments.synthetic_file import Destination, truth_of, write
+from counterfold.experiments.synthetic import file as synthetic_file
+from counterfold.experiments.synthetic.file import Destination, truth_of, write
+from counterfold.experiments.synthetic.generator import EXPLORATION, Synthetic, effects
 from counterfold.progress import bar
 from counterfold.synthesis import size
 
@@ -44,7 +44,7 @@ def problem(request):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Make blocks so small that a few thousand rows have many."""
-    monkeypatch.setattr("counterfold.experiments.synthetic.LARGEST_BLOCK", 512)
+    monkeypatch.setattr("counterfold.experiments.synthetic.generator.LARGEST_BLOCK", 512)
 
 
 def written(problem, rows, path, *, threads=None, **more):

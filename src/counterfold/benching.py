@@ -33,8 +33,8 @@ def selection(
     seed: Seed = 0,
 ) -> None:
     """Compare ways to choose an estimator, and how far the default can be trusted."""
-    from counterfold.experiments.benchmark import Benchmark
-    from counterfold.experiments.selection import KNOWN
+    from counterfold.experiments.selection.benchmark import Benchmark
+    from counterfold.experiments.selection.methods import KNOWN
     from counterfold.pool import available_cores
 
     chosen = tuple(separated(families or [])) or KNOWN

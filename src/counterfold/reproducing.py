@@ -36,8 +36,8 @@ def paper(
 ) -> None:
     """Rerun an experiment of the paper, and show the results beside the published ones."""
     from counterfold import checks
-    from counterfold.experiments.datasets import NAMES as EVERY
-    from counterfold.experiments.reproduction import Reproduction, default_runs
+    from counterfold.experiments.paper.datasets import NAMES as EVERY
+    from counterfold.experiments.paper.reproduction import Reproduction, default_runs
     from counterfold.pool import available_cores
 
     checks.one_of(("probabilities", "logits"), policies=policies)
@@ -69,7 +69,7 @@ def show_costs(
 ) -> None:
     """Measure what choosing costs, write it, and show it."""
     from counterfold import checks
-    from counterfold.experiments.cost import costs, write
+    from counterfold.experiments.paper.cost import costs, write
     from counterfold.report import paper, text
 
     checks.whole(1, runs=runs)

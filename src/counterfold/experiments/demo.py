@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from counterfold.experiments.classification import Classification, Problem
+from counterfold.experiments.paper.classification import Classification, Problem
 
 
 def digits(seed: int) -> Problem:

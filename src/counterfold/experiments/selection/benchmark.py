@@ -8,11 +8,15 @@ from typing import Any, get_args
 
 from counterfold import checks
 from counterfold.errors import CounterfoldError, DataError
-from counterfold.experiments import charts, drawing, paper, runner, scoring, selection, summary
-from counterfold.experiments.datasets import NAMES
+from counterfold.experiments import runner
+from counterfold.experiments.paper import experiment as paper
+from counterfold.experiments.paper.datasets import NAMES
+from counterfold.experiments.paper.results import drawing, summary
 from counterfold.experiments.runner import Row
-from counterfold.experiments.scoring import Coverage, Score, Warned
-from counterfold.experiments.selection import KNOWN, PAPER, Case, Part, Selecting
+from counterfold.experiments.selection import methods as selection
+from counterfold.experiments.selection.methods import KNOWN, PAPER, Case, Part, Selecting
+from counterfold.experiments.selection.results import charts, scoring
+from counterfold.experiments.selection.results.scoring import Coverage, Score, Warned
 from counterfold.progress import Progress
 
 

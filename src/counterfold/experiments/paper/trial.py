@@ -13,7 +13,7 @@ import numpy as np
 from counterfold.errors import ParameterError
 from counterfold.estimates import standard_error
 from counterfold.estimators.base import Estimator
-from counterfold.experiments.figures import EVERYTHING, Families
+from counterfold.experiments.paper.figures import EVERYTHING, Families
 from counterfold.experiments.runner import Row
 from counterfold.pool import Pool
 from counterfold.rows import Rows

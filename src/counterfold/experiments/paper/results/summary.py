@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.experiments.figures import Figure
+from counterfold.experiments.paper.figures import Figure
 from counterfold.experiments.runner import Row, whole
 
 REPLICATES = 2000
@@ -106,7 +106,7 @@ def ends(replicates: Floats, level: float = 0.95) -> tuple[float, float]:
 
 def published(name: str) -> Known:
     """Return the published mean and interval by dataset and method; nothing if the figure's numbers are not known."""
-    file = files("counterfold.experiments") / "published" / f"{name}.csv"
+    file = files("counterfold.experiments.paper") / "published" / f"{name}.csv"
     if not file.is_file():
         return {}
     with file.open(encoding="utf-8") as lines:

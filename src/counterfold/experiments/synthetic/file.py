@@ -19,7 +19,7 @@ from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.errors import DataError, ParameterError
 from counterfold.experiments.runner import whole
-from counterfold.experiments.synthetic import Synthetic
+from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.pool import Pool, available_cores
 from counterfold.progress import Progress
 

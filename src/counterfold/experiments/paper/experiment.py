@@ -11,10 +11,10 @@ import numpy as np
 
 from counterfold.errors import DataError
 from counterfold.estimators.base import Estimator
-from counterfold.experiments.classification import Classification, Fit, Policies, Problem, Trial
-from counterfold.experiments.contest import Contest, added, join
-from counterfold.experiments.datasets import Dataset, load
-from counterfold.experiments.figures import FIGURES, PASIF_NAME, Figure, Piece
+from counterfold.experiments.paper.classification import Classification, Fit, Policies, Problem, Trial
+from counterfold.experiments.paper.datasets import Dataset, load
+from counterfold.experiments.paper.figures import FIGURES, PASIF_NAME, Figure, Piece
+from counterfold.experiments.paper.trial import Contest, added, join
 from counterfold.experiments.runner import Row, whole
 from counterfold.models.ridge_per_action import RidgePerAction
 from counterfold.rows import Rows

@@ -23,12 +23,12 @@ from counterfold.estimators.ips import IPS
 from counterfold.estimators.sndr import SNDR
 from counterfold.estimators.snips import SNIPS
 from counterfold.evaluation import Evaluation
-from counterfold.experiments.bandits import FAMILIES, Asked, bandit
-from counterfold.experiments.contest import ORACLE
-from counterfold.experiments.datasets import NAMES
-from counterfold.experiments.figures import EVERYTHING, FIGURES, TUNED, Piece, tuned
-from counterfold.experiments.paper import SELECTING, Experiment
+from counterfold.experiments.paper.datasets import NAMES
+from counterfold.experiments.paper.experiment import SELECTING, Experiment
+from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, TUNED, Piece, tuned
+from counterfold.experiments.paper.trial import ORACLE
 from counterfold.experiments.runner import Row
+from counterfold.experiments.selection.bandits import FAMILIES, Asked, bandit
 from counterfold.models import as_model
 from counterfold.models.ridge_per_action import RidgePerAction
 from counterfold.pool import Pool

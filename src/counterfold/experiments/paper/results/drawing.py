@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from counterfold.errors import ParameterError
-from counterfold.experiments.figures import Figure
+from counterfold.experiments.paper.figures import Figure
+from counterfold.experiments.paper.results.summary import ALL, Line
 from counterfold.experiments.runner import whole
-from counterfold.experiments.summary import ALL, Line
 
 OURS, THEIRS, ORACLE = "#2166ac", "#b2182b", "oracle"
 NOTE = "; blue: ours, red: published"

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from counterfold import checks
-from counterfold.experiments import summary
-from counterfold.experiments.contest import Contest
-from counterfold.experiments.datasets import NAMES
-from counterfold.experiments.figures import FIGURES, PASIF_NAME, Piece, three
-from counterfold.experiments.paper import Experiment
+from counterfold.experiments.paper.datasets import NAMES
+from counterfold.experiments.paper.experiment import Experiment
+from counterfold.experiments.paper.figures import FIGURES, PASIF_NAME, Piece, three
+from counterfold.experiments.paper.results import summary
+from counterfold.experiments.paper.trial import Contest
 from counterfold.models.ridge_per_action import RidgePerAction
 from counterfold.pool import one_blas_thread
 from counterfold.progress import Progress

@@ -10,14 +10,16 @@ from pathlib import Path
 from counterfold import checks, words
 from counterfold.errors import DataError, ParameterError
 from counterfold.estimators.base import Estimator
-from counterfold.experiments import drawing, paper, runner, summary
-from counterfold.experiments.classification import Policies
-from counterfold.experiments.contest import ORACLE, added
-from counterfold.experiments.datasets import NAMES
-from counterfold.experiments.figures import EVERYTHING, FIGURES, PASIF_NAME, TUNED, Piece, pieces
-from counterfold.experiments.paper import Experiment
+from counterfold.experiments import runner
+from counterfold.experiments.paper import experiment as paper
+from counterfold.experiments.paper.classification import Policies
+from counterfold.experiments.paper.datasets import NAMES
+from counterfold.experiments.paper.experiment import Experiment
+from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, PASIF_NAME, TUNED, Piece, pieces
+from counterfold.experiments.paper.results import drawing, summary
+from counterfold.experiments.paper.results.summary import Line
+from counterfold.experiments.paper.trial import ORACLE, added
 from counterfold.experiments.runner import Row
-from counterfold.experiments.summary import Line
 from counterfold.progress import Progress
 
 

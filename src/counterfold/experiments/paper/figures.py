@@ -19,7 +19,7 @@ from counterfold.estimators.sndr import SNDR
 from counterfold.estimators.snips import SNIPS
 from counterfold.estimators.switch_dr import SwitchDR
 from counterfold.estimators.truncated_ips import TruncatedIPS
-from counterfold.experiments.datasets import NAMES
+from counterfold.experiments.paper.datasets import NAMES
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
 from counterfold.selectors.kfold_cv import KFoldCV

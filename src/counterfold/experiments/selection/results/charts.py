@@ -7,10 +7,20 @@ from typing import Any, get_args
 import numpy as np
 
 from counterfold.diagnostics import Verdict
-from counterfold.experiments.drawing import pyplot, saved
+from counterfold.experiments.paper.results.drawing import pyplot, saved
 from counterfold.experiments.runner import Row
-from counterfold.experiments.scoring import ALL, ENOUGH_ROWS, GOOD, LARGE_ERROR, LEVEL, NOT_GOOD, Coverage, Score, error
-from counterfold.experiments.selection import DEFAULT
+from counterfold.experiments.selection.methods import DEFAULT
+from counterfold.experiments.selection.results.scoring import (
+    ALL,
+    ENOUGH_ROWS,
+    GOOD,
+    LARGE_ERROR,
+    LEVEL,
+    NOT_GOOD,
+    Coverage,
+    Score,
+    error,
+)
 
 MAIN = {
     "IPS": ("x", "#888888"),

@@ -9,9 +9,9 @@ import numpy as np
 
 from counterfold.arrays import Floats, Ints
 from counterfold.diagnostics import Verdict
+from counterfold.experiments.paper.results.summary import ends, replicated
 from counterfold.experiments.runner import Row
-from counterfold.experiments.selection import DEFAULT
-from counterfold.experiments.summary import ends, replicated
+from counterfold.experiments.selection.methods import DEFAULT
 
 ALL = "all families"
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.experiments.classification import softmax
+from counterfold.experiments.paper.classification import softmax
 
 Reward = Literal["binary", "continuous"]
 

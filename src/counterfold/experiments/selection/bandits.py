@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from counterfold.arrays import Floats, row_sums
-from counterfold.experiments.classification import Problem, softmax
-from counterfold.experiments.synthetic import drawn
+from counterfold.experiments.paper.classification import Problem, softmax
+from counterfold.experiments.synthetic.generator import drawn
 from counterfold.log import Log
 
 Reward = Literal["binary", "sparse", "normal", "shifted", "heavy", "skewed"]
