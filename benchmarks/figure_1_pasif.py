@@ -28,7 +28,7 @@ def runs_of(dataset, runs):
     features = np.column_stack([table.column(name).to_numpy() for name in table.column_names[:-1]])
     labels = np.array(table.column("class").to_pylist())
     for seed in track(range(runs), description=dataset):
-        problem = Classification().problem(features, labels, np.random.default_rng(seed))
+        problem = Classification().draw_problem(features, labels, np.random.default_rng(seed))
         candidates = [cf.IPS(), cf.DM(), cf.DR()]
         result = cf.evaluate(
             problem.log, problem.target, candidates, "pasif", "ridge-per-action", seed=seed, progress=False

@@ -37,7 +37,7 @@ def data_like_optdigits(rng):
     features, labels = load_digits(return_X_y=True)
     rows = rng.integers(len(features), size=5620)
     noisy = np.clip(features[rows] + rng.integers(-1, 2, size=(5620, 64)), 0, 16)
-    problem = Classification().problem(noisy, labels[rows], rng)
+    problem = Classification().draw_problem(noisy, labels[rows], rng)
     log = problem.log
     return problem, reference.Data(log.context, log.action, log.reward, log.logging_probs, problem.target)
 

@@ -88,6 +88,6 @@ def test_two_classes_make_two_actions():
     labels = rng.integers(2, size=200)
     features = labels[:, None] + 0.5 * rng.normal(size=(200, 1))
     for policies in ("probabilities", "logits"):
-        problem = Classification(policies=policies).problem(features, labels, np.random.default_rng(1))
+        problem = Classification(policies=policies).draw_problem(features, labels, np.random.default_rng(1))
         assert problem.target.shape == (100, 2)
         assert problem.truth > 0.7

@@ -343,7 +343,7 @@ def test_the_reward_model_is_questioned_as_in_memory(save_table):
 
     from counterfold.experiments.paper.classification import Classification
 
-    problem = Classification().problem(*load_digits(return_X_y=True), np.random.default_rng(0))
+    problem = Classification().draw_problem(*load_digits(return_X_y=True), np.random.default_rng(0))
     log = problem.log
     columns = {f"x{place}": log.context[:, place] for place in range(64)} | {"action": log.action, "reward": log.reward}
     columns |= {"logging_probs": log.logging_probs.tolist(), "target": problem.target.tolist()}

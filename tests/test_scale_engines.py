@@ -9,7 +9,7 @@ import pytest
 
 import counterfold as cf
 from counterfold import engines
-from counterfold.experiments.synthetic.file import Destination, write
+from counterfold.experiments.synthetic.file import Destination, write_log
 from counterfold.experiments.synthetic.generator import Synthetic
 from test_scale import REFIT, ROWS, made
 
@@ -165,7 +165,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
     peak = []
     for rows in (1_000_000, 2_000_000):
         path = tmp_path / f"{rows}.parquet"
-        write(Synthetic(), rows, Destination(path))
+        write_log(Synthetic(), rows, Destination(path))
         peak.append(int(subprocess.run([sys.executable, "-c", code, path], capture_output=True, check=True).stdout))
     assert peak[1] < peak[0] + 60_000
     assert peak[1] < 1_500_000

@@ -15,9 +15,8 @@ import pytest
 from scipy import stats
 
 import counterfold as cf
-from counterfold.experiments.synthetic import file as synthetic_file
-from counterfold.experiments.synthetic.file import Destination, truth_of, write
-from counterfold.experiments.synthetic.generator import EXPLORATION, Synthetic, effects
+from counterfold.experiments.synthetic.file import Destination, list_files, read_truth, write_log
+from counterfold.experiments.synthetic.generator import EXPLORATION, Synthetic, user_effects
 from counterfold.progress import bar
 from counterfold.synthesis import size
 
@@ -48,7 +47,7 @@ def small_blocks(monkeypatch):
 
 
 def written(problem, rows, path, *, threads=None, **more):
-    return write(problem, rows, Destination(path, **more), threads)
+    return write_log(problem, rows, Destination(path, **more), threads)
 
 
 def drawn(problem, rows, blocks=1):
@@ -150,8 +149,8 @@ def test_rewards_of_a_user_go_together():
     users, codes, counts = np.unique(columns["group"], return_inverse=True, return_counts=True)
     means = np.bincount(codes, columns["reward"]) / counts
     assert counts.max() > 3 * counts.min()
-    assert stats.pearsonr(means, effects(users, 0)).pvalue < 0.001
-    everybody = effects(np.arange(100_000), 0)
+    assert stats.pearsonr(means, user_effects(users, 0)).pvalue < 0.001
+    everybody = user_effects(np.arange(100_000), 0)
     assert everybody.mean() == pytest.approx(0, abs=0.5 * stats.norm.isf(0.0005) / np.sqrt(100_000))
     assert everybody.std() == pytest.approx(0.5, abs=0.01)
 
@@ -218,8 +217,8 @@ def test_a_folder_holds_what_it_states(tmp_path):
     assert [file.name for file in files] == [f"part-0000{number}.parquet" for number in range(3)]
     assert [pq.read_metadata(file).num_rows for file in files] == [1001, 1000, 1000]
     assert (found.rows, found.files, found.bytes) == (3001, 3, sum(file.stat().st_size for file in files))
-    assert truth_of(tmp_path / "log") == pytest.approx(found.truth, rel=1e-12)
-    assert truth_of(files[0]) != truth_of(files[1])
+    assert read_truth(tmp_path / "log") == pytest.approx(found.truth, rel=1e-12)
+    assert read_truth(files[0]) != read_truth(files[1])
     assert len(cf.read_log(tmp_path / "log", ignore=["target", "target_2"])) == 3001
 
 
@@ -228,10 +227,10 @@ def test_metadata_state_the_truth_and_the_settings(tmp_path):
     found = written(Synthetic(actions=3, seed=4), 1000, path)
     stated = json.loads(pq.read_metadata(path).metadata[b"counterfold"])
     assert (stated["rows"], stated["actions"], stated["seed"], stated["truth"]) == (1000, 3, 4, found.truth)
-    assert truth_of(path) == found.truth
+    assert read_truth(path) == found.truth
     pq.write_table(pq.read_table(path).replace_schema_metadata(), path)
     with pytest.raises(cf.DataError, match="must be a log that `counterfold synth` made"):
-        truth_of(path)
+        read_truth(path)
 
 
 # the command
@@ -248,7 +247,7 @@ def test_json_and_the_table_say_the_same(run):
     }
     assert found["bytes"] == Path("log.parquet").stat().st_size
     assert found["settings"]["groups"] == 1000
-    assert found["truth"] == truth_of(Path("log.parquet"))
+    assert found["truth"] == read_truth(Path("log.parquet"))
     code, out, _ = run("synth", "log.parquet", "--rows", "2k", "--targets", 2, "--groups", "1k", "--force")
     assert code == 0
     lines = [line.split() for line in out.splitlines() if line.strip()]
@@ -329,13 +328,13 @@ def test_the_bar_says_how_many_rows_and_how_fast(capsys, monkeypatch):
 def test_what_is_there_stays_unless_forced(run, tmp_path):
     for arguments in (["log.parquet"], ["log", "--files", 2]):
         assert run("synth", *arguments, "--rows", 100)[0] == 0
-        before = [file.read_bytes() for file in synthetic_file.parts(Path(arguments[0]))]
+        before = [file.read_bytes() for file in list_files(Path(arguments[0]))]
         code, _, err = run("synth", *arguments, "--rows", 100, "--seed", 1)
         assert code == 2
         assert "must not be there yet: give another name, or `--force` to replace it." in err
-        assert [file.read_bytes() for file in synthetic_file.parts(Path(arguments[0]))] == before
+        assert [file.read_bytes() for file in list_files(Path(arguments[0]))] == before
         assert run("synth", *arguments, "--rows", 100, "--seed", 1, "--force")[0] == 0
-        after = [file.read_bytes() for file in synthetic_file.parts(Path(arguments[0]))]
+        after = [file.read_bytes() for file in list_files(Path(arguments[0]))]
         assert set(after).isdisjoint(before)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["log", "log.parquet"]
 
@@ -363,8 +362,8 @@ def test_an_error_halfway_leaves_what_was_there(files, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write(Synthetic(seed=1), 6000, Destination(path, files, force=True), 2, stop)
-    assert truth_of(path) == pytest.approx(before.truth, rel=1e-12)
+        write_log(Synthetic(seed=1), 6000, Destination(path, files, force=True), 2, stop)
+    assert read_truth(path) == pytest.approx(before.truth, rel=1e-12)
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -380,7 +379,7 @@ def test_a_folder_that_cannot_take_its_place_brings_the_old_one_back(tmp_path, m
     monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(cf.DataError, match=r"log` must be a place that can be written to: .*No space left on device"):
         written(Synthetic(seed=1), 100, tmp_path / "log", files=2, force=True)
-    assert truth_of(tmp_path / "log") == pytest.approx(before.truth, rel=1e-12)
+    assert read_truth(tmp_path / "log") == pytest.approx(before.truth, rel=1e-12)
     assert list(tmp_path.iterdir()) == [tmp_path / "log"]
 
 

@@ -34,7 +34,7 @@ def selection(
 ) -> None:
     """Compare ways to choose an estimator, and how far the default can be trusted."""
     from counterfold.experiments.selection.benchmark import Benchmark
-    from counterfold.experiments.selection.methods import KNOWN
+    from counterfold.experiments.selection.tasks import KNOWN
     from counterfold.pool import available_cores
 
     chosen = tuple(separated(families or [])) or KNOWN

@@ -69,13 +69,14 @@ def show_costs(
 ) -> None:
     """Measure what choosing costs, write it, and show it."""
     from counterfold import checks
-    from counterfold.experiments.paper.cost import costs, write
+    from counterfold.experiments.files import write_csv
+    from counterfold.experiments.paper.cost import measure_costs
     from counterfold.report import paper, text
 
     checks.whole(1, runs=runs)
     with bar("table", after=0) as progress:
-        found = costs(datasets, runs, data, out / "fits", pasif=pasif, progress=progress)
-    file = write(found, out / "table.csv")
+        found = measure_costs(datasets, runs, data, out / "fits", pasif=pasif, progress=progress)
+    file = write_csv(found, out / "table.csv")
     if as_json:
         print_json({"table": [asdict(one) for one in found], "files": [str(file)]})
     else:

@@ -1,4 +1,4 @@
-"""What a choice among IPS, DM and DR costs by each method, as the paper's table has it: seconds, and ratios of them."""
+"""The paper's table of what a choice among IPS, DM and DR costs by each method: seconds, and ratios of them."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -6,26 +6,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from counterfold import checks
+from counterfold.experiments.paper.candidates import three_candidates
 from counterfold.experiments.paper.datasets import NAMES
-from counterfold.experiments.paper.experiment import Experiment
-from counterfold.experiments.paper.figures import FIGURES, PASIF_NAME, Piece, three
-from counterfold.experiments.paper.results import summary
-from counterfold.experiments.paper.trial import Contest
-from counterfold.models.ridge_per_action import RidgePerAction
+from counterfold.experiments.paper.experiment import PaperExperiment, rows_of_problem
+from counterfold.experiments.paper.figures import FIGURES, PASIF_NAME
+from counterfold.experiments.paper.tasks import PaperTask
+from counterfold.experiments.paper.trial import Trial
 from counterfold.pool import one_blas_thread
 from counterfold.progress import Progress
 from counterfold.rows import Rows
-from counterfold.selectors.base import Selector
 from counterfold.selectors.pasif import PASIF
-from counterfold.target import as_target
 
-PUBLISHED = {"OCV_IPS": 0.06, "OCV_DR": 0.13, "SLOPE": 0.005, PASIF_NAME: 13.91}
-"""The paper's seconds, on a laptop with a GPU."""
+UNIT = "OCV_IPS"
+"""The method whose seconds the others are compared with."""
+
+PUBLISHED_SECONDS = {UNIT: 0.06, "OCV_DR": 0.13, "SLOPE": 0.005, PASIF_NAME: 13.91}
+"""The seconds that the paper reports, of a laptop with a GPU."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The mean seconds of one method on one dataset, as a multiple of OCV_IPS there, and the published multiple."""
+    """The mean seconds of a method on a dataset, their ratio to those of OCV_IPS there, and the published ratio."""
 
     dataset: str
     method: str
@@ -35,42 +36,40 @@ class Cost:
     published_ratio: float
 
 
-def costs(
+def measure_costs(
     datasets: Sequence[str], runs: int, data: Path | None, fits: Path | None, *, pasif: bool, progress: Progress | None
 ) -> list[Cost]:
-    """Return the cost of every method on every dataset, one after the other in this process, on one thread."""
+    """Return the cost of every method on every dataset, measured one after the other on one thread."""
     for dataset in datasets:
         checks.one_of(NAMES, datasets=dataset)
-    figure = FIGURES["figure1"]
-    methods: dict[str, Selector] = figure.selectors | figure.apart | ({PASIF_NAME: PASIF()} if pasif else {})
     found = []
-    for place, dataset in enumerate(datasets):
-        spent = dict.fromkeys(methods, 0.0)
-        for run, rows in problems(dataset, runs, data, fits):
-            for method, selector in methods.items():
-                fresh = rows.take(slice(None))  # so that nobody rides on what another one computed
-                contest = Contest(fresh, three(fresh), max(run, 0))
-                start = time.perf_counter()
-                (contest.apart if method in figure.apart else contest.scored)(method, selector)
-                spent[method] += (time.perf_counter() - start) / runs if run >= 0 else 0.0
+    for count, dataset in enumerate(datasets, 1):
+        spent = time_methods(draw_rows(PaperExperiment("figure1", data=data, fits=fits), dataset, runs), pasif=pasif)
         for method, seconds in spent.items():
-            ratio, published = seconds / spent["OCV_IPS"], PUBLISHED[method] / PUBLISHED["OCV_IPS"]
-            found.append(Cost(dataset, method, runs, seconds, ratio, published))
+            published = PUBLISHED_SECONDS[method] / PUBLISHED_SECONDS[UNIT]
+            found.append(Cost(dataset, method, runs, seconds / runs, seconds / spent[UNIT], published))
         if progress:
-            progress(place + 1, len(datasets))
+            progress(count, len(datasets))
     return found
 
 
-def write(found: Sequence[Cost], path: Path) -> Path:
-    """Write the costs as CSV, and return the file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return summary.write(found, path)
+def time_methods(problems: Iterator[Rows], *, pasif: bool) -> dict[str, float]:
+    """Return the seconds that each method takes for all problems but the first, which warms up."""
+    figure = FIGURES["figure1"]
+    methods = figure.selectors | figure.set_selectors | ({PASIF_NAME: PASIF()} if pasif else {})
+    spent = dict.fromkeys(methods, 0.0)
+    for number, rows in enumerate(problems):
+        for method, selector in methods.items():
+            fresh = rows.take(slice(None))  # so that no method profits from what another one has computed
+            trial = Trial(fresh, three_candidates(fresh), max(number - 1, 0))
+            start = time.perf_counter()
+            (trial.choose_within_sets if method in figure.set_selectors else trial.choose_by_scores)(method, selector)
+            spent[method] += time.perf_counter() - start if number else 0.0
+    return spent
 
 
-def problems(dataset: str, runs: int, data: Path | None, fits: Path | None) -> Iterator[tuple[int, Rows]]:
-    """Yield the rows of Figure 1's runs, the first one before all others, too, as run -1, to warm up."""
-    experiment = Experiment("figure1", data=data, fits=fits)
-    for run in range(-1, runs):
+def draw_rows(experiment: PaperExperiment, dataset: str, runs: int) -> Iterator[Rows]:
+    """Yield the rows of the first run, and then those of all runs."""
+    for run in (0, *range(runs)):
         with one_blas_thread():
-            problem = experiment.problem(FIGURES["figure1"], Piece(dataset, 1.0, 10.0, 0, max(run, 0), ""))
-            yield run, Rows.of(problem.log, as_target(problem.target, problem.log), RidgePerAction())
+            yield rows_of_problem(experiment.draw_problem(PaperTask(dataset, 1.0, 10.0, run=run)))

@@ -1,25 +1,27 @@
-"""A figure of the paper from beginning to end: rows in Parquet, a summary in CSV, the picture, ours against theirs."""
+"""Reproduction: a figure of the paper from beginning to end, and the files of its results."""
 
-import hashlib
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from counterfold import checks, words
-from counterfold.errors import DataError, ParameterError
+from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
-from counterfold.experiments import runner
-from counterfold.experiments.paper import experiment as paper
+from counterfold.experiments.files import Row, refuse_unwritable, write_csv, write_parquet
+from counterfold.experiments.paper import datasets
+from counterfold.experiments.paper.candidates import EVERYTHING, TUNED
 from counterfold.experiments.paper.classification import Policies
 from counterfold.experiments.paper.datasets import NAMES
-from counterfold.experiments.paper.experiment import Experiment
-from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, PASIF_NAME, TUNED, Piece, pieces
-from counterfold.experiments.paper.results import drawing, summary
-from counterfold.experiments.paper.results.summary import Line
-from counterfold.experiments.paper.trial import ORACLE, added
-from counterfold.experiments.runner import Row
+from counterfold.experiments.paper.experiment import PaperExperiment
+from counterfold.experiments.paper.figures import FIGURES, PASIF_NAME
+from counterfold.experiments.paper.own_classes import digest_source, load_classes
+from counterfold.experiments.paper.results.drawing import draw_figure
+from counterfold.experiments.paper.results.summary import Line, read_published, summarise
+from counterfold.experiments.paper.tasks import PaperTask, list_tasks
+from counterfold.experiments.paper.trial import ORACLE
+from counterfold.experiments.results.pictures import load_pyplot
+from counterfold.experiments.runner import run_tasks
 from counterfold.progress import Progress
 
 
@@ -30,7 +32,7 @@ def default_runs(name: str) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """The settings of a run of one figure; `out` is where everything goes, and what a restart goes on from."""
+    """The settings of a run of one figure; all files go to the folder `out`, and a restart goes on from there."""
 
     name: str
     out: Path
@@ -52,46 +54,39 @@ class Reproduction:
         for dataset in self.datasets:
             checks.one_of(NAMES, datasets=dataset)
         figure = FIGURES[self.name]
-        taken = [*figure.selectors, *figure.apart, *(one.name for one in figure.alone), PASIF_NAME, ORACLE, EVERYTHING]
-        added(self.add, [*taken, *(kind.__name__ for kind in TUNED)])
+        taken = {*figure.selectors, *figure.set_selectors, PASIF_NAME, ORACLE, EVERYTHING}
+        taken |= {one.name for one in figure.single_candidates} | {kind.__name__ for kind in TUNED}
+        load_classes(self.add, taken)
 
     def run(self, jobs: int = 1, progress: Progress | None = None) -> tuple[list[Line], list[Path]]:
-        """Return the summary and the files written, all of them whole or not there at all."""
+        """Return the summary and the paths of the files, each of which is written as a whole or not at all."""
         checks.whole(1, jobs=jobs)
-        figure = FIGURES[self.name]
-        wanted = pieces(figure, self.runs, self.datasets, self.pasif_runs)
-        drawing.pyplot()
-        for dataset in dict.fromkeys(piece.dataset for piece in wanted):
-            paper.cached(dataset, self.data)  # what is missing is better said now than after hours
-        try:
-            return self.performed(wanted, jobs, progress)
-        except OSError as error:
-            raise DataError(f"`{self.out}` must be a folder that can be written to: {error}.") from None
+        tasks = list_tasks(FIGURES[self.name], self.runs, self.datasets, self.pasif_runs)
+        load_pyplot()
+        for dataset in dict.fromkeys(task.dataset for task in tasks):
+            datasets.load_once(dataset, self.data)  # so that a missing file is reported now, not after hours
+        with refuse_unwritable(self.out):
+            return self._write_results(tasks, jobs, progress)
 
-    def performed(self, wanted: Sequence[Piece], jobs: int, progress: Progress | None) -> tuple[list[Line], list[Path]]:
-        """Return the summary and the files of all wanted pieces."""
+    def _write_results(
+        self, tasks: Sequence[PaperTask], jobs: int, progress: Progress | None
+    ) -> tuple[list[Line], list[Path]]:
         figure, stem = FIGURES[self.name], self.out / self.name
-        experiment = Experiment(self.name, self.policies, self.data, self.out / "fits", self.add, self.seed)
-        rows = runner.rows_of(wanted, experiment, stem.with_suffix(".jsonl"), self.settings, jobs, progress)
-        comparable = self.policies == "probabilities" and not self.changed
-        lines = summary.summarised(rows, figure, summary.published(self.name) if comparable else {})
-        tables = [runner.saved(rows, stem.with_suffix(".parquet")), summary.write(lines, stem.with_suffix(".csv"))]
-        return lines, [*tables, *drawing.drawn(lines, figure, stem)]
+        experiment = PaperExperiment(self.name, self.policies, self.data, self.out / "fits", self.add, self.seed)
+        rows = run_tasks(tasks, experiment, stem.with_suffix(".jsonl"), self.settings, jobs, progress)
+        lines = summarise(rows, figure, read_published(self.name) if self.is_comparable else {})
+        tables = [write_parquet(rows, stem.with_suffix(".parquet")), write_csv(lines, stem.with_suffix(".csv"))]
+        return lines, [*tables, *draw_figure(lines, figure, stem)]
 
     @property
-    def changed(self) -> bool:
-        """Say whether a user's estimator changes what is chosen from, so that published values do not compare."""
-        return any(issubclass(kind, Estimator) for kind in added(self.add))
+    def is_comparable(self) -> bool:
+        """Say whether policies and candidates are those of the published results; own selectors do not matter."""
+        own = any(issubclass(kind, Estimator) for kind in load_classes(self.add))
+        return self.policies == "probabilities" and not own
 
     @property
     def settings(self) -> Row:
-        """Return what the rows depend on besides their pieces, the code of a user's own parts included."""
-        own = {path: source_of(path) for path in self.add}
+        """Return what the rows depend on besides their tasks, which includes the code of the user's own classes."""
+        own = {path: digest_source(path) for path in self.add}
         what = {"figure": self.name, "policies": self.policies, "add": own, "seed": self.seed}
         return what | {"version": version("counterfold")}
-
-
-def source_of(path: str) -> str:
-    """Return 16 digits that change when the module of `MODULE:CLASS` does."""
-    file = sys.modules[path.partition(":")[0]].__file__
-    return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]

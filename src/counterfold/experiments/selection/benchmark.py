@@ -1,4 +1,4 @@
-"""The benchmark of selection from beginning to end: rows in Parquet, scores in CSV, pictures."""
+"""Benchmark: the benchmark of selection from beginning to end, and the files of its results."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -8,15 +8,15 @@ from typing import Any, get_args
 
 from counterfold import checks
 from counterfold.errors import CounterfoldError, DataError
-from counterfold.experiments import runner
-from counterfold.experiments.paper import experiment as paper
-from counterfold.experiments.paper.datasets import NAMES
-from counterfold.experiments.paper.results import drawing, summary
-from counterfold.experiments.runner import Row
-from counterfold.experiments.selection import methods as selection
-from counterfold.experiments.selection.methods import KNOWN, PAPER, Case, Part, Selecting
+from counterfold.experiments import code_digest
+from counterfold.experiments.files import Row, refuse_unwritable, write_csv, write_parquet
+from counterfold.experiments.paper import datasets
+from counterfold.experiments.results.pictures import load_pyplot
+from counterfold.experiments.runner import run_tasks
+from counterfold.experiments.selection.experiment import SelectionExperiment
 from counterfold.experiments.selection.results import charts, scoring
-from counterfold.experiments.selection.results.scoring import Coverage, Score, Warned
+from counterfold.experiments.selection.results.scoring import Alarm, Coverage, Score
+from counterfold.experiments.selection.tasks import KNOWN, PAPER, Part, SelectionTask, list_tasks
 from counterfold.progress import Progress
 
 
@@ -26,7 +26,7 @@ class Results:
 
     scores: list[Score]
     coverage: list[Coverage]
-    verdicts: list[Warned]
+    verdicts: list[Alarm]
     files: list[Path]
 
     def to_dict(self) -> dict[str, Any]:
@@ -36,9 +36,9 @@ class Results:
 
 @dataclass(frozen=True, eq=False)
 class Benchmark:
-    """The settings of a run; `out` is where everything goes, and what a restart goes on from.
+    """The settings of a run; all files go to the folder `out`, and a restart goes on from there.
 
-    Its journal may hold more problems than a run wants: those of another part, or of a run of more.
+    Its journal may hold more problems than a run wants: those of another part, or of a run with more problems.
     """
 
     out: Path
@@ -58,43 +58,40 @@ class Benchmark:
             checks.one_of(KNOWN, families=family)
 
     def prepare(self) -> None:
-        """Find what a run needs: what is missing is better said now than after hours."""
-        drawing.pyplot()
+        """Load what a run needs, so that what is missing is reported now, not after hours."""
+        load_pyplot()
         try:
-            for dataset in NAMES if PAPER in self.families else ():
-                paper.cached(dataset, self.data)
+            for dataset in datasets.NAMES if PAPER in self.families else ():
+                datasets.load_once(dataset, self.data)
         except CounterfoldError as error:
             wanted = f"the family `{PAPER}` needs its datasets from `--data`, or to be left out of `--families`"
             raise DataError(f"{wanted}: {error}") from None
 
     def run(self, progress: Progress | None = None) -> Results:
-        """Return the scores and the files written, all of them whole or not there at all."""
+        """Return the scores and the paths of the files, each of which is written as a whole or not at all."""
         self.prepare()
         families = [family for family in KNOWN if family in self.families]
-        try:
-            return self.performed(selection.cases(families, self.problems, self.part), progress)
-        except OSError as error:
-            raise DataError(f"`{self.out}` must be a folder that can be written to: {error}.") from None
+        with refuse_unwritable(self.out):
+            return self._write_results(list_tasks(families, self.problems, self.part), progress)
 
-    def performed(self, cases: Sequence[Case], progress: Progress | None) -> Results:
-        """Return the scores and the files of all wanted problems."""
+    def _write_results(self, tasks: Sequence[SelectionTask], progress: Progress | None) -> Results:
         stem = self.out / "selection"
-        work = Selecting(self.data, self.out / "fits", self.seed)
-        rows = runner.rows_of(cases, work, stem.with_suffix(".jsonl"), self.settings, self.jobs, progress)
+        experiment = SelectionExperiment(self.data, self.out / "fits", self.seed)
+        rows = run_tasks(tasks, experiment, stem.with_suffix(".jsonl"), self.settings, self.jobs, progress)
         scores, coverage, verdicts = scoring.scores(rows), scoring.coverage(rows), scoring.verdicts(rows)
         files = [
-            runner.saved(rows, stem.with_suffix(".parquet")),
-            summary.write(scores, stem.with_suffix(".csv")),
-            summary.write(coverage, self.out / "selection-coverage.csv"),
-            summary.write(verdicts, self.out / "selection-verdicts.csv"),
-            *charts.ratios(scores, self.out / "selection-ratios"),
-            *charts.coverage(coverage, self.out / "selection-coverage"),
-            *charts.errors(rows, self.out / "selection-errors"),
+            write_parquet(rows, stem.with_suffix(".parquet")),
+            write_csv(scores, stem.with_suffix(".csv")),
+            write_csv(coverage, self.out / "selection-coverage.csv"),
+            write_csv(verdicts, self.out / "selection-verdicts.csv"),
+            *charts.draw_ratios(scores, self.out / "selection-ratios"),
+            *charts.draw_coverage(coverage, self.out / "selection-coverage"),
+            *charts.draw_errors(rows, self.out / "selection-errors"),
         ]
         return Results(scores, coverage, verdicts, files)
 
     @property
     def settings(self) -> Row:
-        """Return what the rows depend on besides their pieces; the code, too, as the default is what is measured."""
+        """Return what the rows depend on besides their tasks: also the code, because it is what is measured."""
         what = {"benchmark": "selection", "seed": self.seed}
-        return what | {"version": version("counterfold"), "code": selection.code()}
+        return what | {"version": version("counterfold"), "code": code_digest.digest_package()}
