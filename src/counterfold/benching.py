@@ -50,4 +50,4 @@ def selection(
     from counterfold.report import paper, text
 
     tables = shown.scores(found.scores), shown.ratios(found.scores)
-    text.show(*tables, shown.coverage(found.coverage), shown.verdicts(found.verdicts), paper.written(found.files))
+    text.show(*tables, shown.coverage(found.coverage), shown.verdicts(found.verdicts), paper.paths(found.files))

@@ -61,7 +61,7 @@ def paper(
     from counterfold.report import paper as shown
     from counterfold.report import text
 
-    text.show(shown.table(figure, lines), shown.verdict(lines), shown.written(files))
+    text.show(shown.table(figure, lines), shown.overlaps(lines), shown.paths(files))
 
 
 def show_costs(
@@ -80,4 +80,4 @@ def show_costs(
     if as_json:
         print_json({"table": [asdict(one) for one in found], "files": [str(file)]})
     else:
-        text.show(paper.costs(found), paper.written([file]))
+        text.show(paper.costs(found), paper.paths([file]))
