@@ -16,7 +16,7 @@ Model = Literal["fitted", "good", "bad"]
 CONTEXT_COLUMNS = 5
 
 MOST_PROBABILITIES = 2**22
-"""The truth is computed at so many points that a policy has no more probabilities there, but at least 2**13 points."""
+"""The truth is computed at 2**13 to 2**16 points: as many as give a policy no more probabilities than this."""
 
 CHUNK_PROBABILITIES = 2**20
 """How many probabilities of a policy are in memory at once while the truth is computed."""
