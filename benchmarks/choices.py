@@ -14,7 +14,7 @@ from rich.table import Table
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 import counterfold as cf
-from counterfold.experiments.classification import Classification
+from counterfold.experiments.paper.classification import Classification
 
 DATA = {"wine": load_wine, "breast cancer": load_breast_cancer, "digits": load_digits}
 MODELS = {"in sample": cf.RidgePerAction(), "cross-fitted": cf.CrossFitted(cf.RidgePerAction())}
@@ -24,7 +24,7 @@ def problems(name, runs):
     features, labels = DATA[name](return_X_y=True)
     features = (features - features.mean(axis=0)) / np.maximum(features.std(axis=0), 1e-9)
     for seed in track(range(runs), description=name):
-        yield seed, Classification().problem(features, labels, np.random.default_rng(seed))
+        yield seed, Classification().draw_problem(features, labels, np.random.default_rng(seed))
 
 
 def rounding(problem, seed):

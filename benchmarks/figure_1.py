@@ -16,9 +16,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from counterfold.experiments.datasets import NAMES
-from counterfold.experiments.figures import FIGURES, Piece
-from counterfold.experiments.paper import Experiment
+from counterfold.experiments.paper.datasets import NAMES
+from counterfold.experiments.paper.experiment import PaperExperiment
+from counterfold.experiments.paper.tasks import PaperTask
 from counterfold.pool import one_blas_thread
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
@@ -42,14 +42,14 @@ def main():
     parser.add_argument("--datasets", nargs="+", default=NAMES, metavar="NAME")
     table = Table("dataset", "rows", "naive loop", "ours", "ratio", "same choices")
     with tempfile.TemporaryDirectory() as folder:
-        experiment = Experiment("figure1", data=DATASETS, fits=Path(folder))
+        experiment = PaperExperiment("figure1", data=DATASETS, fits=Path(folder))
         total = np.zeros(2)
         for dataset in parser.parse_args().datasets:
-            piece = Piece(dataset, 1.0, 10.0, 0, 0, "")
-            problem = experiment.problem(FIGURES["figure1"], piece)
+            task = PaperTask(dataset, 1.0, 10.0)
+            problem = experiment.draw_problem(task)
             start = time.perf_counter()
             with one_blas_thread():
-                found = {row["method"]: row["chosen"] for row in experiment.results(FIGURES["figure1"], problem, piece)}
+                found = {row["method"]: row["chosen"] for row in experiment.try_methods(problem, task)}
             middle = time.perf_counter()
             draw = np.random.default_rng(0)
             orders = [draw.permutation(len(problem.log)) for _ in range(10)]

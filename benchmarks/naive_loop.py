@@ -21,7 +21,7 @@ from sklearn.datasets import load_digits
 import counterfold as cf
 from counterfold import registry
 from counterfold.candidates import gathered
-from counterfold.experiments.classification import Classification
+from counterfold.experiments.paper.classification import Classification
 from counterfold.target import as_target
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
@@ -37,7 +37,7 @@ def data_like_optdigits(rng):
     features, labels = load_digits(return_X_y=True)
     rows = rng.integers(len(features), size=5620)
     noisy = np.clip(features[rows] + rng.integers(-1, 2, size=(5620, 64)), 0, 16)
-    problem = Classification().problem(noisy, labels[rows], rng)
+    problem = Classification().draw_problem(noisy, labels[rows], rng)
     log = problem.log
     return problem, reference.Data(log.context, log.action, log.reward, log.logging_probs, problem.target)
 

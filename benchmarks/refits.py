@@ -16,8 +16,8 @@ from rich.progress import track
 from rich.table import Table
 
 import counterfold as cf
-from counterfold.experiments.figures import FIGURES, Piece
-from counterfold.experiments.paper import Experiment
+from counterfold.experiments.paper.experiment import PaperExperiment
+from counterfold.experiments.paper.tasks import PaperTask
 
 DATASETS = Path(os.environ.get("COUNTERFOLD_DATASETS", Path(__file__).parents[2] / "shared" / "datasets"))
 NAMES = "ecoli", "glass", "vehicle", "yeast", "page-blocks"
@@ -35,10 +35,10 @@ def main():
     runs = parser.parse_args().runs
     errors = {}
     with tempfile.TemporaryDirectory() as folder:
-        experiment = Experiment("figure1", data=DATASETS, fits=Path(folder))
+        experiment = PaperExperiment("figure1", data=DATASETS, fits=Path(folder))
         every = list(product(NAMES, range(runs), (10.0, -10.0)))
         for dataset, run, beta in track(every, description="Evaluating"):
-            problem = experiment.problem(FIGURES["figure1"], Piece(dataset, 1.0, beta, 0, run, ""))
+            problem = experiment.draw_problem(PaperTask(dataset, 1.0, beta, run=run))
             for (some, candidates), validator, (way, settings) in product(
                 SETS.items(), (cf.IPS(), cf.DR()), WAYS.items()
             ):

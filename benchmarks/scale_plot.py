@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from counterfold.experiments.drawing import OURS, THEIRS, pyplot, saved
+from counterfold.experiments.results.pictures import OURS, PUBLISHED, load_pyplot, save_picture
 
 RESULTS = Path(__file__).parents[1] / "docs" / "scale" / "bench.json"
 READING = "#888888"
@@ -13,14 +13,13 @@ STYLES = {  # of what is evaluated from a file, and its words
     ("plain", False): ("#67a9cf", "-", "plain set, 5 candidates"),
     ("paper", False): (OURS, "-", "paper's set, 191 candidates"),
     ("read", True): ("#d8b365", "--", "weights only: reading alone"),
-    ("plain", True): (THEIRS, "-", "weights only, 2 candidates"),
+    ("plain", True): (PUBLISHED, "-", "weights only, 2 candidates"),
 }
 
 
 def drawn(found, path):
     """Draw all that was measured, and return the files."""
-    plt = pyplot()
-    canvas, axes = plt.subplots(2, 3, figsize=(13, 7.2))
+    canvas, axes = load_pyplot().subplots(2, 3, figsize=(13, 7.2))
     by_rows(axes[0, 0], axes[0, 1], curves(found["sections"].get("rows", [])))
     sweeps = {group["title"].removeprefix("more "): group["lines"] for group in found["sections"].get("more", [])}
     reading = {
@@ -37,8 +36,7 @@ def drawn(found, path):
         place.spines[["top", "right"]].set_visible(False)
     canvas.suptitle(heading(found["machine"]), fontsize=10)
     canvas.legend(*axes[0, 1].get_legend_handles_labels(), fontsize=8, frameon=False, loc="lower center", ncols=6)
-    canvas.tight_layout(rect=(0, 0.04, 1, 1))
-    return saved(canvas, path)
+    return save_picture(canvas, path, rect=(0, 0.04, 1, 1))
 
 
 def heading(machine):

@@ -16,8 +16,8 @@ import numpy as np
 
 import counterfold as cf
 from counterfold.candidates import gathered
-from counterfold.experiments.synthetic import Synthetic
-from counterfold.experiments.synthetic_file import Destination, write
+from counterfold.experiments.synthetic.file import Destination, write_log
+from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.pool import Pool, one_blas_thread
 from counterfold.target import as_target
 from measuring import TINY
@@ -40,7 +40,7 @@ def make(folder, log):
 
     def made():
         if not path.exists():
-            write(problem_of(log), log["rows"], Destination(path))
+            write_log(problem_of(log), log["rows"], Destination(path))
         return {"bytes": path.stat().st_size}
 
     return made

@@ -33,13 +33,13 @@ def selection(
     seed: Seed = 0,
 ) -> None:
     """Compare ways to choose an estimator, and how far the default can be trusted."""
-    from counterfold.experiments.benchmark import Benchmark
-    from counterfold.experiments.selection import KNOWN
-    from counterfold.pool import count_cores
+    from counterfold.experiments.selection.benchmark import Benchmark
+    from counterfold.experiments.selection.tasks import KNOWN
+    from counterfold.pool import available_cores
 
     chosen = tuple(separated(families or [])) or KNOWN
     kind: Any = part  # checked there
-    what = Benchmark(out, problems, kind, chosen, data, seed, count_cores() if jobs is None else jobs)
+    what = Benchmark(out, problems, kind, chosen, data, seed, available_cores() if jobs is None else jobs)
     what.prepare()
     with bar("selection", after=0) as progress:
         found = what.run(progress)
@@ -50,4 +50,4 @@ def selection(
     from counterfold.report import paper, text
 
     tables = shown.scores(found.scores), shown.ratios(found.scores)
-    text.show(*tables, shown.coverage(found.coverage), shown.verdicts(found.verdicts), paper.written(found.files))
+    text.show(*tables, shown.coverage(found.coverage), shown.verdicts(found.verdicts), paper.paths(found.files))

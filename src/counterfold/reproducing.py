@@ -36,9 +36,9 @@ def paper(
 ) -> None:
     """Rerun an experiment of the paper, and show the results beside the published ones."""
     from counterfold import checks
-    from counterfold.experiments.datasets import NAMES as EVERY
-    from counterfold.experiments.reproduction import Reproduction, default_runs
-    from counterfold.pool import count_cores
+    from counterfold.experiments.paper.datasets import NAMES as EVERY
+    from counterfold.experiments.paper.reproduction import Reproduction, default_runs
+    from counterfold.pool import available_cores
 
     checks.one_of(("probabilities", "logits"), policies=policies)
     settings: dict[str, Any] = dict(
@@ -52,7 +52,7 @@ def paper(
         return
     what = Reproduction(figure, out, default_runs(figure) if runs is None else runs, chosen, **settings)
     with bar(figure, after=0) as progress:
-        lines, files = what.run(count_cores() if jobs is None else jobs, progress)
+        lines, files = what.run(available_cores() if jobs is None else jobs, progress)
     if as_json:
         print_json(
             {"figure": figure, "lines": [asdict(line) for line in lines], "files": [str(file) for file in files]}
@@ -61,7 +61,7 @@ def paper(
     from counterfold.report import paper as shown
     from counterfold.report import text
 
-    text.show(shown.table(figure, lines), shown.verdict(lines), shown.written(files))
+    text.show(shown.table(figure, lines), shown.overlaps(lines), shown.paths(files))
 
 
 def show_costs(
@@ -69,14 +69,15 @@ def show_costs(
 ) -> None:
     """Measure what choosing costs, write it, and show it."""
     from counterfold import checks
-    from counterfold.experiments.cost import costs, write
+    from counterfold.experiments.files import write_csv
+    from counterfold.experiments.paper.cost import measure_costs
     from counterfold.report import paper, text
 
     checks.whole(1, runs=runs)
     with bar("table", after=0) as progress:
-        found = costs(datasets, runs, data, out / "fits", pasif=pasif, progress=progress)
-    file = write(found, out / "table.csv")
+        found = measure_costs(datasets, runs, data, out / "fits", pasif=pasif, progress=progress)
+    file = write_csv(found, out / "table.csv")
     if as_json:
         print_json({"table": [asdict(one) for one in found], "files": [str(file)]})
     else:
-        text.show(paper.costs(found), paper.written([file]))
+        text.show(paper.costs(found), paper.paths([file]))

@@ -42,13 +42,13 @@ def synth(
     seed: Seed = 0,
 ) -> None:
     """Write a realistic log of any size, and say what each target policy on it is truly worth."""
-    from counterfold.experiments.synthetic import Synthetic
-    from counterfold.experiments.synthetic_file import Destination, write
+    from counterfold.experiments.synthetic.file import Destination, write_log
+    from counterfold.experiments.synthetic.generator import Synthetic
 
     users = None if groups is None else size("groups", groups)
     problem = Synthetic(actions, context, targets, users, reward, logged_only, seed)  # type: ignore[arg-type] # checked there
     with bar("Writing", unit="rows") as progress:
-        written = write(problem, size("rows", rows), Destination(file, files, force), threads, progress)
+        written = write_log(problem, size("rows", rows), Destination(file, files, force), threads, progress)
     if as_json:
         print_json(asdict(written) | {"settings": asdict(problem)})
         return

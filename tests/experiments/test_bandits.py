@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from counterfold.experiments.bandits import FAMILIES, USUAL, WIDTH, Bandit, Nature, bandit
+from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, FAMILIES, USUAL, Bandit, ScoreModel, draw_bandit
 
 SEED = 4
 
@@ -14,18 +14,18 @@ SEED = 4
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_truth_is_what_playing_the_target_earns(family):
     """Within 4.5 standard errors of a plain mean, in all but 1 of 100,000 runs (more for the heavy tails)."""
-    one = replace(bandit(family, SEED), rows=100)
-    truth = one.problem(SEED).truth
-    nature, rng = Nature.drawn(one, np.random.default_rng(SEED)), np.random.default_rng(99)
+    one = replace(draw_bandit(family, SEED), rows=100)
+    truth = one.draw_problem(SEED).truth
+    nature, rng = ScoreModel.draw(one, np.random.default_rng(SEED)), np.random.default_rng(99)
     rewards = np.concatenate([played(one, nature, rng, 2_000_000 // (10 * max(one.actions, 10))) for _ in range(10)])
     assert abs(rewards.mean() - truth) < 4.5 * rewards.std() / np.sqrt(len(rewards))
 
 
 def played(one, nature, rng, rows):
-    scores = nature.scores(rng.standard_normal((rows, WIDTH)))
+    scores = nature.scores(rng.standard_normal((rows, CONTEXT_COLUMNS)))
     target = one.target(scores[2])
     action = (target.cumsum(axis=1) > rng.random((rows, 1)) * target.sum(axis=1, keepdims=True)).argmax(axis=1)
-    return one.rewards(one.means(scores[0])[np.arange(rows), action], rng)
+    return one.draw_rewards(one.means(scores[0])[np.arange(rows), action], rng)
 
 
 @pytest.mark.statistical
@@ -34,15 +34,15 @@ def test_rewards_have_the_stated_means(reward):
     """Within 4.5 standard errors of a plain mean, for every kind of reward."""
     one = Bandit(reward=reward)
     means = one.means(np.full((200_000, 1), 0.7))[:, 0]
-    rewards = one.rewards(means, np.random.default_rng(1))
+    rewards = one.draw_rewards(means, np.random.default_rng(1))
     assert abs(rewards.mean() - means[0]) < 4.5 * rewards.std() / np.sqrt(len(rewards))
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("family", [family for family in FAMILIES if "misread" not in FAMILIES[family]])
+@pytest.mark.parametrize("family", [family for family in FAMILIES if "propensity_noise" not in FAMILIES[family]])
 def test_propensities_are_those_that_drew_the_actions(family):
     """The mean over rows of each policy's weight is 1, within 4.5 of its standard errors."""
-    problem = bandit(family, SEED).problem(SEED)
+    problem = draw_bandit(family, SEED).draw_problem(SEED)
     log, rows = problem.log, np.arange(len(problem.log))
     for policy in (problem.target, np.full_like(problem.target, 1 / problem.target.shape[1])):
         weights = policy[rows, log.action] / log.logging_probs[rows, log.action]
@@ -51,7 +51,7 @@ def test_propensities_are_those_that_drew_the_actions(family):
 
 def test_misread_propensities_are_not_those_that_drew_the_actions():
     one = Bandit(rows=2000, actions=4)
-    right, wrong = (replace(one, misread=misread).problem(0).log for misread in (0.0, 0.3))
+    right, wrong = (replace(one, propensity_noise=noise).draw_problem(0).log for noise in (0.0, 0.3))
     np.testing.assert_array_equal(right.action, wrong.action)
     np.testing.assert_array_equal(right.reward, wrong.reward)
     factor = wrong.logging_probs / right.logging_probs
@@ -61,10 +61,10 @@ def test_misread_propensities_are_not_those_that_drew_the_actions():
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_family_gives_valid_problems_of_its_kind(family, seed):
-    one = bandit(family, seed)
+    one = draw_bandit(family, seed)
     for name, choices in (USUAL | FAMILIES[family]).items():
         assert getattr(one, name) in choices
-    problem = one.problem(seed)
+    problem = one.draw_problem(seed)
     assert (len(problem.log), len(problem.log.actions)) == (one.rows, one.actions)
     np.testing.assert_allclose(problem.target.sum(axis=1), 1.0)
     assert problem.scale == pytest.approx(problem.log.reward.std())
@@ -74,7 +74,7 @@ def test_every_family_gives_valid_problems_of_its_kind(family, seed):
 
 
 def test_the_same_seed_gives_the_same_problem():
-    one, two, other = (bandit("binary", 7).problem(seed) for seed in (7, 7, 8))
+    one, two, other = (draw_bandit("binary", 7).draw_problem(seed) for seed in (7, 7, 8))
     assert one.truth == two.truth != other.truth
     np.testing.assert_array_equal(one.log.reward, two.log.reward)
 
@@ -83,7 +83,7 @@ def test_good_predictions_are_nearer_than_bad_ones():
     one = Bandit(rows=3000, model="good")
     gaps = []
     for model in ("good", "bad"):
-        problem = replace(one, model=model).problem(3)
+        problem = replace(one, model=model).draw_problem(3)
         logged = problem.predictions[np.arange(3000), problem.log.action]
         gaps.append(np.square(logged - problem.log.reward).mean())
     assert gaps[0] < 1.2 < gaps[1]

@@ -1,1 +1,1 @@
-"""Problems with known truth, and what is measured on them."""
+"""Problems whose true answer is known, and what is measured on them: one folder per question."""

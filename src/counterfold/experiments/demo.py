@@ -1,8 +1,9 @@
-"""The demonstration: scikit-learn's handwritten digits as a bandit with known truth."""
+"""The demonstration: scikit-learn's handwritten digits as a bandit whose truth is known."""
 
 import numpy as np
 
-from counterfold.experiments.classification import Classification, Problem
+from counterfold.experiments.paper.classification import Classification
+from counterfold.experiments.problem import Problem
 
 
 def digits(seed: int) -> Problem:
@@ -10,4 +11,4 @@ def digits(seed: int) -> Problem:
     from sklearn.datasets import load_digits
 
     features, labels = load_digits(return_X_y=True)
-    return Classification(logging_beta=1.0, target_beta=10.0).problem(features, labels, np.random.default_rng(seed))
+    return Classification(1.0, 10.0).draw_problem(features, labels, np.random.default_rng(seed))

@@ -4,18 +4,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import ConsoleRenderable, Group
-from rich.table import Table
 from rich.text import Text
+
+from counterfold.report.tables import make_table
 
 COMPARED = ("SNIPS", "DR", "OCV_IPS", "OCV_DR", "OPERA", "default")
 """The methods that are shown family by family; the files have them all."""
+
+GAP = 1
+"""The spaces between two columns."""
 
 
 def scores(lines: Sequence[Any]) -> ConsoleRenderable:
     """Return a line for every method, over all families."""
     overall = [line for line in lines if line.family == lines[0].family]
     title = f"Squared errors over {lines[0].family} ({overall[0].problems} problems)"
-    shown = table(title, ("method",), ("mean", "95 %", "median", "regret", "ratio", "worst"))
+    shown = make_table(title, ("method",), ("mean", "95 %", "median", "regret", "ratio", "worst"), GAP)
     for line in overall:
         numbers = (f"{number:.3g}" for number in (line.median, line.regret, line.ratio))
         worst = "" if line.worst is None else f"{line.worst:.1%}"
@@ -27,8 +31,10 @@ def scores(lines: Sequence[Any]) -> ConsoleRenderable:
 
 
 def ratios(lines: Sequence[Any]) -> ConsoleRenderable:
-    """Return the best simple method of each family, and the main methods' mean errors as multiples of its."""
-    shown = table("Mean squared errors as multiples of the best simple method's", ("family", "the best"), COMPARED)
+    """Return the best simple method of each family, and the mean errors of the main methods as multiples of its own."""
+    shown = make_table(
+        "Mean squared errors as multiples of the best simple method's", ("family", "the best"), COMPARED, GAP
+    )
     for family in dict.fromkeys(line.family for line in lines):
         mine = {line.method: line for line in lines if line.family == family}
         best = [line.method for line in mine.values() if line.kind in {"fixed", "theory"} and line.ratio == 1.0]
@@ -39,7 +45,7 @@ def ratios(lines: Sequence[Any]) -> ConsoleRenderable:
 def coverage(lines: Sequence[Any]) -> ConsoleRenderable:
     """Return how often the default's intervals hold the truth."""
     numbers = ("answers", "covered", "p", "mean width")
-    shown = table("How often the default's 95 % interval holds the truth", ("family", "answers of"), numbers)
+    shown = make_table("How often the default's 95 % interval holds the truth", ("family", "answers of"), numbers, GAP)
     for line in lines:
         width = "" if line.width is None else f"{line.width:.3g}"
         shown.add_row(
@@ -49,21 +55,11 @@ def coverage(lines: Sequence[Any]) -> ConsoleRenderable:
 
 
 def verdicts(lines: Sequence[Any]) -> ConsoleRenderable:
-    """Return what each verdict is worth as an alarm for large errors, over all families."""
+    """Return how well each verdict warns of large errors, over all families."""
     numbers = ("answers", "large errors", "of its answers", "of all large errors")
-    shown = table("Large errors of the default, by verdict", ("verdict",), numbers)
+    shown = make_table("Large errors of the default, by verdict", ("verdict",), numbers, GAP)
     for line in lines:
         if line.family == lines[0].family:
             recall = "" if line.recall is None else f"{line.recall:.1%}"
             shown.add_row(line.verdict, str(line.answers), str(line.large), f"{line.precision:.1%}", recall)
-    return shown
-
-
-def table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
-    """Return an empty table of names and, at the right, numbers."""
-    shown = Table(title=title, box=None, title_justify="left", title_style="bold", padding=(0, 1, 0, 0))
-    for name in names:
-        shown.add_column(name, overflow="fold")
-    for number in numbers:
-        shown.add_column(number, justify="right", no_wrap=True)
     return shown

@@ -8,13 +8,13 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from rich.console import ConsoleRenderable
-from rich.table import Table
 
 from counterfold import registry
 from counterfold.estimators.base import MANY
+from counterfold.report.tables import make_table
 
 FOLDERS = ("estimators", "selectors", "models", "intervals", "diagnostics")
-WORDS = {
+NEEDS = {
     "target_probs": "full target",
     "logging_probs": "full logging policy",
     "model": "reward model",
@@ -22,6 +22,8 @@ WORDS = {
     "loggers": "several loggers",
     "all_rows": "a log in memory",
 }
+"""What a method may need of a log, in the words of the table."""
+
 LEGEND = (
     "A policy is full where its probabilities of all actions are known, not those of the logged ones alone. Weights "
     "alone means that the latter are enough."
@@ -30,7 +32,7 @@ LEGEND = (
 
 @dataclass(frozen=True)
 class Method:
-    """One line: a name on the command line and what stands behind it."""
+    """One method: its name on the command line, and what the code says of it."""
 
     folder: str
     name: str
@@ -59,18 +61,18 @@ def describe(folder: str, name: str) -> Method:
         folder=folder,
         name=name,
         summary=paragraphs[0],
-        parameters=", ".join(f"{field.name} = {show_default(field)}" for field in fields(kind) if field.repr),
+        parameters=", ".join(f"{field.name} = {format_default(field)}" for field in fields(kind) if field.repr),
         limits=", ".join(
-            f"{show_number(value)} is {show_equal(text)}" for value, text in getattr(kind, "limits", {}).items()
+            f"{format_number(value)} is {class_name(text)}" for value, text in getattr(kind, "limits", {}).items()
         ),
-        needs=list_needs(folder, kind),
+        needs=describe_needs(folder, kind),
         reference=next((match.group(1) for match in cited if match), ""),
     )
 
 
-def list_needs(folder: str, kind: Any) -> str:
-    """Return what a log must have; estimators that need nothing more do with the weights alone."""
-    needs = [WORDS[part] for part in getattr(kind, "needs", ())]
+def describe_needs(folder: str, kind: Any) -> str:
+    """Return what a log must have; an estimator that needs nothing more works with the weights alone."""
+    needs = [NEEDS[need] for need in getattr(kind, "needs", ())]
     kinds = getattr(kind, "kinds", ("labels",))
     if kinds == ("doses",):
         needs = ["doses", *needs]
@@ -79,37 +81,29 @@ def list_needs(folder: str, kind: Any) -> str:
     return ", ".join(needs) or ("weights alone" if folder == "estimators" else "")
 
 
-def show_default(field: Any) -> str:
+def format_default(field: Any) -> str:
     """Return the default of a field as a user would write it."""
     value = field.default_factory() if field.default is MISSING else field.default
-    return show_number(value) if isinstance(value, float) else str(value)
+    return format_number(value) if isinstance(value, float) else str(value)
 
 
-def show_number(value: float) -> str:
-    """Return a number, or what a very large one means."""
+def format_number(value: float) -> str:
+    """Return a number as text; infinite and very large ones have a sign or a word."""
     return "∞" if value == math.inf else "many" if value == MANY else f"{value:g}"
 
 
-def show_equal(text: str) -> str:
-    """Return the class behind a name, or the words themselves."""
+def class_name(text: str) -> str:
+    """Return the class of an estimator's name, or any other text as it is."""
     return registry.find("estimators", text).__name__ if text in registry.names("estimators") else text
 
 
 def markdown(found: Sequence[Method]) -> str:
     """Return a table per folder for the docs."""
-    lines = [
-        "# Methods",
-        "",
-        "Generated from the code by `make methods`; `counterfold methods` shows the same.",
-        "",
-        LEGEND,
-    ]
+    source = "Generated from the code by `make methods`; `counterfold methods` shows the same."
+    lines = ["# Methods", "", source, "", LEGEND]
     for folder in FOLDERS:
         lines += ["", f"## {folder.capitalize()}", ""]
-        lines += [
-            "| name | what it does | parameters | limits | needs | reference |",
-            "| --- | --- | --- | --- | --- | --- |",
-        ]
+        lines += ["| name | what it does | parameters | limits | needs | reference |", "| --- " * 6 + "|"]
         for one in found:
             if one.folder == folder:
                 cells = f"`{one.name}`", one.summary, one.parameters, one.limits, one.needs, one.reference
@@ -119,9 +113,7 @@ def markdown(found: Sequence[Method]) -> str:
 
 def table(found: Sequence[Method], folder: str) -> ConsoleRenderable:
     """Return one folder's table for the terminal."""
-    shown = Table(title=folder.capitalize(), box=None, title_justify="left", title_style="bold", padding=(0, 2, 0, 0))
-    for heading in ("name", "parameters", "limits", "needs"):
-        shown.add_column(heading, overflow="fold")
+    shown = make_table(folder.capitalize(), ("name", "parameters", "limits", "needs"))
     for one in found:
         if one.folder == folder:
             shown.add_row(one.name, one.parameters, one.limits, one.needs)

@@ -1,64 +1,59 @@
-"""The summary of a reproduced figure for the terminal."""
+"""A reproduced figure, and the table of costs, for the terminal."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import ConsoleRenderable
-from rich.table import Table
 from rich.text import Text
+
+from counterfold.report.tables import make_table
 
 
 def table(title: str, lines: Sequence[Any]) -> ConsoleRenderable:
     """Return a line for every method on every dataset, ours beside what was published."""
-    families, sizes, known = (any(getattr(line, part) for line in lines) for part in ("family", "size", "published"))
-    shown = Table(title=title, box=None, title_justify="left", title_style="bold", padding=(0, 2, 0, 0))
-    headings = ["dataset", *(["rows"] * sizes), *(["family"] * families), "method", "runs", "ours [95 %]"]
-    for heading in [*headings, *(["published [95 %]", ""] * known)]:
-        shown.add_column(heading, overflow="fold")
+    sets, sizes, known = (any(getattr(line, name) for line in lines) for name in ("family", "size", "published"))
+    headings = ["dataset", *(["rows"] * sizes), *(["family"] * sets), "method", "runs", "ours [95 %]"]
+    shown = make_table(title, [*headings, *(["published [95 %]", ""] * known)])
     for line in lines:
-        where = [line.dataset, *([str(line.size)] * sizes), *([line.family] * families), line.method, str(line.runs)]
-        shown.add_row(*where, ours(line), *([theirs(line), agreement(line)] * known))
+        where = [line.dataset, *([str(line.size)] * sizes), *([line.family] * sets), line.method, str(line.runs)]
+        ours = with_interval(line.mean, line.low, line.high)
+        theirs = with_interval(line.published, line.published_low, line.published_high)
+        shown.add_row(*where, ours, *([theirs, agreement(line)] * known))
     return shown
 
 
 def costs(found: Sequence[Any]) -> ConsoleRenderable:
-    """Return the seconds of every method, and how many times those of OCV_IPS they are."""
-    shown = Table(title="What choosing costs", box=None, title_justify="left", title_style="bold", padding=(0, 2, 0, 0))
-    for heading in ("dataset", "method", "runs", "seconds", "times OCV_IPS", "published"):
-        shown.add_column(heading, justify="left" if heading in ("dataset", "method") else "right")
+    """Return the seconds of every method, and their ratio to those of OCV_IPS."""
+    numbers = ("runs", "seconds", "times OCV_IPS", "published")
+    shown = make_table("What choosing costs", ("dataset", "method"), numbers)
     for one in found:
-        numbers = f"{one.seconds:.4f}", f"{one.ratio:.3g}", f"{one.published_ratio:.3g}"
-        shown.add_row(one.dataset, one.method, str(one.runs), *numbers)
+        ratios = f"{one.ratio:.3g}", f"{one.published_ratio:.3g}"
+        shown.add_row(one.dataset, one.method, str(one.runs), f"{one.seconds:.4f}", *ratios)
     return shown
 
 
-def ours(line: Any) -> str:
-    """Return our mean with its interval."""
-    return f"{line.mean:.3g} [{line.low:.3g}, {line.high:.3g}]"
-
-
-def theirs(line: Any) -> str:
-    """Return the published mean with its interval."""
-    if line.published is None:
-        return ""
-    return f"{line.published:.3g} [{line.published_low:.3g}, {line.published_high:.3g}]"
+def with_interval(mean: float | None, low: float, high: float) -> str:
+    """Return a mean with its interval, or nothing if it is not known."""
+    return "" if mean is None else f"{mean:.3g} [{low:.3g}, {high:.3g}]"
 
 
 def agreement(line: Any) -> str:
-    """Say whether the intervals overlap."""
+    """Return whether the intervals overlap or, if not, where ours lies."""
     return {None: "", True: "overlap", False: "lower" if line.mean < (line.published or 0) else "higher"}[line.overlaps]
 
 
-def verdict(lines: Sequence[Any]) -> ConsoleRenderable:
-    """Say in how many cells the intervals overlap."""
-    judged = [line for line in lines if line.overlaps is not None]
-    if not judged:
+def overlaps(lines: Sequence[Any]) -> ConsoleRenderable:
+    """Return a sentence on how many intervals overlap with the published ones."""
+    comparable = [line for line in lines if line.overlaps is not None]
+    if not comparable:
         return Text("Nothing was published that compares with this.", style="dim")
-    count = sum(line.overlaps for line in judged)
-    return Text(f"Intervals overlap in {count} of {len(judged)} cells ({count / len(judged):.0%}).", style="bold")
+    count = sum(line.overlaps for line in comparable)
+    return Text(
+        f"Intervals overlap in {count} of {len(comparable)} cells ({count / len(comparable):.0%}).", style="bold"
+    )
 
 
-def written(files: Sequence[Path]) -> ConsoleRenderable:
-    """Say where the results are."""
+def paths(files: Sequence[Path]) -> ConsoleRenderable:
+    """Return a sentence on where the results are."""
     return Text(f"Written: {', '.join(str(file) for file in files)}", style="dim")

@@ -1,4 +1,4 @@
-"""Bandits of many kinds whose truth is known, to see what a way of choosing does where it was not tuned."""
+"""Bandits of many kinds whose truth is known, in families of problems."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,35 +7,36 @@ from typing import Any, Literal
 import numpy as np
 
 from counterfold.arrays import Floats, row_sums
-from counterfold.experiments.classification import Problem, softmax
-from counterfold.experiments.synthetic import drawn
+from counterfold.experiments.problem import Problem, draw_actions, softmax
 from counterfold.log import Log
 
 Reward = Literal["binary", "sparse", "normal", "shifted", "heavy", "skewed"]
 Model = Literal["fitted", "good", "bad"]
 
-WIDTH = 5
-"""Columns of context."""
+CONTEXT_COLUMNS = 5
 
-POINTS = 2**22
-"""How many numbers a policy's probabilities may hold while the truth is computed."""
+MOST_PROBABILITIES = 2**22
+"""The truth is computed at 2**13 to 2**16 points: as many as give a policy no more probabilities than this."""
+
+CHUNK_PROBABILITIES = 2**20
+"""How many probabilities of a policy are in memory at once while the truth is computed."""
 
 
 @dataclass(frozen=True)
 class Bandit:
-    r"""A contextual bandit: $x \sim N(0, I)$, scores $f_a(x)$, and policies that know them only in part.
+    r"""A contextual bandit: $x \sim N(0, I)$, scores $f_a(x)$, and policies that know the scores only roughly.
 
-    The mean reward is $f_a(x)$, or its logistic function where rewards are 0 or 1. Scores are linear in $x$ but for
-    a part `bent` that no linear model sees. The logging policy is
+    The mean reward is $f_a(x)$, or its logistic function where rewards are 0 or 1. `curvature` is the share of the
+    scores' variance that is not linear in $x$, so that no linear model sees it. The logging policy is
     $(1 - \epsilon) \operatorname{softmax}(\beta_0 g(x)) + \epsilon / A$, the target
     $\operatorname{softmax}(\beta_1 h(x))$, or its best action for an infinite $\beta_1$; $g$ and $h$ are like $f$ with
-    other scores mixed in. `misread` is how far logged propensities are from those that drew the actions: the standard
-    deviation of a factor's logarithm. `model` says who predicts rewards: one fitted on the log, or the user, well or
-    badly.
+    other scores mixed in. `propensity_noise` is the standard deviation of the logarithm of the factor by which logged
+    propensities differ from those that drew the actions. `model` says where predicted rewards come from: a model that
+    is fitted on the log, or the user, whose predictions are good or bad.
 
     The truth is the target's value over all contexts, by a quasi-random sample.
 
-    >>> problem = Bandit(rows=500, actions=3).problem(0)
+    >>> problem = Bandit(rows=500, actions=3).draw_problem(0)
     >>> problem.log
     Log(500 rows, 3 actions, 5 context columns, full logging probabilities)
     """
@@ -43,34 +44,33 @@ class Bandit:
     rows: int = 1000
     actions: int = 5
     reward: Reward = "normal"
-    bent: float = 0.0
+    curvature: float = 0.0
     logging_beta: float = 1.0
     target_beta: float = 2.0
     exploration: float = 0.0
-    misread: float = 0.0
+    propensity_noise: float = 0.0
     model: Model = "fitted"
 
-    def problem(self, seed: int) -> "Asked":
+    def draw_problem(self, seed: int) -> "BenchmarkProblem":
         """Return the log, the target and its truth that a seed makes."""
         rng = np.random.default_rng(seed)
-        nature = Nature.drawn(self, rng)
-        context = rng.standard_normal((self.rows, WIDTH))
-        scores = nature.scores(context)
-        logging = self.logging(scores[1])
-        means = self.means(scores[0])
-        action = drawn(logging, rng)
-        logged = np.arange(self.rows), action
-        reward = self.rewards(means[logged], rng)
-        misread = logging * np.exp(self.misread * rng.standard_normal(self.actions))
+        score_model = ScoreModel.draw(self, rng)
+        context = rng.standard_normal((self.rows, CONTEXT_COLUMNS))
+        reward_scores, logging_scores, target_scores = score_model.scores(context)
+        logging, means = self.logging(logging_scores), self.means(reward_scores)
+        action = draw_actions(logging, rng.random(self.rows))
+        reward = self.draw_rewards(means[np.arange(self.rows), action], rng)
+        noisy = logging * np.exp(self.propensity_noise * rng.standard_normal(self.actions))
         log = Log(
             context=context,
             action=action,
             reward=reward,
-            logging_probs=misread / misread.sum(axis=1, keepdims=True),
+            logging_probs=noisy / noisy.sum(axis=1, keepdims=True),
             actions=list(range(self.actions)),
         )
-        predictions = None if self.model == "fitted" else self.predicted(means, rng)
-        return Asked(log, self.target(scores[2]), self.truth(nature), predictions, float(reward.std()))
+        predictions = None if self.model == "fitted" else self.draw_predictions(means, rng)
+        truth = self.truth(score_model)
+        return BenchmarkProblem(log, self.target(target_scores), truth, predictions, float(reward.std()))
 
     def logging(self, scores: Floats) -> Floats:
         """Return the policy that draws actions."""
@@ -93,11 +93,11 @@ class Bandit:
             return np.asarray(np.exp(0.5 * scores))
         return scores + 10.0 if self.reward == "shifted" else scores
 
-    def rewards(self, means: Floats, rng: np.random.Generator) -> Floats:
+    def draw_rewards(self, means: Floats, rng: np.random.Generator) -> Floats:
         """Return a reward for each mean."""
         if self.reward in {"binary", "sparse"}:
             found = (rng.random(len(means)) < means).astype(np.float64)
-            if found.min() == found.max():  # no log may have equal rewards only
+            if found.min() == found.max():  # no log may have rewards that are all equal
                 found[rng.integers(len(found))] = 1 - found[0]
             return found
         if self.reward == "heavy":
@@ -106,61 +106,62 @@ class Bandit:
             return np.asarray(means * np.exp(1.2 * rng.standard_normal(len(means)) - 0.72))
         return np.asarray(means + rng.standard_normal(len(means)))
 
-    def predicted(self, means: Floats, rng: np.random.Generator) -> Floats:
-        """Return a user's predictions: near the truth, or far from it in level, slope and detail."""
+    def draw_predictions(self, means: Floats, rng: np.random.Generator) -> Floats:
+        """Return the predictions of a user's model: near the means, or far from them in level, slope and detail."""
         spread = means.std()
         if self.model == "good":
             return np.asarray(means + 0.1 * spread * rng.standard_normal(means.shape))
         wrong = rng.standard_normal(self.actions) + rng.standard_normal(means.shape)
         return np.asarray(0.5 * means + spread * (1.0 + 0.5 * wrong))
 
-    def truth(self, nature: "Nature") -> float:
+    def truth(self, score_model: "ScoreModel") -> float:
         """Return the value of the target over all contexts."""
         from scipy.stats import norm, qmc
 
-        count = 2 ** int(np.log2(min(2**16, max(2**13, POINTS // self.actions))))
-        points = qmc.Sobol(WIDTH, scramble=True, rng=np.random.default_rng(0)).random(count)
+        count = 2 ** int(np.log2(min(2**16, max(2**13, MOST_PROBABILITIES // self.actions))))
+        points = qmc.Sobol(CONTEXT_COLUMNS, scramble=True, rng=np.random.default_rng(0)).random(count)
         total = 0.0
-        for part in np.array_split(norm.ppf(points), max(1, count * self.actions // 2**20)):
-            scores = nature.scores(part)
+        chunks = max(1, count * self.actions // CHUNK_PROBABILITIES)
+        for contexts in np.array_split(norm.ppf(points), chunks):
+            scores = score_model.scores(contexts)
             total += float(row_sums(self.target(scores[2]), self.means(scores[0])).sum())
         return float(total / count)
 
 
 @dataclass(frozen=True, eq=False)
-class Asked(Problem):
-    """A problem with the predictions of a user's own model, if there are any, and the spread of the rewards."""
+class BenchmarkProblem(Problem):
+    """A problem with the predictions of a user's own model, if there are any, and the unit in which errors count."""
 
     predictions: Floats | None
     scale: float
 
 
 @dataclass(frozen=True, eq=False)
-class Nature:
-    """What does not depend on the rows: the slopes of reward, logging and target scores, and how rewards bend."""
+class ScoreModel:
+    """From contexts to the scores of rewards, logging policy and target; it does not depend on the rows."""
 
     slopes: Floats
     levels: Floats
     waves: Floats
-    bent: float
+    curvature: float
 
     @classmethod
-    def drawn(cls, bandit: Bandit, rng: np.random.Generator) -> "Nature":
-        """Return a random one: both policies' scores share half of their variance with those of the rewards."""
-        slopes = rng.standard_normal((3, WIDTH, bandit.actions)) * np.sqrt(0.7 / WIDTH)
+    def draw(cls, bandit: Bandit, rng: np.random.Generator) -> "ScoreModel":
+        """Return a random one: the scores of both policies share half of their variance with those of rewards."""
+        slopes = rng.standard_normal((3, CONTEXT_COLUMNS, bandit.actions)) * np.sqrt(0.7 / CONTEXT_COLUMNS)
         levels = rng.standard_normal((3, 1, bandit.actions)) * np.sqrt(0.3)
-        for part in (slopes, levels):
-            part[1:] = (part[:1] + part[1:]) / np.sqrt(2)
-        return cls(slopes, levels, rng.standard_normal((WIDTH, bandit.actions)), bandit.bent)
+        for array in (slopes, levels):
+            array[1:] = (array[:1] + array[1:]) / np.sqrt(2)
+        return cls(slopes, levels, rng.standard_normal((CONTEXT_COLUMNS, bandit.actions)), bandit.curvature)
 
     def scores(self, context: Floats) -> Floats:
-        """Return the scores of rewards, logging and target (3 x n x actions)."""
-        plain = np.einsum("nd,kda->kna", context, self.slopes) + self.levels
-        if self.bent:
+        """Return the scores of rewards, logging policy and target (3 x n x actions)."""
+        scores = np.einsum("nd,kda->kna", context, self.slopes) + self.levels
+        if self.curvature:
             wave = np.sqrt(2) * np.sin(2 * context @ self.waves)
-            plain[0] = np.sqrt(1 - self.bent) * plain[0] + np.sqrt(self.bent) * wave
-            plain[1:] += np.sqrt(self.bent) * wave / np.sqrt(2)
-        return np.asarray(plain)
+            scores[0] = np.sqrt(1 - self.curvature) * scores[0] + np.sqrt(self.curvature) * wave
+            scores[1:] += np.sqrt(self.curvature) * wave / np.sqrt(2)
+        return np.asarray(scores)
 
 
 Choices = dict[str, Sequence[Any]]
@@ -169,12 +170,12 @@ USUAL: Choices = {
     "rows": (100, 300, 1000, 3000, 10_000),
     "actions": (2, 5, 10, 20),
     "reward": ("binary", "normal"),
-    "bent": (0.0, 0.3, 0.8),
+    "curvature": (0.0, 0.3, 0.8),
     "logging_beta": (-1.0, 0.5, 1.0, 2.0),
     "target_beta": (-2.0, 1.0, 3.0, 10.0),
     "exploration": (0.0, 0.1),
 }
-"""What a family's bandits are drawn from, unless it says otherwise."""
+"""The values of each setting that a family's bandits are drawn from, unless the family has its own."""
 
 FAMILIES: dict[str, Choices] = {
     "binary": {"reward": ("binary",)},
@@ -189,13 +190,13 @@ FAMILIES: dict[str, Choices] = {
     "deterministic target": {"target_beta": (-np.inf, np.inf)},
     "few rows": {"rows": (100, 200)},
     "many rows": {"rows": (30_000, 100_000), "actions": (2, 5, 10)},
-    "misread propensities": {"misread": (0.1, 0.3)},
+    "misread propensities": {"propensity_noise": (0.1, 0.3)},
 }
-"""Kinds of problems; all but one thing of a problem is drawn from what is usual."""
+"""Families of problems, by the settings in which they differ from the usual ones."""
 
 
-def bandit(family: str, seed: int) -> Bandit:
+def draw_bandit(family: str, seed: int) -> Bandit:
     """Return the bandit of a family that a seed draws."""
     rng = np.random.default_rng([list(FAMILIES).index(family), seed])
-    given = USUAL | FAMILIES[family]
-    return Bandit(**{name: choices[int(rng.integers(len(choices)))] for name, choices in given.items()})
+    settings = USUAL | FAMILIES[family]
+    return Bandit(**{name: choices[int(rng.integers(len(choices)))] for name, choices in settings.items()})

@@ -1,4 +1,4 @@
-"""Logs of any size whose truth is known, made block by block: what a recommender or an ad server might have stored."""
+"""Synthetic: makes logs of any size block by block, like those of a recommender or an ad server."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,39 +8,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfold import checks
-from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.experiments.classification import softmax
+from counterfold.arrays import Floats, row_sums
+from counterfold.experiments.problem import draw_actions, softmax
 
 Reward = Literal["binary", "continuous"]
 
-HIDDEN = 5
-"""What decisions depend on has so many columns where none is to be in the log."""
+HIDDEN_COLUMNS = 5
+"""The columns that decisions depend on where the log is to have no context."""
 
 EXPLORATION = 0.2
-"""The share of uniformly random decisions, so that no logged action had a smaller chance than this over `actions`."""
+"""The share of decisions that are uniformly random: no propensity is below this, divided by the number of actions."""
 
 SHARPNESS = 2.2
-"""How much surer the targets are than the logging policy."""
+"""The factor by which the scores of targets are larger than those of the logging policy."""
 
 NOISE = 0.5
 """The standard deviation of continuous rewards around their mean."""
 
 LARGEST_BLOCK = 2**17
-NUMBERS = 2**23
-"""The rows and the numbers that a block holds at most: logs of many actions have shorter blocks, not larger ones."""
+"""The rows that a block has at most."""
+
+LARGEST_BLOCK_NUMBERS = 2**23
+"""The numbers that a block holds at most, so that the blocks of logs with many actions have fewer rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """A piece of a log, a matrix where a column holds lists, and the sum over its rows of each target's true value."""
+    """Some rows of a log, by column, and the sum over them of each target's true value.
+
+    A matrix stands for a column of lists.
+    """
 
     columns: dict[str, NDArray[Any]]
     sums: Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Nature:
-    """What a seed fixes for all rows: where binary columns switch, a direction of waves, and a matrix per score."""
+class Coefficients:
+    """What a seed fixes for all rows: thresholds of binary columns, a direction of waves, a matrix for each score."""
 
     cuts: Floats
     direction: Floats
@@ -51,12 +56,12 @@ class Nature:
 
 @dataclass(frozen=True)
 class Synthetic:
-    r"""A contextual bandit: plain, heavy-tailed and binary columns that share a common factor, and policies on them.
+    r"""A contextual bandit whose columns are normal, heavy-tailed or binary, and share a common factor.
 
     With scores $f_a(x)$ that are linear in $x$ (in $\log x$ where it is heavy-tailed) the logging policy is
     $\pi_0(a \mid x) = (1 - \epsilon) \operatorname{softmax}(f(x))_a + \epsilon / A$. Targets are softmax policies, too:
-    sharper, without exploration, and tilted towards what earns more. The mean reward is the logistic function of such
-    a score with a wave in one direction and, where rows belong to users, an effect of the user.
+    sharper, without exploration, and with more weight on actions that earn more. The mean reward is the logistic
+    function of such a score, plus a wave in one direction and, where rows belong to users, an effect of the user.
 
     >>> block = Synthetic(actions=3, context=2).block(0, 1000)
     >>> list(block.columns)
@@ -84,14 +89,14 @@ class Synthetic:
 
     @property
     def block_rows(self) -> int:
-        """Return the rows of a whole block."""
+        """Return the rows of a full block."""
         numbers = self.width + (2 + self.targets) * self.actions
-        return int(min(LARGEST_BLOCK, max(1, 2 ** (NUMBERS // numbers).bit_length() // 2)))
+        return int(min(LARGEST_BLOCK, max(1, 2 ** (LARGEST_BLOCK_NUMBERS // numbers).bit_length() // 2)))
 
     @property
     def width(self) -> int:
         """Return the number of columns that decisions depend on."""
-        return self.context or HIDDEN
+        return self.context or HIDDEN_COLUMNS
 
     @property
     def target_names(self) -> list[str]:
@@ -102,16 +107,16 @@ class Synthetic:
         """Return the block of that number with so many rows; it depends on no other block."""
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1, number)))
         user = None if self.groups is None else (self.groups * rng.random(rows) ** 2).astype(np.int64)
-        columns, features = self._drawn_context(rng, rows)
-        logging = softmax(features @ self._nature.logging) * (1 - EXPLORATION) + EXPLORATION / self.actions
-        targets = [softmax(features @ one) for one in self._nature.targets]
-        scores = features @ self._nature.reward
+        columns, features = self._draw_context(rng, rows)
+        logging = softmax(features @ self._coefficients.logging) * (1 - EXPLORATION) + EXPLORATION / self.actions
+        targets = [softmax(features @ one) for one in self._coefficients.targets]
+        scores = features @ self._coefficients.reward
         if user is not None:
-            scores += effects(user, self.seed)[:, None]
+            scores += user_effects(user, self.seed)[:, None]
         mean = 1 / (1 + np.exp(-scores))
-        action = drawn(logging, rng)
+        action = draw_actions(logging, rng.random(rows))
         logged = np.arange(rows), action
-        columns |= {"action": action, "reward": self._drawn_reward(mean[logged], rng), "propensity": logging[logged]}
+        columns |= {"action": action, "reward": self._draw_rewards(mean[logged], rng), "propensity": logging[logged]}
         policies = dict(zip(self.target_names, targets, strict=True))
         if self.logged_only:
             columns |= {name: policy[logged] for name, policy in policies.items()}
@@ -122,7 +127,7 @@ class Synthetic:
         return Block(columns, np.array([row_sums(policy, mean).sum() for policy in targets]))
 
     @cached_property
-    def _nature(self) -> Nature:
+    def _coefficients(self) -> Coefficients:
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(0,)))
 
         def scores(spread: float) -> Floats:
@@ -134,49 +139,45 @@ class Synthetic:
         targets = tuple(SHARPNESS * (0.6 * logging + 0.8 * reward + scores(0.4)) for _ in range(self.targets))
         reward[-2] = rng.normal(0, 0.5, self.actions)
         reward[-1] -= 1.0
-        return Nature(cuts, direction, logging, reward, targets)
+        return Coefficients(cuts, direction, logging, reward, targets)
 
-    def _drawn_context(self, rng: np.random.Generator, rows: int) -> tuple[dict[str, NDArray[Any]], Floats]:
-        """Return the log's columns of context, and what scores are linear in: these tamed, a wave, and ones."""
+    def _draw_context(self, rng: np.random.Generator, rows: int) -> tuple[dict[str, NDArray[Any]], Floats]:
+        """Return the context as the log stores it, and the features that scores are linear in.
+
+        The features are the columns without their heavy tails, a wave, and ones.
+        """
         common = rng.standard_normal(rows)
         plain = np.sqrt(0.7) * rng.standard_normal((self.width, rows)) + np.sqrt(0.3) * common
-        np.rint(plain * 1000, out=plain)  # what is stored was mostly measured to a few digits
+        np.rint(plain * 1000, out=plain)  # real columns mostly have few digits
         plain /= 1000
         columns = {f"x{place}": self._as_stored(place, column) for place, column in enumerate(plain[: self.context])}
-        plain[2::3] = np.where(plain[2::3] > self._nature.cuts[2::3, None], 1.0, -1.0)
-        wave = np.sin(2 * (self._nature.direction @ plain))
+        plain[2::3] = np.where(plain[2::3] > self._coefficients.cuts[2::3, None], 1.0, -1.0)
+        wave = np.sin(2 * (self._coefficients.direction @ plain))
         return columns, np.ascontiguousarray(np.vstack([plain, wave, np.ones(rows)]).T)
 
     def _as_stored(self, place: int, column: Floats) -> Floats:
-        """Return a column as the log has it: plain, heavy-tailed and binary ones take turns."""
-        kinds = (np.copy, np.exp, lambda x: (x > self._nature.cuts[place]).astype(np.float64))
+        """Return a column as the log stores it: normal, heavy-tailed and binary columns take turns."""
+        kinds = (np.copy, np.exp, lambda x: (x > self._coefficients.cuts[place]).astype(np.float64))
         return np.asarray(kinds[place % 3](column))
 
-    def _drawn_reward(self, mean: Floats, rng: np.random.Generator) -> Floats:
+    def _draw_rewards(self, mean: Floats, rng: np.random.Generator) -> Floats:
         if self.reward == "continuous":
             return mean + NOISE * rng.standard_normal(len(mean))
         return (rng.random(len(mean)) < mean).astype(np.float64)
 
 
-def drawn(probabilities: Floats, rng: np.random.Generator) -> Ints:
-    """Return an action for each row of probabilities."""
-    totals = probabilities.cumsum(axis=1)
-    luck = rng.random((len(totals), 1)) * totals[:, -1:]  # the last total may be a little less than 1
-    return np.asarray((totals > luck).argmax(axis=1))
+def user_effects(users: NDArray[np.int64], seed: int) -> Floats:
+    """Return each user's effect, with a standard deviation of 1/2; it is hashed, so that nothing need be stored.
 
-
-def effects(users: NDArray[np.int64], seed: int) -> Floats:
-    """Return each user's effect, with a spread of 1/2: hashed, so that nothing is kept however many users there are.
-
-    >>> effects(np.array([7, 8, 7]), seed=0).round(2)
+    >>> user_effects(np.array([7, 8, 7]), seed=0).round(2)
     array([ 0.3 , -0.65,  0.3 ])
     """
     salt = np.random.SeedSequence(seed, spawn_key=(2,)).generate_state(3, np.uint64)
-    return np.asarray(sum(uniforms(users.astype(np.uint64) + one) for one in salt) - 1.5)
+    return np.asarray(sum(hash_to_uniforms(users.astype(np.uint64) + one) for one in salt) - 1.5)
 
 
-def uniforms(keys: NDArray[np.uint64]) -> Floats:
-    """Return a number in [0, 1] for each key, as different as can be for neighbours (SplitMix64)."""
+def hash_to_uniforms(keys: NDArray[np.uint64]) -> Floats:
+    """Return a number in [0, 1] for each key, by the hash SplitMix64."""
     mixed = keys * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)

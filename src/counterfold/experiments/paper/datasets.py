@@ -1,8 +1,9 @@
-"""The nine datasets of the paper: from local files, or from OpenML, checked by their content."""
+"""The nine datasets of the paper, read from local files or fetched from OpenML, and checked by their content."""
 
 import hashlib
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from counterfold.arrays import Floats
 from counterfold.errors import DataError, ParameterError
 
 VERSION = 1
-"""Where OpenML has several datasets of one name, the paper takes the first."""
+"""The paper takes the first version of each dataset in OpenML."""
 
 CHECKSUMS = {
     "ecoli": "b0652032bfc072bb",
@@ -27,7 +28,7 @@ CHECKSUMS = {
     "vehicle": "a95bbd06d0200123",
     "yeast": "3f29469ff1f5847c",
 }
-"""The datasets' names in OpenML, and what `checksum` returns for version 1 of each."""
+"""The names of the datasets in OpenML, and what `checksum` returns for each."""
 
 NAMES = tuple(CHECKSUMS)
 
@@ -42,13 +43,13 @@ class Dataset:
 
 
 def load(name: str, folder: Path | None = None) -> Dataset:
-    """Return a dataset from `NAME.parquet` (or another format) in a folder, or else from OpenML, cached by it.
+    """Return a dataset from a file `NAME.parquet` (or another format) in a folder or, without a folder, from OpenML.
 
     In a file the label is the column `class`, or else the last one. Rows, columns and values must be those of OpenML.
     """
     if name not in NAMES:
         raise ParameterError(f"unknown dataset `{name}`.{words.nearest(name, NAMES)} Known: {', '.join(NAMES)}.")
-    dataset = Dataset(name, *(from_openml(name) if folder is None else from_file(name, folder)))
+    dataset = Dataset(name, *(fetch(name) if folder is None else read(name, folder)))
     found = checksum(dataset)
     if found != CHECKSUMS[name]:
         shape = " x ".join(map(str, dataset.features.shape))
@@ -59,7 +60,13 @@ def load(name: str, folder: Path | None = None) -> Dataset:
     return dataset
 
 
-def from_file(name: str, folder: Path) -> tuple[Floats, NDArray[Any]]:
+@cache
+def load_once(name: str, folder: Path | None) -> Dataset:
+    """Return a dataset; a process loads it only once."""
+    return load(name, folder)
+
+
+def read(name: str, folder: Path) -> tuple[Floats, NDArray[Any]]:
     """Return features and labels from the file of that name in a folder."""
     from counterfold.readers import read_table
     from counterfold.readers._columns import numbers
@@ -74,15 +81,15 @@ def from_file(name: str, folder: Path) -> tuple[Floats, NDArray[Any]]:
     return features, np.array([str(one) for one in table.column(label).to_pylist()])
 
 
-def from_openml(name: str) -> tuple[Floats, NDArray[Any]]:
-    """Return features and labels from OpenML, or from its cache on this machine."""
+def fetch(name: str) -> tuple[Floats, NDArray[Any]]:
+    """Return features and labels from OpenML, or from the cache that scikit-learn keeps of it."""
     from urllib.error import URLError
 
     from sklearn.datasets import fetch_openml
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a retry, and of a network that is missing: the error says it
+            warnings.simplefilter("ignore")  # about retries and a missing network; the error says the same
             found = fetch_openml(name=name, version=VERSION, as_frame=False, parser="liac-arff", n_retries=1)
     except (URLError, OSError, ValueError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
@@ -93,7 +100,7 @@ def from_openml(name: str) -> tuple[Floats, NDArray[Any]]:
 
 
 def checksum(dataset: Dataset) -> str:
-    """Return 16 digits that tell whether values, labels and their order are the same, whatever file they came from.
+    """Return 16 digits that are the same if values, labels and their order are, whatever file they came from.
 
     >>> checksum(Dataset("two rows", np.array([[1.0], [2.0]]), np.array(["a", "b"])))
     '0ebb64510c89bcf1'

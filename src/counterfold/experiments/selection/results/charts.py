@@ -1,4 +1,4 @@
-"""The benchmark of selection in pictures: ratios to the best fixed method, coverage, and errors by verdict."""
+"""The benchmark of selection as pictures: ratios to the best simple method, coverage, and errors by verdict."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,12 +7,22 @@ from typing import Any, get_args
 import numpy as np
 
 from counterfold.diagnostics import Verdict
-from counterfold.experiments.drawing import pyplot, saved
-from counterfold.experiments.runner import Row
-from counterfold.experiments.scoring import ALL, ENOUGH_ROWS, GOOD, LARGE_ERROR, LEVEL, NOT_GOOD, Coverage, Score, error
-from counterfold.experiments.selection import DEFAULT
+from counterfold.experiments.files import Row
+from counterfold.experiments.results.pictures import load_pyplot, save_picture
+from counterfold.experiments.selection.methods import DEFAULT
+from counterfold.experiments.selection.results.scoring import (
+    ALL,
+    ENOUGH_ROWS,
+    GOOD,
+    LARGE_ERROR,
+    LEVEL,
+    NOT_GOOD,
+    Coverage,
+    Score,
+    error,
+)
 
-MAIN = {
+STYLES = {
     "IPS": ("x", "#888888"),
     "SNIPS": ("+", "#888888"),
     "DM": ("v", "#bbbbbb"),
@@ -23,19 +33,20 @@ MAIN = {
     "OPERA": ("o", "#cc79a7"),
     DEFAULT: ("D", "#0b3c8c"),
 }
-"""The methods that are drawn, each with its marker and colour: plain ones grey, the default above all others."""
+"""The marker and the colour of each method that is drawn."""
 
-COLOURS = dict(zip(get_args(Verdict), ("#2166ac", "#e69f00", "#b2182b"), strict=True))
-GROUPS = {GOOD: (COLOURS["good"], -0.15, "o"), NOT_GOOD: (COLOURS["caution"], 0.15, "s")}
+VERDICT_COLOURS = dict(zip(get_args(Verdict), ("#2166ac", "#e69f00", "#b2182b"), strict=True))
+COVERAGE_STYLES = {GOOD: (VERDICT_COLOURS["good"], -0.15, "o"), NOT_GOOD: (VERDICT_COLOURS["caution"], 0.15, "s")}
+"""The colour, the vertical shift and the marker of each group of answers."""
 
 
-def ratios(scores: Sequence[Score], path: Path) -> list[Path]:
+def draw_ratios(scores: Sequence[Score], path: Path) -> list[Path]:
     """Draw the ratio of each main method's mean squared error to that of the best fixed or theory-tuned one."""
     from matplotlib import ticker
 
     families = list(dict.fromkeys(score.family for score in scores))
-    canvas, place = listed(families)
-    for method, (marker, colour) in MAIN.items():
+    canvas, place = make_family_axes(families)
+    for method, (marker, colour) in STYLES.items():
         mine = [score for score in scores if score.method == method]
         own = method == DEFAULT
         if own:
@@ -51,17 +62,17 @@ def ratios(scores: Sequence[Score], path: Path) -> list[Path]:
     place.set_xlabel("mean squared error, as a multiple of that of the family's best fixed or theory-tuned method")
     place.set_title("What choosing costs, or gains; the line is the default's 95 % interval", fontsize=10)
     place.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1.0))
-    return finished(canvas, path)
+    return save_picture(canvas, path)
 
 
-def coverage(lines: Sequence[Coverage], path: Path) -> list[Path]:
+def draw_coverage(lines: Sequence[Coverage], path: Path) -> list[Path]:
     """Draw how often the default's interval holds the truth, with the exact interval of a binomial share."""
     from scipy.stats import binomtest
 
-    shown = [line for line in lines if line.answers_of in GROUPS]
+    shown = [line for line in lines if line.answers_of in COVERAGE_STYLES]
     families = list(dict.fromkeys([ALL, *(line.family for line in shown)]))
-    canvas, place = listed(families)
-    for which, (colour, shift, marker) in GROUPS.items():
+    canvas, place = make_family_axes(families)
+    for which, (colour, shift, marker) in COVERAGE_STYLES.items():
         label: str | None = f"verdict {which}"
         for line in shown:
             if line.answers_of == which:
@@ -76,14 +87,14 @@ def coverage(lines: Sequence[Coverage], path: Path) -> list[Path]:
     place.set_xlabel(f"share of intervals that hold the truth, and of how many; logs of at least {ENOUGH_ROWS} rows")
     place.set_title("Coverage of the default's 95 % interval", fontsize=10)
     place.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.05, 1.0))
-    return finished(canvas, path)
+    return save_picture(canvas, path)
 
 
-def errors(rows: Sequence[Row], path: Path) -> list[Path]:
+def draw_errors(rows: Sequence[Row], path: Path) -> list[Path]:
     """Draw the default's error against the effective rows, by verdict."""
-    canvas, place = pyplot().subplots(figsize=(8, 5))
+    canvas, place = load_pyplot().subplots(figsize=(8, 5))
     own = [row for row in rows if row["kind"] == DEFAULT]
-    for verdict, colour in COLOURS.items():
+    for verdict, colour in VERDICT_COLOURS.items():
         mine = [row for row in own if row["verdict"] == verdict]
         sizes = np.maximum([abs(error(row)) for row in mine], 1e-6)
         effective = np.maximum([row["effective_rows"] for row in mine], 1.0)
@@ -97,12 +108,12 @@ def errors(rows: Sequence[Row], path: Path) -> list[Path]:
     place.set_ylabel("error of the default, in standard deviations of the rewards")
     place.legend(fontsize=8, loc="lower left", markerscale=2)
     place.grid(alpha=0.3)
-    return finished(canvas, path)
+    return save_picture(canvas, path)
 
 
-def listed(families: Sequence[str]) -> tuple[Any, Any]:
-    """Return an empty picture with a line for each family, all together first."""
-    canvas, place = pyplot().subplots(figsize=(9, 1.6 + 0.36 * len(families)))
+def make_family_axes(families: Sequence[str]) -> tuple[Any, Any]:
+    """Return an empty picture with a line for each family; the name of all together is bold."""
+    canvas, place = load_pyplot().subplots(figsize=(9, 1.6 + 0.36 * len(families)))
     place.set_yticks(range(len(families)), families)
     place.get_yticklabels()[families.index(ALL)].set_fontweight("bold")
     place.set_ylim(len(families) - 0.5, -0.5)
@@ -110,9 +121,3 @@ def listed(families: Sequence[str]) -> tuple[Any, Any]:
     place.xaxis.label.set_size(8)
     place.grid(alpha=0.3)
     return canvas, place
-
-
-def finished(canvas: Any, path: Path) -> list[Path]:
-    """Write a picture, and return its files."""
-    canvas.tight_layout()
-    return saved(canvas, path)

@@ -1,0 +1,83 @@
+"""Files of results: a file or folder is written as a whole, or not at all."""
+
+import csv
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from counterfold.errors import DataError
+
+Row = dict[str, Any]
+"""One line of results, by column."""
+
+
+def draft_path(path: Path, mark: str = "") -> Path:
+    """Return the hidden path beside `path` where this process prepares what will take its place."""
+    return path.with_name(f".{os.getpid()}.{mark}{path.name}")
+
+
+def remove_drafts(folder: Path, stem: str) -> None:
+    """Remove the drafts that killed processes left of the files whose names start with `stem`."""
+    for draft in folder.glob(f".[0-9]*.{stem}*"):
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def write_atomically(path: Path) -> Iterator[Path]:
+    """Yield a draft that replaces the file at `path` at the end, so that nobody ever sees half of a file."""
+    draft = draft_path(path)
+    try:
+        yield draft
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def write_folder_atomically(path: Path) -> Iterator[Path]:
+    """Yield a draft that replaces the folder at `path` at the end; if that fails, the old folder comes back."""
+    draft, old = draft_path(path), draft_path(path, "old.")
+    try:
+        draft.mkdir()
+        yield draft
+        if path.exists():
+            path.replace(old)
+        draft.replace(path)
+    finally:
+        if old.exists() and not path.exists():
+            old.replace(path)
+        for folder in (draft, old):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def refuse_unwritable(path: Path, kind: str = "folder") -> Iterator[None]:
+    """Turn an error of the file system into one sentence that names the path."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"`{path}` must be a {kind} that can be written to: {error}.") from None
+
+
+def write_parquet(rows: Sequence[Row], path: Path) -> Path:
+    """Write rows as Parquet, and return the path."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with write_atomically(path) as draft:
+        pq.write_table(pa.Table.from_pylist(list(rows)), draft)
+    return path
+
+
+def write_csv(lines: Sequence[Any], path: Path) -> Path:
+    """Write instances of a dataclass as the lines of a CSV file, and return the path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with write_atomically(path) as draft, draft.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, list(asdict(lines[0])), lineterminator="\n")
+        table.writeheader()
+        table.writerows(asdict(line) for line in lines)
+    return path

@@ -1,0 +1,1 @@
+"""The experiments of "Cross-Validated Off-Policy Evaluation" (Cief, Kveton, Kompan), run again."""

@@ -1,0 +1,97 @@
+"""Benchmark: the benchmark of selection from beginning to end, and the files of its results."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, get_args
+
+from counterfold import checks
+from counterfold.errors import CounterfoldError, DataError
+from counterfold.experiments import code_digest
+from counterfold.experiments.files import Row, refuse_unwritable, write_csv, write_parquet
+from counterfold.experiments.paper import datasets
+from counterfold.experiments.results.pictures import load_pyplot
+from counterfold.experiments.runner import run_tasks
+from counterfold.experiments.selection.experiment import SelectionExperiment
+from counterfold.experiments.selection.results import charts, scoring
+from counterfold.experiments.selection.results.scoring import Alarm, Coverage, Score
+from counterfold.experiments.selection.tasks import KNOWN, PAPER, Part, SelectionTask, list_tasks
+from counterfold.progress import Progress
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a benchmark found, and the files that hold it."""
+
+    scores: list[Score]
+    coverage: list[Coverage]
+    verdicts: list[Alarm]
+    files: list[Path]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers, texts, lists and dictionaries."""
+        return asdict(self) | {"files": [str(file) for file in self.files]}
+
+
+@dataclass(frozen=True, eq=False)
+class Benchmark:
+    """The settings of a run; all files go to the folder `out`, and a restart goes on from there.
+
+    Its journal may hold more problems than a run wants: those of another part, or of a run with more problems.
+    """
+
+    out: Path
+    problems: int = 120
+    part: Part = "held"
+    families: tuple[str, ...] = KNOWN
+    data: Path | None = None
+    seed: int = 0
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the settings before anything is written."""
+        checks.whole(1, problems=self.problems, jobs=self.jobs)
+        checks.whole(0, seed=self.seed)
+        checks.one_of(get_args(Part), part=self.part)
+        for family in self.families:
+            checks.one_of(KNOWN, families=family)
+
+    def prepare(self) -> None:
+        """Load what a run needs, so that what is missing is reported now, not after hours."""
+        load_pyplot()
+        try:
+            for dataset in datasets.NAMES if PAPER in self.families else ():
+                datasets.load_once(dataset, self.data)
+        except CounterfoldError as error:
+            wanted = f"the family `{PAPER}` needs its datasets from `--data`, or to be left out of `--families`"
+            raise DataError(f"{wanted}: {error}") from None
+
+    def run(self, progress: Progress | None = None) -> Results:
+        """Return the scores and the paths of the files, each of which is written as a whole or not at all."""
+        self.prepare()
+        families = [family for family in KNOWN if family in self.families]
+        with refuse_unwritable(self.out):
+            return self._write_results(list_tasks(families, self.problems, self.part), progress)
+
+    def _write_results(self, tasks: Sequence[SelectionTask], progress: Progress | None) -> Results:
+        stem = self.out / "selection"
+        experiment = SelectionExperiment(self.data, self.out / "fits", self.seed)
+        rows = run_tasks(tasks, experiment, stem.with_suffix(".jsonl"), self.settings, self.jobs, progress)
+        scores, coverage, verdicts = scoring.scores(rows), scoring.coverage(rows), scoring.verdicts(rows)
+        files = [
+            write_parquet(rows, stem.with_suffix(".parquet")),
+            write_csv(scores, stem.with_suffix(".csv")),
+            write_csv(coverage, self.out / "selection-coverage.csv"),
+            write_csv(verdicts, self.out / "selection-verdicts.csv"),
+            *charts.draw_ratios(scores, self.out / "selection-ratios"),
+            *charts.draw_coverage(coverage, self.out / "selection-coverage"),
+            *charts.draw_errors(rows, self.out / "selection-errors"),
+        ]
+        return Results(scores, coverage, verdicts, files)
+
+    @property
+    def settings(self) -> Row:
+        """Return what the rows depend on besides their tasks: also the code, because it is what is measured."""
+        what = {"benchmark": "selection", "seed": self.seed}
+        return what | {"version": version("counterfold"), "code": code_digest.digest_package()}

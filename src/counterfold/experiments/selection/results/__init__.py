@@ -1,0 +1,1 @@
+"""Tables and pictures that are made of the rows of an experiment, and cannot change them."""

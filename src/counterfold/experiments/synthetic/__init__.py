@@ -1,0 +1,1 @@
+"""Synthetic logs of any size whose truth is known."""
