@@ -15,11 +15,11 @@ import pytest
 from scipy import stats
 
 import counterfold as cf
+from counterfold.cli.synth import parse_size as size
 from counterfold.experiments import synthetic_file
 from counterfold.experiments.synthetic import EXPLORATION, Synthetic, effects
 from counterfold.experiments.synthetic_file import Destination, truth_of, write
 from counterfold.progress import bar
-from counterfold.synthesis import size
 
 COMMAND = [sys.executable, "-c", "from counterfold.cli import main; main()", "synth"]
 

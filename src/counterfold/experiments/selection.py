@@ -64,8 +64,8 @@ JOINT: dict[str, Selector] = {"OCV_IPS": OCV(IPS()), "OCV_DR": OCV(DR())}
 AMONG_PLAIN: dict[str, Selector] = {"OPERA": OPERA(), "KFoldCV_DR": KFoldCV(DR(), 10)}
 """What chooses among the five estimators without parameters."""
 
-SHOWING = ("scoring.py", "charts.py", "drawing.py", "summary.py", "benching.py", "cli.py")
-"""Files that rows do not depend on, besides those of the folder `report`."""
+SHOWING = ("scoring.py", "charts.py", "drawing.py", "summary.py")
+"""Files that rows do not depend on, besides those of the folders `cli` and `report`."""
 
 
 class Case(NamedTuple):
@@ -273,6 +273,6 @@ def code() -> str:
     digest = hashlib.sha256()
     folder = Path(counterfold.__file__).parent
     for file in sorted(folder.rglob("*.py")):
-        if file.parent.name != "report" and file.name not in SHOWING:
+        if file.parent.name not in {"cli", "report"} and file.name not in SHOWING:
             digest.update(file.relative_to(folder).as_posix().encode() + file.read_bytes())
     return digest.hexdigest()[:16]
