@@ -53,7 +53,7 @@ def waves(rng, rows):
 
 def errors(log, target, truth, seed):
     """Yield the squared errors of each way to choose a bandwidth."""
-    usual = kernels.rule_of_thumb(log.dose)
+    usual = kernels.choose_bandwidth(log.dose)
     for multiple in MULTIPLES[:-1]:
         selector = cf.OCV(validator=cf.KernelDR(multiple * usual))
         result = cf.evaluate(log, target, selector=selector, seed=seed, progress=False)

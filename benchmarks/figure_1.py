@@ -19,7 +19,7 @@ from rich.table import Table
 from counterfold.experiments.paper.datasets import NAMES
 from counterfold.experiments.paper.experiment import PaperExperiment
 from counterfold.experiments.paper.tasks import PaperTask
-from counterfold.pool import one_blas_thread
+from counterfold.pool import limit_blas
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 import reference
@@ -48,7 +48,7 @@ def main():
             task = PaperTask(dataset, 1.0, 10.0)
             problem = experiment.draw_problem(task)
             start = time.perf_counter()
-            with one_blas_thread():
+            with limit_blas():
                 found = {row["method"]: row["chosen"] for row in experiment.try_methods(problem, task)}
             middle = time.perf_counter()
             draw = np.random.default_rng(0)

@@ -1,7 +1,7 @@
 """The joint task of the paper against the naive loop of the tests: how many times faster, and is the choice the same?
 
 The log has the size of optdigits (2,810 rows, 64 columns, 10 actions) and is made from scikit-learn's digits,
-resampled with noise; `candidates="paper"`, K = 10, IPS and DR as validators. Everything is timed in one run: the figure
+resample_rows with noise; `candidates="paper"`, K = 10, IPS and DR as validators. Everything is timed in one run: the figure
 to trust is the ratio. Both sides use the same splits, with ratios rounded as by default; the last column compares the
 losses of every twentieth candidate without rounding. `--every 10` runs the naive loop on every tenth candidate only and
 scales its time up.

@@ -18,7 +18,7 @@ import counterfold as cf
 from counterfold.candidates import gathered
 from counterfold.experiments.synthetic.file import Destination, write_log
 from counterfold.experiments.synthetic.generator import Synthetic
-from counterfold.pool import Pool, one_blas_thread
+from counterfold.pool import Pool, limit_blas
 from counterfold.target import as_target
 from measuring import TINY
 
@@ -168,7 +168,7 @@ def naive(folder, validator, splits, every):
     some = candidates[::every]
 
     def looped():
-        with one_blas_thread():
+        with limit_blas():
             reference.algorithm_1(data, map(pair, some), judge, orders, ALPHA, STEP)
         return {"candidates": len(candidates), "scale": len(candidates) / len(some)}
 

@@ -7,11 +7,11 @@ import counterfold as cf
 import reference
 from counterfold import registry
 from counterfold.estimators._caps import caps_below, excess_sums
-from counterfold.estimators._mixture import Mixture
+from counterfold.selectors._mixture import Mixture
 from counterfold.estimators.base import Estimator
-from counterfold.parting import Neighbours, Scattered
+from counterfold.partition import Consecutive, ByNumber
 from counterfold.pool import Pool
-from counterfold.sums import Sums, bucketed, summed, values
+from counterfold.sums import Sums, sum_buckets, sum_by_bucket, values
 from problems import dose_rows, rows_of
 
 NAMES = registry.names("estimators")
@@ -39,7 +39,7 @@ def test_sums_over_parts_are_those_of_the_terms(family):
     rows, estimators = family
     part = np.sort(np.arange(97) % 5)
     starts = np.flatnonzero(np.diff(part, prepend=-1))
-    for parts in (Neighbours(starts, 97), Scattered(part, 5)):
+    for parts in (Consecutive(starts, 97), ByNumber(part, 5)):
         found = type(estimators[0]).sums(estimators, rows, parts)
         for one, mine in zip(estimators, found, strict=True):
             np.testing.assert_allclose(mine, naive(one, rows, part), rtol=1e-10, atol=1e-10)
@@ -49,10 +49,10 @@ def test_the_value_follows_from_means_of_terms_and_so_do_contributions(family):
     rows, estimators = family
     for one in estimators:
         terms = one.terms(rows)
-        assert one.of_means(terms.mean(axis=1, keepdims=True))[0] == pytest.approx(
+        assert one.combine_means(terms.mean(axis=1, keepdims=True))[0] == pytest.approx(
             one.value(rows), rel=1e-10, abs=1e-12
         )
-        constant, factors = one.weighing(terms.mean(axis=1))
+        constant, factors = one.linearise(terms.mean(axis=1))
         np.testing.assert_allclose(constant + factors @ terms, one.contributions(rows), rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(values(estimators, rows), [one.value(rows) for one in estimators], rtol=1e-9, atol=1e-11)
 
@@ -69,7 +69,7 @@ def test_terms_of_a_row_depend_on_nothing_else_unless_said_otherwise(family):
 
 
 def test_scattered_parts_may_be_empty_and_rows_in_any_order():
-    parts = Scattered(np.array([2, 0, 2]), 4)
+    parts = ByNumber(np.array([2, 0, 2]), 4)
     np.testing.assert_array_equal(parts.sizes, [1, 0, 2, 0])
     np.testing.assert_array_equal(parts.sums(np.array([[1.0, 2.0, 4.0]])), [[2, 0, 5, 0]])
 
@@ -79,13 +79,13 @@ def test_rows_may_come_in_any_order_and_any_pieces(number):
     rows = rows_of(reference.random_data(5, rows=300))
     estimators = [cf.SNIPS(), cf.DR(), *cf.CAB.candidates(rows), *cf.IPSLambda.candidates(rows)][:number]
     bucket = np.random.default_rng(0).integers(7, size=300)
-    whole = summed(rows, estimators, bucket, 7)
+    whole = sum_by_bucket(rows, estimators, bucket, 7)
     order = np.random.default_rng(1).permutation(300)
-    mixed = summed(rows.take(order, lambda: rows.q[order]), estimators, bucket[order], 7)
+    mixed = sum_by_bucket(rows.take(order, lambda: rows.q[order]), estimators, bucket[order], 7)
     np.testing.assert_allclose(mixed.terms, whole.terms, rtol=1e-10, atol=1e-12)
     np.testing.assert_array_equal(mixed.sizes, np.bincount(bucket, minlength=7))
     two = [
-        summed(rows.take(part, lambda part=part: rows.q[part]), estimators, bucket[part], 7)
+        sum_by_bucket(rows.take(part, lambda part=part: rows.q[part]), estimators, bucket[part], 7)
         for part in (slice(0, 120), slice(120, 300))
     ]
     np.testing.assert_allclose((two[0] + two[1]).terms, whole.terms, rtol=1e-10, atol=1e-12)
@@ -95,14 +95,14 @@ def test_a_bucket_may_lie_across_several_looks_at_the_rows(monkeypatch):
     rows = rows_of(reference.random_data(5, rows=300))
     estimators = [cf.SNIPS(), *cf.CAB.candidates(rows)]
     bucket = np.random.default_rng(0).integers(7, size=300)
-    whole = summed(rows, estimators, bucket, 7)
+    whole = sum_by_bucket(rows, estimators, bucket, 7)
     monkeypatch.setattr("counterfold.sums.NEAR", 20)
-    np.testing.assert_allclose(summed(rows, estimators, bucket, 7).terms, whole.terms, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(sum_by_bucket(rows, estimators, bucket, 7).terms, whole.terms, rtol=1e-10, atol=1e-12)
 
 
 def test_units_without_rows_are_left_out():
     rows = rows_of(reference.random_data(5, rows=50))
-    sums = summed(rows, [cf.IPS()], np.arange(50) % 3 * 2, 8).occupied
+    sums = sum_by_bucket(rows, [cf.IPS()], np.arange(50) % 3 * 2, 8).occupied
     assert len(sums) == 3
     assert sums.estimate("IPS", cf.IPS()).value == pytest.approx(cf.IPS().value(rows))
 
@@ -111,7 +111,7 @@ def test_an_estimate_from_units_has_the_error_of_groups():
     data = reference.random_data(8, rows=200)
     group = np.arange(200) % 23
     rows = rows_of(data, group=group)
-    sums = bucketed(rows, [cf.SNIPS(), cf.DR()], Pool(1))
+    sums = sum_buckets(rows, [cf.SNIPS(), cf.DR()], Pool(1))
     for one in (cf.SNIPS(), cf.DR()):
         exact = cf.Estimate("exact", one.contributions(rows), rows.groups)
         found = sums.estimate("found", one)
@@ -124,7 +124,7 @@ def test_an_estimate_from_units_has_the_error_of_groups():
 def test_errors_are_those_of_estimates():
     rows = rows_of(reference.random_data(6, rows=97), group=np.arange(97) // 4)
     estimators = [cf.IPS(), cf.SNIPS(), cf.DM(), Mixture((cf.SNIPS(), cf.SNDR()), (0.3, 0.7)), cf.SNDR()]
-    sums = bucketed(rows, [one for one in estimators if not isinstance(one, Mixture)], Pool(1))
+    sums = sum_buckets(rows, [one for one in estimators if not isinstance(one, Mixture)], Pool(1))
     expected = [sums.estimate(one.name, one).stderr for one in estimators]
     np.testing.assert_allclose(sums.errors(estimators), expected, rtol=1e-12)
 
@@ -132,14 +132,14 @@ def test_errors_are_those_of_estimates():
 def test_the_sum_of_a_mixture_is_that_of_its_parts():
     rows = rows_of(reference.random_data(9, rows=80))
     parts = cf.IPS(), cf.DM(), cf.SNIPS()
-    sums = bucketed(rows, parts, Pool(1))
+    sums = sum_buckets(rows, parts, Pool(1))
     found = sums.estimate("mixture", Mixture(parts, (0.25, 0.75, 0.0)))
     assert found.value == pytest.approx(0.25 * cf.IPS().value(rows) + 0.75 * cf.DM().value(rows))
 
 
 def test_many_rows_fall_into_buckets_at_random():
     rows = rows_of(reference.random_data(5, rows=5000))
-    sums = bucketed(rows, [cf.IPS()], Pool(2))
+    sums = sum_buckets(rows, [cf.IPS()], Pool(2))
     assert len(sums) > 1000
     assert sums.sizes.sum() == 5000
     assert sums.estimate("IPS", cf.IPS()).value == pytest.approx(cf.IPS().value(rows))
@@ -165,7 +165,7 @@ def test_the_excess_over_all_caps_against_one_at_a_time(caps):
     target[:5], logging[2:9, 1] = np.eye(4)[np.arange(5) % 4], 0.0
     q = rng.normal(size=(60, 4))
     part = np.sort(rng.integers(3, size=60))
-    found = excess_sums(target, logging, q, caps, Scattered(part, 3))
+    found = excess_sums(target, logging, q, caps, ByNumber(part, 3))
     for cap, line in zip(caps, found, strict=True):
         expected = np.zeros(3)
         for row in range(60):
@@ -224,8 +224,8 @@ def test_ocv_without_refits_against_a_naive_loop(validator):
 
 def test_folds_of_units_against_a_naive_loop():
     _, rows = data_of_buckets(2)
-    sums = bucketed(rows, CANDIDATES, Pool(1))
-    scores = cf.KFoldCV(cf.DR(), folds=7).summed_scores(sums, CANDIDATES, np.random.default_rng(3))
+    sums = sum_buckets(rows, CANDIDATES, Pool(1))
+    scores = cf.KFoldCV(cf.DR(), folds=7).score_sums(sums, CANDIDATES, np.random.default_rng(3))
     fold = np.random.default_rng(3).permutation(np.arange(40) * 7 // 40)[rows.groups]
     for candidate, score in zip(CANDIDATES, scores, strict=True):
         losses = []
@@ -235,15 +235,15 @@ def test_folds_of_units_against_a_naive_loop():
             losses.append((guess - cf.DR().value(rows.take(rest, lambda rest=rest: rows.q[rest]))) ** 2)
         assert score == pytest.approx(np.mean(losses), rel=1e-8)
     with pytest.raises(cf.ParameterError, match=r"`folds` must be at most the number of rows or groups \(40\), got 41"):
-        cf.KFoldCV(folds=41).summed_scores(sums, CANDIDATES, np.random.default_rng(3))
+        cf.KFoldCV(folds=41).score_sums(sums, CANDIDATES, np.random.default_rng(3))
 
 
 def test_slope_needs_nothing_but_values_and_errors():
     _, rows = data_of_buckets(3)
-    sums = bucketed(rows, CANDIDATES, Pool(1))
+    sums = sum_buckets(rows, CANDIDATES, Pool(1))
     rng = np.random.default_rng(0)
     np.testing.assert_array_equal(
-        cf.SLOPE().summed_scores(sums, CANDIDATES, rng), cf.SLOPE().scores(rows, CANDIDATES, rng, Pool(1))
+        cf.SLOPE().score_sums(sums, CANDIDATES, rng), cf.SLOPE().scores(rows, CANDIDATES, rng, Pool(1))
     )
 
 
@@ -251,8 +251,8 @@ def test_slope_needs_nothing_but_values_and_errors():
 def test_opera_on_units_against_a_naive_loop(centre):
     _, rows = data_of_buckets(4)
     opera = cf.OPERA(None if centre == "own" else cf.DR(), replicates=9, centre=centre)
-    sums = bucketed(rows, CANDIDATES, Pool(1))
-    selection = opera.summed_selection(sums, CANDIDATES, np.random.default_rng(2))
+    sums = sum_buckets(rows, CANDIDATES, Pool(1))
+    selection = opera.select_from_sums(sums, CANDIDATES, np.random.default_rng(2))
     drawn = np.random.default_rng(2).multinomial(40, np.full(40, 1 / 40), size=9)
     for place, candidate in enumerate(CANDIDATES):
         middle = (candidate if centre == "own" else cf.DR()).value(rows)
@@ -271,7 +271,7 @@ def test_other_selectors_say_that_they_need_rows():
         "theory",
     }
     with pytest.raises(NotImplementedError, match="Theory needs rows"):
-        cf.Theory().summed_scores(None, [], None)
+        cf.Theory().score_sums(None, [], None)
 
 
 def test_refit_must_be_true_or_false():
@@ -281,5 +281,5 @@ def test_refit_must_be_true_or_false():
 
 def test_sums_show_no_thousands_of_numbers():
     rows = rows_of(reference.random_data(5, rows=50))
-    assert len(repr(Sums.of(rows, [cf.IPS()], Neighbours.all(50)))) < 200
+    assert len(repr(Sums.of(rows, [cf.IPS()], Consecutive.all(50)))) < 200
     assert Estimator.has_grid() is False

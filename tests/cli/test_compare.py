@@ -32,6 +32,13 @@ def test_differences_to_the_log_and_to_another_target(compared, engine):
     assert there["stderr"] == pytest.approx(back["stderr"])
 
 
+def test_compare_answers_as_evaluate_does_with_the_same_options(compared, run, save):
+    options = ("--validator", "ips", "--splits", "4", "--candidates", "ips,dr")
+    code, out, _ = run("evaluate", save(), *options, "--json")
+    assert code == 0
+    assert compared(*options)["evaluations"] == json.loads(out)["evaluations"]
+
+
 def test_a_baseline_must_be_one_of_several_targets(run, save):
     code, out, err = run("compare", save(), "--baseline", "pi")
     assert (code, out, err) == (2, "", "Error: `baseline` must be one of the targets, target, got pi.\n")

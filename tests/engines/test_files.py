@@ -38,7 +38,7 @@ def test_a_huge_row_group_is_read_in_pieces(path, monkeypatch):
 
 def test_a_small_sample_of_many_pieces(tmp_path, monkeypatch):
     pa.parquet.write_table(made(ROWS), tmp_path / "log.parquet", row_group_size=100)
-    monkeypatch.setattr("counterfold.streaming.sample_size", lambda _: 50)
+    monkeypatch.setattr("counterfold.engines.passes.plan.sample_size", lambda _: 50)
     found = both(tmp_path / "log.parquet", candidates=["dr", "switch-dr"])
     values = [[one.value for one in result.table[:1]] for result in found]
     assert values[0] == pytest.approx(values[1])

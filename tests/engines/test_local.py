@@ -29,7 +29,7 @@ def test_the_default_selector_gives_the_answer_of_memory(model, candidates, rows
 
 
 def test_the_ladder_of_a_sorted_log_knows_all_weights(table, save_table, monkeypatch):
-    monkeypatch.setattr("counterfold.streaming.HEAD", 500)
+    monkeypatch.setattr("counterfold.engines.passes.plan.HEAD", 500)
     probs, logged = (np.array(table.column(name).to_pylist()) for name in ("target", "propensity"))
     weights = probs[np.arange(ROWS), table.column("action").to_numpy()] / logged
     path = save_table(table.take(np.argsort(weights)))
@@ -217,7 +217,7 @@ def test_objects_need_not_name_every_action(table, tmp_path):
 def test_many_actions_are_worked_on_fewer_rows_at_a_time(table, save_table, monkeypatch):
     path = save_table(table, row_group_size=3000)
     whole = both(path)
-    monkeypatch.setattr("counterfold.tally.NUMBERS", 1)
+    monkeypatch.setattr("counterfold.engines.passes.last.NUMBERS", 1)
     monkeypatch.setattr("counterfold.sums.NUMBERS", 1)
     cut = both(path)
     same(whole[0], cut[0])

@@ -9,9 +9,9 @@ import pytest
 
 import counterfold as cf
 from counterfold import engines
-from counterfold.answers import evaluated
+from counterfold.evaluation import evaluated
 from counterfold.arrays import scattered
-from counterfold.models._streamed import fitted_on
+from counterfold.models._streamed import fit_on_sample
 from counterfold.models.base import Examples, TrainedModel
 from counterfold.question import Question
 from counterfold.readers.parquet import Parquet
@@ -213,7 +213,7 @@ def test_a_model_on_the_sample_never_sees_the_groups_it_predicts():
     ids = np.arange(200)
     groups = ids // 10
     rows = Examples(ids, groups, np.empty((200, 0)), ids % 2, groups.astype(float), np.empty((200, 0)), np.ones(200), 2)
-    model = fitted_on(rows, Means())
+    model = fit_on_sample(rows, Means())
     seen = model.predictions(rows)[:, 0]
     fold = scattered(groups) % 5
     assert seen == pytest.approx([groups[fold != mine].mean() for mine in fold])

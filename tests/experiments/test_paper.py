@@ -12,7 +12,7 @@ import reference
 from counterfold.experiments import paper
 from counterfold.experiments.classification import Classification
 from counterfold.experiments.datasets import NAMES
-from counterfold.experiments.figures import FIGURES, Piece, pieces, three, tuned
+from counterfold.experiments.figures import FIGURES, Piece, pieces, three, tune
 from counterfold.experiments.paper import Experiment
 from counterfold.experiments.reproduction import Reproduction
 from problems import estimate_as_paper, evaluate_as_paper, rows_of
@@ -194,7 +194,7 @@ def test_the_protocol_is_that_of_the_paper():
 def test_families_run_from_high_to_low_variance():
     rows = rows_of(reference.random_data(0, rows=300, binary=True))
     assert three(rows)[""] == [cf.IPS(), cf.DR(), cf.DM()]
-    for name, family in tuned(rows).items():
+    for name, family in tune(rows).items():
         if name in ("TruncatedIPS", "IPSLambda"):
             spreads = [one.contributions(rows).var() for one in family]
             assert spreads[0] > spreads[-1]

@@ -91,7 +91,7 @@ def test_ridge_on_constant_and_missing_actions():
 def test_halves_are_what_refitting_each_half_gives(model):
     rows = rows_of(reference.random_data(5, rows=80, binary=True), model)
     cuts = [1, 2, 15, 40, 41, 70, 79]
-    for cut, (before, after) in zip(cuts, rows.halves(cuts), strict=True):
+    for cut, (before, after) in zip(cuts, rows.split_at(cuts), strict=True):
         near(before.q, rows.take(np.arange(cut)).q)
         near(after.q, rows.take(np.arange(cut, 80)).q)
 
@@ -99,7 +99,7 @@ def test_halves_are_what_refitting_each_half_gives(model):
 def test_halves_may_be_used_one_sided_and_in_any_order():
     rows = rows_of(reference.random_data(6, rows=80))
     cuts = [10, 30, 60]
-    pairs = rows.halves(cuts)
+    pairs = rows.split_at(cuts)
     near(next(pairs)[1].q, rows.take(slice(10, None)).q)
     before, after = next(pairs)
     near(after.q, rows.take(slice(30, None)).q)

@@ -43,12 +43,12 @@ def test_shared_ridge_is_chosen_by_how_it_predicts():
     """Actions that do not differ are drawn together, those that do are not."""
     data = reference.random_data(7, rows=400)
     examples = rows_of(data).examples
-    found = cf.SharedRidge().tuned(examples)
+    found = cf.SharedRidge().tune(examples)
     assert (found.alpha, found.common) == reference.shared_penalties(data, range(400))
     data.r = data.x[:, 0] + np.random.default_rng(0).normal(size=400)
-    together = cf.SharedRidge().tuned(rows_of(data).examples).alpha
+    together = cf.SharedRidge().tune(rows_of(data).examples).alpha
     data.r = data.x[:, 0] * (data.a - 1.5) * 10 + np.random.default_rng(0).normal(size=400)
-    apart = cf.SharedRidge().tuned(rows_of(data).examples).alpha
+    apart = cf.SharedRidge().tune(rows_of(data).examples).alpha
     assert apart == 1.0
     assert together >= 100.0
 
@@ -58,14 +58,14 @@ def test_shared_ridge_is_tuned_on_the_same_folds_whether_rows_are_there_or_gone(
     seen = []
 
     class Watched(cf.SharedRidge):
-        def tuned_on(self, folds):
+        def tune_on_folds(self, folds):
             seen.append(folds)
-            return super().tuned_on(folds)
+            return super().tune_on_folds(folds)
 
     examples = rows_of(reference.random_data(8, rows=200)).examples
     stream = ModelStream(Watched(), folds, Scaling.of(examples.context), 4)
     stream.fitted(stream.sums(examples))
-    Watched().tuned(examples)
+    Watched().tune(examples)
     near(*seen)
 
 
@@ -86,10 +86,10 @@ def test_shared_ridge_follows_a_shift_of_the_rewards():
 @pytest.mark.parametrize("level", [1e7, 1e9, -1e12])
 def test_shared_ridge_has_the_same_penalties_where_rewards_vary_little_around_a_large_number(level):
     data = reference.random_data(9, rows=400)
-    before = cf.SharedRidge().tuned(rows_of(data).examples)
+    before = cf.SharedRidge().tune(rows_of(data).examples)
     data.r = data.r + level
     examples = rows_of(data).examples
-    assert cf.SharedRidge().tuned(examples) == before
+    assert cf.SharedRidge().tune(examples) == before
     stream = ModelStream(cf.SharedRidge(), 1, Scaling.of(examples.context), 4)
     gone = stream.fitted(stream.sums(examples)).predictions(examples)
     np.testing.assert_allclose(gone, before.predictions(examples), rtol=0, atol=1e-12 * abs(level))

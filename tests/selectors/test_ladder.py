@@ -10,7 +10,7 @@ import counterfold as cf
 import reference
 from counterfold import registry
 from counterfold.estimators._ratio import share_grid
-from counterfold.parting import Neighbours
+from counterfold.partition import Consecutive
 from counterfold.sums import Sums
 from problems import log_of, rows_of
 
@@ -63,14 +63,14 @@ def test_jackknifed_against_a_loop(group):
     data = reference.random_data(1, rows=30)
     q = reference.ridge(data, 1e-3)
     units = np.arange(30) // (group or 1)
-    parts = Neighbours(np.flatnonzero(np.diff(units, prepend=-1)), 30)
+    parts = Consecutive(np.flatnonzero(np.diff(units, prepend=-1)), 30)
     names = ["ips", "snips", "dm", "dr", "sndr", "truncated-snips", "truncated-sndr"]
     formulas = [reference.FORMULAS[name] for name in names]
     estimators = [
         *(cf.IPS(), cf.SNIPS(), cf.DM(), cf.DR(), cf.SNDR(), cf.TruncatedSNIPS(1.2)),
         cf.TruncatedSNDR(0.7),
     ]
-    values, moves = Sums.of(rows_of(data, q), estimators, parts).jackknifed(estimators)
+    values, moves = Sums.of(rows_of(data, q), estimators, parts).jackknife(estimators)
     for value, line, (formula, parameters) in zip(values, moves, formulas, strict=True):
         close(value, np.mean(formula(data, q, **parameters)))
 
@@ -124,7 +124,7 @@ def test_shares_make_a_mean_and_the_answer_is_that_of_the_table(seed):
     assert (shares >= 0).all()
     assert shares.sum() == pytest.approx(1, abs=1e-12)
     close(result.value, shares @ [line.value for line in result.table])
-    assert result.selector == cf.Ladder().settled(rows_of(data, "default"))
+    assert result.selector == cf.Ladder().resolve(rows_of(data, "default"))
 
 
 def test_order_of_rows_does_not_matter():
@@ -205,7 +205,7 @@ def test_a_ladder_that_is_not_settled_settles_itself():
     rows = rows_of(reference.random_data(11))
     grid, judge = default(rows), cf.Ladder()
     assert (
-        judge.scores(rows, grid, rng(), POOL).tolist() == judge.settled(rows).scores(rows, grid, rng(), POOL).tolist()
+        judge.scores(rows, grid, rng(), POOL).tolist() == judge.resolve(rows).scores(rows, grid, rng(), POOL).tolist()
     )
 
 

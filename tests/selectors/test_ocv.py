@@ -190,7 +190,7 @@ def test_splits_keep_groups_together(monkeypatch):
     halves = cf.Rows.halves
 
     def watched(self, cuts):
-        for before, after in halves(self, cuts):
+        for before, after in split_at(self, cuts):
             seen.append((set(before.groups), set(after.groups), len(before) + len(after)))
             yield before, after
 

@@ -5,9 +5,9 @@ import pytest
 
 import counterfold as cf
 import reference
-from counterfold.estimators._mixture import Mixture
-from counterfold.selectors.base import resampled
-from counterfold.selectors.opera import least_error
+from counterfold.selectors._mixture import Mixture
+from counterfold.selectors.base import resample_rows
+from counterfold.selectors.opera import minimise_error
 from problems import log_of, rows_of
 
 POOL = cf.Pool(threads=1)
@@ -51,7 +51,7 @@ def mixed_error(errors, shares):
 def test_no_other_shares_have_less_error(seed):
     draw = np.random.default_rng(seed)
     errors = draw.normal(size=(50, 4)) @ draw.normal(size=(4, 4)) * 10.0 ** draw.integers(-8, 8)
-    shares = least_error(errors)
+    shares = minimise_error(errors)
     assert (shares >= 0).all()
     assert shares.sum() == pytest.approx(1.0)
     least = mixed_error(errors, shares)
@@ -61,19 +61,19 @@ def test_no_other_shares_have_less_error(seed):
 
 def test_independent_errors_give_shares_by_inverse_variance():
     errors = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]]) * [1.0, 2.0]
-    np.testing.assert_allclose(least_error(errors), [0.8, 0.2])
+    np.testing.assert_allclose(minimise_error(errors), [0.8, 0.2])
 
 
 def test_a_repeated_candidate_changes_nothing():
     errors = np.random.default_rng(0).normal(size=(40, 3))
     repeated = np.column_stack([errors, errors[:, 1]])
-    alone, both = least_error(errors), least_error(repeated)
+    alone, both = minimise_error(errors), minimise_error(repeated)
     np.testing.assert_allclose([both[0], both[1] + both[3], both[2]], alone, atol=1e-9)
 
 
 def test_errors_of_zero_take_everything():
-    assert least_error(np.zeros((5, 2))).sum() == pytest.approx(1.0)
-    np.testing.assert_allclose(least_error(np.column_stack([np.zeros(5), np.ones(5)])), [1.0, 0.0])
+    assert minimise_error(np.zeros((5, 2))).sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(minimise_error(np.column_stack([np.zeros(5), np.ones(5)])), [1.0, 0.0])
 
 
 def test_the_answer_is_the_mixture_of_the_table():
@@ -167,11 +167,11 @@ def test_samples_keep_groups_whole():
     data = reference.random_data(3, rows=100)
     group = np.random.default_rng(0).integers(12, size=100)
     rows = rows_of(data, group=group)
-    sample = resampled(rows, rng())
+    sample = resample_rows(rows, rng())
     counts = np.bincount(sample, minlength=100)
     for number in range(12):
         assert len(set(counts[group == number])) == 1
-    assert len(set(resampled(rows_of(data), rng()))) < 100
+    assert len(set(resample_rows(rows_of(data), rng()))) < 100
 
 
 @pytest.mark.parametrize("make", [lambda: cf.PseudoTarget(replicates=0), lambda: cf.OPERA(replicates=1)])

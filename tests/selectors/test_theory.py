@@ -19,7 +19,7 @@ def scores(rows, candidates, **settings):
     return cf.Theory(**settings).scores(rows, candidates, np.random.default_rng(0), POOL)
 
 
-def tuned(data, name, **settings):
+def tune(data, name, **settings):
     return evaluate_as_paper(log_of(data), data.target, name, cf.Theory(**settings)).estimator
 
 
@@ -30,7 +30,7 @@ def variance(contributions):
 
 def test_truncated_ips_takes_the_root_of_the_number_of_rows():
     for rows in (60, 143):
-        assert tuned(reference.random_data(0, rows=rows), "truncated-ips").max_weight == math.sqrt(rows)
+        assert tune(reference.random_data(0, rows=rows), "truncated-ips").max_weight == math.sqrt(rows)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -58,14 +58,14 @@ def test_bounds_against_naive_loops(name, seed):
         contributions = formula(data, q, parameter)
         expected.append(variance(contributions) + (bias / 150) ** 2)
     np.testing.assert_allclose(scores(rows, grid), expected, rtol=1e-9)
-    assert tuned(data, name) == grid[int(np.argmin(expected))]
+    assert tune(data, name) == grid[int(np.argmin(expected))]
 
 
 @pytest.mark.parametrize("delta", [0.95, 0.05])
 @pytest.mark.parametrize("seed", range(5))
 def test_ips_lambda_solves_its_equation(seed, delta):
     data = reference.random_data(seed, rows=150)
-    mix = tuned(data, "ips-lambda", delta=delta).mix
+    mix = tune(data, "ips-lambda", delta=delta).mix
     left = 0.0
     for w in data.weights():
         left += ((1 - mix) * w ** (150**0.25) + mix) ** (2 / 150**0.25)
@@ -77,7 +77,7 @@ def test_ips_lambda_solves_its_equation(seed, delta):
 def test_ips_lambda_survives_weights_of_zero_and_weights_whose_powers_overflow():
     data = reference.random_data(1, rows=100)
     data.target[:50] = np.eye(4)[(data.a[:50] + 1) % 4]
-    assert 0 < tuned(data, "ips-lambda").mix < 1
+    assert 0 < tune(data, "ips-lambda").mix < 1
     right = 2 * math.log(1 / 0.95) / 300
     assert solved(np.full(100, 1e30), 0.95) ** 2 * 1e60 == pytest.approx(right, rel=1e-9)
     nothing = solved(np.zeros(100), 0.95)

@@ -40,7 +40,7 @@ def same(memory, local, exact=1e-9):
     errors = [[one.stderr for one in result.table] for result in (local, memory)]
     np.testing.assert_allclose(*errors, rtol=0.15)
     assert 0.4 < local.stderr / memory.stderr < 2.5  # the noise of a fitted model is itself known roughly
-    alike = asdict(local.diagnostics), asdict(memory.diagnostics)
+    alike = local.diagnostics.to_dict(), memory.diagnostics.to_dict()
     for name in ("rows", "effective_rows", "largest_weight", "largest_share", "mean_weight"):
         assert alike[0][name] == pytest.approx(alike[1][name], rel=exact)
     for name in ("unsupported_rows", "reward_low", "reward_high", "verdict"):

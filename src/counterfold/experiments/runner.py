@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 from counterfold.errors import DataError, ParameterError
 from counterfold.experiments.files import Row, remove_drafts
-from counterfold.pool import one_blas_thread
+from counterfold.pool import limit_blas
 from counterfold.progress import Progress
 
 Work = Callable[[Any], list[Row]]
@@ -103,7 +103,7 @@ def lock_journal(file: TextIO, journal: Path) -> None:
 def compute_rows(tasks: Sequence[Any], work: Work, jobs: int) -> Iterator[tuple[Any, list[Row]]]:
     """Yield each task with its rows, as soon as they are known."""
     if jobs == 1 or len(tasks) < 2:
-        with one_blas_thread():
+        with limit_blas():
             for task in tasks:
                 yield task, work(task)
         return
@@ -124,7 +124,7 @@ def compute_rows(tasks: Sequence[Any], work: Work, jobs: int) -> Iterator[tuple[
 
 def work_on_one_thread(work: Work, task: Any) -> list[Row]:
     """Return the rows of a task, computed on one thread."""
-    with one_blas_thread():
+    with limit_blas():
         return work(task)
 
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from counterfold.errors import DataError
-from counterfold.log import Log
 from counterfold.readers import read_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from counterfold.log import Log
     from counterfold.tables.layout import Layout
 
 
@@ -30,7 +30,7 @@ def read_log(  # noqa: PLR0913 (a log has many parts)
     logger_probs: str | None = None,
     dose: str | None = None,
     ignore: Sequence[str] = ("target",),
-) -> Log:
+) -> "Log":
     """Return the log in a file or data frame.
 
     Every role is looked for in the column of that very name, or in the one that you name. `dose` takes the place of
@@ -68,12 +68,18 @@ def read_log(  # noqa: PLR0913 (a log has many parts)
     ).read()
 
 
+def _make_column(help_: str, show_default: str = "", *, default: str | None = None) -> Any:
+    """Return a field that takes the name of a column, with the texts of its option on the command line."""
+    return field(default=default, metadata={"metavar": "COLUMN", "help": help_, "show_default": show_default or True})
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogScan:
     """A log that is not read yet: a file, a folder of Parquet files or a data frame, and which columns hold what.
 
-    The arguments are those of `read_log`. `evaluate` reads it into memory if it fits, and otherwise a few rows at a
-    time; its targets are then names of columns, or functions of the context.
+    The arguments are those of `read_log`; each field with metadata is an option of the command line. `evaluate` reads
+    the log into memory if it fits, and otherwise a few rows at a time; its targets are then names of columns, or
+    functions of the context.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf
@@ -82,22 +88,35 @@ class LogScan:
     Log(2 rows, 2 actions, 0 context columns, propensities only)
     """
 
-    source: Any = field(kw_only=False)
-    action: str | None = None
-    reward: str = "reward"
-    propensity: str | None = None
-    logging_probs: str | None = None
-    context: Sequence[str] | None = None
-    group: str | None = None
-    available: str | None = None
-    actions: Sequence[Any] | None = None
-    action_features: Any = None
-    logger: str | None = None
-    logger_probs: str | None = None
-    dose: str | None = None
+    source: Any = field(kw_only=False, metadata={"metavar": "LOG", "help": "A Parquet, CSV, JSON-lines or Arrow file."})
+    action: str | None = _make_column("Column of the logged action.", "action")
+    dose: str | None = _make_column(
+        "Column of the logged dose, such as a price, instead of actions.", "dose, if no action"
+    )
+    reward: str = _make_column("Column of the reward.", default="reward")
+    propensity: str | None = _make_column(
+        "Column of the logged action's probability, or dose's density.", "propensity, if there"
+    )
+    logging_probs: str | None = _make_column("Column of the probabilities of all actions.", "logging_probs, if there")
+    logger: str | None = _make_column(
+        "Column of which of several policies decided.", "logger, if there with logger_probs"
+    )
+    logger_probs: str | None = _make_column(
+        "Columns of the probabilities of each such policy.", "logger_probs, if there"
+    )
+    context: Sequence[str] | None = _make_column("Columns of the context.", "every other numeric column")
+    group: str | None = _make_column("Column of the user or session, kept together.", "group, if there")
+    available: str | None = _make_column("Column of the actions that could be taken.", "available, if there")
+    actions: Sequence[Any] | None = field(
+        default=None,
+        metadata={"metavar": "LABELS", "help": "All actions in the order of the probabilities, with commas."},
+    )
+    action_features: Any = field(
+        default=None, metadata={"metavar": "FILE", "help": "A file with each action's label and numbers about it."}
+    )
     ignore: Sequence[str] = ("target",)
 
-    def read(self) -> Log:
+    def read(self) -> "Log":
         """Return the whole log in memory."""
         table = read_table(self.source)
         return self.layout(table).log(table)

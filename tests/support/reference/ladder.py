@@ -22,7 +22,7 @@ def left_out(say, data, q, units):
     return [math.sqrt((len(names) - 1) / len(names)) * (value - mean) for value in found]
 
 
-def climbed(formula, data, q, units, boldness):
+def climb(formula, data, q, units, boldness):
     """Return the rungs of one ladder, the share of each, and the variance of what is left of the bias."""
     caps = [*share_caps(data.weights()), math.inf]
     outcomes = (
@@ -50,7 +50,7 @@ def climbed(formula, data, q, units, boldness):
 def ladder(data, q, units, boldness):
     """Return shares by (formula, cap), the answer and its error; without predictions there is but one ladder."""
     formulas = [truncated_snips] if q is None else [truncated_snips, truncated_sndr]
-    found = [climbed(formula, data, q, units, boldness) for formula in formulas]
+    found = [climb(formula, data, q, units, boldness) for formula in formulas]
 
     def mixed(one, part, q):
         caps, shares, _ = found[one]

@@ -12,7 +12,7 @@ from counterfold.experiments.paper.experiment import PaperExperiment, rows_of_pr
 from counterfold.experiments.paper.figures import FIGURES, PASIF_NAME
 from counterfold.experiments.paper.tasks import PaperTask
 from counterfold.experiments.paper.trial import Trial
-from counterfold.pool import one_blas_thread
+from counterfold.pool import limit_blas
 from counterfold.progress import Progress
 from counterfold.rows import Rows
 from counterfold.selectors.pasif import PASIF
@@ -71,5 +71,5 @@ def time_methods(problems: Iterator[Rows], *, pasif: bool) -> dict[str, float]:
 def draw_rows(experiment: PaperExperiment, dataset: str, runs: int) -> Iterator[Rows]:
     """Yield the rows of the first run, and then those of all runs."""
     for run in (0, *range(runs)):
-        with one_blas_thread():
+        with limit_blas():
             yield rows_of_problem(experiment.draw_problem(PaperTask(dataset, 1.0, 10.0, run=run)))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfold import registry, words
+from counterfold import messages, registry
 from counterfold.arrays import Floats
 from counterfold.errors import DataError, ParameterError
 
@@ -48,7 +48,7 @@ def load(name: str, folder: Path | None = None) -> Dataset:
     In a file the label is the column `class`, or else the last one. Rows, columns and values must be those of OpenML.
     """
     if name not in NAMES:
-        raise ParameterError(f"unknown dataset `{name}`.{words.nearest(name, NAMES)} Known: {', '.join(NAMES)}.")
+        raise ParameterError(f"unknown dataset `{name}`.{messages.suggest(name, NAMES)} Known: {', '.join(NAMES)}.")
     dataset = Dataset(name, *(fetch(name) if folder is None else read(name, folder)))
     found = checksum(dataset)
     if found != CHECKSUMS[name]:
@@ -69,7 +69,7 @@ def load_once(name: str, folder: Path | None) -> Dataset:
 def read(name: str, folder: Path) -> tuple[Floats, NDArray[Any]]:
     """Return features and labels from the file of that name in a folder."""
     from counterfold.readers import read_table
-    from counterfold.readers._columns import numbers
+    from counterfold.tables.columns import numbers
 
     endings = [ending for reader in registry.names("readers") for ending in registry.find("readers", reader).suffixes]
     paths = [path for ending in endings if (path := folder / f"{name}{ending}").is_file()]

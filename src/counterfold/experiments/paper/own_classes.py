@@ -59,7 +59,7 @@ def add_estimator(sets: CandidateSets, kind: type[Estimator], rows: Rows) -> lis
     of one estimator, it becomes a set of its own, and joins the set of everything.
     """
     grid = list(kind.candidates(rows))
-    reason = kind.obstacle(rows) or (None if grid else "has an empty grid here")
+    reason = kind.find_obstacle(rows) or (None if grid else "has an empty grid here")
     if reason:
         raise ParameterError(f"{kind.__name__} {reason}.")
     if ONLY_SET in sets:

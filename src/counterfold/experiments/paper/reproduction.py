@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from counterfold import checks, words
+from counterfold import checks, messages
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
 from counterfold.experiments.files import Row, refuse_unwritable, write_csv, write_parquet
@@ -48,7 +48,7 @@ class Reproduction:
         """Check the settings before anything is written."""
         if self.name not in FIGURES:
             known = ", ".join(FIGURES)
-            raise ParameterError(f"unknown figure `{self.name}`.{words.nearest(self.name, FIGURES)} Known: {known}.")
+            raise ParameterError(f"unknown figure `{self.name}`.{messages.suggest(self.name, FIGURES)} Known: {known}.")
         checks.whole(1, runs=self.runs)
         checks.whole(0, pasif_runs=self.pasif_runs, seed=self.seed)
         for dataset in self.datasets:

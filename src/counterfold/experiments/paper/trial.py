@@ -27,18 +27,18 @@ class Trial:
     def choose_by_scores(self, method: str, selector: Selector) -> list[Row]:
         """Return the best of each set; a candidate's score does not depend on the others, so each is scored once."""
         every = list(dict.fromkeys(one for candidates in self.sets.values() for one in candidates))
-        scores = selector.settled(self.rows).scores(self.rows, every, np.random.default_rng(self.seed), Pool(1))
+        scores = selector.resolve(self.rows).scores(self.rows, every, np.random.default_rng(self.seed), Pool(1))
         score = dict(zip(every, scores.tolist(), strict=True))
         return [self._row(name, method, min(some, key=lambda one: score[one])) for name, some in self.sets.items()]
 
     def choose_within_sets(self, method: str, selector: Selector, *, everything: bool = False) -> list[Row]:
         """Return the choice of a selector that must see a set as a whole; the set of everything may be left out."""
         found = []
-        ready = selector.settled(self.rows)
+        ready = selector.resolve(self.rows)
         for name, candidates in self.sets.items():
             kind = type(candidates[0])
-            if selector.tunes(kind) and (everything or name != EVERYTHING):
-                grid = [*candidates, *selector.beyond(kind, self.rows)]
+            if selector.can_tune(kind) and (everything or name != EVERYTHING):
+                grid = [*candidates, *selector.extend_grid(kind, self.rows)]
                 choice = ready.select(self.rows, grid, np.random.default_rng(self.seed), Pool(1))
                 found.append(self._row(name, method, choice.answer(grid)))
         return found

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from counterfold.answers import evaluate
 from counterfold.errors import ParameterError, SupportWarning
 from counterfold.estimates import standard_error
 from counterfold.estimators.base import Estimator
@@ -18,7 +17,8 @@ from counterfold.estimators.dm import DM
 from counterfold.estimators.dr import DR
 from counterfold.estimators.ips import IPS
 from counterfold.estimators.sndr import SNDR
-from counterfold.evaluation import Evaluation
+from counterfold.evaluation import evaluate
+from counterfold.evaluation.result import Evaluation
 from counterfold.experiments.files import Row
 from counterfold.experiments.paper.candidates import EVERYTHING, PLAIN, TUNED, tuned_candidates
 from counterfold.experiments.paper.trial import ORACLE
@@ -75,7 +75,7 @@ class Methods:
     def theory(self) -> Iterator[Row]:
         """Yield the answers of estimators that are tuned by their authors' rules."""
         for kind in TUNED:
-            if THEORY.tunes(kind):
+            if THEORY.can_tune(kind):
                 yield self.time_choice(f"{kind.__name__}, theory", "theory", partial(tune_by_theory, kind))
 
     def selectors(self) -> Iterator[Row]:
@@ -114,7 +114,7 @@ class Methods:
     ) -> Estimator:
         """Return the candidate that a selector chooses, or its mixture of several."""
         candidates, rng = list_candidates(rows), np.random.default_rng(self.seed)
-        return selector.settled(rows).select(rows, candidates, rng, Pool(1)).answer(candidates)
+        return selector.resolve(rows).select(rows, candidates, rng, Pool(1)).answer(candidates)
 
     def time_choice(self, method: str, kind: str, choose: Callable[[Rows], Estimator], model: Any = PAPER_MODEL) -> Row:
         """Return the answer of the estimator that is chosen, and how many seconds choosing and answering took."""
@@ -137,7 +137,7 @@ def keep(one: Estimator, rows: Rows) -> Estimator:
 
 def tune_by_theory(kind: type[Estimator], rows: Rows) -> Estimator:
     """Return an estimator tuned by its authors' rule, or untuned if its grid is empty because no row has weight."""
-    grid = [*kind.candidates(rows), *THEORY.beyond(kind, rows)] or [kind()]
+    grid = [*kind.candidates(rows), *THEORY.extend_grid(kind, rows)] or [kind()]
     return THEORY.select(rows, grid, np.random.default_rng(0), Pool(1)).answer(grid)
 
 

@@ -18,7 +18,7 @@ from counterfold.arrays import Floats
 from counterfold.errors import DataError, ParameterError
 from counterfold.experiments.files import refuse_unwritable, write_atomically, write_folder_atomically
 from counterfold.experiments.synthetic.generator import Synthetic
-from counterfold.pool import Pool, available_cores
+from counterfold.pool import Pool, count_cores
 from counterfold.progress import Progress
 
 METADATA_KEY = b"counterfold"
@@ -87,7 +87,7 @@ def write_log(
     if count > rows:
         raise ParameterError(f"`files` must be at most the number of rows ({rows}), got {count}.")
     rows_by_file = [rows // count + (place < rows % count) for place in range(count)]
-    pool = Pool(min(DEFAULT_THREADS, available_cores()) if threads is None else threads)
+    pool = Pool(min(DEFAULT_THREADS, count_cores()) if threads is None else threads)
     to.check()
     with refuse_unwritable(to.path, "place"):
         sums = write_files(problem, rows_by_file, to, pool, progress)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from counterfold import checks
 from counterfold.arrays import Floats, row_sums
 from counterfold.experiments.problem import draw_actions, softmax
+from counterfold.hashing import STEP, mix_bits
 
 Reward = Literal["binary", "continuous"]
 
@@ -178,7 +179,4 @@ def user_effects(users: NDArray[np.int64], seed: int) -> Floats:
 
 def hash_to_uniforms(keys: NDArray[np.uint64]) -> Floats:
     """Return a number in [0, 1] for each key, by the hash SplitMix64."""
-    mixed = keys * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return np.asarray((mixed ^ (mixed >> np.uint64(31))) / 2.0**64)
+    return np.asarray(mix_bits(keys * STEP) / 2.0**64)

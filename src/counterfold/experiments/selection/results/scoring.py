@@ -40,7 +40,7 @@ class Score:
 
     `low` and `high` are the bootstrap interval of the mean, which resamples problems. `regret` is the mean less that of
     the oracle; it may be negative for a method with values that the oracle cannot choose. `ratio` is the mean divided
-    by that of the best fixed or theory-tuned method of the family, both resampled together. `worst` is the share of
+    by that of the best fixed or theory-tuned method of the family, both resample_rows together. `worst` is the share of
     problems on which no fixed method, selector or default is worse. Over all families every family counts the same:
     means are means over families, and the ratio is the geometric mean, which no family of large errors dominates.
     """
@@ -92,7 +92,7 @@ class Alarm:
 class FamilyErrors:
     """The squared errors of one family (methods x problems), the kinds of methods, and the numbers of problems.
 
-    The paper's conditions of one run have the same number, and are resampled as one. The seed is the bootstrap's.
+    The paper's conditions of one run have the same number, and are resample_rows as one. The seed is the bootstrap's.
     """
 
     family: str

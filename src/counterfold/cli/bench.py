@@ -1,0 +1,45 @@
+"""The commands `bench ...`: how well answers do on many problems whose truth is known."""
+
+from typing import Annotated, Any
+
+import typer
+
+from counterfold.cli._parameters import make_option, take_options
+from counterfold.cli.options import ExperimentOptions, print_json, split_commas
+from counterfold.progress import bar
+
+bench = typer.Typer(help="Measure ways to answer on many problems whose truth is known.")
+
+Problems = Annotated[int, make_option("N", "Problems per family, a tenth as many of paper's.")]
+Part = Annotated[str, make_option("PART", "development: every third problem, held: the others, or all.")]
+Families = Annotated[list[str] | None, make_option("NAMES", "binary, paper and so on, with commas.", "all")]
+
+
+@bench.callback()
+def start() -> None:
+    """Measure ways to answer on many problems whose truth is known."""
+
+
+@bench.command()
+@take_options
+def selection(
+    *, problems: Problems = 120, part: Part = "held", families: Families = None, run: ExperimentOptions
+) -> None:
+    """Compare ways to choose an estimator, and how far the default can be trusted."""
+    from counterfold.experiments.selection.benchmark import Benchmark
+    from counterfold.experiments.selection.tasks import KNOWN
+
+    chosen = tuple(split_commas(families)) or KNOWN
+    kind: Any = part  # checked there
+    benchmark = Benchmark(run.out, problems, kind, chosen, run.data, run.seed, run.count_jobs())
+    benchmark.prepare()
+    with bar("selection", after=0) as progress:
+        found = benchmark.run(progress)
+    if run.as_json:
+        print_json({"benchmark": "selection", "part": part, **found.to_dict()})
+        return
+    from counterfold.report import bench as tables
+    from counterfold.report import paper, text
+
+    scores = tables.scores(found.scores), tables.ratios(found.scores)
+    text.show(*scores, tables.coverage(found.coverage), tables.verdicts(found.verdicts), paper.paths(found.files))

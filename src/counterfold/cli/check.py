@@ -1,0 +1,30 @@
+"""The command `check`: whether a log can answer at all."""
+
+from typing import Annotated
+
+import typer
+
+from counterfold.cli._parameters import take_options
+from counterfold.cli.options import Engine, Json, LogOptions, print_json
+
+
+@take_options
+def check(
+    log: LogOptions,
+    *,
+    engine: Engine = "auto",
+    as_json: Json = False,
+    seed: Annotated[int, typer.Option(help="Accepted as everywhere; nothing here is random.")] = 0,
+) -> None:
+    """Say whether a log can answer for each target policy, without evaluating any."""
+    from counterfold.evaluation.assembly import check_targets
+
+    del seed
+    found, contents = check_targets(log.build_scan(), log.targets, engine=engine)
+    if as_json:
+        diagnoses = [{"target": name, **diagnostics.to_dict()} for name, diagnostics in found.items()]
+        print_json({"log": log.describe(contents), "diagnostics": diagnoses})
+        return
+    from counterfold.report import text
+
+    text.show(text.contents(contents), *(text.add_title(name, text.diagnostics(one)) for name, one in found.items()))

@@ -1,0 +1,29 @@
+"""The command `compare`: how much more one policy would have earned than another, or than the log did."""
+
+from typing import Annotated
+
+from counterfold.cli._parameters import make_option, take_options
+from counterfold.cli.options import AnswerOptions, LogOptions, list_evaluations, print_json
+from counterfold.errors import ParameterError
+
+Baseline = Annotated[str | None, make_option("COLUMN", "The target to compare with.", "the log itself")]
+
+
+@take_options
+def compare(log: LogOptions, *, baseline: Baseline = None, answer: AnswerOptions) -> None:
+    """Say how much more each target policy would have earned than the log did, or than another one of them."""
+    if baseline is not None and baseline not in log.targets:
+        raise ParameterError(f"`baseline` must be one of the targets, {', '.join(log.targets)}, got {baseline}.")
+    if {*log.targets} == {baseline}:
+        raise ParameterError(f"`baseline` must be one of several targets, got {baseline} alone: nothing to compare.")
+    results, contents = answer.evaluate(log)
+    other = None if baseline is None else results[baseline]
+    gaps = {name: one.uplift(other) for name, one in results.items() if name != baseline}
+    if answer.as_json:
+        differences = [{"target": name, **results[name].difference(gap)} for name, gap in gaps.items()]
+        found = {"baseline": baseline or "log", "differences": differences, "evaluations": list_evaluations(results)}
+        print_json({"log": log.describe(contents), **found})
+        return
+    from counterfold.report import text
+
+    text.show(text.contents(contents), text.comparison(results, gaps, baseline))

@@ -1,0 +1,34 @@
+"""The command `demo`: an answer on embedded data, beside the truth."""
+
+from counterfold.cli.options import Everything, Json, Seed, Threads, print_json
+from counterfold.progress import bar
+
+STORY = (
+    "Handwritten digits as a bandit: an old policy guessed the digit in each image, nearly at random, and earned 1 "
+    "when it was right. What would a sharper policy have earned? The log alone must tell; the truth is known here."
+)
+
+
+def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = False, threads: Threads = None) -> None:
+    """Evaluate a policy on embedded data whose truth is known."""
+    from counterfold.evaluation import evaluate
+    from counterfold.experiments.demo import digits
+
+    problem = digits(seed)
+    with bar("Cross-validating", after=0) as progress:
+        result = evaluate(problem.log, problem.target, seed=seed, threads=threads, progress=progress)
+    if as_json:
+        print_json({"truth": problem.truth, **result.to_dict()})
+        return
+    from rich.text import Text
+
+    from counterfold.log import Contents
+    from counterfold.report import text
+
+    text.show(
+        Text(STORY),
+        text.contents(Contents.of(problem.log)),
+        text.answer("The answer", result, problem.truth),
+        text.candidates(result, everything=everything),
+        text.diagnostics(result.diagnostics),
+    )

@@ -1,0 +1,24 @@
+"""The command `methods`: everything that the folders hold."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from counterfold.cli.options import Json, print_json
+
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown, with summaries and papers.")]
+
+
+def methods(*, as_json: Json = False, as_markdown: Markdown = False) -> None:
+    """List every estimator, selector, reward model and interval: parameters, limits, and what each needs."""
+    from counterfold.report import methods as found
+    from counterfold.report import text
+
+    every = found.methods()
+    if as_json:
+        print_json({"methods": [asdict(one) for one in every]})
+    elif as_markdown:
+        typer.echo(found.markdown(every), nl=False)
+    else:
+        text.show(*(found.table(every, folder) for folder in found.FOLDERS))

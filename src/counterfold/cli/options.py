@@ -1,0 +1,171 @@
+"""What commands have in common: options, the question that they ask of a log, JSON and warnings."""
+
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterfold import registry
+from counterfold.cli._parameters import COLUMNS, make_option
+from counterfold.tables.scan import LogScan
+
+if TYPE_CHECKING:
+    from counterfold.evaluation.question import Question
+    from counterfold.evaluation.result import Evaluation
+    from counterfold.log import Contents
+
+NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", "selectors", "models", "intervals")}
+SPEC = "A name may carry settings, NAME:FIELD=VALUE."
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Seed = Annotated[int, make_option("N", "Seed of everything random.")]
+Everything = Annotated[bool, typer.Option("--all", help="Show every candidate.")]
+Threads = Annotated[int | None, make_option("N", "Threads; never change the answer.", "all cores")]
+Engine = Annotated[
+    str,
+    make_option(
+        "NAME",
+        "auto, memory, local: a few rows at a time, for files of any size; or spark, where LOG may name a table.",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogOptions:
+    """A log's file and its columns, and those of the target policies."""
+
+    target: Annotated[
+        list[str] | None,
+        make_option(
+            "COLUMN", "Column of the target's probabilities, or doses; repeat for several.", "target", panel=COLUMNS
+        ),
+    ] = None
+    columns: LogScan
+
+    @property
+    def targets(self) -> dict[str, str]:
+        """Return the column of each target by the target's name, which is the same."""
+        return {name: name for name in self.target or ["target"]}
+
+    def build_scan(self) -> LogScan:
+        """Return the log, not read yet; its context leaves out the targets."""
+        lists = {name: value for name, value in vars(self.columns).items() if isinstance(value, list)}
+        parts: dict[str, Any] = {name: split_commas(value) for name, value in lists.items()}
+        parts["context"] = parts.get("context") or None  # an empty list is the default, too
+        return replace(self.columns, **parts, ignore=[*self.targets])
+
+    def describe(self, contents: "Contents") -> dict[str, Any]:
+        """Return what JSON says of the log."""
+        return {"file": self.columns.source, **contents.to_dict()}
+
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """How a log is to answer."""
+
+    predictions: Annotated[
+        str | None,
+        make_option("COLUMN", "Column of predicted rewards of all actions, instead of a model.", panel=COLUMNS),
+    ] = None
+    candidates: Annotated[
+        list[str],
+        make_option("NAMES", f"default, plain, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"),
+    ] = field(default_factory=lambda: ["default"])
+    selector: Annotated[
+        str,
+        make_option("NAME", f"{NAMES['selectors']}. {SPEC}", "ladder; ocv for doses, or with --validator or --splits"),
+    ] = "default"
+    validator: Annotated[str | None, make_option("NAME", "The selector's trusted estimator.", "dr, or else ips")] = None
+    splits: Annotated[int | None, make_option("N", "The selector's number of splits.", "10")] = None
+    reward_model: Annotated[
+        str, make_option("NAME", f"{NAMES['models']} or none. {SPEC}", "cross-fitted, or ridge-on-dose")
+    ] = "default"
+    level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
+    interval: Annotated[str, make_option("NAME", f"{NAMES['intervals']}. {SPEC}")] = "student-t"
+    threads: Threads = None
+    engine: Engine = "auto"
+    as_json: Json = False
+    seed: Seed = 0
+
+    def build_selector(self) -> Any:
+        """Return the selector with the settings that have options of their own."""
+        given: dict[str, Any] = {} if self.splits is None else {"splits": self.splits}
+        if self.validator is not None:
+            given["validator"] = registry.build("estimators", self.validator)
+        if self.selector == "default":
+            return registry.build("selectors", "ocv", **given) if given else self.selector
+        return registry.build("selectors", self.selector, **given)
+
+    def build_question(self) -> "Question":
+        """Return what is asked of the log."""
+        from counterfold.evaluation.question import Question
+        from counterfold.models import Column
+
+        model = None if self.reward_model == "none" else self.reward_model
+        model_or_column = Column(self.predictions) if self.predictions else model
+        candidates, selector = split_commas(self.candidates), self.build_selector()
+        return Question.of(candidates, selector, model_or_column, self.seed, self.level, self.interval)
+
+    def evaluate(self, log: LogOptions) -> "tuple[Mapping[str, Evaluation], Contents]":
+        """Return the evaluation of each target, and what the log holds; print warnings."""
+        from counterfold.evaluation.assembly import evaluate_targets
+
+        question = self.build_question()
+        with print_warnings():
+            return evaluate_targets(log.build_scan(), log.targets, question, threads=self.threads, engine=self.engine)
+
+
+@dataclass(frozen=True)
+class ExperimentOptions:
+    """Where an experiment gets its data and writes its results, and how it runs."""
+
+    out: Annotated[Path, make_option("DIR", "Where everything goes, and what a restart goes on from.")]
+    jobs: Annotated[int | None, make_option("N", "Processes.", "all cores")] = None
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Datasets as files.", envvar="COUNTERFOLD_DATASETS", show_default="OpenML"),
+    ] = None
+    as_json: Json = False
+    seed: Seed = 0
+
+    def count_jobs(self) -> int:
+        """Return the number of processes."""
+        from counterfold.pool import count_cores
+
+        return count_cores() if self.jobs is None else self.jobs
+
+
+def split_commas(texts: Iterable[str] | None) -> list[str]:
+    """Return the values of an option that may be repeated, or given once with commas.
+
+    >>> split_commas(["ips, dr", "snips"])
+    ['ips', 'dr', 'snips']
+    """
+    return [part.strip() for text in texts or () for part in text.split(",") if part.strip()]
+
+
+def list_evaluations(results: "Mapping[str, Evaluation]") -> list[dict[str, Any]]:
+    """Return what JSON says of each target's evaluation."""
+    return [{"target": name, **result.to_dict()} for name, result in results.items()]
+
+
+def print_json(answer: dict[str, Any]) -> None:
+    """Print strict JSON."""
+    typer.echo(json.dumps(answer, indent=2, allow_nan=False))
+
+
+@contextmanager
+def print_warnings() -> Iterator[None]:
+    """Print each different warning as one sentence on stderr that names the target."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        name = getattr(warning.message, "target", None)
+        about = f"`{name}`: " if name else ""
+        typer.echo(f"Warning: {about}{str(warning.message).removesuffix('.')}.", err=True)
