@@ -1,7 +1,7 @@
 """The joint task of the paper against the naive loop of the tests: how many times faster, and is the choice the same?
 
 The log has the size of optdigits (2,810 rows, 64 columns, 10 actions) and is made from scikit-learn's digits,
-resample_rows with noise; `candidates="paper"`, K = 10, IPS and DR as validators. Everything is timed in one run: the figure
+resampled with noise; `candidates="paper"`, K = 10, IPS and DR as validators. Everything is timed in one run: the figure
 to trust is the ratio. Both sides use the same splits, with ratios rounded as by default; the last column compares the
 losses of every twentieth candidate without rounding. `--every 10` runs the naive loop on every tenth candidate only and
 scales its time up.
@@ -20,7 +20,7 @@ from sklearn.datasets import load_digits
 
 import counterfold as cf
 from counterfold import registry
-from counterfold.candidates import gathered
+from counterfold.evaluation.candidates import gather_candidates, resolve_candidates
 from counterfold.experiments.paper.classification import Classification
 from counterfold.target import as_target
 
@@ -40,6 +40,11 @@ def data_like_optdigits(rng):
     problem = Classification().draw_problem(noisy, labels[rows], rng)
     log = problem.log
     return problem, reference.Data(log.context, log.action, log.reward, log.logging_probs, problem.target)
+
+
+def paper_candidates(rows):
+    """Return what `candidates="paper"` stands for on these rows."""
+    return list(gather_candidates(resolve_candidates("paper", "labels"), rows, cf.OCV().extend_grid)[0].values())
 
 
 def pair(estimator):
@@ -96,7 +101,7 @@ def main():
     arguments = parser.parse_args()
     problem, data = data_like_optdigits(np.random.default_rng(0))
     rows = cf.Rows.of(problem.log, as_target(problem.target, problem.log), cf.RidgePerAction(ALPHA))
-    candidates = list(gathered("paper", rows, cf.OCV().beyond)[0].values())
+    candidates = paper_candidates(rows)
     print(f"{problem.log}, {len(candidates)} candidates, K = {SPLITS}")
     table = Table()
     for validator in (cf.IPS(), cf.DR()):

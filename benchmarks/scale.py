@@ -154,7 +154,7 @@ def margins(groups):
     return found
 
 
-def show_progress(found, console):
+def show(found, console):
     """Print all as a table."""
     table = Table(title="medians, and the least and most", title_justify="left")
     for heading in ("what", "seconds", "least - most", "us per row", "MiB", "ratio"):
@@ -220,7 +220,7 @@ def main():
             found["sections"][name] = [bench.group(one) for one in several]
         output = given.output or (Path(folder) / "bench.json" if given.quick else RESULTS)
         written(found, output)
-        show_progress(found, console)
+        show(found, console)
         drawn(found, output.with_name("scale.png"))
 
 

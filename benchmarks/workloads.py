@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 import counterfold as cf
-from counterfold.candidates import gathered
 from counterfold.experiments.synthetic.file import Destination, write_log
 from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.pool import Pool, limit_blas
@@ -130,11 +129,11 @@ def evaluate_in_memory(folder, log, candidates, splits, *, refit):
 
 
 def joint_task():
-    from naive_loop import ALPHA, data_like_optdigits
+    from naive_loop import ALPHA, data_like_optdigits, paper_candidates
 
     problem, data = data_like_optdigits(np.random.default_rng(0))
     rows = cf.Rows.of(problem.log, as_target(problem.target, problem.log), cf.RidgePerAction(ALPHA))
-    return problem, data, list(gathered("paper", rows, cf.OCV().beyond)[0].values())
+    return problem, data, paper_candidates(rows)
 
 
 def choose(folder, validator, splits, *, refit, threads=None):

@@ -74,7 +74,7 @@ def test_results_are_written_shown_and_drawn(found, tmp_path):
     assert list(part["sections"]) == list(scale.SECTIONS)
     assert [one["what"] for one in part["margins"]] == ["splits", "targets"]
     out = io.StringIO()
-    scale.show_progress(found, Console(file=out, width=110))
+    scale.show(found, Console(file=out, width=110))
     assert "local[2,4]" in out.getvalue()
     assert str(Path.home()) not in out.getvalue()
     assert all(path.stat().st_size > 1000 for path in scale.drawn(found, tmp_path / "scale.png"))

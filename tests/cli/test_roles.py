@@ -68,8 +68,9 @@ def test_the_terminal_tells_of_doses(doses, said):
     lines = said("evaluate", doses(), "--context", "age")
     assert [line for line in lines if re.fullmatch(r"doses \S+ to \S+, mean \S+", line)]
     assert [line for line in lines if re.fullmatch(r"logging policy densities, logged doses had \S+ to \S+", line)]
-    assert [line for line in lines if line.startswith("weights smoothed over doses within ")]
-    assert not [line for line in lines if "support" in line or line.startswith("actions")]
+    [support] = [line for line in lines if "support" in line]
+    assert re.fullmatch(r"without support unknown: doses within \S+ of the target's stand for it", support)
+    assert not [line for line in lines if line.startswith("actions")]
 
 
 def test_check_tells_when_no_logged_dose_is_near(doses, said, found):

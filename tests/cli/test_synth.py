@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 import counterfold as cf
-from counterfold.experiments import synthetic_file
-from counterfold.experiments.synthetic import Synthetic
-from counterfold.experiments.synthetic_file import Destination, truth_of, write
+from counterfold.cli.synth import parse_size
+from counterfold.experiments.synthetic.file import Destination, list_files, read_truth, write_log
+from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.progress import bar
-from counterfold.synthesis import size
 from synthetic_logs import written
 
 COMMAND = [sys.executable, "-c", "from counterfold.cli import main; main()", "synth"]
@@ -36,7 +35,7 @@ def test_json_and_the_table_say_the_same(run):
     }
     assert found["bytes"] == Path("log.parquet").stat().st_size
     assert found["settings"]["groups"] == 1000
-    assert found["truth"] == truth_of(Path("log.parquet"))
+    assert found["truth"] == read_truth(Path("log.parquet"))
     code, out, _ = run("synth", "log.parquet", "--rows", "2k", "--targets", 2, "--groups", "1k", "--force")
     assert code == 0
     lines = [line.split() for line in out.splitlines() if line.strip()]
@@ -64,13 +63,13 @@ SIZES = {
 
 @pytest.mark.parametrize("text", SIZES)
 def test_sizes(text):
-    assert size("rows", text) == SIZES[text]
+    assert parse_size("rows", text) == SIZES[text]
 
 
 @pytest.mark.parametrize("text", ["ten", "", "k", "-5", "1.5", "nan", "inf", "1e999999999", "10MB", "1e-3", "1,000"])
 def test_what_is_no_size_gets_one_sentence(text):
     with pytest.raises(cf.ParameterError, match=r"^`rows` must be a whole number of at most .* or 1e6, got '.*'\.$"):
-        size("rows", text)
+        parse_size("rows", text)
 
 
 BAD = {
@@ -117,13 +116,13 @@ def test_the_bar_says_how_many_rows_and_how_fast(capsys, monkeypatch):
 def test_what_is_there_stays_unless_forced(run, tmp_path):
     for arguments in (["log.parquet"], ["log", "--files", 2]):
         assert run("synth", *arguments, "--rows", 100)[0] == 0
-        before = [file.read_bytes() for file in synthetic_file.parts(Path(arguments[0]))]
+        before = [file.read_bytes() for file in list_files(Path(arguments[0]))]
         code, _, err = run("synth", *arguments, "--rows", 100, "--seed", 1)
         assert code == 2
         assert "must not be there yet: give another name, or `--force` to replace it." in err
-        assert [file.read_bytes() for file in synthetic_file.parts(Path(arguments[0]))] == before
+        assert [file.read_bytes() for file in list_files(Path(arguments[0]))] == before
         assert run("synth", *arguments, "--rows", 100, "--seed", 1, "--force")[0] == 0
-        after = [file.read_bytes() for file in synthetic_file.parts(Path(arguments[0]))]
+        after = [file.read_bytes() for file in list_files(Path(arguments[0]))]
         assert set(after).isdisjoint(before)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["log", "log.parquet"]
 
@@ -151,8 +150,8 @@ def test_an_error_halfway_leaves_what_was_there(files, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write(Synthetic(seed=1), 6000, Destination(path, files, force=True), 2, stop)
-    assert truth_of(path) == pytest.approx(before.truth, rel=1e-12)
+        write_log(Synthetic(seed=1), 6000, Destination(path, files, force=True), 2, stop)
+    assert read_truth(path) == pytest.approx(before.truth, rel=1e-12)
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -168,7 +167,7 @@ def test_a_folder_that_cannot_take_its_place_brings_the_old_one_back(tmp_path, m
     monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(cf.DataError, match=r"log` must be a place that can be written to: .*No space left on device"):
         written(Synthetic(seed=1), 100, tmp_path / "log", files=2, force=True)
-    assert truth_of(tmp_path / "log") == pytest.approx(before.truth, rel=1e-12)
+    assert read_truth(tmp_path / "log") == pytest.approx(before.truth, rel=1e-12)
     assert list(tmp_path.iterdir()) == [tmp_path / "log"]
 
 

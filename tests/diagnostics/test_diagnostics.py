@@ -6,19 +6,17 @@ from scipy.stats import norm, ttest_1samp
 
 import counterfold as cf
 import reference
-from counterfold.diagnostics import diagnose
-from counterfold.target import as_target
-from problems import log_of
+from problems import diagnose, log_of
 
 
-def diagnosed(data, target=None, **more):
+def diagnose_data(data, target=None, **more):
     log = log_of(data, **more)
-    return diagnose(log, as_target(data.target if target is None else target, log))
+    return diagnose(log, data.target if target is None else target)
 
 
 def test_diagnostics_against_naive_loop():
     data = reference.random_data(0, rows=300)
-    found, w = diagnosed(data), data.weights()
+    found, w = diagnose_data(data), data.weights()
     assert found.effective_rows == pytest.approx(sum(w) ** 2 / sum(x * x for x in w))
     assert found.largest_weight == max(w)
     assert found.largest_share == pytest.approx(max(w) / sum(w))
@@ -30,17 +28,17 @@ def test_diagnostics_against_naive_loop():
 
 def test_the_logging_policy_itself_is_good():
     data = reference.random_data(1, rows=300)
-    found = diagnosed(data, data.logging)
+    found = diagnose_data(data, data.logging)
     assert (found.verdict, found.effective_rows, found.mean_weight_p) == ("good", pytest.approx(300), 1.0)
 
 
 def test_wrong_propensities_show_in_the_mean_weight():
     data = reference.random_data(2, rows=2000)
     data.target = 0.5 * data.logging + 0.125
-    assert diagnosed(data).verdict == "good"
+    assert diagnose_data(data).verdict == "good"
     wrong = reference.Data(data.x, data.a, data.r, data.logging, data.target)
     wrong.logging = np.roll(data.logging, 1, axis=1)
-    found = diagnosed(wrong)
+    found = diagnose_data(wrong)
     assert found.mean_weight_p < 1e-6
     assert found.verdict != "good"
     assert any("check the propensities" in reason for reason in found.reasons)
@@ -48,7 +46,7 @@ def test_wrong_propensities_show_in_the_mean_weight():
 
 def test_few_effective_rows_are_no_answer():
     data = reference.random_data(3, rows=300)
-    found = diagnosed(data, np.where(np.arange(300)[:, None] < 5, np.eye(4)[data.a], np.eye(4)[(data.a + 1) % 4]))
+    found = diagnose_data(data, np.where(np.arange(300)[:, None] < 5, np.eye(4)[data.a], np.eye(4)[(data.a + 1) % 4]))
     assert found.effective_rows < 10
     assert found.verdict == "not answerable"
     assert "worth only" in found.reasons[0]
@@ -56,7 +54,7 @@ def test_few_effective_rows_are_no_answer():
 
 def test_a_target_that_never_acts_as_logged_is_no_answer():
     data = reference.random_data(4)
-    found = diagnosed(data, np.eye(4)[(data.a + 1) % 4])
+    found = diagnose_data(data, np.eye(4)[(data.a + 1) % 4])
     assert (found.effective_rows, found.verdict) == (0.0, "not answerable")
     assert found.reasons == ("the target never takes a logged action",)
 
@@ -66,7 +64,7 @@ def test_missing_support_is_counted_and_expected_of_the_mean_weight():
     data.logging[:2000] = [0.5, 0.5, 0.0]
     data.a[:2000] = np.random.default_rng(0).integers(2, size=2000)
     data.target = np.tile([0.4, 0.4, 0.2], (4000, 1))
-    found = diagnosed(data)
+    found = diagnose_data(data)
     assert (found.unsupported_rows, found.unsupported_mass) == (2000, pytest.approx(0.1))
     assert found.mean_weight == pytest.approx(0.9, abs=0.05)
     assert found.mean_weight_p > 0.001
@@ -75,7 +73,7 @@ def test_missing_support_is_counted_and_expected_of_the_mean_weight():
 
 def test_support_as_far_as_propensities_tell():
     log = cf.Log(action=["a", "b", "a"], reward=[0, 1, 1], propensity=[0.5, 0.5, 0.5], actions=["a", "b", "c"])
-    found = diagnose(log, as_target(np.tile([0.5, 0.25, 0.25], (3, 1)), log))
+    found = diagnose(log, np.tile([0.5, 0.25, 0.25], (3, 1)))
     assert (found.unsupported_rows, found.unsupported_mass) == (3, 0.25)
 
 
@@ -83,7 +81,7 @@ def with_effective_rows(effective, rows=1000):
     """Return diagnostics of a target that is certain of the logged action in so many rows and avoids it elsewhere."""
     data = reference.random_data(7, rows=rows, actions=2)
     data.logging[:] = 0.5
-    return diagnosed(data, np.where(np.arange(rows)[:, None] < effective, np.eye(2)[data.a], np.eye(2)[1 - data.a]))
+    return diagnose_data(data, np.where(np.arange(rows)[:, None] < effective, np.eye(2)[data.a], np.eye(2)[1 - data.a]))
 
 
 @pytest.mark.parametrize(("effective", "verdict"), [(9, "not answerable"), (10, "caution"), (99, "caution")])
@@ -100,7 +98,7 @@ def test_a_row_with_a_tenth_of_all_weight_is_called_out(share, said):
     propensity = np.full(rows, 0.5)
     propensity[0] = 0.5 * (1 - share) / share / (rows - 1)
     log = cf.Log(action=np.arange(rows) % 2, reward=np.arange(rows) % 3, propensity=propensity)
-    found = diagnose(log, as_target(np.full(rows, 0.5), log))
+    found = diagnose(log, np.full(rows, 0.5))
     assert found.largest_share == pytest.approx(share)
     assert (f"one row has {share:.0%} of all weight" in found.reasons) == said
 
@@ -112,7 +110,7 @@ def test_missing_support_decides_at_a_thousandth_and_a_tenth(mass, verdict):
     data = reference.random_data(8, rows=1000, actions=3)
     data.logging[:] = [0.5, 0.5, 0.0]
     data.a = np.arange(1000) % 2
-    assert diagnosed(data, np.tile([0.5 - mass / 2, 0.5 - mass / 2, mass], (1000, 1))).verdict == verdict
+    assert diagnose_data(data, np.tile([0.5 - mass / 2, 0.5 - mass / 2, mass], (1000, 1))).verdict == verdict
 
 
 def test_the_mean_weight_is_tested_on_both_sides_and_by_groups():
@@ -120,15 +118,15 @@ def test_the_mean_weight_is_tested_on_both_sides_and_by_groups():
     data.logging[:] = 0.5
     for often in (0, 1):
         data.a = np.where(np.arange(2000) % 5 < 3, often, 1 - often)
-        found = diagnosed(data, np.tile([0.8, 0.2], (2000, 1)))
+        found = diagnose_data(data, np.tile([0.8, 0.2], (2000, 1)))
         assert found.mean_weight_p < 0.001
         assert found.reasons[-1].endswith("check the propensities")
-    grouped = diagnosed(data, np.tile([0.8, 0.2], (2000, 1)), group=data.a * 15 + np.arange(2000) % 15)
+    grouped = diagnose_data(data, np.tile([0.8, 0.2], (2000, 1)), group=data.a * 15 + np.arange(2000) % 15)
     assert grouped.mean_weight_p > found.mean_weight_p
 
 
 def test_few_groups_are_called_out():
     data = reference.random_data(6, rows=400)
-    verdicts = [diagnosed(data, data.logging, group=np.arange(400) % groups) for groups in (20, 19)]
+    verdicts = [diagnose_data(data, data.logging, group=np.arange(400) % groups) for groups in (20, 19)]
     assert [(found.verdict, found.groups) for found in verdicts] == [("good", 20), ("caution", 19)]
     assert verdicts[1].reasons == ("there are only 19 groups",)

@@ -8,9 +8,11 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold import engines
-from counterfold.experiments.synthetic import Synthetic
-from counterfold.experiments.synthetic_file import Destination, write
+from counterfold.engines import choose_engine, local
+from counterfold.engines.memory import Memory
+from counterfold.experiments.synthetic.file import Destination, write_log
+from counterfold.experiments.synthetic.generator import Synthetic
+from counterfold.readers.csv import Csv
 from large_logs import REFIT, ROWS
 
 # bad data
@@ -94,9 +96,9 @@ def test_what_needs_memory_says_so_before_anything_is_read(table, save_table):
         cf.evaluate(save_table(doses, "doses.parquet"), engine="local")
     with pytest.raises(cf.ParameterError, match="`engine` must be 'memory' for a log in memory, got 'local'"):
         cf.evaluate(cf.read_log(path), [0.5] * ROWS, engine="local")
-    with pytest.raises(cf.ParameterError, match="got 'local' for Table"):
+    with pytest.raises(cf.ParameterError, match="`engine` must be 'memory' for a Table, got 'local'"):
         cf.evaluate(cf.LogScan(table), engine="local")
-    with pytest.raises(cf.ParameterError, match="`engine` must be `auto`, `memory`, `local` or `spark`, got 'lokal'"):
+    with pytest.raises(cf.ParameterError, match="`engine` must be `auto`, `local`, `memory` or `spark`, got 'lokal'"):
         cf.evaluate(path, engine="lokal")
 
 
@@ -106,17 +108,17 @@ def test_what_needs_memory_says_so_before_anything_is_read(table, save_table):
 def test_large_files_are_not_read_into_memory(table, save_table, monkeypatch):
     path = save_table(table)
     scan = cf.LogScan(path)
-    assert engines.engine_for(scan, "auto", None) is None
-    monkeypatch.setattr(engines, "LARGE", 1000)
-    assert engines.engine_for(scan, "auto", None).path == path
-    assert engines.engine_for(scan, "memory", None) is None
-    assert engines.engine_for(cf.LogScan(table), "auto", None) is None
+    assert isinstance(choose_engine(scan, "auto", None), Memory)
+    monkeypatch.setattr(local, "LARGE", 1000)
+    assert choose_engine(scan, "auto", None).path == path
+    assert isinstance(choose_engine(scan, "memory", None), Memory)
+    assert isinstance(choose_engine(cf.LogScan(table), "auto", None), Memory)
 
 
 def test_packed_text_counts_as_larger(tmp_path):
     for name in ("log.csv", "log.csv.gz"):
         (tmp_path / name).write_text("x" * 100)
-    assert (engines.size(tmp_path / "log.csv"), engines.size(tmp_path / "log.csv.gz")) == (100, 400)
+    assert [Csv().size(tmp_path / name) for name in ("log.csv", "log.csv.gz")] == [100, 400]
 
 
 def test_progress_tells_rows(table, save_table):
@@ -160,7 +162,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
     peak = []
     for rows in (1_000_000, 2_000_000):
         path = tmp_path / f"{rows}.parquet"
-        write(Synthetic(), rows, Destination(path))
+        write_log(Synthetic(), rows, Destination(path))
         peak.append(int(subprocess.run([sys.executable, "-c", code, path], capture_output=True, check=True).stdout))
     assert peak[1] < peak[0] + 60_000
     assert peak[1] < 1_500_000

@@ -5,12 +5,11 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold.arrays import scattered
-from counterfold.models._moments import Scaling
+from counterfold.hashing import hash_labels, hash_numbers
 from counterfold.models._streamed import ModelStream
+from counterfold.models.base import Scaling
 from counterfold.models.ridge_per_action import RidgePerAction
 from counterfold.sums import BUCKETS
-from counterfold.engines.passes.first import hashed
 from large_logs import ROWS, both, made, refused, same, with_column
 from tables import FORMATS
 
@@ -70,7 +69,7 @@ def test_two_groups_with_one_hash_in_buckets_are_two(save_table):
 
 
 def _bucket(label):
-    return int(scattered(hashed(np.array([label])))[0]) % BUCKETS
+    return int(hash_numbers(hash_labels(np.array([label])))[0]) % BUCKETS
 
 
 def test_one_group_is_refused_by_check_and_evaluate(save_table, run):

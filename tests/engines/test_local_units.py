@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold.engines.passes.first import hashed, least
+from counterfold.hashing import hash_labels, sample_least
 from large_logs import ROWS, both, made
 
 
@@ -35,9 +35,9 @@ def test_few_groups_are_counted_and_doubted(table, save_table):
 
 def test_a_label_has_one_number_anywhere():
     names = np.array(["b", "a", "b"], dtype=object)
-    assert (hashed(names) == hashed(names[::-1])).all()
-    assert hashed(names)[1] == hashed(np.array(["a"]))[0] != hashed(names)[0]
-    assert hashed(np.array([5, 7])).tolist() == [5, 7]
+    assert (hash_labels(names) == hash_labels(names[::-1])).all()
+    assert hash_labels(names)[1] == hash_labels(np.array(["a"]))[0] != hash_labels(names)[0]
+    assert hash_labels(np.array([5, 7])).tolist() == [5, 7]
 
 
 # errors
@@ -73,9 +73,9 @@ def test_the_noise_of_fitting_the_model_is_counted_as_in_memory(save_table):
 def test_the_reward_model_is_questioned_as_in_memory(save_table):
     from sklearn.datasets import load_digits
 
-    from counterfold.experiments.classification import Classification
+    from counterfold.experiments.paper.classification import Classification
 
-    problem = Classification().problem(*load_digits(return_X_y=True), np.random.default_rng(0))
+    problem = Classification().draw_problem(*load_digits(return_X_y=True), np.random.default_rng(0))
     log = problem.log
     columns = {f"x{place}": log.context[:, place] for place in range(64)} | {"action": log.action, "reward": log.reward}
     columns |= {"logging_probs": log.logging_probs.tolist(), "target": problem.target.tolist()}
@@ -97,12 +97,14 @@ def test_the_reward_model_is_questioned_as_in_memory(save_table):
 
 def test_the_sample_does_not_depend_on_the_pieces():
     numbers = np.arange(10_000)
-    whole = numbers[least(numbers, 500)]
-    pieces = [part[least(part, 500)] for part in np.split(np.random.default_rng(0).permutation(numbers), [100, 4000])]
+    whole = numbers[sample_least(numbers, 500)]
+    pieces = [
+        part[sample_least(part, 500)] for part in np.split(np.random.default_rng(0).permutation(numbers), [100, 4000])
+    ]
     together = np.concatenate(pieces)
-    np.testing.assert_array_equal(together[least(together, 500)], whole)
+    np.testing.assert_array_equal(together[sample_least(together, 500)], whole)
     assert 4000 < whole.mean() < 6000
-    some = numbers[least(numbers, 500, share=0.1)]
+    some = numbers[sample_least(numbers, 500, share=0.1)]
     np.testing.assert_array_equal(some, whole)
 
 

@@ -8,12 +8,14 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold import engines
-from counterfold.evaluation import evaluated
-from counterfold.arrays import scattered
+from counterfold.engines import choose_engine, local
+from counterfold.engines.local import Local
+from counterfold.engines.memory import Memory
+from counterfold.evaluation.assembly import evaluate_targets
+from counterfold.evaluation.question import Question
+from counterfold.hashing import hash_numbers
 from counterfold.models._streamed import fit_on_sample
 from counterfold.models.base import Examples, TrainedModel
-from counterfold.question import Question
 from counterfold.readers.parquet import Parquet
 from large_logs import ROWS, both, made, refused, same, with_column
 
@@ -97,16 +99,15 @@ def test_a_file_of_a_folder_that_holds_something_else_gives_one_sentence(table, 
 
 def test_a_log_may_take_an_eighth_of_memory(table, save_table, monkeypatch):
     path = save_table(table)
-    monkeypatch.setattr(engines, "memory", lambda: 8 * engines.size(path))
-    assert engines.engine_for(cf.LogScan(path), "auto", None) is None
-    monkeypatch.setattr(engines, "memory", lambda: 8 * engines.size(path) - 8)
-    assert engines.engine_for(cf.LogScan(path), "auto", None) is not None
+    for spare, engine in ((0, Memory), (-8, Local)):
+        monkeypatch.setattr(local, "machine_memory", lambda spare=spare: 8 * Parquet().size(path) + spare)
+        assert isinstance(choose_engine(cf.LogScan(path), "auto", None), engine)
 
 
 def test_a_large_row_group_is_read_a_few_rows_at_a_time(table, save_table, monkeypatch):
     path = save_table(table, row_group_size=ROWS)
     whole = both(path)[1]
-    monkeypatch.setattr("counterfold.readers.parquet.BYTES", engines.size(path) // 10)
+    monkeypatch.setattr("counterfold.readers.parquet.BYTES", Parquet().size(path) // 10)
     (piece,) = Parquet().pieces(path, None)
     sizes = [len(some) for some in piece.tables()]
     assert (max(sizes) <= ROWS // 10, sum(sizes)) == (True, ROWS)
@@ -160,9 +161,9 @@ def test_a_model_is_known_though_nobody_needs_it(save_table):
 @pytest.mark.parametrize("logged_only", [True, False])
 def test_what_a_log_holds_is_the_same(logged_only, save_table):
     path = save_table(made(ROWS, reward="continuous", logged_only=logged_only, groups=900, targets=1))
-    question = Question(["ips"], "slope", None, 0, 0.95)
+    question = Question.of(["ips"], "slope", None)
     memory, local = (
-        evaluated(cf.LogScan(path), {"target": "target"}, question, 2, progress=False, engine=name).contents
+        evaluate_targets(cf.LogScan(path), {"target": "target"}, question, progress=False, engine=name).contents
         for name in ("memory", "local")
     )
     for part in ("rewards", "propensities"):
@@ -215,7 +216,7 @@ def test_a_model_on_the_sample_never_sees_the_groups_it_predicts():
     rows = Examples(ids, groups, np.empty((200, 0)), ids % 2, groups.astype(float), np.empty((200, 0)), np.ones(200), 2)
     model = fit_on_sample(rows, Means())
     seen = model.predictions(rows)[:, 0]
-    fold = scattered(groups) % 5
+    fold = hash_numbers(groups) % 5
     assert seen == pytest.approx([groups[fold != mine].mean() for mine in fold])
 
 

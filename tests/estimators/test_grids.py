@@ -8,7 +8,7 @@ import pytest
 import counterfold as cf
 import reference
 from counterfold import registry
-from counterfold.candidates import SETS
+from counterfold.evaluation.candidates import SETS
 from problems import close, dose_rows, rows_of
 
 

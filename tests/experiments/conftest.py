@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from counterfold.experiments import paper
-from counterfold.experiments.datasets import Dataset
-from counterfold.experiments.figures import FIGURES
+from counterfold.experiments.paper import datasets
+from counterfold.experiments.paper.datasets import Dataset
+from counterfold.experiments.paper.figures import FIGURES
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def small(monkeypatch):
     rng = np.random.default_rng(0)
     labels = rng.integers(3, size=160)
     features = np.eye(3)[labels] + 0.6 * rng.normal(size=(160, 3))
-    monkeypatch.setattr(paper, "cached", lambda name, _folder: Dataset(name, features, labels.astype(str)))
+    monkeypatch.setattr(datasets, "load_once", lambda name, _folder: Dataset(name, features, labels.astype(str)))
     few = replace(FIGURES["figure7"], sizes=(10, 40, 100))
     monkeypatch.setitem(FIGURES, "figure7", few)
     return features, labels.astype(str)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import counterfold as cf
-from counterfold.experiments.classification import Classification, softmax
 from counterfold.experiments.demo import digits
+from counterfold.experiments.paper.classification import Classification
+from counterfold.experiments.problem import softmax
 
 
 def clusters(rng, rows=300):
@@ -16,7 +17,7 @@ def clusters(rng, rows=300):
 def test_the_truth_is_what_playing_the_target_earns():
     rng = np.random.default_rng(0)
     features, labels = clusters(rng, rows=2000)
-    problem = Classification(logging_beta=0.0, target_beta=3.0).problem(features, labels, rng)
+    problem = Classification(logging_beta=0.0, target_beta=3.0).draw_problem(features, labels, rng)
     assert problem.log.logging_probs == pytest.approx(1 / 3)
     uniform = cf.estimate(problem.log, problem.target, cf.IPS())
     assert abs(uniform.value - problem.truth) < 4 * uniform.stderr
@@ -26,7 +27,7 @@ def test_logits_are_sharper_than_probabilities():
     features, labels = clusters(np.random.default_rng(1))
     entropies = []
     for policies in ("probabilities", "logits"):
-        target = Classification(policies=policies).problem(features, labels, np.random.default_rng(2)).target
+        target = Classification(policies=policies).draw_problem(features, labels, np.random.default_rng(2)).target
         entropies.append(-(target * np.log(np.maximum(target, 1e-300))).sum(axis=1).mean())
     assert entropies[1] < entropies[0]
 

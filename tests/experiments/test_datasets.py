@@ -10,8 +10,8 @@ import pytest
 import sklearn.datasets
 
 import counterfold as cf
-from counterfold.experiments import datasets
-from counterfold.experiments.classification import Classification
+from counterfold.experiments.paper import datasets
+from counterfold.experiments.paper.classification import Classification
 from places import DATASETS
 
 at_hand = pytest.mark.skipif(not DATASETS.is_dir(), reason="the datasets are not at hand; set COUNTERFOLD_DATASETS")
@@ -86,6 +86,6 @@ def test_two_classes_make_two_actions():
     labels = rng.integers(2, size=200)
     features = labels[:, None] + 0.5 * rng.normal(size=(200, 1))
     for policies in ("probabilities", "logits"):
-        problem = Classification(policies=policies).problem(features, labels, np.random.default_rng(1))
+        problem = Classification(policies=policies).draw_problem(features, labels, np.random.default_rng(1))
         assert problem.target.shape == (100, 2)
         assert problem.truth > 0.7

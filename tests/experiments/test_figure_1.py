@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import counterfold as cf
-from counterfold.experiments.classification import Classification
+from counterfold.experiments.paper.classification import Classification
 from places import DATASETS, ROOT
 from problems import evaluate_as_paper
 
@@ -61,7 +61,7 @@ def figure_1_problems(dataset, runs):
     labels = np.array(table.column("class").to_pylist())
     kind = Classification(logging_beta=1.0, target_beta=10.0)
     for seed in range(runs):
-        yield seed, kind.problem(features, labels, np.random.default_rng(seed))
+        yield seed, kind.draw_problem(features, labels, np.random.default_rng(seed))
 
 
 def interval(errors):
@@ -85,5 +85,5 @@ def figure_1_run(problem, seed):
 
 
 def published_figure_1():
-    with (ROOT / "src" / "counterfold" / "experiments" / "published" / "figure1.csv").open() as file:
+    with (ROOT / "src" / "counterfold" / "experiments" / "paper" / "published" / "figure1.csv").open() as file:
         return list(csv.DictReader(file))

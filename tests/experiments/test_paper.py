@@ -9,12 +9,13 @@ import pytest
 
 import counterfold as cf
 import reference
-from counterfold.experiments import paper
-from counterfold.experiments.classification import Classification
-from counterfold.experiments.datasets import NAMES
-from counterfold.experiments.figures import FIGURES, Piece, pieces, three, tune
-from counterfold.experiments.paper import Experiment
-from counterfold.experiments.reproduction import Reproduction
+from counterfold.experiments.paper.candidates import three_candidates, tuned_candidates
+from counterfold.experiments.paper.classification import Classification
+from counterfold.experiments.paper.datasets import NAMES
+from counterfold.experiments.paper.experiment import PaperExperiment, selector_seed
+from counterfold.experiments.paper.figures import FIGURES
+from counterfold.experiments.paper.reproduction import Reproduction
+from counterfold.experiments.paper.tasks import PaperTask, list_tasks
 from problems import estimate_as_paper, evaluate_as_paper, rows_of
 
 
@@ -39,18 +40,20 @@ def test_every_figure_from_beginning_to_end(name, tmp_path):
 def per_problem(figure):
     families = 8 if figure is FIGURES["figure3"] else 1
     apart = {"SLOPE": families - (families > 1), "Theory": 5}
-    return families * (len(figure.selectors) + len(figure.alone) + 1) + sum(apart[name] for name in figure.apart)
+    return families * (len(figure.selectors) + len(figure.single_candidates) + 1) + sum(
+        apart[name] for name in figure.set_selectors
+    )
 
 
 def test_figure_1_says_what_evaluate_says(small, tmp_path):
     _, files = run("figure1", tmp_path, datasets=("yeast",))
     rows = pq.read_table(files[0]).to_pylist()
     for seed in range(2):
-        problem = Classification(1.0, 10.0).problem(*small, np.random.default_rng(seed))
+        problem = Classification(1.0, 10.0).draw_problem(*small, np.random.default_rng(seed))
         found = {row["method"]: row for row in rows if row["run"] == seed}
         for method, selector in FIGURES["figure1"].selectors.items():
             order = [cf.IPS(), cf.DR(), cf.DM()]
-            result = evaluate_as_paper(problem.log, problem.target, order, selector, seed=paper.SELECTING + seed)
+            result = evaluate_as_paper(problem.log, problem.target, order, selector, seed=selector_seed(0, seed))
             assert found[method]["value"] == result.value
             assert found[method]["chosen"] == result.selected
             assert found[method]["truth"] == problem.truth
@@ -62,7 +65,7 @@ def test_figure_1_says_what_evaluate_says(small, tmp_path):
 def test_figure_3_tunes_each_estimator_as_if_it_were_alone(small, tmp_path):
     _, files = run("figure3", tmp_path, runs=1, datasets=("yeast",))
     rows = [row for row in pq.read_table(files[0]).to_pylist() if (row["logging_beta"], row["target_beta"]) == (1, 10)]
-    problem = Classification(1.0, 10.0).problem(*small, np.random.default_rng(0))
+    problem = Classification(1.0, 10.0).draw_problem(*small, np.random.default_rng(0))
     for family, method, selector in [
         ("SwitchDR", "OCV_DR", cf.OCV(cf.DR())),
         ("TruncatedIPS", "OCV_IPS", cf.OCV(cf.IPS())),
@@ -71,7 +74,7 @@ def test_figure_3_tunes_each_estimator_as_if_it_were_alone(small, tmp_path):
     ]:
         kind = getattr(cf, family)
         asked = problem.log, problem.target, kind, selector, "ridge-per-action"
-        expected = cf.evaluate(*asked, seed=paper.SELECTING).selected
+        expected = cf.evaluate(*asked, seed=selector_seed(0, 0)).selected
         chosen = [row["chosen"] for row in rows if (row["family"], row["method"]) == (family, method)]
         assert chosen == [expected]
     assert {row["family"] for row in rows if row["method"] == "Theory"} == {
@@ -95,17 +98,17 @@ def test_restarts_and_more_runs_give_the_same_files(tmp_path):
 def test_fits_are_remembered(tmp_path, monkeypatch):
     before = run("figure1", tmp_path / "a", datasets=("ecoli",))[0]
     assert len(list((tmp_path / "a" / "fits" / "ecoli").glob("*.npz"))) == 2
-    monkeypatch.setattr("counterfold.experiments.classification.Fit.on", None)
+    monkeypatch.setattr("counterfold.experiments.paper.policies.LogisticPolicy.fit", None)
     (tmp_path / "a" / "figure1.jsonl").unlink()
     assert run("figure1", tmp_path / "a", datasets=("ecoli",))[0] == before
 
 
 @pytest.mark.usefixtures("small")
 def test_sizes_are_numbers_of_logged_rows_and_rewards_vary_in_them():
-    experiment, figure = Experiment("figure7"), FIGURES["figure7"]
+    experiment = PaperExperiment("figure7")
     for run in range(20):
         for size in (3, 40):
-            log = experiment.problem(figure, Piece("satimage", 1.0, -1.0, size, run, "")).log
+            log = experiment.draw_problem(PaperTask("satimage", 1.0, -1.0, size, run)).log
             assert len(log) == size
             assert np.ptp(log.reward) > 0
 
@@ -193,8 +196,8 @@ def test_the_protocol_is_that_of_the_paper():
 
 def test_families_run_from_high_to_low_variance():
     rows = rows_of(reference.random_data(0, rows=300, binary=True))
-    assert three(rows)[""] == [cf.IPS(), cf.DR(), cf.DM()]
-    for name, family in tune(rows).items():
+    assert three_candidates(rows)[""] == [cf.IPS(), cf.DR(), cf.DM()]
+    for name, family in tuned_candidates(rows).items():
         if name in ("TruncatedIPS", "IPSLambda"):
             spreads = [one.contributions(rows).var() for one in family]
             assert spreads[0] > spreads[-1]
@@ -204,15 +207,15 @@ def test_families_run_from_high_to_low_variance():
 
 
 def test_runs_with_and_without_bootstrap_have_fits_of_their_own(small, tmp_path):
-    experiment = Experiment("figure5", fits=tmp_path)
-    pieces_ = [Piece("vehicle", 1.0, 10.0, size, 0, "") for size in (0, 40)]
-    problems_ = [experiment.problem(FIGURES[name], pieces_[0]) for name in ("figure1", "figure5")]
+    experiments = {name: PaperExperiment(name, fits=tmp_path) for name in ("figure1", "figure5", "figure7")}
+    tasks = [PaperTask("vehicle", 1.0, 10.0, size) for size in (0, 40)]
+    problems_ = [experiments[name].draw_problem(tasks[0]) for name in ("figure1", "figure5")]
     assert not np.allclose(problems_[0].target, problems_[1].target)
-    experiment.problem(FIGURES["figure7"], pieces_[1])
+    experiments["figure7"].draw_problem(tasks[1])
     assert {path.name for path in (tmp_path / "vehicle").iterdir()} == {"0-0.npz", "0-0-whole.npz", "0-0-40.npz"}
     for damage in (b"", b"PK damaged"):
         (tmp_path / "vehicle" / "0-0.npz").write_bytes(damage)
-        again = experiment.problem(FIGURES["figure1"], pieces_[0])
+        again = experiments["figure1"].draw_problem(tasks[0])
         np.testing.assert_array_equal(again.target, problems_[0].target)
     assert len(small[1]) == 160
 
@@ -236,12 +239,12 @@ def test_pasif_runs_as_often_as_wanted(tmp_path):
 
 
 def test_pieces_of_more_runs_start_with_those_of_fewer():
-    few, many = (pieces(FIGURES["figure2"], runs, ("ecoli", "yeast"), 0) for runs in (2, 5))
+    few, many = (list_tasks(FIGURES["figure2"], runs, ("ecoli", "yeast"), 0) for runs in (2, 5))
     assert few == many[: len(few)]
-    assert len(pieces(FIGURES["figure3"], 5, NAMES, 0)) == 450
+    assert len(list_tasks(FIGURES["figure3"], 5, NAMES, 0)) == 450
 
 
 def test_an_experiment_can_be_sent_to_another_process():
     import pickle
 
-    assert pickle.loads(pickle.dumps(Experiment("figure1", added=("additions:Half",)))).name == "figure1"  # noqa: S301
+    assert pickle.loads(pickle.dumps(PaperExperiment("figure1", own_classes=("additions:Half",)))).name == "figure1"  # noqa: S301

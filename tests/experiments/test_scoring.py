@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from counterfold.experiments import scoring
-from counterfold.experiments.scoring import ALL
+from counterfold.experiments.selection.results import scoring
+from counterfold.experiments.selection.results.scoring import ALL
 
 
 def made(seed=0):

@@ -11,11 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import counterfold as cf
-from counterfold.experiments import paper, selection
-from counterfold.experiments.bandits import Asked, bandit
-from counterfold.experiments.benchmark import Benchmark
-from counterfold.experiments.datasets import Dataset
-from counterfold.experiments.selection import KNOWN, Case, Selecting, cases, part_of
+from counterfold.experiments import code_digest
+from counterfold.experiments.paper import datasets
+from counterfold.experiments.paper.datasets import Dataset
+from counterfold.experiments.paper.experiment import selector_seed
+from counterfold.experiments.selection.bandits import BenchmarkProblem, draw_bandit
+from counterfold.experiments.selection.benchmark import Benchmark
+from counterfold.experiments.selection.experiment import SelectionExperiment
+from counterfold.experiments.selection.methods import make_row
+from counterfold.experiments.selection.tasks import KNOWN, SelectionTask, list_tasks, part_of
 
 SMALL = "few rows", "user's model"
 METHODS = 19
@@ -50,12 +54,12 @@ def test_every_method_answers_every_problem(done):
 
 def test_rows_are_what_the_library_says(done):
     rows = {row["method"]: row for row in rows_in(done[1]) if (row["family"], row["problem"]) == ("few rows", 2)}
-    problem = bandit("few rows", 2).problem(2)
+    problem = draw_bandit("few rows", 2).draw_problem(2)
     default = cf.evaluate(problem.log, problem.target, progress=False)
     own = rows["default"]
     assert (own["value"], own["low"], own["high"]) == (default.value, default.interval.low, default.interval.high)
     assert (own["chosen"], own["verdict"]) == (default.selected, default.diagnostics.verdict)
-    given = {"reward_model": cf.RidgePerAction(), "seed": paper.SELECTING + 2, "progress": False}
+    given = {"reward_model": cf.RidgePerAction(), "seed": selector_seed(0, 2), "progress": False}
     for method, candidates, selector in [
         ("OCV_DR", "paper", cf.OCV(cf.DR())),
         ("DRos, theory", cf.DRos, "theory"),
@@ -72,7 +76,7 @@ def test_a_user_s_predictions_take_the_place_of_every_model(done):
     rows = [row for row in rows_in(done[1]) if row["family"] == "user's model"]
     for number in (1, 2):
         mine = {row["method"]: row["value"] for row in rows if row["problem"] == number}
-        problem = bandit("user's model", number).problem(number)
+        problem = draw_bandit("user's model", number).draw_problem(number)
         assert mine["DM"] == mine["DM, default model"]
         assert mine["DM"] == pytest.approx((problem.predictions * problem.target).sum(axis=1).mean())
 
@@ -100,7 +104,7 @@ def test_a_run_that_was_cut_goes_on_and_two_jobs_give_the_same(done, run):
 
 
 def test_what_is_done_is_not_done_again_and_json_is_strict(done, run, monkeypatch):
-    monkeypatch.setattr(selection.Selecting, "__call__", None)
+    monkeypatch.setattr(SelectionExperiment, "__call__", None)
     options = "--problems", 4, "--families", SMALL[0], "--families", SMALL[1], "--jobs", 1
     code, out, _ = run("bench", "selection", "--out", done[1], *options, "--json")
     assert code == 0
@@ -113,13 +117,13 @@ def test_what_is_done_is_not_done_again_and_json_is_strict(done, run, monkeypatc
 def test_results_of_other_code_or_seed_are_refused(done, monkeypatch):
     with pytest.raises(cf.ParameterError, match=r"other settings \(seed 0\): give another `--out`"):
         Benchmark(done[1], problems=4, families=SMALL, seed=1).run()
-    monkeypatch.setattr(selection, "code", lambda: "other")
+    monkeypatch.setattr(code_digest, "digest_package", lambda: "other")
     with pytest.raises(cf.ParameterError, match=r"other settings \(code [0-9a-f]{16}\)"):
         Benchmark(done[1], problems=4, families=SMALL).run()
 
 
 def test_development_and_held_are_disjoint_and_a_third_is_for_development():
-    parts = {part: cases(KNOWN, 120, part) for part in ("development", "held", "all")}
+    parts = {part: list_tasks(KNOWN, 120, part) for part in ("development", "held", "all")}
     development, held = set(parts["development"]), set(parts["held"])
     assert not development & held
     assert development | held == set(parts["all"])
@@ -127,24 +131,24 @@ def test_development_and_held_are_disjoint_and_a_third_is_for_development():
     assert len(development) * 3 == len(parts["all"])
     assert {part_of(case.number) for case in held} == {"held"}
     for part, number in {"development": 0, "held": 1, "all": 0}.items():
-        few = cases(["paper", "binary"], 1, part)
+        few = list_tasks(["paper", "binary"], 1, part)
         assert (len(few), {case.number for case in few}) == (91, {number})
 
 
 def test_seeds_give_other_problems():
-    case = Case("few rows", 1)
-    assert Selecting().problem(case).truth == bandit("few rows", 1).problem(1).truth
-    assert Selecting(seed=1).problem(case).truth != Selecting().problem(case).truth
+    case = SelectionTask("few rows", 1)
+    assert SelectionExperiment().draw_problem(case).truth == draw_bandit("few rows", 1).draw_problem(1).truth
+    assert SelectionExperiment(seed=1).draw_problem(case).truth != SelectionExperiment().draw_problem(case).truth
 
 
 def test_the_paper_s_problems_are_those_of_its_figure(monkeypatch, tmp_path):
     rng = np.random.default_rng(0)
     labels = rng.integers(3, size=160)
     features = np.eye(3)[labels] + 0.6 * rng.normal(size=(160, 3))
-    monkeypatch.setattr(paper, "cached", lambda name, _folder: Dataset(name, features, labels.astype(str)))
-    wanted = cases(["paper"], 10, "held")
+    monkeypatch.setattr(datasets, "load_once", lambda name, _folder: Dataset(name, features, labels.astype(str)))
+    wanted = list_tasks(["paper"], 10, "held")
     assert len(wanted) == 90
-    rows = Selecting(fits=tmp_path / "fits")(wanted[3])
+    rows = SelectionExperiment(fits=tmp_path / "fits")(wanted[3])
     assert len(rows) == METHODS
     assert {(row["problem"], row["condition"], row["scale"]) for row in rows} == {(1, "ecoli 1 -10", 1.0)}
     assert [path.name for path in (tmp_path / "fits" / "ecoli").iterdir()] == ["0-1.npz"]
@@ -154,15 +158,15 @@ def test_a_target_that_never_takes_a_logged_action_is_answered(monkeypatch):
     logging, target = np.tile([0.99, 0.01], (50, 1)), np.tile([0.0, 1.0], (50, 1))
     x, reward = np.arange(50.0)[:, None], np.arange(50.0) % 3
     log = cf.Log(context=x, action=np.zeros(50, int), reward=reward, logging_probs=logging, actions=[0, 1])
-    monkeypatch.setattr(Selecting, "problem", lambda *_: Asked(log, target, 1.0, None, 1.0))
-    rows = Selecting()(Case("deterministic target", 0))
+    monkeypatch.setattr(SelectionExperiment, "draw_problem", lambda *_: BenchmarkProblem(log, target, 1.0, None, 1.0))
+    rows = SelectionExperiment()(SelectionTask("deterministic target", 0))
     assert len(rows) == METHODS
     assert {row["verdict"] for row in rows} == {"not answerable"}
 
 
 def test_an_answer_that_is_no_number_is_refused():
     with pytest.raises(cf.ParameterError, match=r"^DM must give finite values, got nan by DM.$"):
-        selection.row("DM", "fixed", "DM", math.nan, None, 0.0)
+        make_row("DM", "fixed", "DM", math.nan, None, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 
-from counterfold.experiments import cost
-from counterfold.experiments.figures import FIGURES
-from counterfold.experiments.summary import ALL, Line, in_order, interval, published, squared_errors, summarised
+from counterfold.experiments.paper.cost import measure_costs
+from counterfold.experiments.paper.figures import FIGURES
+from counterfold.experiments.paper.results.summary import (
+    ALL,
+    Line,
+    read_published,
+    sort_keys,
+    squared_errors,
+    summarise,
+)
+from counterfold.experiments.results.bootstrap import mean_interval
 
 
 def row(run, method, value, **more):
@@ -15,7 +23,7 @@ def row(run, method, value, **more):
 
 def test_means_and_published_values():
     rows = [row(0, "IPS", 1.1), row(1, "IPS", 1.3), row(0, "new", 1.0), row(1, "new", 2.0)]
-    ips, new = summarised(rows, FIGURES["figure1"], published("figure1"))
+    ips, new = summarise(rows, FIGURES["figure1"], read_published("figure1"))
     assert (ips.method, ips.runs, ips.mean) == ("IPS", 2, pytest.approx(0.05))
     assert ips.published == pytest.approx(0.0147, rel=0.01)
     assert ips.overlaps
@@ -32,19 +40,19 @@ def test_all_datasets_come_last_where_families_are_compared():
     rows = [
         row(0, "OCV_DR", 1.1, family=family, dataset=name) for name in ("yeast", "ecoli") for family in ("CAB", "DRos")
     ]
-    lines = summarised(rows, FIGURES["figure3"], {})
+    lines = summarise(rows, FIGURES["figure3"], {})
     assert [(line.dataset, line.family) for line in lines] == [
         (name, family) for name in ("yeast", "ecoli", ALL) for family in ("CAB", "DRos")
     ]
     assert [line.runs for line in lines] == [1, 1, 1, 1, 2, 2]
-    assert in_order([("b", 2, "", "x"), ("a", 1, "", "x"), ("b", 1, "", "x")])[0] == ("b", 2, "", "x")
+    assert sort_keys([("b", 2, "", "x"), ("a", 1, "", "x"), ("b", 1, "", "x")])[0] == ("b", 2, "", "x")
 
 
 def test_intervals_cover_a_known_mean():
     """500 samples of 60; of so skewed a sample the bootstrap interval of 95 % covers 89 to 97 % of the time."""
     inside = 0
     for seed in range(500):
-        low, high = interval(np.random.default_rng(seed).exponential(size=60))
+        low, high = mean_interval(np.random.default_rng(seed).exponential(size=60))
         inside += low <= 1 <= high
     assert 0.89 <= inside / 500 <= 0.97
 
@@ -61,7 +69,7 @@ def test_overlap_is_that_of_intervals():
 
 @pytest.mark.usefixtures("small")
 def test_costs_are_ratios_to_ocv_ips():
-    found = cost.costs(["ecoli"], 2, None, None, pasif=False, progress=None)
+    found = measure_costs(["ecoli"], 2, None, None, pasif=False, progress=None)
     assert [one.method for one in found] == ["OCV_IPS", "OCV_DR", "SLOPE"]
     assert found[0].ratio == 1.0
     assert all(one.seconds > 0 for one in found)

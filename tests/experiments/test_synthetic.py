@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 import counterfold as cf
-from counterfold.experiments.synthetic import EXPLORATION, Synthetic, effects
-from counterfold.experiments.synthetic_file import truth_of
+from counterfold.experiments.synthetic.file import read_truth
+from counterfold.experiments.synthetic.generator import EXPLORATION, Synthetic, user_effects
 from synthetic_logs import written
 
 VARIANTS = {
@@ -129,8 +129,8 @@ def test_rewards_of_a_user_go_together():
     users, codes, counts = np.unique(columns["group"], return_inverse=True, return_counts=True)
     means = np.bincount(codes, columns["reward"]) / counts
     assert counts.max() > 3 * counts.min()
-    assert stats.pearsonr(means, effects(users, 0)).pvalue < 0.001
-    everybody = effects(np.arange(100_000), 0)
+    assert stats.pearsonr(means, user_effects(users, 0)).pvalue < 0.001
+    everybody = user_effects(np.arange(100_000), 0)
     assert everybody.mean() == pytest.approx(0, abs=0.5 * stats.norm.isf(0.0005) / np.sqrt(100_000))
     assert everybody.std() == pytest.approx(0.5, abs=0.01)
 
@@ -197,8 +197,8 @@ def test_a_folder_holds_what_it_states(tmp_path):
     assert [file.name for file in files] == [f"part-0000{number}.parquet" for number in range(3)]
     assert [pq.read_metadata(file).num_rows for file in files] == [1001, 1000, 1000]
     assert (found.rows, found.files, found.bytes) == (3001, 3, sum(file.stat().st_size for file in files))
-    assert truth_of(tmp_path / "log") == pytest.approx(found.truth, rel=1e-12)
-    assert truth_of(files[0]) != truth_of(files[1])
+    assert read_truth(tmp_path / "log") == pytest.approx(found.truth, rel=1e-12)
+    assert read_truth(files[0]) != read_truth(files[1])
     assert len(cf.read_log(tmp_path / "log", ignore=["target", "target_2"])) == 3001
 
 
@@ -207,7 +207,7 @@ def test_metadata_state_the_truth_and_the_settings(tmp_path):
     found = written(Synthetic(actions=3, seed=4), 1000, path)
     stated = json.loads(pq.read_metadata(path).metadata[b"counterfold"])
     assert (stated["rows"], stated["actions"], stated["seed"], stated["truth"]) == (1000, 3, 4, found.truth)
-    assert truth_of(path) == found.truth
+    assert read_truth(path) == found.truth
     pq.write_table(pq.read_table(path).replace_schema_metadata(), path)
     with pytest.raises(cf.DataError, match="must be a log that `counterfold synth` made"):
-        truth_of(path)
+        read_truth(path)

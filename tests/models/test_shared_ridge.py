@@ -64,7 +64,7 @@ def test_shared_ridge_is_tuned_on_the_same_folds_whether_rows_are_there_or_gone(
 
     examples = rows_of(reference.random_data(8, rows=200)).examples
     stream = ModelStream(Watched(), folds, Scaling.of(examples.context), 4)
-    stream.fitted(stream.sums(examples))
+    stream.solve(stream.sums(examples))
     Watched().tune(examples)
     near(*seen)
 
@@ -91,7 +91,7 @@ def test_shared_ridge_has_the_same_penalties_where_rewards_vary_little_around_a_
     examples = rows_of(data).examples
     assert cf.SharedRidge().tune(examples) == before
     stream = ModelStream(cf.SharedRidge(), 1, Scaling.of(examples.context), 4)
-    gone = stream.fitted(stream.sums(examples)).predictions(examples)
+    gone = stream.solve(stream.sums(examples)).predictions(examples)
     np.testing.assert_allclose(gone, before.predictions(examples), rtol=0, atol=1e-12 * abs(level))
 
 

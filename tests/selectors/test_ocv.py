@@ -187,14 +187,14 @@ def test_splits_keep_groups_together(monkeypatch):
     group = rng().integers(9, size=100)
     rows = rows_of(data, group=group)
     seen = []
-    halves = cf.Rows.halves
+    split_at = cf.Rows.split_at
 
     def watched(self, cuts):
         for before, after in split_at(self, cuts):
             seen.append((set(before.groups), set(after.groups), len(before) + len(after)))
             yield before, after
 
-    monkeypatch.setattr(cf.Rows, "halves", watched)
+    monkeypatch.setattr(cf.Rows, "split_at", watched)
     cf.OCV(splits=5).losses(rows, estimators(), rng(), POOL)
     cf.KFoldCV(folds=9).losses(rows, estimators(), rng(), POOL)
     assert len(seen) > 10

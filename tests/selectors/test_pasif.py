@@ -39,7 +39,7 @@ def test_same_seed_same_scores_whatever_the_threads_and_another_seed_others():
 
 def test_surrogate_policies_against_naive_loop():
     data = reference.random_data(2)
-    [replicate, *_] = QUICK.drawn(rows_of(data), rng(), POOL)
+    [replicate, *_] = QUICK.draw_replicates(rows_of(data), rng(), POOL)
     probs = data.logging[replicate.sample]
     logging, target = surrogates(probs, replicate.rho)
     for i, rho in enumerate(replicate.rho):
@@ -56,7 +56,7 @@ def test_losses_against_naive_loop():
     data = reference.random_data(3, rows=90)
     rows = rows_of(data)
     expected = []
-    for sample, rho, taken in QUICK.drawn(rows, rng(), POOL):
+    for sample, rho, taken in QUICK.draw_replicates(rows, rng(), POOL):
         part = data.take(sample[~taken])
         part.logging, part.target = surrogates(part.logging, rho[~taken])
         truth = sum(data.r[sample[taken]]) / sum(taken)
@@ -69,7 +69,7 @@ def test_losses_against_naive_loop():
 
 def test_rows_go_to_the_targets_part_as_often_as_the_rule_says():
     rows = rows_of(reference.random_data(4, rows=2000))
-    [replicate] = PASIF(replicates=1, ratio=0.35, epochs=5, device="cpu").drawn(rows, rng(), POOL)
+    [replicate] = PASIF(replicates=1, ratio=0.35, epochs=5, device="cpu").draw_replicates(rows, rng(), POOL)
     chance = replicate.rho[np.arange(2000), rows.actions[replicate.sample]]
     noise = np.sqrt(np.sum(chance * (1 - chance)))
     assert abs(replicate.taken.sum() - chance.sum()) < 4 * noise
@@ -111,7 +111,7 @@ def test_groups_are_drawn_whole():
     data = reference.random_data(8)
     group = rng().integers(7, size=60)
     rows = rows_of(data, group=group)
-    for one in QUICK.drawn(rows, rng(), POOL):
+    for one in QUICK.draw_replicates(rows, rng(), POOL):
         times = np.bincount(one.sample, minlength=60)
         for number in range(7):
             assert len(set(times[rows.groups == number])) == 1
@@ -224,7 +224,7 @@ def test_units_of_the_context_do_not_matter_and_by_default_the_ratio_lands():
     scaled = rows_of(data, cf.Given(np.zeros((400, 4))))
     data.x = data.x * [1e6, 1e-6, 1.0] + [1e7, 0.0, 3.0]
     raw = rows_of(data, cf.Given(np.zeros((400, 4))))
-    one, other = (PASIF(replicates=4, device="cpu").drawn(rows, rng(), POOL) for rows in (scaled, raw))
+    one, other = (PASIF(replicates=4, device="cpu").draw_replicates(rows, rng(), POOL) for rows in (scaled, raw))
     for mine, same in zip(one, other, strict=True):
         np.testing.assert_allclose(mine.rho, same.rho, atol=1e-3)
         share = (data.logging[mine.sample] * mine.rho).sum(axis=1).mean()

@@ -8,7 +8,7 @@ import pytest
 import counterfold as cf
 import reference
 from counterfold import registry
-from counterfold.estimators._subgaussian import solved
+from counterfold.estimators._subgaussian import solve_parameter
 from problems import evaluate_as_paper, log_of, rows_of
 
 POOL = cf.Pool(threads=1)
@@ -79,8 +79,8 @@ def test_ips_lambda_survives_weights_of_zero_and_weights_whose_powers_overflow()
     data.target[:50] = np.eye(4)[(data.a[:50] + 1) % 4]
     assert 0 < tune(data, "ips-lambda").mix < 1
     right = 2 * math.log(1 / 0.95) / 300
-    assert solved(np.full(100, 1e30), 0.95) ** 2 * 1e60 == pytest.approx(right, rel=1e-9)
-    nothing = solved(np.zeros(100), 0.95)
+    assert solve_parameter(np.full(100, 1e30), 0.95) ** 2 * 1e60 == pytest.approx(right, rel=1e-9)
+    nothing = solve_parameter(np.zeros(100), 0.95)
     assert nothing ** (2 + 2 / 100**0.25) == pytest.approx(right, rel=1e-9)
 
 
@@ -117,8 +117,8 @@ def test_extreme_candidates_have_finite_scores():
 
 
 def test_where_the_equation_has_no_solution_the_parameter_is_one():
-    assert solved(np.array([1.0, 2.0, 0.5]), 0.01) == 1.0
-    assert solved(np.array([1.0, 2.0, 0.5]), 0.95) < 1.0
+    assert solve_parameter(np.array([1.0, 2.0, 0.5]), 0.01) == 1.0
+    assert solve_parameter(np.array([1.0, 2.0, 0.5]), 0.95) < 1.0
 
 
 def test_bad_delta_is_refused():

@@ -1,13 +1,11 @@
 """A synthetic log, and the answers on it by the two engines that read files."""
 
-from dataclasses import asdict
-
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold.experiments.synthetic import Synthetic
+from counterfold.experiments.synthetic.generator import Synthetic
 
 ROWS = 3000
 REFIT = "ocv:refit=False"

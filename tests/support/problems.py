@@ -4,6 +4,7 @@ import numpy as np
 
 import counterfold as cf
 import reference
+from counterfold.evaluation.assembly import check_targets
 from counterfold.models import as_model
 from counterfold.target import as_target
 
@@ -23,6 +24,11 @@ def log_of(data, **more):
 def rows_of(data, model=None, **more):
     log = log_of(data, **more)
     return cf.Rows.of(log, as_target(data.target, log), as_model(cf.RidgePerAction() if model is None else model, log))
+
+
+def diagnose(log, target):
+    """Return what the diagnostics say of a target, without an answer."""
+    return check_targets(log, {"target": target}).targets["target"]
 
 
 def evaluate_as_paper(log, target, candidates="plain", selector="ocv", reward_model="ridge-per-action", **more):

@@ -1,7 +1,7 @@
 """Synthetic logs in files."""
 
-from counterfold.experiments.synthetic_file import Destination, write
+from counterfold.experiments.synthetic.file import Destination, write_log
 
 
 def written(problem, rows, path, *, threads=None, **more):
-    return write(problem, rows, Destination(path, **more), threads)
+    return write_log(problem, rows, Destination(path, **more), threads)

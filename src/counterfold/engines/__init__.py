@@ -3,6 +3,7 @@
 from counterfold import checks, registry
 from counterfold.engines.base import Engine, Source
 from counterfold.errors import ParameterError
+from counterfold.log import Log
 
 
 def choose_engine(source: Source, name: str, threads: int | None) -> Engine:
@@ -15,6 +16,6 @@ def choose_engine(source: Source, name: str, threads: int | None) -> Engine:
         return next(engine for engine in ranked if engine.is_best_for(source)).of(source, threads)
     if not engines[name].can_read(source):
         able = " or ".join(repr(one) for one, engine in engines.items() if engine.can_read(source))
-        kind = type(getattr(source, "source", source)).__name__
-        raise ParameterError(f"`engine` must be {able} for a log that is a {kind}, got {name!r}.")
+        what = "a log in memory" if isinstance(source, Log) else f"a {type(source.source).__name__}"
+        raise ParameterError(f"`engine` must be {able} for {what}, got {name!r}.")
     return engines[name].of(source, threads)

@@ -10,7 +10,7 @@ import pytest
 import counterfold as cf
 from cluster import below, kill, wait_for
 from counterfold.engines import spark as engine
-from counterfold.engines.passes.first import Surveying
+from counterfold.engines.passes.first import FirstPass
 from spark_logs import CLUSTER, LOCAL, MARKS, SLOW, check_same
 
 pytestmark = MARKS
@@ -50,7 +50,7 @@ def halt_first_pass(monkeypatch, halt):
     real = engine._summing  # noqa: SLF001
 
     def summing(work, offsets):
-        if not isinstance(work, Surveying):
+        if not isinstance(work, FirstPass):
             return real(work, offsets)
 
         def halted(batch):

@@ -1,4 +1,4 @@
-"""The cases of benchmarks/same_answers.py that evaluate logs in memory."""
+"""The cases of benchmarks/same_answers that evaluate logs in memory."""
 
 from functools import partial
 from itertools import product
@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 import counterfold as cf
-from same_answers_logs import columns_of, doses_of, evaluate, fitted_once, log_of, quick_ocv
+from same_answers.logs import columns_of, doses_of, evaluate, fitted_once, log_of, quick_ocv
 
 INTERVALS = ["normal", "student-t", "bootstrap", "empirical-bernstein", "empirical-likelihood", "confidence-sequence"]
 OPERA, OWN_OPERA = cf.OPERA(replicates=20), cf.OPERA(replicates=20, centre="own")

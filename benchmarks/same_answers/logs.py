@@ -1,4 +1,4 @@
-"""Logs for benchmarks/same_answers.py, in memory and in files of every format."""
+"""Logs for benchmarks/same_answers, in memory and in files of every format."""
 
 import json
 import math

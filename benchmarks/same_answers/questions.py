@@ -1,4 +1,4 @@
-"""The cases of benchmarks/same_answers.py that are mistakes in a question or in a parameter, and unreadable sources."""
+"""The cases of benchmarks/same_answers that are mistakes in a question or in a parameter, and unreadable sources."""
 
 import math
 from functools import partial
@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import counterfold as cf
-from same_answers_logs import columns_of, doses_of, evaluate, log_of, table_of, write
+from same_answers.logs import columns_of, doses_of, evaluate, log_of, table_of, write
 
 NAN = math.nan
 

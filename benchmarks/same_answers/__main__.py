@@ -1,8 +1,8 @@
 """Whether two versions of the package give the same answers, to the last digit, and the same errors.
 
-    python benchmarks/same_answers.py record OLD.json
-    python benchmarks/same_answers.py record NEW.json
-    python benchmarks/same_answers.py compare OLD.json NEW.json
+    python benchmarks/same_answers record OLD.json
+    python benchmarks/same_answers record NEW.json
+    python benchmarks/same_answers compare OLD.json NEW.json
 
 `record` runs every case with the counterfold that Python imports, through its public names and its command line alone,
 so that it runs unchanged on any version. `compare` lists every difference, and exits with 1 if there is any; what only
@@ -20,14 +20,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 os.environ |= {"OMP_NUM_THREADS": "1", "COLUMNS": "160", "PYSPARK_PYTHON": sys.executable}
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
 import counterfold as cf
-import same_answers_errors as errors
-import same_answers_files as files
-import same_answers_memory as memory
-import same_answers_questions as questions
+from same_answers import errors, files, memory, questions
 
 SECTIONS = {
     "selectors": memory.answers_by_selector,

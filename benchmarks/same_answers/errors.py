@@ -1,4 +1,4 @@
-"""The cases of benchmarks/same_answers.py that are mistakes: what is wrong with a log, a file or a question."""
+"""The cases of benchmarks/same_answers that are mistakes: what is wrong with a log, a file or a question."""
 
 import math
 from functools import partial
@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 import counterfold as cf
-from same_answers_logs import columns_of, doses_of, evaluate, log_of, on_both, table_of
+from same_answers.logs import columns_of, doses_of, evaluate, log_of, on_both, table_of
 
 NAN, LATE = math.nan, 2000
 """The row that is wrong is a late one, in the last row group of a file."""

@@ -1,4 +1,4 @@
-"""The cases of benchmarks/same_answers.py that evaluate files, by function, by command line and on Spark."""
+"""The cases of benchmarks/same_answers that evaluate files, by function, by command line and on Spark."""
 
 import contextlib
 import io
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 import counterfold as cf
-from same_answers_logs import columns_of, evaluate, fitted_once, on_both, quick_ocv, table_of, write
+from same_answers.logs import columns_of, evaluate, fitted_once, on_both, quick_ocv, table_of, write
 
 COLOURS = ["red", "green", "blue"]
 
