@@ -98,5 +98,4 @@ class Estimate:
         return Estimate(f"{self.name} - {other.name}", gap, self.groups, refit, self.sizes, weights)
 
     def __repr__(self) -> str:
-        """Show the value and its error."""
         return f"Estimate({self.name}: {self.value:.4g} ± {self.stderr:.2g})"

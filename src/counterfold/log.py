@@ -127,11 +127,9 @@ class Log:
             raise DataError(f"a log must have `action` or `dose`, and `{name}` goes with `action`, got it with `dose`.")
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.reward)
 
     def __repr__(self) -> str:
-        """Say what is inside."""
         known = "propensities only" if self.logging_probs is None else "full logging probabilities"
         return f"Log({len(self)} rows, {self.choices}, {self.context.shape[1]} context columns, {known})"
 
@@ -178,7 +176,6 @@ class Spread:
         return cls(float(numbers.min()), float(numbers.max()), float(numbers.sum()), len(numbers))
 
     def __add__(self, other: "Spread") -> "Spread":
-        """Return the spread of the numbers of both."""
         ends = min(self.low, other.low), max(self.high, other.high)
         return Spread(*ends, self.total + other.total, self.count + other.count)
 

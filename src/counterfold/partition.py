@@ -49,21 +49,17 @@ class ByNumber(Partition):
     number: int
 
     def __len__(self) -> int:
-        """Return the number of units."""
         return self.number
 
     @property
     def of_rows(self) -> Ints:
-        """The unit that each row is in."""
         return self.places
 
     @property
     def sizes(self) -> Floats:
-        """The number of rows in each unit."""
         return np.bincount(self.places, minlength=self.number).astype(np.float64)
 
     def sums(self, values: Floats) -> Floats:
-        """Return the sums over each unit of the last axis."""
         lines = [np.bincount(self.places, line, self.number) for line in values.reshape(-1, values.shape[-1])]
         return np.asarray(lines, dtype=np.float64).reshape(*values.shape[:-1], self.number)
 
@@ -86,21 +82,17 @@ class Consecutive(Partition):
         return cls(np.zeros(1, dtype=np.intp), rows)
 
     def __len__(self) -> int:
-        """Return the number of units."""
         return len(self.starts)
 
     @cached_property
     def sizes(self) -> Floats:
-        """The number of rows in each unit."""
         return np.diff(self.starts, append=self.rows).astype(np.float64)
 
     @cached_property
     def of_rows(self) -> Ints:
-        """The unit that each row is in."""
         return np.repeat(np.arange(len(self)), self.sizes.astype(np.intp))
 
     def sums(self, values: Floats) -> Floats:
-        """Return the sums over each unit of the last axis."""
         if len(self) == 1:
             return np.asarray(values.sum(axis=-1, keepdims=True))
         return np.asarray(values if len(self) == self.rows else np.add.reduceat(values, self.starts, axis=-1))

@@ -23,7 +23,6 @@ class Pool:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        """Check the number of threads."""
         checks.whole(1, threads=self.size)
 
     @property

@@ -90,7 +90,6 @@ class Rows:
         )
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.weights)
 
     @property

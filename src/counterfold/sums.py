@@ -53,11 +53,9 @@ class Sums:
         return cls(tuple(estimators), tuple(map(len, lines)), partition.sizes, partition.sums(rows.weights), terms)
 
     def __len__(self) -> int:
-        """Return the number of units."""
         return len(self.sizes)
 
     def __add__(self, other: "Sums") -> "Sums":
-        """Return the sums over the rows of both."""
         sizes, weights = self.sizes + other.sizes, self.weights + other.weights
         return replace(self, sizes=sizes, weights=weights, terms=self.terms + other.terms)
 

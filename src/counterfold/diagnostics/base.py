@@ -98,7 +98,6 @@ class Largest:
     value: float
 
     def __add__(self, other: "Largest") -> "Largest":
-        """Return the larger one."""
         return self if self.value >= other.value else other
 
 

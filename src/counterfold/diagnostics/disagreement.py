@@ -28,13 +28,11 @@ class Disagreement(Diagnostic):
     needs_answer: ClassVar[bool] = True
 
     def witnesses(self, rows: Rows) -> Sequence[Estimator]:
-        """Return the estimator with hardly any bias."""
         if rows.bandwidth is None:
             return [SNIPS()]
         return [(KernelIPS if KernelDR.find_obstacle(rows) else KernelDR)(rows.bandwidth)]
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measured | None:
-        """Return how far the answer is from the second opinion."""
         if answer is None or not evidence.total_weight or evidence.unsupported_mass >= MissingSupport().some:
             return None
         [witness] = self.witnesses(evidence.rows)

@@ -25,11 +25,9 @@ class EffectiveRows(Diagnostic):
     numbers: ClassVar[tuple[str, ...]] = ("effective_rows",)
 
     def observe(self, rows: Rows) -> float:
-        """Return the sum of squared weights."""
         return float(np.square(rows.weights).sum())
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measured:
-        """Return the effective rows; 0 where no row has any weight."""
         del answer
         total = evidence.total_weight
         rows = total**2 / evidence.observed[self.name] if total else 0.0

@@ -16,7 +16,6 @@ class FewGroups(Diagnostic):
     numbers: ClassVar[tuple[str, ...]] = ("groups",)
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measured | None:
-        """Return the number of groups."""
         del answer
         groups = evidence.contents.groups
         if groups is None:

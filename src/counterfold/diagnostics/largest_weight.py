@@ -20,11 +20,9 @@ class LargestWeight(Diagnostic):
     numbers: ClassVar[tuple[str, ...]] = ("largest_weight", "largest_share")
 
     def observe(self, rows: Rows) -> Largest:
-        """Return the largest weight."""
         return Largest(float(rows.weights.max()))
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measured:
-        """Return the largest weight and its share; all of it where no row has any weight."""
         del answer
         largest, total = evidence.observed[self.name].value, evidence.total_weight
         share = largest / total if total else 1.0

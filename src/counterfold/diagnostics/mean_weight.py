@@ -27,7 +27,6 @@ class MeanWeight(Diagnostic):
     numbers: ClassVar[tuple[str, ...]] = ("mean_weight", "mean_weight_p")
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measured:
-        """Return the mean weight, and the p-value of the test."""
         del answer
         mean, expected = evidence.total_weight / evidence.count, 1 - evidence.unsupported_mass
         p = self.test(evidence.mean_weight, expected)

@@ -23,7 +23,6 @@ class MissingSupport(Diagnostic):
     numbers: ClassVar[tuple[str, ...]] = ("unsupported_rows", "unsupported_mass")
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measured:
-        """Return in how many rows support is missing, and how much."""
         del answer
         known = evidence.unsupported
         if evidence.rows.bandwidth is not None:

@@ -25,7 +25,6 @@ class ModelShift(Diagnostic):
     needs_answer: ClassVar[bool] = True
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measured | None:
-        """Return by how many standard errors the answer moves, if it depends on a model at all."""
         if answer is None:
             return None
         findings, shift = [], None

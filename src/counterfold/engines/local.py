@@ -42,7 +42,6 @@ class Local(BatchEngine):
 
     @classmethod
     def of(cls, source: Source, threads: int | None) -> Self:
-        """Return the engine for a file that is there."""
         scan: Any = source
         path = Path(scan.source)
         readers.find_reader(path)
@@ -50,12 +49,10 @@ class Local(BatchEngine):
 
     @classmethod
     def can_read(cls, source: Source) -> bool:
-        """Say whether the log is a path."""
         return not isinstance(source, Log) and isinstance(source.source, (str, PathLike))
 
     @classmethod
     def is_best_for(cls, source: Source) -> bool:
-        """Say whether the log is a file that is too large for memory."""
         if isinstance(source, Log) or not cls.can_read(source):
             return False
         path = Path(source.source)
@@ -69,7 +66,6 @@ class Local(BatchEngine):
         return readers.find_reader(self.path)
 
     def head(self) -> Batch:
-        """Return the first rows of the file that has any."""
         with closing(self._pieces(None)) as pieces:
             for piece in pieces:
                 for table in self._tables(piece):
@@ -78,12 +74,10 @@ class Local(BatchEngine):
         raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
 
     def rows(self) -> int | None:
-        """Return the number of rows, if the file tells."""
         with readers.explain_errors(self.path, self.reader):
             return self.reader.rows(self.path)
 
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
-        """Return the sum over all pieces, added up in the order of the file."""
 
         def worked(piece: Piece) -> tuple[Sum | None, int]:
             first, found = piece.first, None
@@ -108,7 +102,6 @@ class Local(BatchEngine):
         return every
 
     def distinct(self, column: str) -> list[Any]:
-        """Return the different values of a column, or keys of its maps, sorted."""
         import pyarrow as pa
         import pyarrow.compute as pc
 

@@ -41,21 +41,17 @@ class Memory(Engine):
 
     @classmethod
     def of(cls, source: Source, threads: int | None) -> Self:
-        """Return the engine for a log."""
         return cls(source, Pool(threads))
 
     @classmethod
     def can_read(cls, source: Source) -> bool:
-        """Say whether it is anything but a Spark DataFrame."""
         return isinstance(source, Log) or not type(source.source).__module__.startswith("pyspark.")
 
     @classmethod
     def is_best_for(cls, source: Source) -> bool:
-        """Say whether the log can be read."""
         return cls.can_read(source)
 
     def gather(self, request: Request) -> Iterator[tuple[str, Evidence]]:
-        """Yield the evidence on each target; the rows of one are gone before those of the next are made."""
         log, table = self._read(request)
         contents = Contents.of(log)
         for name, value in request.targets.items():
@@ -110,26 +106,21 @@ class RowEvidence(Evidence):
 
     @property
     def mean_weight(self) -> Estimate:
-        """Return the mean of the rows' weights."""
         return Estimate("mean weight", self.rows.weights, self.rows.groups)
 
     @property
     def total_weight(self) -> float:
-        """Return the sum of the rows' weights."""
         return float(self.rows.weights.sum())
 
     def estimate(self, name: str, estimator: Estimator) -> Estimate:
-        """Return the mean of the estimator's contributions."""
         return Estimate(name, estimator.contributions(self.rows), self.rows.groups)
 
     def choose(
         self, selector: Selector, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool
     ) -> Selection:
-        """Return the choice from all rows."""
         return selector.select(self.rows, candidates, rng, pool)
 
     def sum_units(self, estimators: Sequence[Estimator]) -> Sums:
-        """Return the sums over buckets of rows or groups."""
         return sum_buckets(self.rows, estimators, self.pool)
 
     def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:
@@ -150,7 +141,6 @@ class RowEvidence(Evidence):
         return replace(answer, refit_stderr=float(np.sqrt(spread)))
 
     def predict_outside(self, inside: Estimate, estimator: Estimator) -> Estimate | None:
-        """Return the estimate with the same reward model, cross-fitted."""
         if self._outside is None:
             return None
         return Estimate(inside.name, estimator.contributions(self._outside), self.rows.groups)

@@ -52,7 +52,6 @@ class Spark(BatchEngine):
 
     @classmethod
     def of(cls, source: Source, threads: int | None) -> Self:
-        """Return the engine for a Spark DataFrame, the name of a table, or a path; Spark has threads of its own."""
         del threads
         scan: Any = source
         with explain_errors():
@@ -61,16 +60,13 @@ class Spark(BatchEngine):
 
     @classmethod
     def can_read(cls, source: Source) -> bool:
-        """Say whether the log is a Spark DataFrame, or a text that may name a table or a path."""
         return not isinstance(source, Log) and (isinstance(source.source, (str, PathLike)) or cls.is_best_for(source))
 
     @classmethod
     def is_best_for(cls, source: Source) -> bool:
-        """Say whether the log is a Spark DataFrame."""
         return not isinstance(source, Log) and type(source.source).__module__.startswith("pyspark.")
 
     def head(self) -> Batch:
-        """Return the first rows of the first partitions."""
         with explain_errors():
             table = self.frame.limit(HEAD).toArrow()
         if table.num_rows == 0:
@@ -78,11 +74,9 @@ class Spark(BatchEngine):
         return make_batch(table, self.offsets)
 
     def rows(self) -> int | None:
-        """Return the number of rows."""
         return self.count
 
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
-        """Return the sum over all partitions, added up by tasks of which each takes several."""
         del progress  # Spark shows its own
         several = self.frame.select([_quote(name) for name in (*columns, FILE, ROW)])
         with explain_errors():
@@ -98,7 +92,6 @@ class Spark(BatchEngine):
         return result
 
     def distinct(self, column: str) -> list[Any]:
-        """Return the different values of a column, or keys of its maps, sorted."""
         with explain_errors():
             is_map = self.frame.schema[column].dataType.typeName() == "map"
             values = f"explode(map_keys({_quote(column)}))" if is_map else _quote(column)

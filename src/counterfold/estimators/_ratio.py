@@ -24,13 +24,11 @@ class Ratio(Estimator):
         """Return a constant and a factor for each term."""
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return contributions linearised around the means."""
         terms = self.terms(rows)
         constant, factors = self.linearise(terms.mean(axis=1))
         return np.asarray(constant + factors @ terms)
 
     def combine_means(self, means: Floats) -> Floats:
-        """Return the constant plus the factors times the means."""
         constant, factors = self.linearise(means)
         return np.asarray(constant + (factors * means).sum(axis=0))
 
@@ -45,7 +43,6 @@ class Capped(Ratio):
     max_weight: float
 
     def __post_init__(self) -> None:
-        """Check the cap."""
         checks.at_least(0, max_weight=self.max_weight)
 
     @abstractmethod
@@ -57,7 +54,6 @@ class Capped(Ratio):
         """Return the terms that come before those of the outcomes."""
 
     def terms(self, rows: Rows) -> Floats:
-        """Return the levels, weighted outcomes, weights and weighted squares."""
         weights, outcomes = np.minimum(rows.weights, self.max_weight), self.outcomes(rows)
         weighted = weights * outcomes
         return np.stack([*self.levels(rows), weighted, weights, weighted * outcomes])
@@ -69,7 +65,6 @@ class Capped(Ratio):
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return caps by how much weight they leave."""
         return [cls(cap) for cap in share_grid(rows.weights)]  # type: ignore[call-arg] # the only field
 
 

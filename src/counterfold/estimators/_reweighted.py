@@ -35,13 +35,11 @@ class Reweighted(Estimator):
         return float(getattr(self, fields(self)[0].name))  # type: ignore[arg-type]
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return rewards with changed weights, or corrected predictions."""
         weights = self.reweigh(rows, self.parameter)
         return rows.q_policy + weights * rows.residuals if self.corrects else weights * rows.rewards
 
     @classmethod
     def sums(cls, grid: Sequence[Self], rows: Rows, partition: Partition) -> Floats:
-        """Return the sums of the contributions, several parameters at a time."""
         column = np.array([one.parameter for one in grid])[:, None]
         outcome = rows.residuals if cls.corrects else rows.rewards
         step = max(1, LARGEST // len(rows))

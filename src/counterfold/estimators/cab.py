@@ -40,11 +40,9 @@ class CAB(Estimator):
     needs: ClassVar[tuple[Need, ...]] = ("target_probs", "logging_probs", "model")
 
     def __post_init__(self) -> None:
-        """Check the cap."""
         checks.at_least(0, max_weight=self.max_weight)
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return capped rewards plus predictions for the excess."""
         capped = np.minimum(rows.weights, self.max_weight) * rows.rewards
         if self.max_weight == np.inf:
             return capped
@@ -53,7 +51,6 @@ class CAB(Estimator):
 
     @classmethod
     def sums(cls, grid: Sequence[Self], rows: Rows, partition: Partition) -> Floats:
-        """Return the sums of the contributions, under all caps at once if there are several."""
         if len(grid) < SEVERAL:
             return np.stack([partition.sums(one.terms(rows)) for one in grid])
         caps = np.array([one.max_weight for one in grid])
@@ -63,5 +60,4 @@ class CAB(Estimator):
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return caps between the weights' quantiles."""
         return [cls(cap) for cap in weight_grid(rows)]

@@ -34,16 +34,13 @@ class ControlVariateIPS(Ratio):
     limits: ClassVar[Mapping[float, str]] = {0.0: "ips"}
 
     def __post_init__(self) -> None:
-        """Check the strength."""
         checks.within(0, 1, strength=self.strength)
 
     def terms(self, rows: Rows) -> Floats:
-        """Return weighted rewards, weights, and their products with the weights."""
         weighted = rows.weights * rows.rewards
         return np.stack([weighted, rows.weights, weighted * rows.weights, rows.weights**2])
 
     def linearise(self, means: Floats) -> tuple[Floats, Floats]:
-        """Return what the control variate takes away; no slope where weights differ by rounding errors alone."""
         weighted, weight, product, square = means
         spread = square - weight**2
         spread = np.where(spread > 1e-12 * square, spread, 0.0)
@@ -53,6 +50,5 @@ class ControlVariateIPS(Ratio):
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return quarters, from the full strength down."""
         del rows
         return [cls(strength) for strength in (1.0, 0.75, 0.5, 0.25)]

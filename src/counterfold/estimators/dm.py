@@ -28,5 +28,4 @@ class DM(Estimator):
     kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return predicted values."""
         return rows.q_policy

@@ -26,5 +26,4 @@ class DR(Estimator):
     needs: ClassVar[tuple[Need, ...]] = ("target_probs", "model")
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return corrected predictions."""
         return rows.q_policy + rows.weights * rows.residuals

@@ -38,23 +38,19 @@ class DRos(Reweighted):
     needs: ClassVar[tuple[Need, ...]] = ("target_probs", "model")
 
     def __post_init__(self) -> None:
-        """Check the parameter."""
         checks.at_least(0, shrinkage=self.shrinkage)
 
     @staticmethod
     def reweigh(rows: Rows, shrinkage: float | Floats) -> Floats:
-        """Return shrunk weights; dividing by the parameter lets it be infinite, or as good as 0."""
         with np.errstate(over="ignore"):
             return np.asarray(rows.weights / (rows.weights**2 / np.maximum(shrinkage, np.finfo(float).tiny) + 1))
 
     def risk(self, rows: Rows, delta: float) -> float:
-        """Return the variance plus the square of the estimated bias, which is the mean of what shrinking took away."""
         del delta
         return bounded_risk(self, rows, self.value(rows) - DR().value(rows))
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return values around the squared quantiles of the weights."""
         weights = weight_grid(rows)
         return (
             [cls(value) for value in space_geometrically(0.01 * weights[0] ** 2, 100 * weights[-1] ** 2)]

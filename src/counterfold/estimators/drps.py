@@ -38,20 +38,16 @@ class DRps(Reweighted):
     needs: ClassVar[tuple[Need, ...]] = ("target_probs", "model")
 
     def __post_init__(self) -> None:
-        """Check the cap."""
         checks.at_least(0, max_weight=self.max_weight)
 
     @staticmethod
     def reweigh(rows: Rows, max_weight: float | Floats) -> Floats:
-        """Return weights up to the cap."""
         return np.minimum(rows.weights, max_weight)
 
     def risk(self, rows: Rows, delta: float) -> float:
-        """Return the variance plus the square of the estimated bias, which is the mean of what shrinking took away."""
         del delta
         return bounded_risk(self, rows, self.value(rows) - DR().value(rows))
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return caps between the weights' quantiles."""
         return [cls(cap) for cap in weight_grid(rows)]

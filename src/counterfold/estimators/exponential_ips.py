@@ -29,16 +29,13 @@ class ExponentialIPS(Reweighted):
     limits: ClassVar[Mapping[float, str]] = {0.0: "rewards times the target's probability", 1.0: "ips"}
 
     def __post_init__(self) -> None:
-        """Check the parameter."""
         checks.within(0, 1, power=self.power)
 
     @staticmethod
     def reweigh(rows: Rows, power: float | Floats) -> Floats:
-        """Return smoothed weights."""
         return np.asarray(rows.weights * rows.propensity ** (1 - power))
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return 30 values, from IPS down."""
         del rows
         return [cls(float(power)) for power in np.linspace(1, 0, 30)]

@@ -35,11 +35,9 @@ class GroupIPS(Estimator):
     needs: ClassVar[tuple[Need, ...]] = ("target_probs", "logging_probs", "model")
 
     def __post_init__(self) -> None:
-        """Check the number of groups."""
         checks.whole(1, groups=self.groups)
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return rewards weighted by their groups' probabilities."""
         low, high = rows.predicted_range
         bins = rows.q - low
         bins *= self.groups / ((high - low) or 1.0)
@@ -49,6 +47,5 @@ class GroupIPS(Estimator):
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return the paper's numbers of groups."""
         del rows
         return [cls(groups) for groups in (2, 4, 8, 16, 32)]

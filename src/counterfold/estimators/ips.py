@@ -24,5 +24,4 @@ class IPS(Estimator):
     """
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return weighted rewards."""
         return rows.weights * rows.rewards

@@ -37,12 +37,10 @@ class IPSLambda(Reweighted):
     limits: ClassVar[Mapping[float, str]] = {0.0: "ips", 1.0: "the mean reward"}
 
     def __post_init__(self) -> None:
-        """Check the parameter."""
         checks.within(0, 1, mix=self.mix)
 
     @staticmethod
     def reweigh(rows: Rows, mix: float | Floats) -> Floats:
-        """Return weights mixed with 1."""
         mixed = 1 - mix + mix * rows.weights
         if np.max(mix) < 1:
             return np.asarray(rows.weights / mixed)
@@ -50,15 +48,12 @@ class IPSLambda(Reweighted):
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return 30 values, evenly spaced on the logistic scale."""
         del rows
         return [cls(1 / (1 + float(np.exp(-h)))) for h in np.linspace(-10, 10, 30)]
 
     @classmethod
     def suggest(cls, rows: Rows, delta: float) -> Sequence[Self]:
-        """Return the solution of the authors' equation, between the values of the grid."""
         return [cls(solve_parameter(rows.weights, delta))]
 
     def risk(self, rows: Rows, delta: float) -> float:
-        """Return the distance from the solution of the authors' equation."""
         return abs(self.mix - solve_parameter(rows.weights, delta))

@@ -34,15 +34,12 @@ class KernelDR(Estimator):
     needs: ClassVar[tuple[Need, ...]] = ("model",)
 
     def __post_init__(self) -> None:
-        """Check the bandwidth."""
         checks.positive(bandwidth=self.bandwidth)
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return predictions, corrected by weighted residuals."""
         weights = kernels.smooth_density(rows.dose, rows.target_doses, self.bandwidth) / rows.propensity
         return rows.q_policy + weights * rows.residuals
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return bandwidths around the rule of thumb, the smallest first."""
         return [cls(width) for width in bandwidths(rows)]

@@ -34,14 +34,11 @@ class KernelIPS(Estimator):
     kinds: ClassVar[tuple[Kind, ...]] = ("doses",)
 
     def __post_init__(self) -> None:
-        """Check the bandwidth."""
         checks.positive(bandwidth=self.bandwidth)
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return rewards weighted by how near their doses are."""
         return kernels.smooth_density(rows.dose, rows.target_doses, self.bandwidth) / rows.propensity * rows.rewards
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return bandwidths around the rule of thumb, the smallest first."""
         return [cls(width) for width in bandwidths(rows)]

@@ -36,14 +36,11 @@ class LearnedMIPS(Estimator):
     needs: ClassVar[tuple[Need, ...]] = ("target_probs", "logging_probs", "model")
 
     def __post_init__(self) -> None:
-        """Check the number of clusters."""
         checks.whole(1, clusters=self.clusters)
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return rewards weighted by the probabilities of their actions' clusters."""
         return pooled_weights(rows, same(clusters(rows.embeddings, self.clusters))) * rows.rewards
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return powers of two below the number of actions, the largest first."""
         return [cls(number) for number in reversed(cluster_grid(rows))]

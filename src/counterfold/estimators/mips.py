@@ -35,11 +35,9 @@ class MIPS(Estimator):
     needs: ClassVar[tuple[Need, ...]] = ("target_probs", "logging_probs", "action_features")
 
     def __post_init__(self) -> None:
-        """Check the number of dimensions."""
         checks.whole_or_infinite(0, dimensions=self.dimensions)
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return rewards weighted by the probabilities of their actions' features."""
         used = rows.action_features[:, : int(min(self.dimensions, rows.action_features.shape[1]))]
         if used.shape[1] == 0:
             return rows.rewards
@@ -48,5 +46,4 @@ class MIPS(Estimator):
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return every number of dimensions, all of them first."""
         return [cls(number) for number in range(rows.action_features.shape[1], 0, -1)]

@@ -33,15 +33,12 @@ class OffCEM(Estimator):
     needs: ClassVar[tuple[Need, ...]] = ("target_probs", "logging_probs", "model", "action_features")
 
     def __post_init__(self) -> None:
-        """Check the number of clusters."""
         checks.whole(1, clusters=self.clusters)
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return predictions, corrected by weighted residuals."""
         weights = pooled_weights(rows, same(clusters(rows.action_features, self.clusters)))
         return rows.q_policy + weights * rows.residuals
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return powers of two below the number of actions, the largest first."""
         return [cls(number) for number in reversed(cluster_grid(rows))]

@@ -36,18 +36,15 @@ class PolicyConvolution(Estimator):
     needs: ClassVar[tuple[Need, ...]] = ("target_probs", "logging_probs", "action_features")
 
     def __post_init__(self) -> None:
-        """Check the bandwidth."""
         checks.at_least(0, bandwidth=self.bandwidth)
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return rewards weighted by smoothed policies."""
         apart = distances(rows.action_features)
         near = np.exp(-np.square(apart / self.bandwidth) / 2) if self.bandwidth else (apart == 0).astype(np.float64)
         return pooled_weights(rows, near / near.sum(axis=1, keepdims=True)) * rows.rewards
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return bandwidths from a third of the smallest distance between two actions to the largest."""
         apart = distances(rows.action_features)
         if not apart.any():
             return [cls()]

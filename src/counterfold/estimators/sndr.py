@@ -30,10 +30,8 @@ class SNDR(Ratio):
     needs: ClassVar[tuple[Need, ...]] = ("target_probs", "model")
 
     def terms(self, rows: Rows) -> Floats:
-        """Return predictions, weighted residuals and weights."""
         return np.stack([rows.q_policy, rows.weights * rows.residuals, rows.weights])
 
     def linearise(self, means: Floats) -> tuple[Floats, Floats]:
-        """Return the correction, and what each term adds to it."""
         correction, share = ratio(means[1], means[2]), ratio(np.ones_like(means[2]), means[2])
         return correction, np.stack([np.ones_like(share), share, -correction * share])

@@ -25,10 +25,8 @@ class SNIPS(Ratio):
     """
 
     def terms(self, rows: Rows) -> Floats:
-        """Return weighted rewards and weights."""
         return np.stack([rows.weights * rows.rewards, rows.weights])
 
     def linearise(self, means: Floats) -> tuple[Floats, Floats]:
-        """Return the ratio, and what each term adds to it."""
         value, share = ratio(means[0], means[1]), ratio(np.ones_like(means[1]), means[1])
         return value, np.stack([share, -value * share])

@@ -42,21 +42,17 @@ class SwitchDR(Reweighted):
     needs: ClassVar[tuple[Need, ...]] = ("target_probs", "model")
 
     def __post_init__(self) -> None:
-        """Check the threshold."""
         checks.at_least(0, threshold=self.threshold)
 
     @staticmethod
     def reweigh(rows: Rows, threshold: float | Floats) -> Floats:
-        """Return weights up to the threshold, and 0 beyond."""
         return np.multiply(rows.weights, rows.weights <= threshold)
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return thresholds between the weights' quantiles."""
         return [cls(threshold) for threshold in weight_grid(rows)]
 
     def risk(self, rows: Rows, delta: float) -> float:
-        """Return the variance plus the square of the bound on the bias."""
         del delta
         reason = rows.explain_lack(["logging_probs"])
         if reason:

@@ -32,21 +32,17 @@ class TruncatedIPS(Reweighted):
     limits: ClassVar[Mapping[float, str]] = {0.0: "0", math.inf: "ips"}
 
     def __post_init__(self) -> None:
-        """Check the cap."""
         checks.at_least(0, max_weight=self.max_weight)
 
     @staticmethod
     def reweigh(rows: Rows, max_weight: float | Floats) -> Floats:
-        """Return weights up to the cap."""
         return np.minimum(rows.weights, max_weight)
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        """Return caps at the weights' quantiles, and the one that theory suggests."""
         return [cls(cap) for cap in [*weight_grid(rows), math.sqrt(rows.total)]]
 
     def risk(self, rows: Rows, delta: float) -> float:
-        r"""Return how far the cap is from $\sqrt n$, as a share."""
         del delta
         best = math.sqrt(rows.total)
         return 1 - min(self.max_weight, best) / max(self.max_weight, best)

@@ -35,14 +35,11 @@ class TruncatedSNDR(Capped):
     needs: ClassVar[tuple[Need, ...]] = ("target_probs", "model")
 
     def outcomes(self, rows: Rows) -> Floats:
-        """Return the residuals of the reward model."""
         return rows.residuals
 
     def levels(self, rows: Rows) -> Sequence[Floats]:
-        """Return the predictions, which the mean residual corrects."""
         return [rows.q_policy]
 
     def linearise(self, means: Floats) -> tuple[Floats, Floats]:
-        """Return the correction, and what each term adds to it."""
         constant, factors = SNDR().linearise(means)
         return constant, np.stack([*factors, np.zeros_like(constant)])

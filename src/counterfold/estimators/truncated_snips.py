@@ -34,15 +34,12 @@ class TruncatedSNIPS(Capped):
     limits: ClassVar[Mapping[float, str]] = {0.0: "0", math.inf: "snips"}
 
     def outcomes(self, rows: Rows) -> Floats:
-        """Return the rewards."""
         return rows.rewards
 
     def levels(self, rows: Rows) -> Sequence[Floats]:
-        """Return nothing."""
         del rows
         return []
 
     def linearise(self, means: Floats) -> tuple[Floats, Floats]:
-        """Return the ratio, and what each term adds to it."""
         constant, factors = SNIPS().linearise(means)
         return constant, np.stack([*factors, np.zeros_like(constant)])

@@ -21,5 +21,4 @@ class Logged(Estimator):
     kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return the rewards."""
         return rows.rewards

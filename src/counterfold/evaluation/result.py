@@ -103,7 +103,6 @@ class Evaluation:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False)
 
     def __repr__(self) -> str:
-        """Say the answer in a line."""
         return (
             f"Evaluation({self.value:.4g}, {100 * self.level:g} % interval {self.interval.low:.4g} to "
             f"{self.interval.high:.4g}, by {self.selected}, {self.diagnostics.verdict})"

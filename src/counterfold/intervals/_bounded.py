@@ -19,7 +19,6 @@ class Bounded(Interval):
     high: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         given = {name: end for name, end in {"low": self.low, "high": self.high}.items() if end is not None}
         checks.parameter("a finite number", np.isfinite, given)
         if self.low is not None and self.high is not None:

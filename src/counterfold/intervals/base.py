@@ -54,7 +54,6 @@ class Units:
         return cls(value + lines[1], lines[2:], float(lines[0].max()))
 
     def __len__(self) -> int:
-        """Return the number of units."""
         return len(self.values)
 
     @cached_property

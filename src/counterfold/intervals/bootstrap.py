@@ -38,12 +38,10 @@ class Bootstrap(Interval):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         checks.whole(2, replicates=self.replicates)
         checks.whole(0, seed=self.seed)
 
     def bounds(self, units: Units, level: float) -> Bounds:
-        """Return the ends, which are means of samples."""
         from scipy.special import ndtr, ndtri
 
         if units.constant or len(units) < 2:

@@ -36,7 +36,6 @@ class ConfidenceSequence(Bounded):
     """
 
     def bounds(self, units: Units, level: float) -> Bounds:
-        """Return the ends after the last unit."""
         low, high = self._path(units, level)[-1].tolist()
         return Bounds(low, high)
 

@@ -30,7 +30,6 @@ class EmpiricalBernstein(Bounded):
     """
 
     def bounds(self, units: Units, level: float) -> Bounds:
-        """Return the ends, equally far from the mean but for the range."""
         low, high = self.span(units)
         if len(units) < 2:
             return Bounds(low, high)

@@ -36,7 +36,6 @@ class EmpiricalLikelihood(Interval):
     """
 
     def bounds(self, units: Units, level: float) -> Bounds:
-        """Return the ends, one at a time."""
         if units.constant or len(units) < 2:
             return Bounds(units.value, units.value)
         scale = units.stderr * np.sqrt(len(units))

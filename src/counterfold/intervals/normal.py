@@ -23,6 +23,5 @@ class Normal(Interval):
     """
 
     def bounds(self, units: Units, level: float) -> Bounds:
-        """Return the ends, equally far from the mean."""
         reach = normal_quantile(level) * units.stderr
         return Bounds(units.value - reach, units.value + reach)

@@ -30,11 +30,9 @@ class StudentT(Interval):
     doubt: float = 1.5
 
     def __post_init__(self) -> None:
-        """Check the parameter."""
         checks.at_least(1, doubt=self.doubt)
 
     def bounds(self, units: Units, level: float) -> Bounds:
-        """Return the ends, equally far from the mean."""
         if units.constant or len(units) < 2:
             return Bounds(units.value, units.value)
         reach = student_quantile(level, max(1.0, units.freedom / self.doubt)) * units.stderr

@@ -32,7 +32,6 @@ class Streamed(RewardModel):
     learns: ClassVar[bool] = False
 
     def predictions(self, examples: Examples) -> Floats:
-        """Return the predictions of each row's own predictor."""
         if len(self.predictors) == 1:
             return self.predictors[0](examples)
         fold = assign_folds(examples.units, len(self.predictors))
@@ -55,7 +54,6 @@ class ModelSums:
     high: Floats
 
     def __add__(self, other: "ModelSums") -> "ModelSums":
-        """Return the sums of the rows of both."""
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         columns = self.columns + other.columns
         return ModelSums(self.moments + other.moments, self.squares + other.squares, columns, low, high)
@@ -76,7 +74,6 @@ class ModelStream:
     cells: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Choose as many cells as the number of equations allows."""
         numbers, folds = self.n_actions * (len(self.scaling.centre) + 2) ** 2, lcm(self.folds, FOLDS)
         wanted = min(CELLS, SYSTEMS // self.n_actions, NUMBERS // numbers)
         object.__setattr__(self, "cells", folds * max(1, round(wanted / folds)))

@@ -32,7 +32,6 @@ class ActionEncoded(TrainedModel):
     kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
 
     def fit(self, examples: Examples) -> Predictor:
-        """Return the fitted model as a function that tries every action in turn."""
         if len(examples) == 0 or np.ptp(examples.rewards) == 0:
             constant = examples.rewards[0] if len(examples) else 0.0
             return lambda rows: np.full((len(rows), examples.n_actions), constant)

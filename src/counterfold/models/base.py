@@ -38,7 +38,6 @@ class Examples:
     n_actions: int
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.ids)
 
     def take(self, index: Ints | slice) -> "Examples":
@@ -112,7 +111,6 @@ class Given(RewardModel):
     kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
 
     def predictions(self, examples: Examples) -> Floats:
-        """Return the given predictions of these rows."""
         return self.values[examples.ids]
 
 
@@ -126,7 +124,6 @@ class TrainedModel(RewardModel):
         """Return a function that predicts the reward of every action (n x A) in any rows."""
 
     def predictions(self, examples: Examples) -> Floats:
-        """Return in-sample predictions."""
         return self.fit(examples)(examples)
 
 

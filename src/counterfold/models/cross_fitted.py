@@ -32,19 +32,15 @@ class CrossFitted(RewardModel):
     folds: int = 5
 
     def __post_init__(self) -> None:
-        """Check the number of folds."""
         checks.whole(2, folds=self.folds)
 
     def suits(self, kind: Kind) -> bool:
-        """Say whether the model that is fitted can."""
         return self.model.suits(kind)
 
     def tune(self, examples: Examples) -> Self:
-        """Return the same with the model's settings chosen on all rows."""
         return replace(self, model=self.model.tune(examples))
 
     def predictions(self, examples: Examples) -> Floats:
-        """Return predictions fold by fold."""
         model = self.model.tune(examples)
         q = np.zeros((len(examples), examples.n_actions))
         fold = assign_folds(examples.units, self.folds)

@@ -30,7 +30,6 @@ class PerAction(TrainedModel):
     estimator: Any = None
 
     def fit(self, examples: Examples) -> Predictor:
-        """Return the fitted models of all actions as one function."""
         learnt = {}
         for action in np.flatnonzero(np.isnan(constants(examples))).tolist():
             mine = examples.actions == action

@@ -33,12 +33,10 @@ class RidgeOnDose(TrainedModel):
     kinds: ClassVar[tuple[Kind, ...]] = ("doses",)
 
     def __post_init__(self) -> None:
-        """Check the penalty and the degree."""
         checks.above(0, alpha=self.alpha)
         checks.whole(1, degree=self.degree)
 
     def fit(self, examples: Examples) -> Predictor:
-        """Return the fitted model as a function of the rows."""
         if len(examples) == 0:
             return lambda rows: np.zeros((len(rows), rows.n_actions))
         low, high = examples.doses[:, 0].min(), examples.doses[:, 0].max()

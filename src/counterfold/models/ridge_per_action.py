@@ -36,23 +36,19 @@ class RidgePerAction(Summed):
     alpha: float = 1e-3
 
     def __post_init__(self) -> None:
-        """Check the penalty; 0 would leave constant columns undetermined."""
         checks.above(0, alpha=self.alpha)
 
     def fit(self, examples: Examples) -> Predictor:
-        """Return the fitted models of all actions as one function."""
         scaling = Scaling.of(examples.context)
         rows = scaling.apply(examples)
         predict = self._solve(moments(table_of(rows), rows.actions, rows.n_actions), rows, scaling)
         return lambda examples: predict(scaling.scaled(examples.context))
 
     def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
-        """Return the models of all actions from sums over rows that are gone, and what `constants` said of them."""
         predict = self._linear(sums, fixed, from_sums(sums, self.alpha / scaling.scale**2))
         return lambda examples: predict(scaling.scaled(examples.context))
 
     def split_at(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
-        """Yield both sides of every cut; each row is summed about once, however many cuts there are."""
         scaling = Scaling.of(examples.context)
         scaled = scaling.apply(examples)
         running = RunningMoments(table_of(scaled), examples.actions, examples.n_actions)

@@ -46,7 +46,6 @@ class SharedRidge(Summed):
     aim: float = 0.7
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         if self.alpha is not None:
             checks.above(0, alpha=self.alpha)
         if self.common is not None:
@@ -54,11 +53,9 @@ class SharedRidge(Summed):
         checks.within(0, 1, aim=self.aim)
 
     def counts(self, examples: Examples) -> Floats:
-        """Return more for rows where the target goes."""
         return np.asarray((examples.importance + LEAST) ** self.aim)
 
     def tune(self, examples: Examples) -> Self:
-        """Return the model with the penalties that predict rows best that it was not fitted on."""
         table, fold = self._table(examples, Scaling.of(examples.context)), assign_folds(examples.units, FOLDS)
         parts = [np.flatnonzero(fold == number) for number in range(FOLDS)]
         return self.tune_on_folds(
@@ -66,7 +63,6 @@ class SharedRidge(Summed):
         )
 
     def tune_on_folds(self, folds: Floats) -> Self:
-        """Return the model with the penalties that predict each fold best by what the others say."""
         folds = remove_level(folds)
         total = folds.sum(axis=0)
         alphas = PENALTIES if self.alpha is None else (self.alpha,)
@@ -76,7 +72,6 @@ class SharedRidge(Summed):
         return replace(self, alpha=alpha, common=common)
 
     def fit(self, examples: Examples) -> Predictor:
-        """Return the fitted models of all actions as one function."""
         scaling, model = Scaling.of(examples.context), self
         if self.alpha is None or self.common is None:
             model = self.tune(examples)
@@ -84,7 +79,6 @@ class SharedRidge(Summed):
         return model.from_moments(sums, np.empty(0), scaling)
 
     def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
-        """Return the models of all actions from sums over rows that are gone."""
         del fixed
         solved = coefficients(sums, self.alpha or 1.0, self.common or 1.0)
         intercepts, slopes = solved[:, 0], np.ascontiguousarray(solved[:, 1:].T)

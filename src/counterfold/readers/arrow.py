@@ -19,12 +19,10 @@ class Arrow(Reader):
     suffixes: ClassVar[tuple[str, ...]] = (".arrow", ".feather", ".ipc", ".arrows")
 
     def table(self, path: Path) -> "pa.Table":
-        """Return all record batches."""
         with self._open_batches(path) as (batches, _):
             return batches.read_all()
 
     def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
-        """Yield the record batches, one after the other."""
         with self._open_batches(path) as (batches, is_file):
             several = map(batches.get_batch, range(batches.num_record_batches)) if is_file else batches
             yield from read_in_turn(several, columns)

@@ -18,14 +18,12 @@ class Csv(Reader):
     suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".txt")
 
     def table(self, path: Path) -> "pa.Table":
-        """Return all lines, with types inferred by column; an empty field is missing, not an empty text."""
         import pyarrow.csv
 
         with open_stream(path) as file:
             return pyarrow.csv.read_csv(file, **self._options(path))
 
     def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
-        """Yield blocks of lines; the first one tells the types."""
         import pyarrow.csv
 
         blocks = pyarrow.csv.ReadOptions(block_size=BLOCK)

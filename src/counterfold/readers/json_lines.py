@@ -18,7 +18,6 @@ class JsonLines(Reader):
     suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".json")
 
     def table(self, path: Path) -> "pa.Table":
-        """Return all lines."""
         import pyarrow.json
 
         self._require_objects(path)
@@ -26,7 +25,6 @@ class JsonLines(Reader):
             return pyarrow.json.read_json(file)
 
     def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
-        """Yield blocks of lines; the first one tells the types."""
         import pyarrow.json
 
         self._require_objects(path)

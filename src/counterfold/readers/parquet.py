@@ -23,13 +23,11 @@ class Parquet(Reader):
     suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
 
     def table(self, path: Path) -> "pa.Table":
-        """Return all row groups."""
         import pyarrow.parquet
 
         return pyarrow.parquet.read_table(path)
 
     def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
-        """Yield the row groups."""
         import pyarrow.parquet
 
         first, schema = 0, None
@@ -42,11 +40,9 @@ class Parquet(Reader):
                 first += metadata.row_group(number).num_rows
 
     def rows(self, path: Path) -> int:
-        """Return the number of rows, which every file tells at its end."""
         return sum(metadata.num_rows for _, metadata in self._files(path))
 
     def size(self, path: Path) -> int:
-        """Return the bytes of all columns before they were packed."""
         files = [metadata for _, metadata in self._files(path)]
         return sum(one.row_group(number).total_byte_size for one in files for number in range(one.num_row_groups))
 

@@ -27,15 +27,12 @@ class Mixture(Estimator):
     shares: tuple[float, ...]
 
     def contributions(self, rows: Rows) -> Floats:
-        """Return the weighted mean."""
         return np.asarray(np.sum([share * one.contributions(rows) for one, share in self.used], axis=0))
 
     def totals(self, sums_of: Callable[[Estimator], Floats], sizes: Floats) -> Floats:
-        """Return the weighted mean of the sums of all members."""
         return np.asarray(sum(share * one.totals(sums_of, sizes) for one, share in self.used))
 
     def uses(self, need: Need) -> bool:
-        """Say whether any of the members does."""
         return any(one.uses(need) for one, _ in self.used)
 
     @property
@@ -45,7 +42,6 @@ class Mixture(Estimator):
 
     @property
     def name(self) -> str:
-        """Return the largest shares."""
         ranked = sorted(zip(self.shares, self.members, strict=True), key=lambda pair: -pair[0])
         large = [f"{share:.2g} {one.name}" for share, one in ranked if share >= LEAST]
         return " + ".join(large[:SHOWN]) + (" + ..." if len(large) > SHOWN else "")

@@ -125,11 +125,9 @@ class Validated(Selector):
 
     @property
     def trusted(self) -> Estimator | None:
-        """Return the validator."""
         return self.judge
 
     def resolve(self, rows: Rows) -> Self:
-        """Return the selector with its validator chosen."""
         return replace(self, validator=trusted(self.validator, rows))
 
 

@@ -38,21 +38,17 @@ class KFoldCV(Validated):
     rule: Rule = "mean"
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         checks.whole(2, folds=self.folds)
         checks.one_of(get_args(Rule), rule=self.rule)
 
     @property
     def least_units(self) -> int:
-        """Return one for each fold."""
         return self.folds
 
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        """Return the mean loss of each candidate, pessimistic if the rule says so."""
         return add_pessimism(self.losses(rows, candidates, rng, pool), self.rule)
 
     def score_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
-        """Return the mean loss of each candidate on folds of the units."""
         self._require(len(sums))
         fold = rng.permutation(np.arange(len(sums)) * self.folds // len(sums))
         inside = (fold != np.arange(self.folds)[:, None]).astype(np.float64)

@@ -63,13 +63,11 @@ class Ladder(Selector):
     needs_sample: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the parameter, whose square must not overflow beside that of the largest reward."""
         if not isinstance(self.ladders, tuple):
             raise ParameterError(f"`ladders` must be left to the rows, got {self.ladders!r}.")
         checks.inside(0, 1e60, boldness=self.boldness)
 
     def resolve(self, rows: Rows) -> Self:
-        """Return the selector with the caps of its rungs."""
         ladders: list[Rungs] = [(*TruncatedSNIPS.candidates(rows), TruncatedSNIPS(math.inf))]
         if not TruncatedSNDR.find_obstacle(rows):
             ladders.append((*TruncatedSNDR.candidates(rows), TruncatedSNDR(math.inf)))
@@ -77,21 +75,17 @@ class Ladder(Selector):
 
     @property
     def witnesses(self) -> Sequence[Estimator]:
-        """Return the rungs of all ladders."""
         return [rung for ladder in self.ladders for rung in ladder]
 
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        """Return the estimated error of each candidate."""
         return self.select(rows, candidates, rng, pool).scores
 
     def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
-        """Return the mixture of the rungs, or the best candidate."""
         judge = self if self.ladders else self.resolve(rows)
         every = list(dict.fromkeys([*candidates, *judge.witnesses]))
         return judge.select_from_sums(sum_buckets(rows, every, pool), candidates, rng)
 
     def select_from_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
-        """Return the mixture of the rungs, or the best candidate, from sums over units of rows."""
         del rng
         shares, doubt = self.mix_rungs(sums)
         values, noise = sums.jackknife([*candidates, *self.witnesses])

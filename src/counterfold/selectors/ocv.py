@@ -54,7 +54,6 @@ class OCV(Validated):
     refit: bool = True
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         checks.whole(1 if self.rule == "mean" else 2, splits=self.splits)
         checks.one_of(get_args(Rule), rule=self.rule)
         checks.at_least(0, ratio_step=self.ratio_step)
@@ -63,11 +62,9 @@ class OCV(Validated):
             checks.inside(0, 1, split_ratio=self.split_ratio)
 
     def without_refits(self) -> Self:
-        """Return the selector without refits."""
         return replace(self, refit=False)
 
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        """Return the pessimistic mean loss of each candidate."""
         return add_pessimism(self.losses(rows, candidates, rng, pool), self.rule)
 
     def losses(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
@@ -82,7 +79,6 @@ class OCV(Validated):
         return compute_split_losses(rows, candidates, trusted(self.validator, rows), splits, pool)
 
     def score_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
-        """Return the pessimistic mean loss of each candidate on splits of the units."""
         return add_pessimism(self.compute_unit_losses(sums, candidates, rng), self.rule)
 
     def compute_unit_losses(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:

@@ -47,7 +47,6 @@ class OPERA(Validated):
     centre: Centre = "validator"
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         checks.whole(2, replicates=self.replicates)
         checks.one_of(get_args(Centre), centre=self.centre)
         if self.centre == "own" and self.validator is not None:
@@ -55,19 +54,15 @@ class OPERA(Validated):
 
     @property
     def trusted(self) -> Estimator | None:
-        """Return the validator, if candidates are compared with one."""
         return None if self.centre == "own" else self.judge
 
     def resolve(self, rows: Rows) -> Self:
-        """Return the selector with its validator chosen, if it needs one."""
         return self if self.centre == "own" else replace(self, validator=trusted(self.validator, rows))
 
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        """Return the mean squared error of each candidate over the replicates."""
         return np.asarray(np.square(self.errors(rows, candidates, rng, pool)).mean(axis=0))
 
     def select_from_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
-        """Return the shares of all candidates, by bootstrap samples of the units."""
         drawn = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=self.replicates)
         every = np.vstack([np.ones(len(sums)), drawn])
         judges = candidates if self.centre == "own" else [self.judge]
@@ -77,7 +72,6 @@ class OPERA(Validated):
         return self.mix(errors.T)
 
     def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
-        """Return the shares of all candidates, the largest of which counts as chosen."""
         return self.mix(self.errors(rows, candidates, rng, pool))
 
     def mix(self, errors: Floats) -> Selection:

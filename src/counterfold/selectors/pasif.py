@@ -75,7 +75,6 @@ class PASIF(Selector):
     extra: ClassVar[str | None] = "torch"
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         checks.whole(1, replicates=self.replicates, epochs=self.epochs, patience=self.patience)
         checks.whole(2, batch=self.batch)
         checks.inside(0, 1, ratio=self.ratio)
@@ -84,7 +83,6 @@ class PASIF(Selector):
         checks.one_of(get_args(Device), device=self.device)
 
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        """Return the mean squared error of each candidate."""
         return np.asarray(self.losses(rows, candidates, rng, pool).mean(axis=1))
 
     def losses(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:

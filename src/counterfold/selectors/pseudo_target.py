@@ -36,11 +36,9 @@ class PseudoTarget(Selector):
     needs: ClassVar[tuple[Need, ...]] = ("all_rows", "loggers")
 
     def __post_init__(self) -> None:
-        """Check the number of replicates."""
         checks.whole(1, replicates=self.replicates)
 
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        """Return the mean squared error of each candidate over policies and replicates."""
         samples = [
             (others, truth, resample_rows(others, rng))
             for others, truth in self.trials(rows)

@@ -42,17 +42,14 @@ class SLOPE(Selector):
     width: float = 2.0
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         checks.one_of(get_args(Order), order=self.order)
         checks.above(0, width=self.width)
 
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        """Return how far from the chosen candidate each one is."""
         del rng, pool
         return self.steps([Estimate(one.name, one.contributions(rows), rows.groups) for one in candidates])
 
     def score_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
-        """Return how far from the chosen candidate each one is."""
         del rng
         return self.steps([sums.estimate(one.name, one) for one in candidates])
 

@@ -37,11 +37,9 @@ class Theory(Selector):
     needs: ClassVar[tuple[Need, ...]] = ("all_rows",)
 
     def __post_init__(self) -> None:
-        """Check the parameter."""
         checks.inside(0, 1, delta=self.delta)
 
     def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        """Return what each candidate's own rule minimises."""
         del rng, pool
         kinds = sorted({type(candidate).__name__ for candidate in candidates})
         if len(kinds) > 1:
@@ -51,9 +49,7 @@ class Theory(Selector):
         return np.array([candidate.risk(rows, self.delta) for candidate in candidates])
 
     def can_tune(self, kind: type[Estimator]) -> bool:
-        """Say whether the estimator has a rule of its own."""
         return kind.has_rule
 
     def extend_grid(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
-        """Return what the estimator's rule suggests beyond its grid."""
         return kind.suggest(rows, self.delta)

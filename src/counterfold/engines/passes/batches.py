@@ -45,7 +45,6 @@ class BatchEngine(Engine):
         """Return the different values of a column, or keys of its maps, sorted."""
 
     def gather(self, request: Request) -> Iterator[tuple[str, Evidence]]:
-        """Yield the evidence on each target, from one or two passes for all of them."""
         from counterfold.engines.passes.run import run_passes
 
         yield from run_passes(self, request)

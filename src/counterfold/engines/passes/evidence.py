@@ -26,27 +26,22 @@ class SumEvidence(Evidence):
 
     @property
     def mean_weight(self) -> Estimate:
-        """Return the mean of the weights of all units."""
         return Estimate("mean weight", self.sums.weights / self.sums.sizes, sizes=self.sums.sizes)
 
     @property
     def total_weight(self) -> float:
-        """Return the sum of the weights of all units."""
         return float(self.sums.weights.sum())
 
     def estimate(self, name: str, estimator: Estimator) -> Estimate:
-        """Return what the sums of an estimator say."""
         return self.sums.estimate(name, estimator)
 
     def choose(
         self, selector: Selector, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool
     ) -> Selection:
-        """Return the choice from sums."""
         del pool
         return selector.select_from_sums(self.sums, candidates, rng)
 
     def sum_units(self, estimators: Sequence[Estimator]) -> Sums:
-        """Return the sums, which hold those of all estimators."""
         del estimators
         return self.sums
 
@@ -65,7 +60,6 @@ class SumEvidence(Evidence):
         return replace(answer, refit_stderr=float(np.hypot(answer.stderr, np.sqrt(noise))))
 
     def predict_outside(self, inside: Estimate, estimator: Estimator) -> Estimate | None:
-        """Return the estimate, moved and stretched as the sample tells."""
         if self.model is None or not self.model.elsewhere:
             return None
         outside = replace(self.rows, model=Streamed(self.model.elsewhere), refit=None)

@@ -46,7 +46,6 @@ class Survey:
     model: ModelSums | None
 
     def __add__(self, other: "Survey") -> "Survey":
-        """Return what is known of the rows of both; the sample keeps the rows with the least hashes."""
         import pyarrow as pa
 
         numbers, sample = np.concatenate([self.numbers, other.numbers]), pa.concat_tables([self.sample, other.sample])

@@ -27,7 +27,6 @@ class TargetTally:
     observed: Mapping[str, Any]
 
     def __add__(self, other: "TargetTally") -> "TargetTally":
-        """Return the sums over the rows of both."""
         unsupported = None
         if self.unsupported is not None and other.unsupported is not None:
             unsupported = self.unsupported[0] + other.unsupported[0], self.unsupported[1] + other.unsupported[1]
@@ -44,7 +43,6 @@ class Tally:
     propensities: Spread
 
     def __add__(self, other: "Tally") -> "Tally":
-        """Return the sums over the rows of both."""
         targets = {name: mine + other.targets[name] for name, mine in self.targets.items()}
         return Tally(targets, self.rewards + other.rewards, self.propensities + other.propensities)
 

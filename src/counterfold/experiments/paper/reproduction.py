@@ -45,7 +45,6 @@ class Reproduction:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the settings before anything is written."""
         if self.name not in FIGURES:
             known = ", ".join(FIGURES)
             raise ParameterError(f"unknown figure `{self.name}`.{messages.suggest(self.name, FIGURES)} Known: {known}.")

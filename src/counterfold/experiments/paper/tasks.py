@@ -18,7 +18,6 @@ class PaperTask(NamedTuple):
     slow_method: str = ""
 
     def __str__(self) -> str:
-        """Return the text by which the journal identifies the task."""
         return "|".join(map(str, tuple(self)))
 
 

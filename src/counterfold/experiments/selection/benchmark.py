@@ -50,7 +50,6 @@ class Benchmark:
     jobs: int = 1
 
     def __post_init__(self) -> None:
-        """Check the settings before anything is written."""
         checks.whole(1, problems=self.problems, jobs=self.jobs)
         checks.whole(0, seed=self.seed)
         checks.one_of(get_args(Part), part=self.part)

@@ -28,7 +28,6 @@ class SelectionTask(NamedTuple):
     target_beta: float = 0.0
 
     def __str__(self) -> str:
-        """Return the text by which the journal identifies the task."""
         return "|".join(map(str, tuple(self)))
 
     @property

@@ -37,7 +37,6 @@ class Destination:
     force: bool = False
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         if self.files is None:
             if self.path.suffix != ".parquet":
                 raise ParameterError(f"`{self.path}` must end in .parquet, or be a folder for several `--files`.")

@@ -80,7 +80,6 @@ class Synthetic:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         checks.whole(2, actions=self.actions)
         checks.whole(0, context=self.context, seed=self.seed)
         checks.whole(1, targets=self.targets)
