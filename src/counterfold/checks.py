@@ -29,18 +29,18 @@ SMALLEST_PROPENSITY = 1e-30
 class Checker:
     """Checks the arrays of a log, and names their rows and columns in errors.
 
-    `numbers` are the places of the rows in a longer log, if they are a part of one: rules about all rows together are
-    then left to whoever sees them all, and arrays are not copied, as nobody else holds them. `names` says what an
+    `row_numbers` are the places of the rows in a longer log, if they are a part of one: rules about all rows together
+    are then left to whoever sees them all, and arrays are not copied, as nobody else holds them. `names` says what an
     argument is called, where that is more than its name in backticks.
     """
 
-    numbers: Ints | None = None
+    row_numbers: Ints | None = None
     names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_part(self) -> bool:
         """Say whether the rows are a part of a longer log."""
-        return self.numbers is not None
+        return self.row_numbers is not None
 
     def name_columns(self, roles: Mapping[str, str]) -> "Checker":
         """Return the same, with the column of each role beside the role's name where the two differ."""
@@ -57,7 +57,7 @@ class Checker:
 
     def row(self, place: int) -> int:
         """Return the number in the log of the row at a place among those that are checked."""
-        return place if self.numbers is None else int(self.numbers[place])
+        return place if self.row_numbers is None else int(self.row_numbers[place])
 
     def floats(self, name: str, value: object, ndim: int, per: str = "row of the log") -> Floats:
         """Return a read-only copy of `value` as floats, NaN where masked, or say what it is instead."""
@@ -116,6 +116,24 @@ class Checker:
             totals = array @ np.ones(array.shape[1])
             close = np.abs(totals - 1) <= SUM_TOLERANCE
             self.every(name, totals, close, "rows of probabilities that sum to 1")
+
+    def numbers(self, name: str, value: object, rows: int) -> Floats:
+        """Return one finite number per row."""
+        array = self.floats(name, value, ndim=1)
+        self.length(name, array, rows)
+        self.finite(name, array)
+        return array
+
+    def variation(self, name: str, low: float, high: float, rows: int) -> None:
+        """Require numbers that differ."""
+        if low == high:
+            nothing = "there is nothing to compare"
+            raise DataError(f"{self.called(name)} must vary, got {low} in all {rows} rows: {nothing}.")
+
+    def several_groups(self, groups: int) -> None:
+        """Require two groups at least."""
+        if groups < 2:
+            raise DataError(f"{self.called('group')} must have at least 2 different groups, got {groups}.")
 
     def propensities(self, array: Floats) -> None:
         """Require the logged action to have had a chance in every row."""

@@ -39,7 +39,7 @@ def assign_folds(units: Ints, folds: int) -> Ints:
     """Return the fold of each row from the number of its unit; all rows of a unit are in the same fold.
 
     >>> assign_folds(np.array([7, 8, 7]), 5)
-    array([3, 2, 3])
+    array([3, 1, 3])
     """
     return hash_numbers(units) % folds
 

@@ -34,7 +34,7 @@ class Loggers:
         return checks.freeze(self.probs[self.codes, np.arange(len(self.codes))])
 
 
-def check_matrix(name: str, value: Any, rows: int, check: Checker = WHOLE) -> tuple[Floats, Columns]:
+def check_matrix(name: str, value: Any, rows: int, check: Checker) -> tuple[Floats, Columns]:
     """Return a matrix with one row per row of the log, and the names of its columns if it is a frame with names."""
     names = getattr(value, "column_names", None) or getattr(value, "columns", None)
     array = check.floats(name, value, ndim=2)
@@ -52,7 +52,7 @@ def count_dimensions(value: Any) -> int | None:
 
 
 def order_columns(
-    name: str, matrix: tuple[Floats, Columns], actions: tuple[Any, ...], check: Checker = WHOLE, *, sparse: bool = False
+    name: str, matrix: tuple[Floats, Columns], actions: tuple[Any, ...], check: Checker, *, sparse: bool = False
 ) -> Floats:
     """Return a matrix with one column per action, in the order of `actions`; a `sparse` one may lack some, all 0."""
     array, columns = matrix
@@ -69,14 +69,14 @@ def order_columns(
     return checks.freeze(np.ascontiguousarray(array[:, [place[str(action)] for action in actions]]))
 
 
-def check_rewards(reward: ArrayLike, check: Checker = WHOLE) -> Floats:
+def check_rewards(reward: ArrayLike, check: Checker) -> Floats:
     """Return the rewards; those of a whole log must be two at least, and different ones."""
     rewards = check.floats("reward", reward, ndim=1)
     if not check.is_part:
         require_rows(len(rewards))
     check.finite("reward", rewards)
     if not check.is_part:
-        require_variation("reward", rewards.min(), rewards.max(), len(rewards), check)
+        check.variation("reward", rewards.min(), rewards.max(), len(rewards))
     return rewards
 
 
@@ -86,19 +86,7 @@ def require_rows(rows: int) -> None:
         raise DataError(f"a log must have at least 2 rows, got {rows}.")
 
 
-def require_variation(name: str, low: float, high: float, rows: int, check: Checker = WHOLE) -> None:
-    """Require numbers that differ."""
-    if low == high:
-        raise DataError(f"{check.called(name)} must vary, got {low} in all {rows} rows: there is nothing to compare.")
-
-
-def require_groups(groups: int, check: Checker = WHOLE) -> None:
-    """Require two groups at least."""
-    if groups < 2:
-        raise DataError(f"{check.called('group')} must have at least 2 different groups, got {groups}.")
-
-
-def check_labels(name: str, value: Any, rows: int, check: Checker = WHOLE) -> NDArray[Any]:
+def check_labels(name: str, value: Any, rows: int, check: Checker) -> NDArray[Any]:
     """Return one label per row, none of them missing."""
     try:
         labels = np.asarray(value)
@@ -121,7 +109,7 @@ def _is_label(label: Any) -> bool:
         return False
 
 
-def find_distinct(name: str, labels: NDArray[Any], check: Checker = WHOLE) -> tuple[NDArray[Any], Ints]:
+def find_distinct(name: str, labels: NDArray[Any], check: Checker) -> tuple[NDArray[Any], Ints]:
     """Return the different labels, sorted, and the place of each row's label among them."""
     if labels.dtype.kind in "iu" and len(labels) and int(labels.max()) - int(labels.min()) < FEW_LABELS:
         codes = (labels - labels.min()).astype(np.intp)
@@ -136,11 +124,7 @@ def find_distinct(name: str, labels: NDArray[Any], check: Checker = WHOLE) -> tu
 
 
 def find_actions(
-    labels: NDArray[Any],
-    given: Sequence[Any] | None,
-    columns: Columns,
-    width: int | None,
-    check: Checker = WHOLE,
+    labels: NDArray[Any], given: Sequence[Any] | None, columns: Columns, width: int | None, check: Checker
 ) -> tuple[Any, ...]:
     """Return all actions: those given, or those that name the probabilities' columns, or those seen."""
     if given is None:
@@ -161,7 +145,7 @@ def _list_seen(labels: NDArray[Any], width: int | None, check: Checker) -> Seque
     return list(find_distinct("action", labels, check)[0].tolist())
 
 
-def encode_labels(name: str, labels: NDArray[Any], known: tuple[Any, ...], check: Checker = WHOLE) -> Ints:
+def encode_labels(name: str, labels: NDArray[Any], known: tuple[Any, ...], check: Checker) -> Ints:
     """Return the place of each label among the known ones; 7, 7.0 and "7" are the same label."""
     if (
         labels.dtype.kind in "iu"
@@ -181,7 +165,7 @@ def _text(label: Any) -> str:
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
-def check_context(context: Any, rows: int, check: Checker = WHOLE) -> tuple[Floats, tuple[str, ...]]:
+def check_context(context: Any, rows: int, check: Checker) -> tuple[Floats, tuple[str, ...]]:
     """Return the context and the names of its columns."""
     if context is None:
         return np.empty((rows, 0)), ()
@@ -193,7 +177,7 @@ def check_context(context: Any, rows: int, check: Checker = WHOLE) -> tuple[Floa
     return array, names
 
 
-def check_availability(available: Any, codes: Ints, actions: tuple[Any, ...], check: Checker = WHOLE) -> Bools | None:
+def check_availability(available: Any, codes: Ints, actions: tuple[Any, ...], check: Checker) -> Bools | None:
     """Return which actions could be taken in each row, which must include the logged one."""
     if available is None:
         return None
@@ -204,7 +188,7 @@ def check_availability(available: Any, codes: Ints, actions: tuple[Any, ...], ch
     return checks.freeze(mask.astype(bool))
 
 
-def check_policy(name: str, value: Any, rows: int, actions: tuple[Any, ...], check: Checker = WHOLE) -> Floats:
+def check_policy(name: str, value: Any, rows: int, actions: tuple[Any, ...], check: Checker) -> Floats:
     """Return a policy's probabilities with one column per action."""
     probs = order_columns(name, check_matrix(name, value, rows, check), actions, check, sparse=True)
     check.probabilities(name, probs)
@@ -212,13 +196,13 @@ def check_policy(name: str, value: Any, rows: int, actions: tuple[Any, ...], che
 
 
 def check_propensity(
-    propensity: ArrayLike | None, probs: Floats | None, codes: Ints, source: str, check: Checker = WHOLE
+    propensity: ArrayLike | None, probs: Floats | None, codes: Ints, source: str, check: Checker
 ) -> Floats:
     """Return the probability with which each logged action was taken; where it is known twice, both must agree."""
     if probs is None:
         if propensity is None:
             raise DataError("a log must have `logging_probs` or `propensity`, got neither.")
-        given = _numbers("propensity", propensity, len(codes), check)
+        given = check.numbers("propensity", propensity, len(codes))
         check.propensities(given)
         return given
     logged = checks.freeze(probs[np.arange(len(codes)), codes])
@@ -231,34 +215,27 @@ def check_propensity(
     return logged
 
 
-def check_doses(dose: ArrayLike, rows: int, check: Checker = WHOLE) -> Floats:
+def check_doses(dose: ArrayLike, rows: int, check: Checker) -> Floats:
     """Return the doses, which must differ."""
-    doses = _numbers("dose", dose, rows, check)
-    require_variation("dose", doses.min(), doses.max(), rows, check)
+    doses = check.numbers("dose", dose, rows)
+    check.variation("dose", doses.min(), doses.max(), rows)
     if np.ptp(doses) < 1 / checks.LARGEST:
         least = f"vary by at least {1 / checks.LARGEST:g}"
         raise DataError(f"{check.called('dose')} must {least}, got {doses.min()} to {doses.max()}.")
     return doses
 
 
-def check_densities(propensity: ArrayLike | None, rows: int, check: Checker = WHOLE) -> Floats:
+def check_densities(propensity: ArrayLike | None, rows: int, check: Checker) -> Floats:
     """Return the densities with which doses were given; unlike probabilities they may exceed 1."""
     if propensity is None:
         raise DataError("a log of doses must have `propensity`, the probability density of each, got none.")
-    given = _numbers("propensity", propensity, rows, check)
+    given = check.numbers("propensity", propensity, rows)
     least = checks.SMALLEST_PROPENSITY
     check.every("propensity", given, given >= least, f"a probability density of at least {least:g}")
     return given
 
 
-def _numbers(name: str, value: ArrayLike, rows: int, check: Checker) -> Floats:
-    numbers = check.floats(name, value, ndim=1)
-    check.length(name, numbers, rows)
-    check.finite(name, numbers)
-    return numbers
-
-
-def check_loggers(logger: Any, probs: Any, rows: int, actions: tuple[Any, ...], check: Checker = WHOLE) -> Loggers:
+def check_loggers(logger: Any, probs: Any, rows: int, actions: tuple[Any, ...], check: Checker) -> Loggers:
     """Return the logging policies, at least two of which must have taken decisions."""
     known = tuple(probs)
     codes = encode_labels("logger", check_labels("logger", logger, rows, check), known, check)
@@ -272,7 +249,7 @@ def check_loggers(logger: Any, probs: Any, rows: int, actions: tuple[Any, ...], 
     return Loggers(known, codes, checks.freeze(np.stack(every)))
 
 
-def has_several_loggers(logger: Any, probs: Any, check: Checker = WHOLE) -> bool:
+def has_several_loggers(logger: Any, probs: Any, check: Checker) -> bool:
     """Say whether several policies logged; what is known of them must come in pairs."""
     if logger is None and probs is None:
         return False
@@ -309,9 +286,9 @@ def check_action_features(value: Any, actions: tuple[Any, ...]) -> Floats:
     return features
 
 
-def check_groups(group: ArrayLike, rows: int, check: Checker = WHOLE) -> Ints:
+def check_groups(group: ArrayLike, rows: int, check: Checker) -> Ints:
     """Return the number of each row's group."""
     unique, codes = find_distinct("group", check_labels("group", group, rows, check), check)
     if not check.is_part:
-        require_groups(len(unique), check)
+        check.several_groups(len(unique))
     return checks.freeze(codes)

@@ -1,8 +1,9 @@
-"""Logs of doses, of several loggers, and features of actions."""
+"""Logs of doses, of several loggers, and features of actions; and small blocks of synthetic logs."""
 
 import numpy as np
 import pytest
 
+from synthetic_logs import small_blocks as small_blocks
 from tables import FORMATS, table_of
 
 

@@ -1,4 +1,4 @@
-"""Small data in place of the paper's datasets."""
+"""Small data in place of the paper's datasets, and small blocks of synthetic logs."""
 
 from dataclasses import replace
 
@@ -8,6 +8,7 @@ import pytest
 from counterfold.experiments.paper import datasets
 from counterfold.experiments.paper.datasets import Dataset
 from counterfold.experiments.paper.figures import FIGURES
+from synthetic_logs import small_blocks as small_blocks
 
 
 @pytest.fixture

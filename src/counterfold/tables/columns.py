@@ -127,7 +127,7 @@ def matrices(table: pa.Table, name: str, loggers: Iterable[str], check: Checker 
 
 def by_action(table: pa.Table, label: str) -> dict[Any, Floats]:
     """Return the features of each action: the numbers, or lists of numbers, beside its label."""
-    actions = check_labels(label, labels(table, label), table.num_rows).tolist()
+    actions = check_labels(label, labels(table, label), table.num_rows, WHOLE).tolist()
     repeated = [action for action, count in Counter(actions).items() if count > 1]
     if repeated:
         raise DataError(f"column `{label}` must hold each action once, got {messages.list_some(repeated)} more often.")

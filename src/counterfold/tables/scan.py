@@ -1,8 +1,9 @@
 """LogScan, read_log() and read_target(): files and data frames, with columns mapped by name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from counterfold.errors import DataError
 from counterfold.readers import read_table
@@ -14,58 +15,8 @@ if TYPE_CHECKING:
     from counterfold.tables.layout import Layout
 
 
-def read_log(  # noqa: PLR0913 (a log has many parts)
-    source: Any,
-    *,
-    action: str | None = None,
-    reward: str = "reward",
-    propensity: str | None = None,
-    logging_probs: str | None = None,
-    context: Sequence[str] | None = None,
-    group: str | None = None,
-    available: str | None = None,
-    actions: Sequence[Any] | None = None,
-    action_features: Any = None,
-    logger: str | None = None,
-    logger_probs: str | None = None,
-    dose: str | None = None,
-    ignore: Sequence[str] = ("target",),
-) -> "Log":
-    """Return the log in a file or data frame.
-
-    Every role is looked for in the column of that very name, or in the one that you name. `dose` takes the place of
-    `action` where there is no column `action`, or where you name it. Probabilities (n x A) are a column of lists, a
-    struct from action to probability, JSON text of either, or columns named `logging_probs.ACTION` or
-    `logging_probs_ACTION`; `logger_probs` are such a column, or such columns, for each logger (`logger_probs.LOGGER`),
-    or one struct or JSON object from logger to them. `context` is every other numeric column; list the columns
-    (numbers, or lists of numbers) to choose, and name in `ignore` what the default must leave alone, such as columns of
-    target policies. `action_features` is a second file or data frame with a row for each action: its label, in a column
-    named like the log's, and numbers or lists of numbers.
-
-    >>> import pyarrow as pa
-    >>> import counterfold as cf
-    >>> table = pa.table({
-    ...     "age": [31, 52, 47], "action": ["a", "b", "a"], "reward": [1.0, 0.0, 0.5], "propensity": [0.5, 0.5, 0.8],
-    ... })
-    >>> cf.read_log(table).context_names
-    ('age',)
-    """
-    return LogScan(
-        source,
-        action=action,
-        reward=reward,
-        propensity=propensity,
-        logging_probs=logging_probs,
-        context=context,
-        group=group,
-        available=available,
-        actions=actions,
-        action_features=action_features,
-        logger=logger,
-        logger_probs=logger_probs,
-        dose=dose,
-        ignore=ignore,
-    ).read()
+Columns = ParamSpec("Columns")
+Result = TypeVar("Result")
 
 
 def _make_column(help_: str, show_default: str = "", *, default: str | None = None) -> Any:
@@ -132,6 +83,40 @@ class LogScan:
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
         context = roles.context_names(table, found, chosen, [*self.ignore, *ignore])
         return Layout(found, context, self.actions, features)
+
+
+def take_arguments_of(scan: Callable[Columns, Any]) -> Callable[[Callable[..., Result]], Callable[Columns, Result]]:
+    """Give a function the arguments of another one, so that they are listed once."""
+
+    def decorate(function: Callable[..., Result]) -> Callable[Columns, Result]:
+        function.__signature__ = signature(scan).replace(return_annotation="Log")  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+@take_arguments_of(LogScan)
+def read_log(*source: Any, **columns: Any) -> "Log":
+    """Return the log in a file or data frame.
+
+    Every role is looked for in the column of that very name, or in the one that you name. `dose` takes the place of
+    `action` where there is no column `action`, or where you name it. Probabilities (n x A) are a column of lists, a
+    struct from action to probability, JSON text of either, or columns named `logging_probs.ACTION` or
+    `logging_probs_ACTION`; `logger_probs` are such a column, or such columns, for each logger (`logger_probs.LOGGER`),
+    or one struct or JSON object from logger to them. `context` is every other numeric column; list the columns
+    (numbers, or lists of numbers) to choose, and name in `ignore` what the default must leave alone, such as columns of
+    target policies. `action_features` is a second file or data frame with a row for each action: its label, in a column
+    named like the log's, and numbers or lists of numbers.
+
+    >>> import pyarrow as pa
+    >>> import counterfold as cf
+    >>> table = pa.table({
+    ...     "age": [31, 52, 47], "action": ["a", "b", "a"], "reward": [1.0, 0.0, 0.5], "propensity": [0.5, 0.5, 0.8],
+    ... })
+    >>> cf.read_log(table).context_names
+    ('age',)
+    """
+    return LogScan(*source, **columns).read()
 
 
 def _features(source: Any, action: str | None) -> Any:

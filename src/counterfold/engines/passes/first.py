@@ -8,6 +8,7 @@ import numpy as np
 
 from counterfold import inputs
 from counterfold.arrays import Floats, Ints
+from counterfold.checks import Checker
 from counterfold.engines.passes.batches import Batch
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.hashing import hash_numbers, sample_least
@@ -87,12 +88,12 @@ class Survey:
             return self.groups if len(self.groups) < GROUPS else None
         return self.batch.numbers if self.rows <= BUCKETS else None
 
-    def require_log(self) -> None:
+    def require_log(self, check: Checker) -> None:
         """Require that all rows together are a log."""
         inputs.require_rows(self.rows)
-        inputs.require_variation("reward", self.low, self.high, self.rows)
+        check.variation("reward", self.low, self.high, self.rows)
         if self.groups is not None:
-            inputs.require_groups(len(self.groups))
+            check.several_groups(len(self.groups))
 
 
 @dataclass(frozen=True, eq=False)

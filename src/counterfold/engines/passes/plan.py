@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from counterfold import inputs
+from counterfold.checks import WHOLE
 from counterfold.engines.base import Request
 from counterfold.engines.passes.batches import Batch, BatchEngine
 from counterfold.engines.passes.first import FirstPass, Survey, sample_size
@@ -130,21 +131,21 @@ def find_actions(layout: "Layout", head: "pa.Table", engine: BatchEngine) -> Seq
         if not holds_maps(head, layout.roles[role]):
             return tuple(names)
         every = tuple(engine.distinct(layout.roles[role]))  # other rows may name other actions
-        return inputs.find_actions(layout.labels(head, "action"), None, every, None)
+        return inputs.find_actions(layout.labels(head, "action"), None, every, None, WHOLE)
     width = None if probs is None else probs.shape[1]
     labels, column = layout.labels(head, "action"), layout.roles["action"]
     is_counted = width is not None and labels.dtype.kind in "iu" and labels.min() == 0 and labels.max() < width
     if not is_counted:  # the first rows may not show the first action
         values = pa.array(engine.distinct(column), head.schema.field(column).type)
         labels = layout.labels(pa.table({column: values}), "action")
-    return inputs.find_actions(labels, None, None, width)
+    return inputs.find_actions(labels, None, None, width, WHOLE)
 
 
 def read_probabilities(layout: "Layout", head: "pa.Table", role: str) -> Any:
     """Return the logging policy's probabilities in the first rows, or those of the first of several loggers."""
     if role == "logging_probs":
         return columns.matrix(head, layout.roles[role])
-    labels = {str(label) for label in layout.labels(head, "logger")}
+    labels = {str(label) for label in layout.labels(head, "logger")} if "logger" in layout.roles else set()
     return next(iter(columns.matrices(head, layout.roles[role], labels).values()))
 
 

@@ -17,17 +17,17 @@ from counterfold.progress import show_progress
 
 def run_passes(engine: BatchEngine, request: Request) -> Iterator[tuple[str, Evidence]]:
     """Yield the evidence on each target."""
-    plan = Plan.of(engine, request)
-    survey = None
+    plan, survey = Plan.of(engine, request), None
+    check = plan.builder.layout.checker(None)
     if plan.needs_first_pass:
         with show_progress("First pass", progress=request.progress, unit="rows") as progress:
             survey = engine.total(plan.first_pass, plan.columns, progress)
-        survey.require_log()
+        survey.require_log(check)
     last_pass = prepare_last_pass(plan, survey, request)
     with show_progress("Last pass", progress=request.progress, unit="rows") as progress:
         tally = engine.total(last_pass, plan.columns, progress)
     inputs.require_rows(tally.rewards.count)
-    inputs.require_variation("reward", tally.rewards.low, tally.rewards.high, tally.rewards.count)
+    check.variation("reward", tally.rewards.low, tally.rewards.high, tally.rewards.count)
     contents = describe_contents(plan, survey, tally)
     for name, found in tally.targets.items():
         missing = found.unsupported and Unsupported(found.unsupported[0], found.unsupported[1] / tally.rewards.count)
