@@ -43,7 +43,20 @@ class Log:
     Log(3 rows, doses from 9.9 to 12.5, 0 context columns, propensities only)
     """
 
-    def __init__(  # noqa: PLR0913 (a log has many parts)
+    reward: Floats
+    propensity: Floats
+    context: Floats
+    context_names: tuple[str, ...]
+    action: Ints
+    actions: tuple[Any, ...] = ()
+    dose: Floats | None = None
+    group: Ints | None
+    available: Bools | None = None
+    logging_probs: Floats | None = None
+    loggers: inputs.Loggers | None = None
+    action_features: Floats | None = None
+
+    def __init__(  # noqa: PLR0913 (a log has many columns)
         self,
         *,
         reward: ArrayLike,
@@ -62,37 +75,25 @@ class Log:
         seen: Bools | None = None,
     ) -> None:
         """Check every argument and keep what the estimators need."""
-        self.reward: Floats = inputs.check_rewards(reward, check)
-        self.context: Floats
-        self.context_names: tuple[str, ...]
+        self.reward = inputs.check_rewards(reward, check)
         self.context, self.context_names = inputs.check_context(context, len(self), check)
-        self.group: Ints | None = None if group is None else inputs.check_groups(group, len(self), check)
-        self.dose: Floats | None = None if dose is None else inputs.check_doses(dose, len(self), check)
-        self.actions: tuple[Any, ...] = ()
-        self.action: Ints = np.zeros(len(self), dtype=np.intp)
-        self.available: Bools | None = None
-        self.logging_probs: Floats | None = None
-        self.loggers: inputs.Loggers | None = None
-        self.action_features: Floats | None = None
-        self.seen = seen
+        self.group = None if group is None else inputs.check_groups(group, len(self), check)
+        self.action, self.seen = np.zeros(len(self), dtype=np.intp), seen
         if dose is not None:
-            given: dict[str, Any] = {
-                "action": action,
-                "actions": actions,
-                "logging_probs": logging_probs,
-                "available": available,
-            }
-            given |= {"logging_probs": logging_probs, "action_features": action_features}
-            given |= {"logger": logger, "logger_probs": logger_probs}
-            self._refuse(given)
-            self.propensity: Floats = inputs.check_densities(propensity, len(self), check)
+            self.dose = inputs.check_doses(dose, len(self), check)
+            given = {"action": action, "actions": actions, "logging_probs": logging_probs, "available": available}
+            self._refuse(**given, action_features=action_features, logger=logger, logger_probs=logger_probs)
+            self.propensity = inputs.check_densities(propensity, len(self), check)
             return
         self._know_actions(action, actions, logging_probs, logger, logger_probs, check)
-        self.available = inputs.check_availability(available, self.action, self.actions, check)
+        self._know_support(available, check)
         source = "logging_probs" if self.loggers is None else "logger_probs"
         self.propensity = inputs.check_propensity(propensity, self.logging_probs, self.action, source, check)
         if action_features is not None:
             self.action_features = inputs.check_action_features(action_features, self.actions)
+
+    def _know_support(self, available: Any, check: Checker) -> None:
+        self.available = inputs.check_availability(available, self.action, self.actions, check)
         if self.logging_probs is not None and self.available is not None:
             allowed = self.available | (self.logging_probs == 0)
             check.every("logging_probs", self.logging_probs, allowed, "0 where an action is not `available`")
@@ -121,7 +122,7 @@ class Log:
                 agree = np.abs(given - self.logging_probs) <= inputs.PROPENSITY_TOLERANCE
                 check.every("logging_probs", given, agree, "those of the row's own logger in `logger_probs`")
 
-    def _refuse(self, given: dict[str, Any]) -> None:
+    def _refuse(self, **given: object) -> None:
         name = next((name for name, value in given.items() if value is not None), None)
         if name:
             raise DataError(f"a log must have `action` or `dose`, and `{name}` goes with `action`, got it with `dose`.")

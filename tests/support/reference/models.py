@@ -32,7 +32,7 @@ def fold_of(unit, folds=5):
     return ((bits ^ (bits >> 31)) >> 1) % folds
 
 
-def rescale_moments(x, like):
+def standardise(x, like):
     """Return [1, x] row by row, each column less its mean over some rows, by its standard deviation there."""
     columns = []
     for column, known in zip(x.T, like.T, strict=True):
@@ -74,7 +74,7 @@ def dot(left, right):
 
 def shared_penalties(data, units, aim=0.7, alphas=(1.0, 10.0, 100.0, 1000.0, 10000.0), commons=(1.0, 30.0, 1000.0)):
     """Return the penalties whose models, fitted without a fifth of the units, predict that fifth best."""
-    features, counts, losses = rescale_moments(data.x, data.x), shared_counts(data, range(len(data.r)), aim), {}
+    features, counts, losses = standardise(data.x, data.x), shared_counts(data, range(len(data.r)), aim), {}
     for penalties in itertools.product(alphas, commons):
         losses[penalties] = 0.0
         for fold in range(5):
@@ -92,7 +92,7 @@ def shared_ridge(data, penalties, folds=1, units=None, aim=0.7):
     for fold in range(folds):
         inside = [i for i in range(len(data.r)) if fold_of(units[i], folds) == fold]
         kept = inside if folds == 1 else sorted(set(range(len(data.r))) - set(inside))
-        features = rescale_moments(data.x, data.x[kept])
+        features = standardise(data.x, data.x[kept])
         models = shared_coefficients(features, data, shared_counts(data, kept, aim), kept, penalties)
         for i in inside:
             q[i] = [dot(features[i], model) for model in models]

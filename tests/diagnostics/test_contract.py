@@ -1,0 +1,208 @@
+"""Every diagnostic: against its naive loop, the same on every engine, and speaking where it must and only there."""
+
+import json
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from sklearn.dummy import DummyRegressor
+
+import counterfold as cf
+import reference
+from counterfold import registry
+from counterfold.diagnostics import build_all
+from places import ROOT
+from problems import diagnose, log_of, rows_of
+from reference.diagnostics import MEASURES
+
+NAMES = registry.names("diagnostics")
+ANSWERS = {"model-shift": {"candidates": ["dm"], "reward_model": cf.PerAction(DummyRegressor())}}
+"""What is asked where the answer matters; elsewhere it is IPS alone."""
+
+
+@pytest.fixture(params=NAMES)
+def name(request):
+    return request.param
+
+
+def find(name):
+    return registry.find("diagnostics", name)()
+
+
+def answer(log, target, name, **more):
+    asked = {"candidates": ["ips"], "selector": "slope", "reward_model": None, "progress": False}
+    return cf.evaluate(log, target, **asked | ANSWERS.get(name, {}) | more)
+
+
+def clean_data(rows=2000):
+    """Return a problem that nothing is wrong with: every action likely, the target near the log."""
+    data = reference.random_data(0, rows=rows)
+    data.logging = 0.5 * data.logging + 0.125
+    rng = np.random.default_rng(1)
+    data.a = np.array([rng.choice(4, p=row) for row in data.logging])
+    data.r = data.x[:, 0] + rng.normal(size=rows)
+    data.target = 0.5 * data.logging + 0.125
+    return data
+
+
+def test_every_diagnostic_has_a_reference_and_a_log_on_which_it_speaks():
+    assert set(NAMES) == set(MEASURES) == set(PROVOKED)
+
+
+@pytest.mark.parametrize("groups", [None, 60])
+def test_against_naive_loop(name, groups):
+    data = reference.random_data(3, rows=240)
+    data.logging[:80, 3] = 0.0
+    data.logging /= data.logging.sum(axis=1, keepdims=True)
+    data.a[:80] %= 3
+    if name == "disagreement":  # which is left out where support is missing
+        data = reference.random_data(3, rows=240)
+    labels = None if groups is None else (np.arange(240) * 7 % groups).tolist()
+    with pytest.warns() if name != "disagreement" else pytest.WarningsRecorder(_ispytest=True):
+        found = answer(log_of(data, group=labels), data.target, name).diagnostics
+    for number, expected in MEASURES[name](data, labels).items():
+        assert getattr(found, number) == (None if expected is None else pytest.approx(expected, rel=1e-9)), number
+
+
+def test_every_engine_measures_the_same(name, tmp_path):
+    data = clean_data(800)
+    columns = {"x": data.x[:, 0], "action": data.a, "reward": data.r, "group": np.arange(800) % 70}
+    columns |= {"logging_probs": data.logging.tolist(), "target": data.target.tolist()}
+    pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=90)
+    several = [answer(tmp_path / "log.parquet", "target", "", engine=engine) for engine in ("memory", "local")]
+    memory, local = (one.diagnostics for one in several)
+    for number in find(name).numbers:
+        left, right = getattr(memory, number), getattr(local, number)
+        assert left == (None if right is None else pytest.approx(right, rel=1e-9)), number
+
+
+def test_what_is_observed_adds_up(name):
+    rows, one = rows_of(clean_data(300)), find(name)
+    whole = one.observe(rows)
+    if whole is None:
+        return
+    several = [one.observe(rows.take(slice(start, start + 70))) for start in range(0, 300, 70)]
+    total = several[0]
+    for more in several[1:]:
+        total = total + more
+    assert getattr(total, "value", total) == pytest.approx(getattr(whole, "value", whole))
+
+
+def test_it_is_silent_on_a_clean_log(name):
+    data = clean_data()
+    asked = {"candidates": ["dr"], "reward_model": "ridge-per-action"} if name == "model-shift" else {}
+    found = answer(log_of(data, group=np.arange(2000) % 500), data.target, "", **asked).diagnostics
+    assert (found.verdict, found.findings) == ("good", ())
+
+
+def wrong_propensities():
+    data = clean_data()
+    data.logging = np.roll(data.logging, 1, axis=1)
+    data.target = np.tile([0.7, 0.1, 0.1, 0.1], (2000, 1))
+    return log_of(data), data.target
+
+
+def one_large_weight():
+    data = clean_data()
+    log = cf.Log(action=data.a, reward=data.r, propensity=np.where(np.arange(2000) == 7, 1e-4, 0.5))
+    return log, np.full(2000, 0.5)
+
+
+def little_overlap():
+    data = clean_data(200)
+    return log_of(data), np.eye(4)[np.where(np.arange(200) < 30, data.a, (data.a + 1) % 4)]
+
+
+def nothing_supported():
+    data = clean_data()
+    data.logging = np.tile([0.5, 0.5, 0.0, 0.0], (2000, 1))
+    data.a %= 2
+    return log_of(data), np.tile([0.4, 0.4, 0.2, 0.0], (2000, 1))
+
+
+def five_groups():
+    data = clean_data()
+    return log_of(data, group=np.arange(2000) % 5), data.target
+
+
+def biased_answer():
+    data = clean_data()
+    data.r = data.r + 3.0 * (data.a == 0)
+    return log_of(data), np.tile([0.85, 0.05, 0.05, 0.05], (2000, 1))
+
+
+def flattering_model():
+    data = clean_data(300)
+    return log_of(data), data.target
+
+
+PROVOKED = {
+    "disagreement": (biased_answer, {"candidates": ["dm"], "reward_model": np.zeros((2000, 4)) + np.arange(4)}),
+    "effective-rows": (little_overlap, {}),
+    "few-groups": (five_groups, {}),
+    "largest-weight": (one_large_weight, {}),
+    "mean-weight": (wrong_propensities, {}),
+    "missing-support": (nothing_supported, {}),
+    "model-shift": (flattering_model, ANSWERS["model-shift"]),
+}
+"""For every diagnostic a log and a target on which it speaks, and what is asked."""
+
+
+@pytest.mark.filterwarnings("ignore::counterfold.SupportWarning")
+def test_it_speaks_where_it_must(name):
+    make, asked = PROVOKED[name]
+    found = answer(*make(), "", **asked).diagnostics
+    [finding] = [one for one in found.findings if one.name == name]
+    assert finding.severity in {"caution", "not answerable"}
+    assert found.verdict in {"caution", "not answerable"}
+    assert finding.problem in found.reasons
+    for sentence in (finding.problem, finding.remedy):
+        assert len(sentence) > 15
+        assert sentence[0].islower() or sentence[0] in "0123456789S"  # SNIPS
+        assert not sentence.endswith(".")
+    assert vars(finding) in json.loads(json.dumps(found.to_dict()))["findings"]
+
+
+def test_the_worst_finding_is_the_verdict_and_comes_first():
+    data = clean_data(200)
+    log = log_of(data, group=np.arange(200) % 5)
+    found = diagnose(log, np.eye(4)[(data.a + 1) % 4])
+    assert [one.name for one in found.findings] == ["effective-rows", "few-groups"]
+    assert [one.severity for one in found.findings] == [found.verdict, "caution"] == ["not answerable", "caution"]
+
+
+def test_those_that_need_an_answer_wait_for_one(name):
+    data, one = clean_data(300), find(name)
+    found = diagnose(log_of(data), data.target)
+    if one.needs_answer:
+        assert {getattr(found, number) for number in one.numbers} == {None}
+        assert one.label not in found.texts
+    else:
+        assert all(number in found.to_dict() for number in one.numbers)
+
+
+def test_it_pickles_and_hashes_and_has_a_name_and_a_line_in_the_docs(name):
+    one = find(name)
+    assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301 (our own bytes)
+    assert hash(one) == hash(find(name))
+    assert one.name == name
+    assert one.label
+    assert f"| `{name}` |" in (ROOT / "docs" / "diagnostics.md").read_text()
+
+
+def test_labels_and_numbers_are_different():
+    every = build_all()
+    assert len({one.label for one in every}) == len(every)
+    numbers = [number for one in every for number in one.numbers]
+    assert len(set(numbers)) == len(numbers)
+
+
+def test_diagnostics_are_plain_values():
+    data = clean_data(300)
+    found = diagnose(log_of(data), data.target)
+    assert pickle.loads(pickle.dumps(found)) == found  # noqa: S301 (our own bytes)
+    assert found.effective_rows == found.numbers["effective_rows"]
+    with pytest.raises(AttributeError, match="'Diagnostics' has no attribute 'verdikt'"):
+        found.verdikt  # noqa: B018
