@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from synthetic_logs import small_blocks as small_blocks
+from synthetic_logs import small_blocks  # noqa: F401 (a fixture for the tests here)
 from tables import FORMATS, table_of
 
 

@@ -8,7 +8,7 @@ import pytest
 from counterfold.experiments.paper import datasets
 from counterfold.experiments.paper.datasets import Dataset
 from counterfold.experiments.paper.figures import FIGURES
-from synthetic_logs import small_blocks as small_blocks
+from synthetic_logs import small_blocks  # noqa: F401 (a fixture for the tests here)
 
 
 @pytest.fixture

@@ -103,27 +103,13 @@ class Largest:
 
 @dataclass(frozen=True)
 class Diagnostics:
-    r"""What all diagnostics found for one target; each number is an attribute, such as `effective_rows`.
+    """What all diagnostics found for one target; each number that one measures is an attribute, and None if unknown.
 
-    - `rows`, `reward_low`, `reward_high`: the number of rows and the range of the rewards.
-    - `effective_rows`: $(\sum w)^2 / \sum w^2$, the number of equally weighted rows that would be as informative.
-    - `largest_weight`, `largest_share`: the largest weight, and its share of all weights, which is how much of the
-      estimate hangs on that one row.
-    - `mean_weight`, `mean_weight_p`: should be 1, less what lacks support; a small p-value of the two-sided normal test
-      says that the propensities or the target's probabilities are wrong, or that rare large weights are missing.
-    - `unsupported_rows`, `unsupported_mass`: rows in which the target may take an action that the log could never take,
-      and its probability on average; None if the target is known for the logged actions alone, or gives doses.
-    - `bandwidth`: on a log of doses, how near to the target's a logged dose must be to get any weight, by a rule of
-      thumb; estimators choose their own. None where actions are labels.
-    - `model_shift`: by how many standard errors the answer moves when the reward model predicts only rows that it was
-      not fitted on; None if the answer needs no fitted model. A large one says that the model flatters itself.
-    - `disagreement`: how far the answer is from SNIPS, or for doses from the kernel estimator with that `bandwidth`, in
-      standard errors of the difference row by row. A large one says that the answer is biased, as its interval does
-      not tell; None before there is an answer.
-    - `groups`: the number of groups, if rows belong to groups; few of them make the interval too narrow.
-
-    `findings` say what is wrong, the worst first; the `verdict` is the worst of them, and `reasons` are in words.
-    `texts` say what was measured, by what it is called.
+    There are `effective_rows`, `largest_weight`, `largest_share`, `mean_weight`, `mean_weight_p`, `unsupported_rows`,
+    `unsupported_mass`, `groups`, `disagreement` and `model_shift`, explained in the diagnostics' own files; besides,
+    `rows`, the range of the rewards (`reward_low`, `reward_high`) and, on a log of doses, the `bandwidth` of weights.
+    `texts` say what was measured, by what it is called. `findings` say what is wrong, the worst first; the `verdict` is
+    the worst of them, and `reasons` are their problems in words.
     """
 
     numbers: Mapping[str, Number]

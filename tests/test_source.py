@@ -1,0 +1,57 @@
+"""Rules of the source that no linter knows: private modules stay at home, and what is not inherited is explained."""
+
+import ast
+import inspect
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import counterfold
+from places import ROOT
+
+SOURCE = ROOT / "src" / "counterfold"
+FILES = sorted(SOURCE.rglob("*.py"))
+LONGEST = 30
+"""How many lines a function may have, without its signature and docstring."""
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(SOURCE).as_posix())
+def test_no_package_imports_a_private_module_of_another(file):
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("counterfold"):
+            for path in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
+                *package, name = path.split(".")
+                home = SOURCE.joinpath(*package[1:])
+                assert not name.startswith("_") or file.is_relative_to(home), f"{file} imports {path}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(SOURCE).as_posix())
+def test_functions_and_files_are_short(file):
+    text = file.read_text()
+    assert text.count("\n") <= 300
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            assert not body or body[-1].end_lineno - body[0].lineno < LONGEST, f"{node.name} is long"
+
+
+def modules():
+    found = pkgutil.walk_packages(counterfold.__path__, "counterfold.")
+    return [one.name for one in found if one.name != "counterfold.selectors._subsampling"]  # which needs torch
+
+
+@pytest.mark.parametrize("name", modules())
+def test_every_method_that_overrides_nothing_says_what_it_does(name):
+    module = import_module(name)
+    for _, kind in inspect.getmembers(module, inspect.isclass):
+        if kind.__module__ != name:
+            continue
+        for label, member in vars(kind).items():
+            function = (
+                getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
+            )
+            if inspect.isfunction(function) and not label.startswith("_") and Path(inspect.getfile(function)) in FILES:
+                inherited = any(hasattr(base, label) for base in kind.__mro__[1:])
+                assert inherited or function.__doc__, f"{name}.{kind.__name__}.{label} has no docstring"
