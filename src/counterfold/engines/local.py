@@ -13,7 +13,8 @@ import numpy as np
 
 from counterfold import readers
 from counterfold.engines.base import Source
-from counterfold.engines.passes.batches import Batch, BatchEngine, Sum
+from counterfold.engines.passes.batch_engine import BatchEngine
+from counterfold.engines.passes.batches import Batch, Sum
 from counterfold.errors import DataError
 from counterfold.log import Log
 from counterfold.pool import Pool

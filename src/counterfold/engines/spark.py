@@ -15,7 +15,8 @@ import numpy as np
 from counterfold import errors
 from counterfold.arrays import Ints
 from counterfold.engines.base import Source
-from counterfold.engines.passes.batches import Batch, BatchEngine, Sum
+from counterfold.engines.passes.batch_engine import BatchEngine
+from counterfold.engines.passes.batches import Batch, Sum
 from counterfold.errors import DataError, ParameterError
 from counterfold.log import Log
 from counterfold.pool import limit_blas

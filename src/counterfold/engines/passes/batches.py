@@ -1,12 +1,11 @@
-"""Batch: some rows of a log as a table; and `BatchEngine`, which reads a log batch by batch."""
+"""Batch: some rows of a log as a table; and `BatchReader`, which reads all of a log batch by batch."""
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from counterfold.arrays import Ints
-from counterfold.engines.base import Engine, Request
-from counterfold.evidence import Additive, Evidence
+from counterfold.evidence import Additive
 from counterfold.progress import Progress
 from counterfold.tables.scan import LogScan
 
@@ -23,8 +22,8 @@ class Batch(NamedTuple):
     numbers: Ints
 
 
-class BatchEngine(Engine):
-    """An engine that applies a function to all rows of a log, a few at a time, and adds up what it returns."""
+class BatchReader(ABC):
+    """Applies a function to all rows of a log, a few at a time, and adds up what it returns."""
 
     scan: LogScan
 
@@ -43,8 +42,3 @@ class BatchEngine(Engine):
     @abstractmethod
     def distinct(self, column: str) -> list[Any]:
         """Return the different values of a column, or keys of its maps, sorted."""
-
-    def gather(self, request: Request) -> Iterator[tuple[str, Evidence]]:
-        from counterfold.engines.passes.run import run_passes
-
-        yield from run_passes(self, request)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from counterfold import inputs
 from counterfold.checks import WHOLE
 from counterfold.engines.base import Request
-from counterfold.engines.passes.batches import Batch, BatchEngine
+from counterfold.engines.passes.batches import Batch, BatchReader
 from counterfold.engines.passes.first import FirstPass, Survey, sample_size
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.errors import DataError, ParameterError
@@ -42,19 +42,19 @@ class Plan:
     needs_first_pass: bool
 
     @classmethod
-    def of(cls, engine: BatchEngine, request: Request) -> "Plan":
+    def of(cls, reader: BatchReader, request: Request) -> "Plan":
         """Return the plan for one log and its targets."""
         require_streamable(request.targets)
         predictions = request.reward_model.name if isinstance(request.reward_model, Column) else None
-        table, numbers = engine.head()
+        table, numbers = reader.head()
         head = Batch(table.slice(0, HEAD), numbers[:HEAD])
         named = [one for one in (*request.targets.values(), predictions) if isinstance(one, str)]
-        layout, has_full_target = lay_out(engine, request, head.table, named)
+        layout, has_full_target = lay_out(reader, request, head.table, named)
         log = layout.log(*head)
         builder = RowBuilder(replace(layout, width=log.context.shape[1]), request.targets, predictions)
         model = None if predictions else require_fittable(request.reward_model, log)
         model = model if has_full_target else None  # checked, even where nothing can use it
-        count = engine.rows()
+        count = reader.rows()
         is_support_unknown = has_full_target and log.logging_probs is None and log.available is None
         has_few_units = (count or len(head.numbers)) <= BUCKETS or builder.has_groups
         stream = stream_model(model, builder.examples(head))
@@ -92,17 +92,17 @@ def require_fittable(value: Any, log: Log) -> RewardModel | None:
     return as_model(value, log)
 
 
-def lay_out(engine: BatchEngine, request: Request, table: "pa.Table", named: Sequence[str]) -> "tuple[Layout, bool]":
+def lay_out(reader: BatchReader, request: Request, table: "pa.Table", named: Sequence[str]) -> "tuple[Layout, bool]":
     """Return what the columns hold, and whether any target is known for all actions."""
     for name in named:
         roles.require(table, {"target": name})
-    layout = engine.scan.layout(table, named)
+    layout = reader.scan.layout(table, named)
     if "dose" in layout.roles:
         raise DataError("a log of doses must be evaluated in memory; use engine 'memory'.")
     several = request.targets.values()
     is_full = any(not isinstance(one, str) or roles.is_matrix(table, one) for one in several)
     if is_full or {"logging_probs", "available", "logger_probs"} & set(layout.roles):
-        layout = replace(layout, actions=find_actions(layout, table, engine))
+        layout = replace(layout, actions=find_actions(layout, table, reader))
     return layout, is_full
 
 
@@ -118,7 +118,7 @@ def count_sample(layout: "Layout", table: "pa.Table", log: Log, targets: int) ->
     return sample_size(plain + 3 * len(log.actions) * (1 + targets))
 
 
-def find_actions(layout: "Layout", head: "pa.Table", engine: BatchEngine) -> Sequence[Any]:
+def find_actions(layout: "Layout", head: "pa.Table", reader: BatchReader) -> Sequence[Any]:
     """Return all actions: those that the user or the probabilities' columns name, or those in the log."""
     import pyarrow as pa
 
@@ -130,13 +130,13 @@ def find_actions(layout: "Layout", head: "pa.Table", engine: BatchEngine) -> Seq
     if role is not None and names is not None:
         if not holds_maps(head, layout.roles[role]):
             return tuple(names)
-        every = tuple(engine.distinct(layout.roles[role]))  # other rows may name other actions
+        every = tuple(reader.distinct(layout.roles[role]))  # other rows may name other actions
         return inputs.find_actions(layout.labels(head, "action"), None, every, None, WHOLE)
     width = None if probs is None else probs.shape[1]
     labels, column = layout.labels(head, "action"), layout.roles["action"]
     is_counted = width is not None and labels.dtype.kind in "iu" and labels.min() == 0 and labels.max() < width
     if not is_counted:  # the first rows may not show the first action
-        values = pa.array(engine.distinct(column), head.schema.field(column).type)
+        values = pa.array(reader.distinct(column), head.schema.field(column).type)
         labels = layout.labels(pa.table({column: values}), "action")
     return inputs.find_actions(labels, None, None, width, WHOLE)
 

@@ -1,11 +1,11 @@
-"""Runs one or two passes over a log, for all targets at once, and makes evidence of what they find."""
+"""BatchEngine: runs one or two passes over a log, for all targets at once, and makes evidence of what they find."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 from counterfold import inputs
-from counterfold.engines.base import Request
-from counterfold.engines.passes.batches import BatchEngine
+from counterfold.engines.base import Engine, Request
+from counterfold.engines.passes.batches import BatchReader
 from counterfold.engines.passes.evidence import SumEvidence
 from counterfold.engines.passes.first import Survey
 from counterfold.engines.passes.last import LastPass, Tally
@@ -15,24 +15,27 @@ from counterfold.log import Contents
 from counterfold.progress import show_progress
 
 
-def run_passes(engine: BatchEngine, request: Request) -> Iterator[tuple[str, Evidence]]:
-    """Yield the evidence on each target."""
-    plan, survey = Plan.of(engine, request), None
-    check = plan.builder.layout.checker(None)
-    if plan.needs_first_pass:
-        with show_progress("First pass", progress=request.progress, unit="rows") as progress:
-            survey = engine.total(plan.first_pass, plan.columns, progress)
-        survey.require_log(check)
-    last_pass = prepare_last_pass(plan, survey, request)
-    with show_progress("Last pass", progress=request.progress, unit="rows") as progress:
-        tally = engine.total(last_pass, plan.columns, progress)
-    inputs.require_rows(tally.rewards.count)
-    check.variation("reward", tally.rewards.low, tally.rewards.high, tally.rewards.count)
-    contents = describe_contents(plan, survey, tally)
-    for name, found in tally.targets.items():
-        missing = found.unsupported and Unsupported(found.unsupported[0], found.unsupported[1] / tally.rewards.count)
-        sample, sums = last_pass.samples[name], found.sums.occupied
-        yield name, SumEvidence(sample, contents, missing, found.observed, sums, last_pass.model)
+class BatchEngine(Engine, BatchReader):
+    """An engine that reads a log batch by batch, in one or two passes for all targets."""
+
+    def gather(self, request: Request) -> Iterator[tuple[str, Evidence]]:
+        plan, survey = Plan.of(self, request), None
+        check = plan.builder.layout.checker(None)
+        if plan.needs_first_pass:
+            with show_progress("First pass", progress=request.progress, unit="rows") as progress:
+                survey = self.total(plan.first_pass, plan.columns, progress)
+            survey.require_log(check)
+        last_pass = prepare_last_pass(plan, survey, request)
+        with show_progress("Last pass", progress=request.progress, unit="rows") as progress:
+            tally = self.total(last_pass, plan.columns, progress)
+        rewards = tally.rewards
+        inputs.require_rows(rewards.count)
+        check.variation("reward", rewards.low, rewards.high, rewards.count)
+        contents = describe_contents(plan, survey, tally)
+        for name, found in tally.targets.items():
+            missing = found.unsupported and Unsupported(found.unsupported[0], found.unsupported[1] / rewards.count)
+            sample, sums = last_pass.samples[name], found.sums.occupied
+            yield name, SumEvidence(sample, contents, missing, found.observed, sums, last_pass.model)
 
 
 def prepare_last_pass(plan: Plan, survey: Survey | None, request: Request) -> LastPass:
