@@ -20,8 +20,6 @@ from counterfold.experiments.selection import KNOWN, Case, Selecting, cases, par
 SMALL = "few rows", "user's model"
 METHODS = 19
 
-pytestmark = pytest.mark.xdist_group("selection")  # they share a run
-
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
