@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
-# A process per core; tests of one xdist_group run in the same one.
-PARALLEL := -n auto --maxprocesses 8 --dist loadgroup
+# A process per core; tests/support/scheduling.py says which tests share one.
+PARALLEL := -n auto --maxprocesses 8
 
 .PHONY: demo test test-all lint bench methods clean
 

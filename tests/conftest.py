@@ -1,4 +1,4 @@
-"""One small log for the tests of logs, readers and the command line; and the command line."""
+"""One small log for the tests of logs, readers and the command line; the command line; and how tests share cores."""
 
 import os
 import sys
@@ -25,6 +25,14 @@ FRAMES = {
     "pyarrow": lambda _, table: table,
     "builtins": lambda _, table: table.to_pydict(),
 }
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Keep tests together that must not run at the same time."""
+    from scheduling import InGroups
+
+    return InGroups(config, log)
 
 
 @pytest.fixture(scope="session")

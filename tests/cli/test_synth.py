@@ -187,7 +187,6 @@ def test_a_kill_leaves_no_log(end, arguments, tmp_path):
     assert left == ([] if end == signal.SIGINT else [f".{process.pid}.{arguments[0]}"])
 
 
-@pytest.mark.xdist_group("memory")
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     peaks = [peak(tmp_path / "log.parquet", rows) for rows in ("300k", "1.5M")]
     assert peaks[1] - peaks[0] < 0.5 * 1_200_000 * 33 * 8

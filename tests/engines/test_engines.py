@@ -151,7 +151,6 @@ def test_the_command_line_evaluates_and_checks_files_of_any_size(table, save_tab
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("memory")
 def test_memory_does_not_grow_with_the_rows(tmp_path):
     """The larger log alone takes 190 MB more than the smaller one."""
     code = (

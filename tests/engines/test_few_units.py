@@ -10,7 +10,7 @@ from counterfold.models._streamed import ModelStream
 from counterfold.models.base import Scaling
 from counterfold.models.ridge_per_action import RidgePerAction
 from counterfold.sums import BUCKETS
-from large_logs import ROWS, both, made, refused, same, with_column
+from large_logs import ROWS, answer, both, made, refused, same, with_column
 from tables import FORMATS
 
 
@@ -102,7 +102,7 @@ def test_the_noise_of_fitting_is_that_of_the_whole_log_though_it_is_sorted(table
     noise = []
     for enough in (ROWS, 500):
         monkeypatch.setattr("counterfold.engines.passes.evidence.ENOUGH", enough)
-        local = both(path, candidates=["dm"], selector="slope")[1]
+        local = answer("local", path, candidates=["dm"], selector="slope")
         noise.append(np.sqrt(local.stderr**2 - local.table[0].stderr ** 2))
     assert noise[1] == pytest.approx(noise[0], rel=0.1)
 

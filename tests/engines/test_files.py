@@ -8,7 +8,7 @@ import pytest
 import counterfold as cf
 import reference
 from counterfold.models.base import RewardModel
-from large_logs import ROWS, both, made, same
+from large_logs import ROWS, answer, both, made, same
 from problems import several_loggers
 
 
@@ -18,22 +18,19 @@ def path(tmp_path):
     return tmp_path / "log.parquet"
 
 
-def test_a_huge_row_group_is_read_in_pieces(path, monkeypatch):
-    whole = both(path)[1]
+def test_a_huge_row_group_is_read_in_pieces(path, answers, monkeypatch):
     monkeypatch.setattr("counterfold.readers.parquet.ROWS", 250)
     moved = []
-    cut = cf.evaluate(
-        cf.LogScan(path, ignore=["target", "target_2"]),
-        "target",
-        "paper",
-        "ocv:refit=False",
-        engine="local",
-        progress=lambda *where: moved.append(where),
-    )
-    same(whole, cut)
+    cut = answer("local", path, progress=lambda *where: moved.append(where))
+    same(answers[1], cut)
     assert moved == [(ROWS, ROWS)] * 2
-    monkeypatch.setattr("counterfold.readers.parquet.BYTES", 1)  # rows of any size are read one at a time if they must
-    same(whole, both(path, candidates="paper")[1])
+
+
+def test_rows_of_any_size_are_read_one_at_a_time_if_they_must(save_table, monkeypatch):
+    path = save_table(made(300))
+    whole = answer("local", path)
+    monkeypatch.setattr("counterfold.readers.parquet.BYTES", 1)
+    same(whole, answer("local", path))
 
 
 def test_a_small_sample_of_many_pieces(tmp_path, monkeypatch):

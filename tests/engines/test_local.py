@@ -6,7 +6,7 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 import counterfold as cf
-from large_logs import ROWS, both, made, same
+from large_logs import ROWS, answer, both, made, same
 from tables import FORMATS
 
 
@@ -39,8 +39,8 @@ def test_the_ladder_of_a_sorted_log_knows_all_weights(table, save_table, monkeyp
 def test_another_model_is_cross_fitted_on_the_sample(table, save_table):
     tree = DecisionTreeRegressor(max_depth=3)
     path = save_table(table)
-    memory = both(path, candidates="default", reward_model=cf.CrossFitted(cf.PerAction(tree)))[0]
-    same(memory, both(path, candidates="default", reward_model=tree)[1])
+    memory = answer("memory", path, candidates="default", reward_model=cf.CrossFitted(cf.PerAction(tree)))
+    same(memory, answer("local", path, candidates="default", reward_model=tree))
 
 
 def test_the_default_of_memory_is_near(table, save_table):
@@ -51,14 +51,14 @@ def test_the_default_of_memory_is_near(table, save_table):
 
 @pytest.mark.parametrize("name", ["kfold-cv", "slope", "opera"])
 def test_other_selectors_work_on_sums(name, table, save_table):
-    _, local = both(save_table(table), candidates="default", selector=name)
+    local = answer("local", save_table(table), candidates="default", selector=name)
     assert local.interval.low < local.value < local.interval.high
 
 
 @pytest.mark.parametrize("size", [3000, 1024, 97])
-def test_row_groups_do_not_matter(size, table, save_table):
-    whole = both(save_table(table))[1]
-    cut = both(save_table(table, "cut.parquet", row_group_size=size))[1]
+def test_row_groups_do_not_matter(size, table, save_table, answers):
+    _, whole = answers
+    cut = answer("local", save_table(table, row_group_size=size))
     same(whole, cut)
     assert cut.stderr == pytest.approx(whole.stderr, rel=1e-9)
 
@@ -83,15 +83,14 @@ def test_any_format(name, table, tmp_path):
     same(*both(tmp_path / name))
 
 
-def test_a_folder_of_files_is_one_log(table, save_table, tmp_path):
+def test_a_folder_of_files_is_one_log(table, save_table, tmp_path, answers):
     (tmp_path / "log").mkdir()
     for number, start in enumerate([0, 1100, 1150, 2400]):
         end = [1100, 1150, 2400, 3000][number]
         save_table(table.slice(start, end - start), f"log/part-{number}.parquet")
-    whole = both(save_table(table))[1]
     parts = both(tmp_path / "log")
     same(*parts)
-    same(whole, parts[1])
+    same(answers[1], parts[1])
 
 
 @pytest.mark.parametrize("kind", [pa.large_list(pa.float64()), pa.list_(pa.float64(), 4), pa.list_(pa.float32())])
@@ -197,7 +196,7 @@ def test_a_map_names_only_the_actions_that_a_policy_may_take(known, table, save_
         dense[row, best] = probs[row, best] / probs[row, best].sum()
     plain = sparse.drop_columns(["target"]).append_column("target", [dense[:, np.argsort(names)].tolist()])
     if known == "propensity":
-        assert both(save_table(plain))[0].value == pytest.approx(memory.value)
+        assert answer("memory", save_table(plain)).value == pytest.approx(memory.value)
 
 
 def test_objects_need_not_name_every_action(table, tmp_path):
@@ -214,11 +213,9 @@ def test_objects_need_not_name_every_action(table, tmp_path):
     same(memory, local)
 
 
-def test_many_actions_are_worked_on_fewer_rows_at_a_time(table, save_table, monkeypatch):
-    path = save_table(table, row_group_size=3000)
-    whole = both(path)
+def test_many_actions_are_worked_on_fewer_rows_at_a_time(table, save_table, answers, monkeypatch):
     monkeypatch.setattr("counterfold.engines.passes.last.NUMBERS", 1)
     monkeypatch.setattr("counterfold.sums.NUMBERS", 1)
-    cut = both(path)
-    same(whole[0], cut[0])
-    same(whole[1], cut[1])
+    cut = both(save_table(table, row_group_size=3000))
+    same(answers[0], cut[0])
+    same(answers[1], cut[1])

@@ -6,7 +6,7 @@ import pytest
 
 import counterfold as cf
 from counterfold.hashing import hash_labels, sample_least
-from large_logs import ROWS, both, made
+from large_logs import ROWS, answer, both, made
 
 
 def test_groups_fall_into_buckets_as_a_whole(save_table):
@@ -19,7 +19,7 @@ def test_groups_fall_into_buckets_as_a_whole(save_table):
     plain = save_table(table.drop_columns(["group"]), "plain.parquet")
     grouped = save_table(table.set_column(table.column_names.index("group"), "group", [users]))
     memory, local = both(grouped, candidates=["snips"])
-    alone = both(plain, candidates=["snips"])[1]
+    alone = answer("local", plain, candidates=["snips"])
     assert local.value == pytest.approx(memory.value)
     assert local.stderr == pytest.approx(memory.stderr, rel=0.1)
     assert local.stderr > 1.5 * alone.stderr
@@ -28,7 +28,7 @@ def test_groups_fall_into_buckets_as_a_whole(save_table):
 
 def test_few_groups_are_counted_and_doubted(table, save_table):
     table = table.append_column("group", [np.arange(ROWS) % 7])
-    local = both(save_table(table), candidates="default", selector="ocv:splits=3")[1]
+    local = answer("local", save_table(table), candidates="default", selector="ocv:splits=3")
     assert local.diagnostics.groups == 7
     assert "there are only 7 groups" in local.diagnostics.reasons
 
@@ -87,9 +87,8 @@ def test_the_reward_model_is_questioned_as_in_memory(save_table):
             reasons.append([reason for reason in result.diagnostics.reasons if "was not fitted on" in reason])
         assert shifts[0] == (None if candidate == "ips" else pytest.approx(shifts[1]))
         assert reasons[0] == reasons[1] != []
-    assert not [
-        reason for reason in both(path, reward_model="cross-fitted")[1].diagnostics.reasons if "fitted on" in reason
-    ]
+    local = answer("local", path, reward_model="cross-fitted")
+    assert not [reason for reason in local.diagnostics.reasons if "fitted on" in reason]
 
 
 # the sample

@@ -17,7 +17,7 @@ from counterfold.hashing import hash_numbers
 from counterfold.models._streamed import fit_on_sample
 from counterfold.models.base import Examples, TrainedModel
 from counterfold.readers.parquet import Parquet
-from large_logs import ROWS, both, made, refused, same, with_column
+from large_logs import ROWS, answer, both, made, refused, same, with_column
 
 
 @pytest.mark.parametrize("first", [1, 0])
@@ -104,14 +104,13 @@ def test_a_log_may_take_an_eighth_of_memory(table, save_table, monkeypatch):
         assert isinstance(choose_engine(cf.LogScan(path), "auto", None), engine)
 
 
-def test_a_large_row_group_is_read_a_few_rows_at_a_time(table, save_table, monkeypatch):
+def test_a_large_row_group_is_read_a_few_rows_at_a_time(table, save_table, answers, monkeypatch):
     path = save_table(table, row_group_size=ROWS)
-    whole = both(path)[1]
     monkeypatch.setattr("counterfold.readers.parquet.BYTES", Parquet().size(path) // 10)
     (piece,) = Parquet().pieces(path, None)
     sizes = [len(some) for some in piece.tables()]
     assert (max(sizes) <= ROWS // 10, sum(sizes)) == (True, ROWS)
-    same(whole, both(path)[1])
+    same(answers[1], answer("local", path))
 
 
 # what must not be
@@ -206,7 +205,7 @@ def test_a_target_that_never_takes_a_logged_action(save_table):
 
 
 def test_the_noise_of_fitting_adds_to_the_error(table, save_table):
-    local = both(save_table(table), candidates=["dr"], selector="slope")[1]
+    local = answer("local", save_table(table), candidates=["dr"], selector="slope")
     assert local.table[0].stderr < local.stderr < 1.1 * local.table[0].stderr
 
 

@@ -1,5 +1,7 @@
 """How often the intervals of estimate() cover on a known bandit, judged by binomial tests."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -22,6 +24,7 @@ def known_bandit(rng, rows=400):
 TRUTH_ROWS = 2_000_000
 
 
+@cache
 def bandit_value():
     x = np.random.default_rng(99).normal(size=(TRUTH_ROWS, 2))
     target = np.exp(-0.5 * x @ [[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]])

@@ -141,8 +141,9 @@ def test_bad_settings_are_refused(data, settings, message):
 
 
 def test_same_seed_same_answer_whatever_the_threads(data):
+    data = data.take(np.arange(100))
     one, again, two, other = (
-        cf.evaluate(log_of(data), data.target, "paper", "ocv", seed=seed, threads=threads).to_json()
+        cf.evaluate(log_of(data), data.target, "paper", "ocv:splits=3", seed=seed, threads=threads).to_json()
         for seed, threads in [(3, 1), (3, 1), (3, 2), (4, 1)]
     )
     assert one == again == two

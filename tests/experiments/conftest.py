@@ -13,11 +13,17 @@ from synthetic_logs import small_blocks  # noqa: F401 (a fixture for the tests h
 
 @pytest.fixture
 def small(monkeypatch):
-    """Make every dataset the same 160 rows of three clusters."""
+    """Make every dataset the same 160 rows of three clusters, and the longest figures shorter."""
     rng = np.random.default_rng(0)
     labels = rng.integers(3, size=160)
     features = np.eye(3)[labels] + 0.6 * rng.normal(size=(160, 3))
     monkeypatch.setattr(datasets, "load_once", lambda name, _folder: Dataset(name, features, labels.astype(str)))
-    few = replace(FIGURES["figure7"], sizes=(10, 40, 100))
-    monkeypatch.setitem(FIGURES, "figure7", few)
+    splits = {name: one for name, one in FIGURES["figure5"].selectors.items() if one.splits <= 100}
+    shorter = {
+        "figure3": {"betas": ((1.0, 10.0), (-1.0, -10.0))},
+        "figure5": {"selectors": splits},
+        "figure7": {"sizes": (10, 40, 100)},
+    }
+    for name, changes in shorter.items():
+        monkeypatch.setitem(FIGURES, name, replace(FIGURES[name], **changes))
     return features, labels.astype(str)

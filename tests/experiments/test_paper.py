@@ -140,7 +140,7 @@ def test_a_user_s_own_estimator_and_selector(tmp_path):
     lines, files = run("figure3", tmp_path / "3", runs=1, datasets=("ecoli",), add=add)
     assert "Half" in {line.family for line in lines}
     chosen = [row["chosen"] for row in pq.read_table(files[0]).to_pylist() if row["method"] == "Last"]
-    assert len(chosen) == 10 * 9
+    assert len(chosen) == 2 * 9
     lines, _ = run("figure1", tmp_path / "selector", datasets=("ecoli",), add=add[1:])
     assert any(line.published for line in lines)
 

@@ -24,8 +24,6 @@ from counterfold.experiments.selection.tasks import KNOWN, SelectionTask, list_t
 SMALL = "few rows", "user's model"
 METHODS = 19
 
-pytestmark = pytest.mark.xdist_group("selection")  # they share a run
-
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):

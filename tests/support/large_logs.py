@@ -18,13 +18,16 @@ def made(rows, seed=0, **settings):
     return pa.table({name: column.tolist() if column.ndim > 1 else column for name, column in columns.items()})
 
 
-def both(path, target="target", candidates="paper", **settings):
-    """Return the answers by the two engines, from the same splits."""
+def answer(engine, path, target="target", candidates="paper", **settings):
+    """Return the answer by one engine."""
     scan = cf.LogScan(path, ignore=["target", "target_2"])
-    settings = {"selector": REFIT} | settings
-    return [
-        cf.evaluate(scan, target, candidates, engine=name, progress=False, **settings) for name in ("memory", "local")
-    ]
+    settings = {"selector": REFIT, "progress": False} | settings
+    return cf.evaluate(scan, target, candidates, engine=engine, **settings)
+
+
+def both(path, *asked, **settings):
+    """Return the answers by the two engines, from the same splits."""
+    return [answer(engine, path, *asked, **settings) for engine in ("memory", "local")]
 
 
 def same(memory, local, exact=1e-9):

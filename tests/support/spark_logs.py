@@ -10,7 +10,6 @@ from tables import table_of
 
 MARKS = [
     pytest.mark.spark,
-    pytest.mark.xdist_group("spark"),  # one Java process at a time
     pytest.mark.skipif(missing() is not None, reason=str(missing())),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]

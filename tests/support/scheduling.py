@@ -1,0 +1,22 @@
+"""Which tests of a parallel run go to the same process, one after another.
+
+The mark `xdist_group` would say so beside the tests, but pytest-xdist 3.8 overlooks it under pytest 9.2
+(https://github.com/pytest-dev/pytest-xdist/issues/1386).
+"""
+
+from xdist.scheduler import LoadScopeScheduling
+
+TOGETHER = {
+    "tests/engines/spark/": "spark",  # one Java process at a time
+    "tests/experiments/test_selection.py": "selection",  # they share a run
+    "tests/engines/test_engines.py::test_memory": "memory",
+    "tests/cli/test_synth.py::test_memory": "memory",
+}
+"""How the ids of tests begin, and the group that these belong to."""
+
+
+class InGroups(LoadScopeScheduling):
+    """Every group in one process, the largest groups first; other tests wherever there is time."""
+
+    def _split_scope(self, nodeid):
+        return next((group for start, group in TOGETHER.items() if nodeid.startswith(start)), nodeid)
