@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,13 +14,6 @@ from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums
-
-
-class Additive(Protocol):
-    """What is known of some rows, and can be added to what is known of others."""
-
-    def __add__(self, other: Self, /) -> Self:
-        """Return what is known of the rows of both."""
 
 
 class Unsupported(NamedTuple):

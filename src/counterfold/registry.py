@@ -49,8 +49,8 @@ def find(folder: str, name: str, also: tuple[str, ...] = ()) -> type[Any]:
 def build(folder: str, text: str, **given: Any) -> Any:
     """Return an instance from `NAME` or `NAME:FIELD=VALUE:...`; values are read as the fields' types say.
 
-    A value that is itself such a part takes the settings behind it that are not the whole's. Fields may also be `given`
-    as they are.
+    A value that is itself such an object takes the settings behind it that are not the outer one's. Fields may also be
+    `given` as they are.
 
     >>> build("estimators", "switch-dr:threshold=5")
     SwitchDR(threshold=5.0)
@@ -65,24 +65,24 @@ def build(folder: str, text: str, **given: Any) -> Any:
     known = [field.name for field in fields(found)]
     takes = f"takes {messages.join_choices(known)}" if known else "has no parameters"
     texts: dict[str, str] = {}
-    part = ""
+    nested = ""
     for setting in settings:
         field, equals, value = setting.partition("=")
         if field in given or field in texts:
             raise ParameterError(f"`{field}` must be set once, got it again in `{text}`.")
-        if field not in known and part:
-            texts[part] += f":{setting}"
+        if field not in known and nested:
+            texts[nested] += f":{setting}"
         elif not equals or field not in known:
             raise ParameterError(f"`{text}` must be NAME or NAME:FIELD=VALUE; `{name}` {takes}, got `{setting}`.")
         else:
-            texts[field], part = value, field if _find_folder(hints[field]) else ""
+            texts[field], nested = value, field if _find_folder(hints[field]) else ""
     if not given.keys() <= set(known):
         raise ParameterError(f"`{name}` {takes}, got {messages.join_choices(given.keys() - set(known))}.")
     return found(**{field: _read(field, hints[field], value) for field, value in texts.items()}, **given)
 
 
 def _find_folder(hint: Any) -> str | None:
-    """Return the folder of the parts that a field takes, if it takes one."""
+    """Return the folder of the strategies that a field takes, if it takes one."""
     modules = (getattr(option, "__module__", "").split(".")[1:2] for option in _options(hint))
     return next((folder[0] for folder in modules if folder and folder[0] in ("estimators", "models")), None)
 
@@ -92,7 +92,7 @@ def _options(hint: Any) -> tuple[Any, ...]:
 
 
 def _read(field: str, hint: Any, text: str) -> Any:
-    """Return the text as a number, a word or a part of the package, whichever the field's type allows."""
+    """Return the text as a number, a word or an object of the package, whichever the field's type allows."""
     folder = _find_folder(hint)
     if folder:
         return build(folder, text)

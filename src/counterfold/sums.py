@@ -1,8 +1,10 @@
 """Sums: what candidates add up to over units of rows; splits, errors and bootstrap samples need nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
+from operator import add
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -25,6 +27,16 @@ FEW = 16
 
 NEAR = 1 << 15
 """How many rows are summed at a time: few enough that what is computed from them stays near the processor."""
+
+
+class Additive(Protocol):
+    """What is known of some rows, and can be added to what is known of others."""
+
+    def __add__(self, other: Self, /) -> Self:
+        """Return what is known of the rows of both."""
+
+
+Sum = TypeVar("Sum", bound=Additive)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +140,14 @@ class Sums:
         return np.stack([one.combine_means(means[self.lines[one]]) for one in estimators])
 
 
+def add_up(several: Iterable[Sum]) -> Sum | None:
+    """Return the sum of what is known of different rows, one after the other; nothing if there is none."""
+    total = None
+    for one in several:
+        total = one if total is None else total + one
+    return total
+
+
 def group_by_class(estimators: Sequence[Estimator]) -> list[list[int]]:
     """Return the places of the estimators of each class."""
     found: dict[type[Estimator], list[int]] = {}
@@ -156,15 +176,11 @@ def sum_buckets(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums
     step = max(1024, min(CHUNK, NUMBERS // rows.examples.n_actions))
     whole = [slice(start, start + step) for start in range(0, len(rows), step)]
 
-    def of_part(part: slice) -> Sums:
-        some = replace(rows.take(part, lambda: rows.q[part]), whole=rows.whole or rows)
-        return sum_by_bucket(some, estimators, bucket[part], buckets)
+    def sum_slice(place: slice) -> Sums:
+        some = replace(rows.take(place, lambda: rows.q[place]), whole=rows.whole or rows)
+        return sum_by_bucket(some, estimators, bucket[place], buckets)
 
-    several = pool.map(of_part, whole)
-    total = several[0]
-    for one in several[1:]:
-        total += one
-    return total.occupied
+    return reduce(add, pool.map(sum_slice, whole)).occupied
 
 
 def sum_by_bucket(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: int) -> Sums:

@@ -1,7 +1,6 @@
 """Which tests of a parallel run go to the same process, one after another.
 
-The mark `xdist_group` would say so beside the tests, but pytest-xdist 3.8 overlooks it under pytest 9.2
-(https://github.com/pytest-dev/pytest-xdist/issues/1386).
+The mark `xdist_group` would say so beside the tests, but pytest-xdist 3.8 overlooks it under pytest 9.2.
 """
 
 from xdist.scheduler import LoadScopeScheduling

@@ -55,9 +55,9 @@ class LogOptions:
     def build_scan(self) -> LogScan:
         """Return the log, not read yet; its context leaves out the targets."""
         lists = {name: value for name, value in vars(self.columns).items() if isinstance(value, list)}
-        parts: dict[str, Any] = {name: split_commas(value) for name, value in lists.items()}
-        parts["context"] = parts.get("context") or None  # an empty list is the default, too
-        return replace(self.columns, **parts, ignore=[*self.targets])
+        values: dict[str, Any] = {name: split_commas(value) for name, value in lists.items()}
+        values["context"] = values.get("context") or None  # an empty list is the default, too
+        return replace(self.columns, **values, ignore=[*self.targets])
 
     def describe(self, contents: "Contents") -> dict[str, Any]:
         """Return what JSON says of the log."""
@@ -146,7 +146,7 @@ def split_commas(texts: Iterable[str] | None) -> list[str]:
     >>> split_commas(["ips, dr", "snips"])
     ['ips', 'dr', 'snips']
     """
-    return [part.strip() for text in texts or () for part in text.split(",") if part.strip()]
+    return [item.strip() for text in texts or () for item in text.split(",") if item.strip()]
 
 
 def list_evaluations(results: "Mapping[str, Evaluation]") -> list[dict[str, Any]]:

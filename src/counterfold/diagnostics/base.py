@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Additive, Evidence
+from counterfold.evidence import Evidence
 from counterfold.rows import Rows
+from counterfold.sums import Additive
 
 Severity = Literal["note", "caution", "not answerable"]
 Verdict = Literal["good", "caution", "not answerable"]

@@ -14,12 +14,13 @@ import numpy as np
 from counterfold import readers
 from counterfold.engines.base import Source
 from counterfold.engines.passes.batch_engine import BatchEngine
-from counterfold.engines.passes.batches import Batch, Sum
+from counterfold.engines.passes.batches import Batch
 from counterfold.errors import DataError
 from counterfold.log import Log
 from counterfold.pool import Pool
 from counterfold.progress import Progress
 from counterfold.readers.base import Piece, Reader
+from counterfold.sums import Sum, add_up
 from counterfold.tables.scan import LogScan
 
 if TYPE_CHECKING:
@@ -79,28 +80,30 @@ class Local(BatchEngine):
             return self.reader.rows(self.path)
 
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
+        def work_on(piece: Piece) -> tuple[Sum | None, int]:
+            rows = 0
 
-        def worked(piece: Piece) -> tuple[Sum | None, int]:
-            first, found = piece.first, None
-            for table in self._tables(piece):
-                if table.num_rows:
-                    numbers = np.arange(first, first + table.num_rows)
-                    part = work(Batch(table, numbers))
-                    found = part if found is None else found + part
-                    first += table.num_rows
-            return found, first - piece.first
+            def results() -> Iterator[Sum]:
+                nonlocal rows
+                for table in self._tables(piece):
+                    if table.num_rows:
+                        yield work(Batch(table, np.arange(table.num_rows) + (piece.first + rows)))
+                        rows += table.num_rows
 
-        every, done, whole = None, 0, self.rows() or 0
-        with closing(self._pieces(columns)) as pieces, closing(self.pool.stream(worked, pieces)) as results:
-            for part, rows in results:
+            found = add_up(results())
+            return found, rows
+
+        total, done, count = None, 0, self.rows() or 0
+        with closing(self._pieces(columns)) as pieces, closing(self.pool.stream(work_on, pieces)) as results:
+            for found, rows in results:
                 done += rows
-                if part is not None:
-                    every = part if every is None else every + part
+                if found is not None:
+                    total = found if total is None else total + found
                 if progress:
-                    progress(done, max(whole, done))
-        if every is None:
+                    progress(done, max(count, done))
+        if total is None:
             raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
-        return every
+        return total
 
     def distinct(self, column: str) -> list[Any]:
         import pyarrow as pa

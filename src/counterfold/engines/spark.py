@@ -16,7 +16,7 @@ from counterfold import errors
 from counterfold.arrays import Ints
 from counterfold.engines.base import Source
 from counterfold.engines.passes.batch_engine import BatchEngine
-from counterfold.engines.passes.batches import Batch, Sum
+from counterfold.engines.passes.batches import Batch
 from counterfold.errors import DataError, ParameterError
 from counterfold.log import Log
 from counterfold.pool import limit_blas
@@ -25,6 +25,7 @@ from counterfold.readers.base import COMPRESSIONS
 from counterfold.readers.csv import Csv
 from counterfold.readers.json_lines import JsonLines
 from counterfold.readers.parquet import Parquet
+from counterfold.sums import Sum, add_up
 from counterfold.tables.scan import LogScan
 
 if TYPE_CHECKING:
@@ -81,12 +82,12 @@ class Spark(BatchEngine):
         del progress  # Spark shows its own
         several = self.frame.select([_quote(name) for name in (*columns, FILE, ROW)])
         with explain_errors():
-            parts = several.mapInArrow(_make_sum_task(work, self.offsets), "key long, sum binary")
-            level = -(-_count_partitions(parts) // MERGED)
+            sums = several.mapInArrow(_make_sum_task(work, self.offsets), "key long, sum binary")
+            level = -(-_count_partitions(sums) // MERGED)
             if level > 1:
-                grouped = parts.selectExpr("key", f"cast(key / {MERGED} as long) as level", "sum")
-                parts = grouped.repartition(level, "level").select("key", "sum").mapInArrow(_add_sums, parts.schema)
-            found = parts.repartition(1).mapInArrow(_add_sums, parts.schema).toArrow()
+                grouped = sums.selectExpr("key", f"cast(key / {MERGED} as long) as level", "sum")
+                sums = grouped.repartition(level, "level").select("key", "sum").mapInArrow(_add_sums, sums.schema)
+            found = sums.repartition(1).mapInArrow(_add_sums, sums.schema).toArrow()
         if found.num_rows == 0:
             raise DataError("the log must hold at least 2 rows, got none.")
         result: Sum = pickle.loads(found.column("sum")[0].as_py())  # noqa: S301 (our own bytes)
@@ -108,11 +109,8 @@ def _make_sum_task(
     def summing(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         from pyspark import TaskContext
 
-        found: Any = None
         with limit_blas():
-            for table in merge_batches(batches):
-                part = work(make_batch(table, offsets))
-                found = part if found is None else found + part
+            found = add_up(work(make_batch(table, offsets)) for table in merge_batches(batches))
         if found is not None:
             yield _pack_sum(TaskContext.get().partitionId(), found)
 
@@ -122,12 +120,9 @@ def _make_sum_task(
 def _add_sums(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
     """Add up sums in the order of their keys, so that it does not matter which arrived first."""
     rows = [(row["key"], row["sum"]) for batch in batches for row in batch.to_pylist()]
-    found: Any = None
-    for _, packed in sorted(rows):
-        part = pickle.loads(packed)  # noqa: S301 (our own bytes)
-        found = part if found is None else found + part
-    if found is not None:
-        yield _pack_sum(min(key for key, _ in rows), found)
+    total: Any = add_up(pickle.loads(packed) for _, packed in sorted(rows))  # noqa: S301 (our own bytes)
+    if total is not None:
+        yield _pack_sum(min(key for key, _ in rows), total)
 
 
 def _pack_sum(key: int, found: Any) -> "pa.RecordBatch":

@@ -17,9 +17,11 @@ from counterfold.log import Contents
 STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red"}
 
 
-def show(*parts: ConsoleRenderable) -> None:
-    """Print the parts with a blank line between them; names are shown as they are, not as markup."""
-    Console(markup=False, emoji=False, highlight=False).print(Group(*(Padding(part, (0, 0, 1, 1)) for part in parts)))
+def show(*blocks: ConsoleRenderable) -> None:
+    """Print the blocks with a blank line between them; names are shown as they are, not as markup."""
+    Console(markup=False, emoji=False, highlight=False).print(
+        Group(*(Padding(block, (0, 0, 1, 1)) for block in blocks))
+    )
 
 
 def answer(title: str, result: Evaluation, truth: float | None = None) -> ConsoleRenderable:
@@ -67,9 +69,9 @@ def comparison(
     return table
 
 
-def add_title(title: str, part: ConsoleRenderable) -> ConsoleRenderable:
-    """Return a part under a title."""
-    return Group(Text(title, style="bold underline"), part)
+def add_title(title: str, block: ConsoleRenderable) -> ConsoleRenderable:
+    """Return a block under a title."""
+    return Group(Text(title, style="bold underline"), block)
 
 
 def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRenderable:
@@ -89,8 +91,8 @@ def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRender
     smallest = min((line.stderr for line in lines if line.stderr > 0), default=0.0)
     for line in lines:
         numbers = format_number(line.value, smallest), format_number(line.stderr, smallest), f"{line.score:.3e}"
-        part = (_percent(line.share) if mixed else "chosen") if line.share else ""
-        table.add_row(line.name, *numbers, part, style="bold green" if part else "")
+        mark = (_percent(line.share) if mixed else "chosen") if line.share else ""
+        table.add_row(line.name, *numbers, mark, style="bold green" if mark else "")
     which = "those with a share and the best of each estimator" if mixed else "the best of each estimator"
     shortened = [f"{which}, among {len(ranked)} candidates"] if len(lines) < len(ranked) else []
     return Group(table, *(Text(note, style="dim") for note in [*shortened, *_left_out(result)]))

@@ -60,7 +60,7 @@ def is_vector(column: pa.ChunkedArray) -> bool:
     return bool(first.lstrip().startswith("["))
 
 
-def numbers(table: pa.Table, name: str, check: Checker = WHOLE) -> Floats:
+def read_numbers(table: pa.Table, name: str, check: Checker = WHOLE) -> Floats:
     """Return a column of numbers, NaN where a value is missing."""
     del check
     column = table.column(name)
@@ -69,7 +69,7 @@ def numbers(table: pa.Table, name: str, check: Checker = WHOLE) -> Floats:
     return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
 
 
-def labels(table: pa.Table, name: str, check: Checker = WHOLE) -> NDArray[Any]:
+def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> NDArray[Any]:
     """Return a column of labels, None where a value is missing."""
     del check
     column = table.column(name)
@@ -83,29 +83,29 @@ def labels(table: pa.Table, name: str, check: Checker = WHOLE) -> NDArray[Any]:
     return np.asarray(column.to_numpy())
 
 
-def matrix(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
+def read_matrix(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
     """Return a matrix from a column of lists or structs, or JSON text of either, or from columns `NAME.ACTION`.
 
     A struct and spread columns name the actions, so they come as a table; lists come as an array.
     """
     wide = find_spread(table, name)
     if wide:
-        return pa.table({action: numbers(table, column) for column, action in wide.items()})
+        return pa.table({action: read_numbers(table, column) for column, action in wide.items()})
     column = parse_json(table, name, check)
     if pa.types.is_map(column.type):
         return _spread_maps(name, column, check)
     if pa.types.is_struct(column.type):
-        parts = pa.table({name: column}).flatten()
-        known = {part.removeprefix(f"{name}."): numbers(parts, part) for part in parts.column_names}
+        flat = pa.table({name: column}).flatten()
+        known = {field.removeprefix(f"{name}."): read_numbers(flat, field) for field in flat.column_names}
         if column.null_count == 0:  # an object need not name what it has none of
-            known = {part: np.where(np.isnan(values), 0.0, values) for part, values in known.items()}
+            known = {field: np.where(np.isnan(values), 0.0, values) for field, values in known.items()}
         return pa.table(known)
     if is_list(column.type):
         return _stack_lists(name, column, check)
     raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
 
 
-def matrices(table: pa.Table, name: str, loggers: Iterable[str], check: Checker = WHOLE) -> dict[str, Any]:
+def read_matrices(table: pa.Table, name: str, loggers: Iterable[str], check: Checker = WHOLE) -> dict[str, Any]:
     """Return a matrix for each logging policy, from columns `NAME.LOGGER` or from one column with objects of them all.
 
     Columns of numbers are `NAME.LOGGER.ACTION`; the labels of the `loggers` in the log tell where LOGGER ends.
@@ -122,12 +122,12 @@ def matrices(table: pa.Table, name: str, loggers: Iterable[str], check: Checker 
             fitting = [logger for logger in loggers if label.startswith(f"{logger}{separator}")]
             label = max(fitting, key=len, default=label.partition(separator)[0])  # noqa: PLW2901 (its first part)
         found[label] = f"{start}{label}"
-    return {label: matrix(table, place, check) for label, place in found.items()}
+    return {label: read_matrix(table, place, check) for label, place in found.items()}
 
 
-def by_action(table: pa.Table, label: str) -> dict[Any, Floats]:
+def read_action_features(table: pa.Table, label: str) -> dict[Any, Floats]:
     """Return the features of each action: the numbers, or lists of numbers, beside its label."""
-    actions = check_labels(label, labels(table, label), table.num_rows, WHOLE).tolist()
+    actions = check_labels(label, read_labels(table, label), table.num_rows, WHOLE).tolist()
     repeated = [action for action, count in Counter(actions).items() if count > 1]
     if repeated:
         raise DataError(f"column `{label}` must hold each action once, got {messages.list_some(repeated)} more often.")
@@ -135,17 +135,17 @@ def by_action(table: pa.Table, label: str) -> dict[Any, Floats]:
     beside = [name for name in table.column_names if name in {*numeric(table), *vectors} - {label}]
     if not beside:
         raise DataError(f"there must be numbers beside column `{label}`. Found: {', '.join(table.column_names)}.")
-    return dict(zip(actions, np.column_stack(features(table, beside).columns), strict=True))
+    return dict(zip(actions, np.column_stack(read_features(table, beside).columns), strict=True))
 
 
-def features(table: pa.Table, names: Iterable[str], check: Checker = WHOLE) -> pa.Table:
+def read_features(table: pa.Table, names: Iterable[str], check: Checker = WHOLE) -> pa.Table:
     """Return columns of numbers, and those of lists spread over one column per element."""
     columns: dict[str, Floats] = {}
     for name in names:
         if is_vector(table.column(name)):
-            columns |= {f"{name}.{place}": element for place, element in enumerate(matrix(table, name, check).T)}
+            columns |= {f"{name}.{place}": element for place, element in enumerate(read_matrix(table, name, check).T)}
         else:
-            columns[name] = numbers(table, name)
+            columns[name] = read_numbers(table, name)
     return pa.table(columns)
 
 

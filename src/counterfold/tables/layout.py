@@ -52,7 +52,7 @@ class Layout:
         )
 
     def _context(self, table: pa.Table, check: Checker) -> pa.Table | None:
-        found = columns.features(table, self.context, check) if self.context else None
+        found = columns.read_features(table, self.context, check) if self.context else None
         if found is not None and self.width and found.num_columns != self.width:
             row = check.row(0)
             raise DataError(
@@ -62,9 +62,9 @@ class Layout:
 
     def numbers(self, table: pa.Table, role: str) -> Floats:
         """Return the column of a role that holds numbers."""
-        return columns.numbers(table, self.roles[role])
+        return columns.read_numbers(table, self.roles[role])
 
     def labels(self, table: pa.Table, role: str, numbers: Ints | None = None) -> Any:
         """Return the column of a role that holds labels, one in every row."""
-        found = columns.labels(table, self.roles[role])
+        found = columns.read_labels(table, self.roles[role])
         return inputs.check_labels(role, found, table.num_rows, self.checker(numbers))

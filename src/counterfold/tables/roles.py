@@ -19,15 +19,15 @@ class Role(NamedTuple):
 
 
 ROLES = {
-    "reward": Role(columns.numbers),
-    "action": Role(columns.labels),
-    "dose": Role(columns.numbers),
-    "propensity": Role(columns.numbers, "reward"),
-    "group": Role(columns.labels, "reward"),
-    "logging_probs": Role(columns.matrix, "action"),
-    "available": Role(columns.matrix, "action"),
-    "logger_probs": Role(columns.matrices, "action"),
-    "logger": Role(columns.labels, "logger_probs"),  # alone it may be any column of that name
+    "reward": Role(columns.read_numbers),
+    "action": Role(columns.read_labels),
+    "dose": Role(columns.read_numbers),
+    "propensity": Role(columns.read_numbers, "reward"),
+    "group": Role(columns.read_labels, "reward"),
+    "logging_probs": Role(columns.read_matrix, "action"),
+    "available": Role(columns.read_matrix, "action"),
+    "logger_probs": Role(columns.read_matrices, "action"),
+    "logger": Role(columns.read_labels, "logger_probs"),  # alone it may be any column of that name
 }
 """Every role that a column of a log may have; `Log` takes an argument for each."""
 
@@ -86,7 +86,7 @@ def read_roles(table: pa.Table, roles: dict[str, str], check: Checker) -> dict[s
     values = {role: ROLES[role].read(table, name, check) for role, name in single.items()}
     if "logger_probs" in roles:
         labels = {str(label) for label in values.get("logger", ())}
-        values["logger_probs"] = columns.matrices(table, roles["logger_probs"], labels, check)
+        values["logger_probs"] = columns.read_matrices(table, roles["logger_probs"], labels, check)
     return values
 
 
@@ -94,8 +94,8 @@ def read_target(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
     """Return a target's probabilities or doses, or predicted rewards: numbers, or a matrix in any layout."""
     require(table, {"target": name})
     if is_matrix(table, name):
-        return columns.matrix(table, name, check)
-    return columns.numbers(table, name)
+        return columns.read_matrix(table, name, check)
+    return columns.read_numbers(table, name)
 
 
 def is_matrix(table: pa.Table, name: str) -> bool:

@@ -128,7 +128,7 @@ def _features(source: Any, action: str | None) -> Any:
     try:
         table = read_table(source)
         roles.require(table, {"action": action})
-        return columns.by_action(table, action)
+        return columns.read_action_features(table, action)
     except DataError as error:
         raise DataError(f"in `action_features`, {error}") from None
 

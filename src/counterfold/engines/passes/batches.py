@@ -2,17 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from counterfold.arrays import Ints
-from counterfold.evidence import Additive
 from counterfold.progress import Progress
+from counterfold.sums import Sum
 from counterfold.tables.scan import LogScan
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Sum = TypeVar("Sum", bound=Additive)
 
 
 class Batch(NamedTuple):

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -67,10 +69,7 @@ class LastPass:
         step = max(1024, NUMBERS // max(len(self.builder.layout.actions or ()), 1))
         starts = range(0, len(batch.numbers), step)
         several = [Batch(batch.table.slice(at, step), batch.numbers[at : at + step]) for at in starts]
-        found = self.tally(several[0])
-        for some in several[1:]:
-            found += self.tally(some)
-        return found
+        return reduce(add, map(self.tally, several))
 
     def tally(self, batch: Batch) -> Tally:
         """Return the sums of a few rows."""

@@ -144,9 +144,9 @@ def find_actions(layout: "Layout", head: "pa.Table", reader: BatchReader) -> Seq
 def read_probabilities(layout: "Layout", head: "pa.Table", role: str) -> Any:
     """Return the logging policy's probabilities in the first rows, or those of the first of several loggers."""
     if role == "logging_probs":
-        return columns.matrix(head, layout.roles[role])
+        return columns.read_matrix(head, layout.roles[role])
     labels = {str(label) for label in layout.labels(head, "logger")} if "logger" in layout.roles else set()
-    return next(iter(columns.matrices(head, layout.roles[role], labels).values()))
+    return next(iter(columns.read_matrices(head, layout.roles[role], labels).values()))
 
 
 def holds_maps(table: "pa.Table", column: str) -> bool:

@@ -69,7 +69,7 @@ def load_once(name: str, folder: Path | None) -> Dataset:
 def read(name: str, folder: Path) -> tuple[Floats, NDArray[Any]]:
     """Return features and labels from the file of that name in a folder."""
     from counterfold.readers import read_table
-    from counterfold.tables.columns import numbers
+    from counterfold.tables.columns import read_numbers
 
     endings = [ending for reader in registry.names("readers") for ending in registry.find("readers", reader).suffixes]
     paths = [path for ending in endings if (path := folder / f"{name}{ending}").is_file()]
@@ -77,7 +77,7 @@ def read(name: str, folder: Path) -> tuple[Floats, NDArray[Any]]:
         raise DataError(f"`{folder}` must hold a file `{name}.parquet` or the like, but there is none.")
     table = read_table(paths[0])
     label = "class" if "class" in table.column_names else table.column_names[-1]
-    features = np.column_stack([numbers(table, column) for column in table.column_names if column != label])
+    features = np.column_stack([read_numbers(table, column) for column in table.column_names if column != label])
     return features, np.array([str(one) for one in table.column(label).to_pylist()])
 
 
