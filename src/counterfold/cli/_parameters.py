@@ -43,7 +43,7 @@ def expand_parameter(parameter: Parameter) -> Iterator[Parameter]:
         yield parameter.replace(kind=Parameter.KEYWORD_ONLY)
         return
     for field in fields(parameter.annotation):
-        kind: Any = annotate_field(field) if field.metadata else field.type
+        kind: Any = annotate_field(field) if "option" in field.metadata else field.type
         if is_dataclass(kind) or get_origin(kind) is Annotated:
             default = field.default if field.default_factory is MISSING else field.default_factory()
             default = Parameter.empty if default is MISSING else default
@@ -53,9 +53,9 @@ def expand_parameter(parameter: Parameter) -> Iterator[Parameter]:
 def annotate_field(field: "Field[Any]") -> Any:
     """Return what typer needs to know of a field of `LogScan`: a sequence is an option that can be repeated."""
     if field.default is MISSING:
-        return Annotated[str, typer.Argument(**field.metadata)]
+        return Annotated[str, typer.Argument(**field.metadata["option"])]
     kind: Any = list[str] if any(get_origin(one) is Sequence for one in get_args(field.type)) else str
-    return Annotated[kind | None, typer.Option(rich_help_panel=COLUMNS, **field.metadata)]
+    return Annotated[kind | None, typer.Option(rich_help_panel=COLUMNS, **field.metadata["option"])]
 
 
 def build_value(kind: Any, name: str, given: Mapping[str, Any]) -> Any:

@@ -1,7 +1,8 @@
 """Which columns of a table play which role in a log."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
 
 import pyarrow as pa
 
@@ -9,27 +10,10 @@ from counterfold import messages
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
 from counterfold.tables import columns
+from counterfold.tables.scan import LogScan, Role
 
-
-class Role(NamedTuple):
-    """How the column of a role is read, and `beside` which other role it is looked for where the user does not say."""
-
-    read: Callable[..., Any]
-    beside: str | None = None
-
-
-ROLES = {
-    "reward": Role(columns.read_numbers),
-    "action": Role(columns.read_labels),
-    "dose": Role(columns.read_numbers),
-    "propensity": Role(columns.read_numbers, "reward"),
-    "group": Role(columns.read_labels, "reward"),
-    "logging_probs": Role(columns.read_matrix, "action"),
-    "available": Role(columns.read_matrix, "action"),
-    "logger_probs": Role(columns.read_matrices, "action"),
-    "logger": Role(columns.read_labels, "logger_probs"),  # alone it may be any column of that name
-}
-"""Every role that a column of a log may have; `Log` takes an argument for each."""
+ROLES: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(LogScan) if one.metadata.get("role")}
+"""Every role that a column of a log may have."""
 
 LEAST = {"target": 2, "logging_probs": 2, "available": 2, "logger_probs": 1}
 """The roles that may be spread over columns, and over how many at least: one `target_age` alone is no target."""
@@ -50,8 +34,8 @@ def find_roles(table: pa.Table, named: dict[str, str | None]) -> dict[str, str]:
     if not {"action", "dose"} & set(roles):
         kind = "dose" if "dose" in there and "action" not in there else "action"
         roles = {kind: kind} | roles
-    for role, (_, beside) in ROLES.items():
-        if role in there and role not in roles and beside in roles:
+    for role, known in ROLES.items():
+        if role in there and role not in roles and known.beside in roles:
             roles[role] = role
     return roles
 
@@ -81,9 +65,12 @@ def context_names(
 
 
 def read_roles(table: pa.Table, roles: dict[str, str], check: Checker) -> dict[str, Any]:
-    """Return what a `Log` takes for each role."""
-    single = {role: name for role, name in roles.items() if role != "logger_probs"}
-    values = {role: ROLES[role].read(table, name, check) for role, name in single.items()}
+    """Return what a `Log` takes for each role; the labels of loggers tell which columns are theirs."""
+    values = {
+        role: getattr(columns, f"read_{ROLES[role].kind}")(table, name, check)
+        for role, name in roles.items()
+        if role != "logger_probs"
+    }
     if "logger_probs" in roles:
         labels = {str(label) for label in values.get("logger", ())}
         values["logger_probs"] = columns.read_matrices(table, roles["logger_probs"], labels, check)

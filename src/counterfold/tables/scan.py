@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from counterfold.errors import DataError
 from counterfold.readers import read_table
@@ -19,18 +19,29 @@ Columns = ParamSpec("Columns")
 Result = TypeVar("Result")
 
 
-def _make_column(help_: str, show_default: str = "", *, default: str | None = None) -> Any:
-    """Return a field that takes the name of a column, with the texts of its option on the command line."""
-    return field(default=default, metadata={"metavar": "COLUMN", "help": help_, "show_default": show_default or True})
+class Role(NamedTuple):
+    """What a column is for: `kind` tells how it is read, by `read_KIND` of `columns.py`.
+
+    Where the user does not name the column, it is looked for under the role's name, but only `beside` another role.
+    """
+
+    kind: str
+    beside: str | None = None
+
+
+def _column(help_: str, unless_named: str, role: Role | None, default: str | None = None) -> Any:
+    """Return a field that takes the name of a column, and what the command line says of it."""
+    option = {"metavar": "COLUMN", "help": help_, "show_default": unless_named or True}
+    return field(default=default, metadata={"option": option, "role": role})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogScan:
     """A log that is not read yet: a file, a folder of Parquet files or a data frame, and which columns hold what.
 
-    The arguments are those of `read_log`; each field with metadata is an option of the command line. `evaluate` reads
-    the log into memory if it fits, and otherwise a few rows at a time; its targets are then names of columns, or
-    functions of the context.
+    The arguments are those of `read_log`; a field's metadata tell its option on the command line, and the role that its
+    column has in a log, which is an argument of `Log`. `evaluate` reads the log into memory if it fits, and otherwise a
+    few rows at a time; its targets are then names of columns, or functions of the context.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf
@@ -39,31 +50,48 @@ class LogScan:
     Log(2 rows, 2 actions, 0 context columns, propensities only)
     """
 
-    source: Any = field(kw_only=False, metadata={"metavar": "LOG", "help": "A Parquet, CSV, JSON-lines or Arrow file."})
-    action: str | None = _make_column("Column of the logged action.", "action")
-    dose: str | None = _make_column(
-        "Column of the logged dose, such as a price, instead of actions.", "dose, if no action"
+    source: Any = field(
+        kw_only=False, metadata={"option": {"metavar": "LOG", "help": "A Parquet, CSV, JSON-lines or Arrow file."}}
     )
-    reward: str = _make_column("Column of the reward.", default="reward")
-    propensity: str | None = _make_column(
-        "Column of the logged action's probability, or dose's density.", "propensity, if there"
+    action: str | None = _column("Column of the logged action.", "action", Role("labels"))
+    dose: str | None = _column(
+        "Column of the logged dose, such as a price, instead of actions.", "dose, if no action", Role("numbers")
     )
-    logging_probs: str | None = _make_column("Column of the probabilities of all actions.", "logging_probs, if there")
-    logger: str | None = _make_column(
-        "Column of which of several policies decided.", "logger, if there with logger_probs"
+    reward: str = _column("Column of the reward.", "", Role("numbers"), "reward")
+    propensity: str | None = _column(
+        "Column of the logged action's probability, or dose's density.",
+        "propensity, if there",
+        Role("numbers", beside="reward"),
     )
-    logger_probs: str | None = _make_column(
-        "Columns of the probabilities of each such policy.", "logger_probs, if there"
+    logging_probs: str | None = _column(
+        "Column of the probabilities of all actions.", "logging_probs, if there", Role("matrix", beside="action")
     )
-    context: Sequence[str] | None = _make_column("Columns of the context.", "every other numeric column")
-    group: str | None = _make_column("Column of the user or session, kept together.", "group, if there")
-    available: str | None = _make_column("Column of the actions that could be taken.", "available, if there")
+    logger_probs: str | None = _column(
+        "Columns of the probabilities of each of several policies.",
+        "logger_probs, if there",
+        Role("matrices", beside="action"),
+    )
+    logger: str | None = _column(
+        "Column of which of several policies decided.",
+        "logger, if there with logger_probs",
+        Role("labels", beside="logger_probs"),  # alone it may be any column of that name
+    )
+    context: Sequence[str] | None = _column("Columns of the context.", "every other numeric column", None)
+    group: str | None = _column(
+        "Column of the user or session, kept together.", "group, if there", Role("labels", beside="reward")
+    )
+    available: str | None = _column(
+        "Column of the actions that could be taken.", "available, if there", Role("matrix", beside="action")
+    )
     actions: Sequence[Any] | None = field(
         default=None,
-        metadata={"metavar": "LABELS", "help": "All actions in the order of the probabilities, with commas."},
+        metadata={
+            "option": {"metavar": "LABELS", "help": "All actions in the order of the probabilities, with commas."}
+        },
     )
     action_features: Any = field(
-        default=None, metadata={"metavar": "FILE", "help": "A file with each action's label and numbers about it."}
+        default=None,
+        metadata={"option": {"metavar": "FILE", "help": "A file with each action's label and numbers about it."}},
     )
     ignore: Sequence[str] = ("target",)
 
