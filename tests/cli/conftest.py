@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from synthetic_logs import small_blocks  # noqa: F401 (a fixture for the tests here)
 from tables import FORMATS, table_of
 
 

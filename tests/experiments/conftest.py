@@ -1,4 +1,4 @@
-"""Small data in place of the paper's datasets, and small blocks of synthetic logs."""
+"""Small data in place of the paper's datasets."""
 
 from dataclasses import replace
 
@@ -8,16 +8,21 @@ import pytest
 from counterfold.experiments.paper import datasets
 from counterfold.experiments.paper.datasets import Dataset
 from counterfold.experiments.paper.figures import FIGURES
-from synthetic_logs import small_blocks  # noqa: F401 (a fixture for the tests here)
 
 
 @pytest.fixture
-def small(monkeypatch):
-    """Make every dataset the same 160 rows of three clusters, and the longest figures shorter."""
+def small_datasets(monkeypatch):
+    """Make every dataset the same 160 rows of three clusters."""
     rng = np.random.default_rng(0)
     labels = rng.integers(3, size=160)
     features = np.eye(3)[labels] + 0.6 * rng.normal(size=(160, 3))
     monkeypatch.setattr(datasets, "load_once", lambda name, _folder: Dataset(name, features, labels.astype(str)))
+    return features, labels.astype(str)
+
+
+@pytest.fixture
+def small(small_datasets, monkeypatch):
+    """Make the longest figures shorter, too; slow tests run them whole."""
     splits = {name: one for name, one in FIGURES["figure5"].selectors.items() if one.splits <= 100}
     shorter = {
         "figure3": {"betas": ((1.0, 10.0), (-1.0, -10.0))},
@@ -26,4 +31,4 @@ def small(monkeypatch):
     }
     for name, changes in shorter.items():
         monkeypatch.setitem(FIGURES, name, replace(FIGURES[name], **changes))
-    return features, labels.astype(str)
+    return small_datasets

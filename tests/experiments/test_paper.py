@@ -26,6 +26,17 @@ def run(name, out, runs=2, jobs=1, **settings):
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_from_beginning_to_end(name, tmp_path):
+    from_beginning_to_end(name, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_datasets")
+@pytest.mark.parametrize("name", ["figure3", "figure5", "figure7"])
+def test_every_long_figure_as_it_is(name, tmp_path):
+    from_beginning_to_end(name, tmp_path)
+
+
+def from_beginning_to_end(name, tmp_path):
     lines, files = run(name, tmp_path, datasets=NAMES[:1] if len(FIGURES[name].datasets) > 1 else NAMES)
     assert [file.suffix for file in files] == [".parquet", ".csv", ".png", ".svg"]
     assert all(file.stat().st_size > 100 for file in files)

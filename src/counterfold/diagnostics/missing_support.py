@@ -26,7 +26,8 @@ class MissingSupport(Diagnostic):
         del answer
         known = evidence.unsupported
         if evidence.rows.bandwidth is not None:
-            return Measured({}, f"unknown: doses within {evidence.rows.bandwidth:.3g} of the target's stand for it")
+            near = f"doses within {evidence.rows.bandwidth:.3g} of the target's, by a rule of thumb"
+            return Measured({}, f"unknown: weights are smoothed over {near}")
         if known is None:
             return Measured({}, "unknown: the target's probabilities are known for the logged actions alone")
         numbers = {"unsupported_rows": known.rows, "unsupported_mass": known.mass}
