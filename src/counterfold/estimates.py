@@ -15,6 +15,14 @@ def standard_error(contributions: Floats, groups: Ints | None = None, sizes: Flo
     return Units.of(contributions, groups, sizes).stderr
 
 
+def jackknife_error(values: Floats) -> float:
+    r"""Return the standard error of a value from what it is without each of m equal parts of the rows.
+
+    $$\hat\sigma^2 = \frac{m - 1}{m} \sum_b (\hat V_{-b} - \bar V)^2$$
+    """
+    return float(np.sqrt(np.square(values - values.mean()).sum() * (len(values) - 1) / len(values)))
+
+
 def resolve_interval(value: Interval | str, argument: str) -> Interval:
     """Return a way to make intervals from one or from its name."""
     found = registry.build("intervals", value) if isinstance(value, str) else value

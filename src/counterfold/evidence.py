@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,14 +13,47 @@ from counterfold.log import Contents
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
-from counterfold.sums import Sums
+from counterfold.sums import Additive, Sums
+
+SOME_UNSUPPORTED = 0.001
+"""From which share of the target's probability on support counts as missing."""
 
 
-class Unsupported(NamedTuple):
-    """In how many rows the target may take actions that the log could never take, and their probability on average."""
+class Observer(Protocol):
+    """What observes rows, under a name of its own, as diagnostics do."""
 
-    rows: int
-    mass: float
+    @property
+    def name(self) -> str:
+        """Return the name that is known to `Evidence.observed`."""
+
+    def observe(self, rows: Rows, /) -> Additive | None:
+        """Return what must be known of some rows."""
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """Where the target may take actions that the log could never take: in how many rows, and with what probability.
+
+    `total` is the sum over rows of the target's probability of such actions.
+    """
+
+    row_count: int
+    total: float
+
+    @classmethod
+    def of(cls, rows: Rows) -> "Unsupported | None":
+        """Return where some rows lack support, if that is known."""
+        missing = rows.unsupported
+        return None if missing is None else cls(int((missing > 0).sum()), float(missing.sum()))
+
+    def __add__(self, other: "Unsupported") -> "Unsupported":
+        return Unsupported(self.row_count + other.row_count, self.total + other.total)
+
+
+def observe_rows(rows: Rows, observers: Sequence[Observer]) -> dict[str, Any]:
+    """Return what each observer sees in some rows, by its name; nothing of those that observe nothing."""
+    observed = {one.name: one.observe(rows) for one in observers}
+    return {name: found for name, found in observed.items() if found is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +62,7 @@ class Evidence(ABC):
 
     `rows` are all rows of the log, or a sample that stands for them. `contents` says what the log holds. `unsupported`
     is missing where the target is known for the logged actions alone, or gives doses. `observed` holds what each
-    diagnostic summed over all rows, by the diagnostic's name.
+    diagnostic observed in all rows, by the diagnostic's name.
     """
 
     rows: Rows
@@ -38,14 +71,19 @@ class Evidence(ABC):
     observed: Mapping[str, Any]
 
     @property
-    def count(self) -> int:
+    def row_count(self) -> int:
         """Return the number of rows in the log."""
         return self.contents.rewards.count
 
     @property
     def unsupported_mass(self) -> float:
-        """Return the target's probability of actions that the log could never take, 0 where that is unknown."""
-        return 0.0 if self.unsupported is None else self.unsupported.mass
+        """Return the target's mean probability of actions that the log could never take, 0 where that is unknown."""
+        return 0.0 if self.unsupported is None else self.unsupported.total / self.row_count
+
+    @property
+    def lacks_support(self) -> bool:
+        """Say whether so much support is missing that estimates without a reward model are biased."""
+        return self.unsupported_mass >= SOME_UNSUPPORTED
 
     @property
     @abstractmethod
@@ -68,7 +106,7 @@ class Evidence(ABC):
         """Return the selector's choice among the candidates."""
 
     @abstractmethod
-    def sum_units(self, estimators: Sequence[Estimator]) -> Sums:
+    def sum_units(self, estimators: Sequence[Estimator], pool: Pool) -> Sums:
         """Return the sums of some estimators' terms over at most 1,024 units of rows."""
 
     @abstractmethod
@@ -76,7 +114,7 @@ class Evidence(ABC):
         """Return the answer with an error that includes the noise of fitting the reward model."""
 
     @abstractmethod
-    def predict_outside(self, inside: Estimate, estimator: Estimator) -> Estimate | None:
+    def estimate_out_of_sample(self, inside: Estimate, estimator: Estimator) -> Estimate | None:
         """Return an estimate as it is where the reward model predicts only rows that it was not fitted on.
 
         There is none where the model does so already, or where nothing is fitted.

@@ -55,6 +55,8 @@ class Log:
     logging_probs: Floats | None = None
     loggers: inputs.Loggers | None = None
     action_features: Floats | None = None
+    row_numbers: Ints | None
+    seen: Bools | None
 
     def __init__(  # noqa: PLR0913 (a log has many columns)
         self,
@@ -78,7 +80,8 @@ class Log:
         self.reward = inputs.check_rewards(reward, check)
         self.context, self.context_names = inputs.check_context(context, len(self), check)
         self.group = None if group is None else inputs.check_groups(group, len(self), check)
-        self.action, self.seen = np.zeros(len(self), dtype=np.intp), seen
+        self.action = np.zeros(len(self), dtype=np.intp)
+        self.row_numbers, self.seen = check.row_numbers, seen
         if dose is not None:
             self.dose = inputs.check_doses(dose, len(self), check)
             given = {"action": action, "actions": actions, "logging_probs": logging_probs, "available": available}

@@ -34,6 +34,10 @@ KINDS: dict[Kind, str] = {
 """Why an estimator does not apply, for each kind of action that a log may have."""
 
 
+BY_ROW = ("weights", "propensity", "target_probs", "logging_probs", "unsupported", "groups", "row_numbers")
+"""What rows hold for every row, besides the examples of the reward model; some of it may be missing."""
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     """The vectors that formulas are written in; reward predictions are computed when first asked for.
@@ -41,12 +45,13 @@ class Rows:
     `weights`, `propensity` and `rewards` are always there. `q_logged` and `q_policy` (the reward model's prediction for
     the logged action, and its mean under the target) and `q` (n x A) need a model; `target_probs` and `logging_probs`
     (n x A) have no columns when only the logged actions' probabilities are known, and `action_features` (A x k) none
-    when there are none. `has` tells. `unsupported` is the target's probability, row by row, of actions that the log
-    could never take, if that is known. Where actions are doses, the columns of `q` and `target_probs` are the logged
-    dose and those that the target would give, and `weights` are smoothed by the rule of thumb.
+    when there are none; `has` says what is there. `unsupported` is the target's probability, row by row, of actions
+    that the log could never take, if that is known. `row_numbers` are places in the log. Where actions are doses, the
+    columns of `q` and `target_probs` are the logged dose and those that the target would give, and `weights` are
+    smoothed by the rule of thumb.
 
-    Of a log that is too large for memory, a sample `stands_for` all rows, and tells what a formula must know of the
-    `whole` log.
+    `stands_for` is the number of rows in the log if these are a sample of it. `whole` are all rows, or that sample, for
+    formulas that must know something of the whole log.
     """
 
     examples: Examples
@@ -59,6 +64,7 @@ class Rows:
     loggers: Loggers | None
     model: RewardModel | None
     groups: Ints | None
+    row_numbers: Ints
     refit: Lazy | None = None
     whole: "Rows | None" = None
     stands_for: int | None = None
@@ -87,6 +93,7 @@ class Rows:
             loggers=log.loggers,
             model=model,
             groups=log.group,
+            row_numbers=ids if log.row_numbers is None else log.row_numbers,
         )
 
     def __len__(self) -> int:
@@ -197,37 +204,22 @@ class Rows:
 
     def take(self, index: Ints | slice, refit: Lazy | None = None) -> "Rows":
         """Return some of the rows, with the reward model refitted on them; a slice copies nothing."""
-        return replace(
-            self,
-            examples=self.examples.take(index),
-            weights=take_rows(self.weights, index),
-            propensity=take_rows(self.propensity, index),
-            target_probs=take_rows(self.target_probs, index),
-            logging_probs=take_rows(self.logging_probs, index),
-            unsupported=None if self.unsupported is None else take_rows(self.unsupported, index),
-            groups=None if self.groups is None else take_rows(self.groups, index),
-            refit=refit,
-        )
+        there = {name: getattr(self, name) for name in BY_ROW}
+        some: dict[str, Any] = {name: take_rows(one, index) for name, one in there.items() if one is not None}
+        return replace(self, examples=self.examples.take(index), refit=refit, **some)
 
     @classmethod
     def join(cls, several: Sequence["Rows"]) -> "Rows":
         """Return the rows of several subsets of one log, one after the other, with their predictions but no context."""
         first = several[0]
 
-        def all_of(name: str) -> Any:
+        def join_all(name: str) -> Any:
             return np.concatenate([getattr(rows, name) for rows in several])
 
-        return replace(
-            first,
-            examples=Examples.join([replace(rows.examples, context=rows.examples.context[:, :0]) for rows in several]),
-            weights=all_of("weights"),
-            propensity=all_of("propensity"),
-            target_probs=all_of("target_probs"),
-            logging_probs=all_of("logging_probs"),
-            unsupported=None,
-            groups=None if first.groups is None else all_of("groups"),
-            refit=None if first.model is None else partial(all_of, "q"),
-        )
+        every: dict[str, Any] = {name: join_all(name) for name in BY_ROW if getattr(first, name) is not None}
+        examples = Examples.join([replace(rows.examples, context=rows.examples.context[:, :0]) for rows in several])
+        refit = None if first.model is None else partial(join_all, "q")
+        return replace(first, examples=examples, refit=refit, **every)
 
     def split_at(self, cuts: Sequence[int]) -> Iterator[tuple["Rows", "Rows"]]:
         """Yield the rows before and after each of the ascending cuts; use a pair before asking for the next."""

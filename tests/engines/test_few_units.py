@@ -101,14 +101,14 @@ def test_the_noise_of_fitting_is_that_of_the_whole_log_though_it_is_sorted(table
     path = save_table(table.take(np.argsort(table.column("x0").to_numpy())))
     noise = []
     for enough in (ROWS, 500):
-        monkeypatch.setattr("counterfold.engines.passes.evidence.ENOUGH", enough)
+        monkeypatch.setattr("counterfold.engines.passes.sum_evidence.ENOUGH", enough)
         local = answer("local", path, candidates=["dm"], selector="slope")
         noise.append(np.sqrt(local.stderr**2 - local.table[0].stderr ** 2))
     assert noise[1] == pytest.approx(noise[0], rel=0.1)
 
 
 def test_long_lists_of_context_make_a_smaller_sample(table, save_table, monkeypatch):
-    monkeypatch.setattr("counterfold.engines.passes.first.NUMBERS", 1 << 17)
+    monkeypatch.setattr("counterfold.engines.passes.first_pass.NUMBERS", 1 << 17)
     rng = np.random.default_rng(0)
     path = save_table(table.append_column("v", [rng.normal(size=(ROWS, 50)).tolist()]))
     scans = [cf.LogScan(path, context=[name]) for name in ("x0", "v")]

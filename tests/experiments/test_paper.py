@@ -31,7 +31,7 @@ def test_every_figure_from_beginning_to_end(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_datasets")
-@pytest.mark.parametrize("name", ["figure3", "figure5", "figure7"])
+@pytest.mark.parametrize("name", ["figure3", "figure5"])
 def test_every_long_figure_as_it_is(name, tmp_path):
     from_beginning_to_end(name, tmp_path)
 

@@ -11,7 +11,7 @@ Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown, with
 
 
 def methods(*, as_json: Json = False, as_markdown: Markdown = False) -> None:
-    """List every estimator, selector, reward model and interval: parameters, limits, and what each needs."""
+    """List every estimator, selector, reward model, interval and diagnostic, with parameters, limits and needs."""
     from counterfold.report import methods as found
     from counterfold.report import text
 

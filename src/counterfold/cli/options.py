@@ -30,7 +30,8 @@ Engine = Annotated[
     str,
     make_option(
         "NAME",
-        "auto, memory, local: a few rows at a time, for files of any size; or spark, where LOG may name a table.",
+        f"auto, {', '.join(registry.names('engines'))}: local reads a few rows at a time, for files of any size; for "
+        "spark, LOG may name a table.",
     ),
 ]
 

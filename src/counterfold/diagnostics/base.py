@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from counterfold.estimates import Estimate
@@ -31,11 +31,11 @@ class Finding:
     remedy: str
 
 
-class Measured(NamedTuple):
-    """What a diagnostic measured: numbers by name, the same as a short text for people, and what is wrong, if so."""
+class Measurement(NamedTuple):
+    """What a diagnostic measured: `values` by name, a short `text` for people, and what is wrong, if anything is."""
 
-    numbers: Mapping[str, Number]
-    text: str
+    values: Mapping[str, Number]
+    text: str | None
     findings: Sequence[Finding] = ()
 
 
@@ -58,8 +58,8 @@ class Diagnostic(ABC):
     label: ClassVar[str]
     """What the terminal calls what is measured."""
 
-    numbers: ClassVar[tuple[str, ...]]
-    """The names of what is measured, in JSON and as attributes of `Diagnostics`."""
+    measures: ClassVar[tuple[str, ...]]
+    """The names of the numbers that are measured, in JSON and as attributes of `Diagnostics`."""
 
     needs_answer: ClassVar[bool] = False
     """Whether it examines an answer, and not the log and the target alone."""
@@ -71,19 +71,17 @@ class Diagnostic(ABC):
 
     def observe(self, rows: Rows) -> Additive | None:
         """Return what must be known of some rows; that of others is added to it."""
-        del rows
         return None
 
     def witnesses(self, rows: Rows) -> Sequence[Estimator]:
         """Return estimators whose estimates are needed, besides the candidates."""
-        del rows
         return []
 
     @abstractmethod
-    def measure(self, evidence: Evidence, answer: Answer | None) -> Measured | None:
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         """Return what is measured, or nothing where it does not apply."""
 
-    def find(self, severity: Severity, problem: str, remedy: str) -> Finding:
+    def make_finding(self, severity: Severity, problem: str, remedy: str) -> Finding:
         """Return a finding of this diagnostic."""
         return Finding(self.name, severity, problem, remedy)
 
@@ -113,33 +111,38 @@ class Diagnostics:
     the worst of them, and `reasons` are their problems in words.
     """
 
-    numbers: Mapping[str, Number]
-    texts: Mapping[str, str]
+    measures: Mapping[str, Number]
+    texts: Mapping[str, str] = field(repr=False)
     findings: tuple[Finding, ...]
 
     @classmethod
     def of(cls, evidence: Evidence, several: Sequence[Diagnostic], answer: Answer | None = None) -> "Diagnostics":
         """Return what several diagnostics find; those that need an answer wait for one."""
         rewards = evidence.contents.rewards
-        numbers: dict[str, Number] = {"rows": evidence.count, "reward_low": rewards.low, "reward_high": rewards.high}
-        numbers["bandwidth"] = evidence.rows.bandwidth
+        measures: dict[str, Number] = {"rows": evidence.row_count, "bandwidth": evidence.rows.bandwidth}
+        measures |= {"reward_low": rewards.low, "reward_high": rewards.high}
         texts: dict[str, str] = {}
         findings: list[Finding] = []
         for one in several:
-            numbers |= dict.fromkeys(one.numbers)
-            measured = None if one.needs_answer and answer is None else one.measure(evidence, answer)
-            if measured is not None:
-                numbers |= measured.numbers
-                texts[one.label] = measured.text
-                findings += measured.findings
+            measures |= dict.fromkeys(one.measures)
+            found = None if one.needs_answer and answer is None else one.measure(evidence, answer)
+            if found is not None:
+                measures |= found.values
+                texts |= {one.label: found.text} if found.text else {}
+                findings += found.findings
         findings.sort(key=lambda finding: -SEVERITIES.index(finding.severity))
-        return cls(numbers, texts, tuple(findings))
+        return cls(measures, texts, tuple(findings))
 
     def __getattr__(self, name: str) -> Any:
-        """Return a number by its name."""
-        if name in self.__dict__.get("numbers", {}):  # copies are made before there are any
-            return self.numbers[name]
+        if name in self.__dict__.get("measures", {}):  # copies are made before there are any
+            return self.measures[name]
         raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.measures]
+
+    def __hash__(self) -> int:
+        return hash((*self.measures.items(), *self.findings))
 
     @property
     def verdict(self) -> Verdict:
@@ -151,10 +154,11 @@ class Diagnostics:
     def reasons(self) -> tuple[str, ...]:
         """Return what speaks against the answer, or that nothing does."""
         against = tuple(finding.problem for finding in self.findings if finding.severity != "note")
-        worth = f"the log is worth {self.effective_rows:.0f} of its rows for this target"
-        return against or (f"{worth}, and nothing speaks against them",)
+        effective = self.measures.get("effective_rows")
+        worth = "" if effective is None else f"the log is worth {effective:.0f} of its rows for this target, and "
+        return against or (f"{worth}nothing speaks against {'them' if worth else 'it'}",)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, texts, lists and dictionaries."""
-        findings = [vars(finding) for finding in self.findings]
-        return {**self.numbers, "verdict": self.verdict, "reasons": list(self.reasons), "findings": findings}
+        findings = [asdict(finding) for finding in self.findings]
+        return {**self.measures, "verdict": self.verdict, "reasons": list(self.reasons), "findings": findings}

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Measured
-from counterfold.diagnostics.missing_support import MissingSupport
+from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Measurement
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.kernel_dr import KernelDR
 from counterfold.estimators.kernel_ips import KernelIPS
@@ -24,7 +23,7 @@ class Disagreement(Diagnostic):
 
     large: float = 3.0
     label: ClassVar[str] = "second opinion"
-    numbers: ClassVar[tuple[str, ...]] = ("disagreement",)
+    measures: ClassVar[tuple[str, ...]] = ("disagreement",)
     needs_answer: ClassVar[bool] = True
 
     def witnesses(self, rows: Rows) -> Sequence[Estimator]:
@@ -32,8 +31,8 @@ class Disagreement(Diagnostic):
             return [SNIPS()]
         return [(KernelIPS if KernelDR.find_obstacle(rows) else KernelDR)(rows.bandwidth)]
 
-    def measure(self, evidence: Evidence, answer: Answer | None) -> Measured | None:
-        if answer is None or not evidence.total_weight or evidence.unsupported_mass >= MissingSupport().some:
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
+        if answer is None or not evidence.total_weight or evidence.lacks_support:
             return None
         [witness] = self.witnesses(evidence.rows)
         plain = evidence.estimate(witness.name, witness)
@@ -42,8 +41,8 @@ class Disagreement(Diagnostic):
         who = "SNIPS" if evidence.rows.bandwidth is None else "the kernel of these weights"
         text = f"{far:+.2f} standard errors of the difference from {who}"
         if abs(far) <= self.large:
-            return Measured({"disagreement": far}, text)
+            return Measurement({"disagreement": far}, text)
         opinion = f"{plain.name}, which is hardly biased, says {plain.value:.4g} ± {plain.stderr:.2g}"
         problem = f"{opinion}, {abs(far):.1f} standard errors of the difference away"
         remedy = "do not rely on the reward model alone: compare with other candidates, or with another model"
-        return Measured({"disagreement": far}, text, [self.find("caution", problem, remedy)])
+        return Measurement({"disagreement": far}, text, [self.make_finding("caution", problem, remedy)])

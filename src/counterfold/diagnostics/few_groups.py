@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from counterfold.diagnostics.base import Answer, Diagnostic, Measured
+from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.evidence import Evidence
 
 
@@ -13,13 +13,12 @@ class FewGroups(Diagnostic):
 
     few: int = 20
     label: ClassVar[str] = "groups"
-    numbers: ClassVar[tuple[str, ...]] = ("groups",)
+    measures: ClassVar[tuple[str, ...]] = ("groups",)
 
-    def measure(self, evidence: Evidence, answer: Answer | None) -> Measured | None:
-        del answer
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         groups = evidence.contents.groups
         if groups is None:
             return None
         problem, remedy = f"there are only {groups} groups", "log more users or sessions, not more rows of each"
-        findings = [self.find("caution", problem, remedy)] if groups < self.few else []
-        return Measured({"groups": groups}, str(groups), findings)
+        findings = [self.make_finding("caution", problem, remedy)] if groups < self.few else []
+        return Measurement({"groups": groups}, str(groups), findings)

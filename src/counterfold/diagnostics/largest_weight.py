@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from counterfold.diagnostics.base import Answer, Diagnostic, Largest, Measured
+from counterfold.diagnostics.base import Answer, Diagnostic, Largest, Measurement
 from counterfold.evidence import Evidence
 from counterfold.rows import Rows
 
@@ -17,18 +17,19 @@ class LargestWeight(Diagnostic):
 
     large_share: float = 0.1
     label: ClassVar[str] = "largest weight"
-    numbers: ClassVar[tuple[str, ...]] = ("largest_weight", "largest_share")
+    measures: ClassVar[tuple[str, ...]] = ("largest_weight", "largest_share")
 
     def observe(self, rows: Rows) -> Largest:
         return Largest(float(rows.weights.max()))
 
-    def measure(self, evidence: Evidence, answer: Answer | None) -> Measured:
-        del answer
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
         largest, total = evidence.observed[self.name].value, evidence.total_weight
         share = largest / total if total else 1.0
         numbers = {"largest_weight": largest, "largest_share": share}
         text = f"{largest:.4g}, has {share:.2%} of all weight"
         if not total or share < self.large_share:
-            return Measured(numbers, text)
+            return Measurement(numbers, text)
         remedy = "look at that row's propensity, and log more rows of what the target prefers"
-        return Measured(numbers, text, [self.find("caution", f"one row has {share:.0%} of all weight", remedy)])
+        return Measurement(
+            numbers, text, [self.make_finding("caution", f"one row has {share:.0%} of all weight", remedy)]
+        )

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from counterfold.diagnostics.base import Answer, Diagnostic, Measured
+from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.estimates import Estimate
 from counterfold.evidence import Evidence
 
@@ -24,21 +24,20 @@ class MeanWeight(Diagnostic):
 
     surprising: float = 0.001
     label: ClassVar[str] = "mean weight"
-    numbers: ClassVar[tuple[str, ...]] = ("mean_weight", "mean_weight_p")
+    measures: ClassVar[tuple[str, ...]] = ("mean_weight", "mean_weight_p")
 
-    def measure(self, evidence: Evidence, answer: Answer | None) -> Measured:
-        del answer
-        mean, expected = evidence.total_weight / evidence.count, 1 - evidence.unsupported_mass
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
+        mean, expected = evidence.total_weight / evidence.row_count, 1 - evidence.unsupported_mass
         p = self.test(evidence.mean_weight, expected)
         numbers, text = {"mean_weight": mean, "mean_weight_p": p}, f"{mean:.4f}, expected {expected:.4g} (p = {p:.2g})"
         if not evidence.total_weight or p >= self.surprising:
-            return Measured(numbers, text)
+            return Measurement(numbers, text)
         suspects = "the propensities"
         if evidence.rows.bandwidth is not None:
             suspects = "the densities, and that the target's doses lie well within the logged ones"
         odd = f"the mean weight is {mean:.3g} where {expected:.3g} is expected (p = {p:.1g})"
         remedy = f"check {suspects}: they must be those that the actions were drawn with"
-        return Measured(numbers, text, [self.find("caution", f"{odd}: check {suspects}", remedy)])
+        return Measurement(numbers, text, [self.make_finding("caution", f"{odd}: check {suspects}", remedy)])
 
     @staticmethod
     def test(mean: Estimate, expected: float) -> float:

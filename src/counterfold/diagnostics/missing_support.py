@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from counterfold.diagnostics.base import Answer, Diagnostic, Measured
-from counterfold.evidence import Evidence
+from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
+from counterfold.evidence import SOME_UNSUPPORTED, Evidence
 
 
 @dataclass(frozen=True)
@@ -17,24 +17,23 @@ class MissingSupport(Diagnostic):
     counts as unsupported if it was never logged at all.
     """
 
-    some: float = 0.001
+    some: float = SOME_UNSUPPORTED
     too_much: float = 0.1
     label: ClassVar[str] = "without support"
-    numbers: ClassVar[tuple[str, ...]] = ("unsupported_rows", "unsupported_mass")
+    measures: ClassVar[tuple[str, ...]] = ("unsupported_rows", "unsupported_mass")
 
-    def measure(self, evidence: Evidence, answer: Answer | None) -> Measured:
-        del answer
-        known = evidence.unsupported
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
+        known, mass = evidence.unsupported, evidence.unsupported_mass
         if evidence.rows.bandwidth is not None:
             near = f"doses within {evidence.rows.bandwidth:.3g} of the target's, by a rule of thumb"
-            return Measured({}, f"unknown: weights are smoothed over {near}")
+            return Measurement({}, f"unknown: weights are smoothed over {near}")
         if known is None:
-            return Measured({}, "unknown: the target's probabilities are known for the logged actions alone")
-        numbers = {"unsupported_rows": known.rows, "unsupported_mass": known.mass}
-        text = f"{known.rows} rows, {known.mass:.2%} of the target's probability"
-        if known.mass < self.some:
-            return Measured(numbers, text)
-        problem = f"{known.mass:.2%} of the target's probability is on actions that the log could never take"
+            return Measurement({}, "unknown: the target's probabilities are known for the logged actions alone")
+        numbers = {"unsupported_rows": known.row_count, "unsupported_mass": mass}
+        text = f"{known.row_count} rows, {mass:.2%} of the target's probability"
+        if mass < self.some:
+            return Measurement(numbers, text)
+        problem = f"{mass:.2%} of the target's probability is on actions that the log could never take"
         remedy = "let the target keep to what the log could do, or let the log explore those actions first"
-        finding = self.find("not answerable" if known.mass >= self.too_much else "caution", problem, remedy)
-        return Measured(numbers, text, [finding])
+        finding = self.make_finding("not answerable" if mass >= self.too_much else "caution", problem, remedy)
+        return Measurement(numbers, text, [finding])

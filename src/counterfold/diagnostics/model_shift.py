@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Finding, Measured
+from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Finding, Measurement
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence
@@ -12,19 +12,20 @@ from counterfold.evidence import Evidence
 
 @dataclass(frozen=True)
 class ModelShift(Diagnostic):
-    """Warn where the answer, or the validator that chose it, is another one when the reward model predicts new rows.
+    """Warn if the answer, or the validator that chose it, changes when the reward model predicts only new rows.
 
-    It is another one if it moves by more than `large` standard errors, or if its error grows by more than the factor
-    `stretch`. The model then flatters itself; a cross-fitted one, such as the default, cannot.
+    New rows are those that the model was not fitted on. An estimate changes if it moves by more than `large` standard
+    errors, or if its error grows by more than the factor `stretch`. The model then flatters itself; a cross-fitted one,
+    such as the default, cannot.
     """
 
     large: float = 1.0
     stretch: float = 1.5
     label: ClassVar[str] = "reward model"
-    numbers: ClassVar[tuple[str, ...]] = ("model_shift",)
+    measures: ClassVar[tuple[str, ...]] = ("model_shift",)
     needs_answer: ClassVar[bool] = True
 
-    def measure(self, evidence: Evidence, answer: Answer | None) -> Measured | None:
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         if answer is None:
             return None
         findings, shift = [], None
@@ -35,8 +36,8 @@ class ModelShift(Diagnostic):
                 findings.append(self.describe(what, inside, outside))
         if shift is None and not findings:
             return None
-        text = f"out of sample it moves the answer by {shift or 0.0:+.2f} standard errors"
-        return Measured({"model_shift": shift}, text, findings)
+        text = None if shift is None else f"out of sample it moves the answer by {shift:+.2f} standard errors"
+        return Measurement({"model_shift": shift}, text, findings)
 
     def compare(self, evidence: Evidence, answer: Answer) -> Iterator[tuple[str, Estimate, Estimate]]:
         """Yield the answer and its validator, in sample and out of sample, where they depend on a fitted model."""
@@ -48,7 +49,7 @@ class ModelShift(Diagnostic):
                 continue
             is_answer = one == answer.estimator
             inside = replace(answer.estimate, refit_stderr=0.0) if is_answer else evidence.estimate(one.name, one)
-            outside = evidence.predict_outside(inside, one)
+            outside = evidence.estimate_out_of_sample(inside, one)
             if outside is not None:
                 yield what, inside, outside
 
@@ -63,7 +64,7 @@ class ModelShift(Diagnostic):
 
     def describe(self, what: str, inside: Estimate, outside: Estimate) -> Finding:
         """Return what is wrong."""
-        return self.find(
+        return self.make_finding(
             "caution",
             f"{what} moves from {inside.value:.4g} ± {inside.stderr:.2g} to {outside.value:.4g} ± {outside.stderr:.2g} "
             "when the reward model predicts only rows it was not fitted on: use a cross-fitted one",

@@ -4,18 +4,25 @@ from counterfold import checks, registry
 from counterfold.engines.base import Engine, Source
 from counterfold.errors import ParameterError
 from counterfold.log import Log
+from counterfold.pool import Pool
 
 
-def choose_engine(source: Source, name: str, threads: int | None) -> Engine:
+def choose_engine(source: Source, name: str, pool: Pool) -> Engine:
     """Return the engine of a name, or the best one for the log if the name is "auto"."""
     known = registry.names("engines")
     checks.one_of(("auto", *known), engine=name)
     engines: dict[str, type[Engine]] = {one: registry.find("engines", one) for one in known}
     if name == "auto":
         ranked = sorted(engines.values(), key=lambda engine: engine.keeps_rows)  # memory takes what no other one does
-        return next(engine for engine in ranked if engine.is_best_for(source)).of(source, threads)
+        return next(engine for engine in ranked if engine.is_best_for(source)).of(source, pool)
     if not engines[name].can_read(source):
         able = " or ".join(repr(one) for one, engine in engines.items() if engine.can_read(source))
-        what = "a log in memory" if isinstance(source, Log) else f"a {type(source.source).__name__}"
+        what = "a log in memory" if isinstance(source, Log) else f"a log that is a {describe_type(source.source)}"
         raise ParameterError(f"`engine` must be {able} for {what}, got {name!r}.")
-    return engines[name].of(source, threads)
+    return engines[name].of(source, pool)
+
+
+def describe_type(value: object) -> str:
+    """Return the name of a value's type, with the library that it is from."""
+    library, _, _ = type(value).__module__.partition(".")
+    return type(value).__name__ if library == "builtins" else f"{type(value).__name__} of {library}"

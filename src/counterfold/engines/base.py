@@ -1,7 +1,7 @@
 """Engine: reads a log wherever it is, and turns it with its targets and a reward model into evidence."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -9,6 +9,7 @@ from counterfold.diagnostics.base import Diagnostic
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence
 from counterfold.log import Log
+from counterfold.pool import Pool
 from counterfold.progress import Progress
 from counterfold.rows import Rows
 from counterfold.tables.scan import LogScan
@@ -21,28 +22,28 @@ Source = Log | LogScan
 class Request:
     """What is asked of an engine: evidence on each of these targets, with this reward model.
 
-    `resolve` is called once for every target, with its rows or a sample of them, and returns the estimators that the
-    evidence must know. `needs_sample` says whether they depend on those rows.
+    An engine that has only sums asks `list_estimators` what the evidence on a target must know, with a sample of the
+    target's rows; `needs_sample` says whether the answer depends on those rows.
     """
 
     targets: Mapping[str, Any]
     reward_model: Any
-    resolve: Callable[[str, Rows], Sequence[Estimator]]
+    list_estimators: Callable[[Rows], Sequence[Estimator]]
     needs_sample: bool
     diagnostics: Sequence[Diagnostic]
     progress: Progress | bool = True
 
 
 class Engine(ABC):
-    """Where and how a log is read; evidence from all engines answers the same questions."""
+    """Reads a log wherever it is; evidence from all engines answers the same questions."""
 
     keeps_rows: ClassVar[bool] = False
     """Whether all rows are at hand, and not sums over them alone."""
 
     @classmethod
     @abstractmethod
-    def of(cls, source: Source, threads: int | None) -> Self:
-        """Return the engine for a log."""
+    def of(cls, source: Source, pool: Pool) -> Self:
+        """Return the engine for a log; it may use the threads of the pool."""
 
     @classmethod
     @abstractmethod
@@ -52,8 +53,8 @@ class Engine(ABC):
     @classmethod
     @abstractmethod
     def is_best_for(cls, source: Source) -> bool:
-        """Say whether the engine is to be taken where the user does not choose, unless another one is better."""
+        """Say whether the engine reads such a log by default; engines that keep all rows are asked last."""
 
     @abstractmethod
-    def gather(self, request: Request) -> Iterator[tuple[str, Evidence]]:
+    def gather(self, request: Request) -> Generator[tuple[str, Evidence]]:
         """Yield the evidence on each target, in the order of the targets."""

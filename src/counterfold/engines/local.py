@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 
 LARGE, SHARE = 2 << 30, 8
-"""How many bytes a log may have in memory, and that it may take an eighth of the machine's."""
+"""A log of more bytes than LARGE, or than one SHARE of the machine's memory, is not read into memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +39,14 @@ class Local(BatchEngine):
 
     scan: LogScan
     path: Path
+    reader: Reader
     pool: Pool
 
     @classmethod
-    def of(cls, source: Source, threads: int | None) -> Self:
-        scan: Any = source
+    def of(cls, source: Source, pool: Pool) -> Self:
+        scan: Any = source  # which is a path, as `can_read` says
         path = Path(scan.source)
-        readers.find_reader(path)
-        return cls(scan, path, Pool(threads))
+        return cls(scan, path, readers.find_reader(path), pool)
 
     @classmethod
     def can_read(cls, source: Source) -> bool:
@@ -62,11 +61,6 @@ class Local(BatchEngine):
         with readers.explain_errors(path, reader):
             return reader.size(path) > min(LARGE, machine_memory() // SHARE)
 
-    @cached_property
-    def reader(self) -> Reader:
-        """Return what reads the file."""
-        return readers.find_reader(self.path)
-
     def head(self) -> Batch:
         with closing(self._pieces(None)) as pieces:
             for piece in pieces:
@@ -75,7 +69,7 @@ class Local(BatchEngine):
                         return Batch(readers.drop_index(table), np.arange(table.num_rows))
         raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
 
-    def rows(self) -> int | None:
+    def count_rows(self) -> int | None:
         with readers.explain_errors(self.path, self.reader):
             return self.reader.rows(self.path)
 
@@ -93,7 +87,7 @@ class Local(BatchEngine):
             found = add_up(results())
             return found, rows
 
-        total, done, count = None, 0, self.rows() or 0
+        total, done, count = None, 0, self.count_rows() or 0
         with closing(self._pieces(columns)) as pieces, closing(self.pool.stream(work_on, pieces)) as results:
             for found, rows in results:
                 done += rows

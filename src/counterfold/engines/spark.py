@@ -16,10 +16,10 @@ from counterfold import errors
 from counterfold.arrays import Ints
 from counterfold.engines.base import Source
 from counterfold.engines.passes.batch_engine import BatchEngine
-from counterfold.engines.passes.batches import Batch
+from counterfold.engines.passes.batches import HEAD, Batch
 from counterfold.errors import DataError, ParameterError
 from counterfold.log import Log
-from counterfold.pool import limit_blas
+from counterfold.pool import Pool, limit_blas
 from counterfold.progress import Progress
 from counterfold.readers.base import COMPRESSIONS
 from counterfold.readers.csv import Csv
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 FILE, ROW = "__counterfold_file", "__counterfold_row"
 """Columns that tell where a row comes from: its file, or else its partition, and its place there."""
 
-HEAD, AT_ONCE, MERGED = 1 << 14, 1 << 17, 32
-"""How many of the first rows are looked at, how many are worked on at a time, and how many sums one task adds up."""
+AT_ONCE, MERGED = 1 << 17, 32
+"""How many rows are worked on at a time, and how many sums one task adds up."""
 
 
 @dataclass(frozen=True, eq=False)
 class Spark(BatchEngine):
-    """The function runs inside `mapInArrow` on every partition, and a second one adds up what the first returns.
+    """Reads a log with Spark: `total` runs its function in `mapInArrow` on every partition, and further tasks add up.
 
     `frame` is a Spark DataFrame of `count` rows. A row's number is its place in the Parquet file that it was read from,
     after the rows of the files before, of which `offsets` tells; rows that come from none are numbered by partition. So
@@ -53,9 +53,8 @@ class Spark(BatchEngine):
     count: int
 
     @classmethod
-    def of(cls, source: Source, threads: int | None) -> Self:
-        del threads
-        scan: Any = source
+    def of(cls, source: Source, pool: Pool) -> Self:
+        scan: Any = source  # which is not in memory, as `can_read` says
         with explain_errors():
             frame = _open_frame(scan.source) if isinstance(scan.source, (str, PathLike)) else scan.source
             return cls(scan, *_number_rows(frame))
@@ -75,11 +74,10 @@ class Spark(BatchEngine):
             raise DataError("the log must hold at least 2 rows, got none.")
         return make_batch(table, self.offsets)
 
-    def rows(self) -> int | None:
+    def count_rows(self) -> int | None:
         return self.count
 
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
-        del progress  # Spark shows its own
         several = self.frame.select([_quote(name) for name in (*columns, FILE, ROW)])
         with explain_errors():
             sums = several.mapInArrow(_make_sum_task(work, self.offsets), "key long, sum binary")

@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, overload
 
+from counterfold.engines.memory import RowEvidence
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.evaluation.assembly import evaluate_targets
+from counterfold.evaluation.assembly import add_weights, evaluate_targets
 from counterfold.evaluation.candidates import Wanted
 from counterfold.evaluation.question import Question, resolve_estimator
 from counterfold.evaluation.result import Candidate as Candidate
 from counterfold.evaluation.result import Evaluation as Evaluation
 from counterfold.intervals.base import Interval
-from counterfold.log import Log
+from counterfold.log import Contents, Log
 from counterfold.models import as_model
 from counterfold.pool import limit_blas
 from counterfold.progress import Progress
@@ -41,9 +42,8 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
         reason = one.find_obstacle(rows)
         if reason:
             raise ParameterError(f"{one.name} {reason}.")
-        is_supported = rows.unsupported is not None and not rows.unsupported.any()
-        weights = rows.weights if is_supported else None  # they are 1 on average then, which some intervals use
-        return Estimate(one.name, one.contributions(rows), rows.groups, weights=weights)
+        evidence = RowEvidence.of(rows, Contents.of(log))
+        return add_weights(evidence.estimate(one.name, one), evidence)
 
 
 @overload

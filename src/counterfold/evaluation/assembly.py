@@ -9,13 +9,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from counterfold.diagnostics import Answer, Diagnostic, Diagnostics, build_all
-from counterfold.diagnostics.missing_support import MissingSupport
 from counterfold.engines import choose_engine
 from counterfold.engines.base import Engine, Request, Source
 from counterfold.errors import ParameterError, SupportWarning
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.evaluation.logged import Logged
+from counterfold.evaluation.logged_value import LoggedValue
 from counterfold.evaluation.noise import include_choosing
 from counterfold.evaluation.question import Choice, Question
 from counterfold.evaluation.result import Candidate, Evaluation
@@ -46,30 +45,31 @@ def evaluate_targets(
     engine: str = "auto",
 ) -> Results[Evaluation]:
     """Return the evaluation of every target of a log."""
-    where, diagnostics = choose_engine(source, engine, threads), build_all()
+    pool, diagnostics = Pool(threads), build_all()
+    where = choose_engine(source, engine, pool)
     if not where.keeps_rows:
-        question.require_no_rows()
-    choices: dict[str, Choice] = {}
+        question.refuse_need_of_rows()
 
-    def resolve(name: str, rows: Rows) -> Sequence[Estimator]:
-        choices[name] = question.resolve(rows)
+    def list_estimators(rows: Rows) -> Sequence[Estimator]:
         witnesses = [witness for one in diagnostics for witness in one.witnesses(rows)]
-        return list(dict.fromkeys([*choices[name].known, *witnesses]))
+        return list(dict.fromkeys([*question.resolve(rows).needed, *witnesses]))
 
     def answer(name: str, evidence: Evidence) -> Evaluation:
         warn_of_missing_support(evidence, name)
-        with show_progress(f"Cross-validating {name}", progress=progress) as moved:
-            return Assembly(question, choices[name], evidence, diagnostics, Pool(threads, moved)).evaluate()
+        visible = progress if where.keeps_rows else False  # choosing from sums takes no time
+        with show_progress(f"Cross-validating {name}", progress=visible) as moved:
+            choice = question.resolve(evidence.rows)
+            return Assembly(question, choice, evidence, diagnostics, replace(pool, progress=moved)).evaluate()
 
-    request = Request(targets, question.reward_model, resolve, question.needs_sample, diagnostics, progress)
+    request = Request(targets, question.reward_model, list_estimators, question.needs_sample, diagnostics, progress)
     return gather_results(where, request, answer)
 
 
 def check_targets(source: Source, targets: Mapping[str, Any], *, engine: str = "auto") -> Results[Diagnostics]:
     """Return what the diagnostics say of every target of a log, without evaluating any."""
     diagnostics = build_all()
-    request = Request(targets, None, lambda _name, _rows: [], needs_sample=False, diagnostics=diagnostics)
-    where = choose_engine(source, engine, None)
+    request = Request(targets, None, lambda _rows: [], needs_sample=False, diagnostics=diagnostics)
+    where = choose_engine(source, engine, Pool())
     return gather_results(where, request, lambda _name, evidence: Diagnostics.of(evidence, diagnostics))
 
 
@@ -78,7 +78,7 @@ def gather_results(engine: Engine, request: Request, find: Callable[[str, Eviden
     if not request.targets:
         raise ParameterError("`target` must hold at least one target, got none.")
     found: dict[str, Found] = {}
-    with limit_blas(), closing(engine.gather(request)) as several:  # type: ignore[type-var] # a generator
+    with limit_blas(), closing(engine.gather(request)) as several:
         for name, evidence in several:
             found[name] = find(name, evidence)
             contents = evidence.contents
@@ -114,7 +114,7 @@ class Assembly:
             left_out=choice.left_out,
             diagnostics=Diagnostics.of(evidence, self.diagnostics, examined),
             seed=question.seed,
-            logged=evidence.estimate("log", Logged()),
+            logged=evidence.estimate("log", LoggedValue()),
             method=question.interval,
         )
 
@@ -129,7 +129,7 @@ class Assembly:
         estimate = self.evidence.include_fitting(estimate, winner, self.pool)
         if len(candidates) < 2 or "all_rows" in selector.needs:
             return estimate
-        sums = self.evidence.sum_units(list(dict.fromkeys([*candidates, *selector.witnesses])))
+        sums = self.evidence.sum_units(list(dict.fromkeys([*candidates, *selector.witnesses])), Pool(self.pool.threads))
         rng = np.random.default_rng(self.question.seed)  # a fresh one, so that engines choose anew alike
         return include_choosing(estimate, selector.without_refits(), sums, candidates, rng)
 
@@ -145,7 +145,7 @@ class Assembly:
 
 def add_weights(estimate: Estimate, evidence: Evidence) -> Estimate:
     """Return the answer with its weights, which some intervals use, if they are known to be 1 on average."""
-    if evidence.unsupported is None or evidence.unsupported.mass > 0:
+    if evidence.unsupported is None or evidence.unsupported.total > 0:
         return estimate
     return replace(estimate, weights=evidence.mean_weight.contributions)
 
@@ -153,11 +153,11 @@ def add_weights(estimate: Estimate, evidence: Evidence) -> Estimate:
 def warn_of_missing_support(evidence: Evidence, target: str) -> None:
     """Warn if the target may take actions that the log could never take."""
     missing = evidence.unsupported
-    if missing is None or missing.mass < MissingSupport().some:
+    if missing is None or not evidence.lacks_support:
         return
     warning = SupportWarning(
-        f"the target puts {missing.mass:.2%} of its probability, in {missing.rows} of {evidence.count} rows, on "
-        "actions that the log could never take; it cannot tell what they earn",
+        f"the target puts {evidence.unsupported_mass:.2%} of its probability, in {missing.row_count} of "
+        f"{evidence.row_count} rows, on actions that the log could never take; it cannot tell what they earn",
     )
     warning.target = target
     warnings.warn(warning, stacklevel=6)

@@ -19,8 +19,9 @@ def include_choosing(
 ) -> Estimate:
     """Return the answer with an error that includes the noise of choosing it.
 
-    Choosing is done anew on bootstrap samples of the units, and the spread of what is answered then is the error; the
-    larger of both counts. Samples of a small log that hold too few different units to choose by are left out.
+    The choice is repeated on bootstrap samples of the units. The standard deviation of those answers is the noise of
+    choosing; the error is the larger of it and the error so far. Samples of a small log that hold too few different
+    units to choose by are left out.
     """
     found = []
     for drawn in rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=REPLICATES):

@@ -9,7 +9,7 @@ from counterfold.errors import ParameterError
 from counterfold.estimates import resolve_interval
 from counterfold.estimators.base import Estimator
 from counterfold.evaluation.candidates import Offer, Wanted, gather_candidates, resolve_candidates
-from counterfold.evaluation.logged import Logged
+from counterfold.evaluation.logged_value import LoggedValue
 from counterfold.intervals.base import Interval
 from counterfold.log import Kind
 from counterfold.rows import NEEDS, Rows
@@ -33,16 +33,17 @@ class Choice:
         return list(self.estimators.values())
 
     @property
-    def known(self) -> list[Estimator]:
-        """Return all that must be known to choose and to compare: candidates, what judges them, and the log."""
-        return list(dict.fromkeys([*self.candidates, *self.selector.witnesses, Logged()]))
+    def needed(self) -> list[Estimator]:
+        """Return what evidence must know to choose and to compare: candidates, what judges them, and the log."""
+        return list(dict.fromkeys([*self.candidates, *self.selector.witnesses, LoggedValue()]))
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
     """What is asked of a log, whatever the engine.
 
-    Candidates differ by what an action is; `selector` is None where that decides on it, too.
+    Candidates depend on what an action is. `selector` is None if the user named none; the kind of action then decides.
+    A reward model that is given by name is built once the kind of action is known.
     """
 
     candidates: Mapping[Kind, Sequence[Offer]]
@@ -80,8 +81,8 @@ class Question:
         """Return the selector, or the usual one for such actions."""
         return resolve_selector(SELECTORS[kind]) if self.selector is None else self.selector
 
-    def require_no_rows(self) -> None:
-        """Refuse a selector that needs all rows."""
+    def refuse_need_of_rows(self) -> None:
+        """Refuse a selector that needs all rows, which is for logs of labels: doses need them anyway."""
         selector = self.selector_for("labels")
         if "all_rows" in selector.needs:
             raise ParameterError(f"the selector {type(selector).__name__} {NEEDS['all_rows']}.")

@@ -104,6 +104,11 @@ def diagnostics(found: Diagnostics) -> ConsoleRenderable:
     grid.add_row("verdict", Text(found.verdict, style=STYLES[found.verdict]))
     for number, reason in enumerate(found.reasons):
         grid.add_row("" if number else "because", reason)
+    for number, finding in enumerate(found.findings):
+        grid.add_row("" if number else "what to do", finding.remedy)
+    for finding in found.findings:
+        if finding.severity == "note":
+            grid.add_row("note", finding.problem)
     for name, measured in found.texts.items():
         grid.add_row(name, measured)
     return grid

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,6 @@ def is_vector(column: pa.ChunkedArray) -> bool:
 
 def read_numbers(table: pa.Table, name: str, check: Checker = WHOLE) -> Floats:
     """Return a column of numbers, NaN where a value is missing."""
-    del check
     column = table.column(name)
     if not is_numeric(column.type):
         raise DataError(f"column `{name}` must be numbers, got {column.type}.")
@@ -71,7 +70,6 @@ def read_numbers(table: pa.Table, name: str, check: Checker = WHOLE) -> Floats:
 
 def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> NDArray[Any]:
     """Return a column of labels, None where a value is missing."""
-    del check
     column = table.column(name)
     if pa.types.is_dictionary(column.type):
         column = pa.chunked_array([pa.array(column.to_pylist())])  # polars' dictionaries cannot be cast
@@ -202,3 +200,11 @@ def _stack_lists(name: str, column: pa.ChunkedArray, check: Checker) -> Floats:
         raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
     flat = values.cast(pa.float64(), safe=False).to_numpy()
     return np.asarray(flat, dtype=np.float64).reshape(len(lengths), width)
+
+
+READERS: dict[str, Callable[[pa.Table, str, Checker], Any]] = {
+    "numbers": read_numbers,
+    "labels": read_labels,
+    "matrix": read_matrix,
+}
+"""How a column of each kind is read; only matrices can be wrong in a row that must be named."""

@@ -16,13 +16,14 @@ from counterfold.tables import columns, roles
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The column of each role, the columns of the context, and what is known of the actions beside the table.
+    """The column of each role and its kind, the columns of the context, and what else is known of the actions.
 
     `width` is the number of numbers in the context of a row, and `seen` are the actions that were ever logged, if a
-    table of other rows told. Tables may be parts of a longer log, in which `numbers` are the places of their rows.
+    table of other rows told. Tables may be parts of a longer log, in which `row_numbers` are the places of their rows.
     """
 
     roles: dict[str, str]
+    kinds: dict[str, str]
     context: Sequence[str]
     actions: Sequence[Any] | None
     action_features: Any = None
@@ -34,22 +35,30 @@ class Layout:
         taken = [place for role, name in self.roles.items() for place in roles.places(table, role, name)]
         return list(dict.fromkeys([*taken, *self.context]))
 
-    def checker(self, numbers: Ints | None) -> Checker:
+    def checker(self, row_numbers: Ints | None) -> Checker:
         """Return what names rows and columns of a table in errors."""
-        return Checker(numbers).name_columns(self.roles)
+        return Checker(row_numbers).name_columns(self.roles)
 
-    def log(self, table: pa.Table, numbers: Ints | None = None) -> Log:
+    def log(self, table: pa.Table, row_numbers: Ints | None = None) -> Log:
         """Return the table's rows, checked."""
-        plain = Checker(numbers)
+        plain = Checker(row_numbers)
         features = {} if self.action_features is None else {"action_features": self.action_features}
         return Log(
-            **roles.read_roles(table, self.roles, plain),
+            **self._read_roles(table, plain),
             **features,
             context=self._context(table, plain),
             actions=self.actions,
-            check=self.checker(numbers),
+            check=self.checker(row_numbers),
             seen=self.seen,
         )
+
+    def _read_roles(self, table: pa.Table, check: Checker) -> dict[str, Any]:
+        """Return what a `Log` takes for each role; the labels of loggers tell which columns are theirs."""
+        single = {role: name for role, name in self.roles.items() if self.kinds[role] != "matrices"}
+        values = {role: columns.READERS[self.kinds[role]](table, name, check) for role, name in single.items()}
+        labels = {str(label) for label in values.get("logger", ())}
+        several = {role: name for role, name in self.roles.items() if role not in single}
+        return values | {role: columns.read_matrices(table, name, labels, check) for role, name in several.items()}
 
     def _context(self, table: pa.Table, check: Checker) -> pa.Table | None:
         found = columns.read_features(table, self.context, check) if self.context else None
@@ -60,11 +69,11 @@ class Layout:
             )
         return found
 
-    def numbers(self, table: pa.Table, role: str) -> Floats:
+    def read_numbers(self, table: pa.Table, role: str) -> Floats:
         """Return the column of a role that holds numbers."""
         return columns.read_numbers(table, self.roles[role])
 
-    def labels(self, table: pa.Table, role: str, numbers: Ints | None = None) -> Any:
+    def read_labels(self, table: pa.Table, role: str, row_numbers: Ints | None = None) -> Any:
         """Return the column of a role that holds labels, one in every row."""
         found = columns.read_labels(table, self.roles[role])
-        return inputs.check_labels(role, found, table.num_rows, self.checker(numbers))
+        return inputs.check_labels(role, found, table.num_rows, self.checker(row_numbers))

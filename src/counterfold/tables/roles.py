@@ -1,7 +1,6 @@
 """Which columns of a table play which role in a log."""
 
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -9,11 +8,7 @@ import pyarrow as pa
 from counterfold import messages
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.tables import columns
-from counterfold.tables.scan import LogScan, Role
-
-ROLES: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(LogScan) if one.metadata.get("role")}
-"""Every role that a column of a log may have."""
+from counterfold.tables import Role, columns
 
 LEAST = {"target": 2, "logging_probs": 2, "available": 2, "logger_probs": 1}
 """The roles that may be spread over columns, and over how many at least: one `target_age` alone is no target."""
@@ -26,16 +21,16 @@ def places(table: pa.Table, role: str, name: str) -> list[str]:
     return list(columns.find_spread(table, name, LEAST[role])) if role in LEAST else []
 
 
-def find_roles(table: pa.Table, named: dict[str, str | None]) -> dict[str, str]:
+def find_roles(table: pa.Table, known: Mapping[str, Role], named: Mapping[str, str | None]) -> dict[str, str]:
     """Return the column of each role: the one that the user named, or the one of that very name if it is there."""
     roles = {role: name for role, name in named.items() if name}
-    there = {role for role in ROLES if role in table.column_names}
+    there = {role for role in known if role in table.column_names}
     there |= {role for role in ("logging_probs", "logger_probs") if places(table, role, role)}
     if not {"action", "dose"} & set(roles):
         kind = "dose" if "dose" in there and "action" not in there else "action"
         roles = {kind: kind} | roles
-    for role, known in ROLES.items():
-        if role in there and role not in roles and known.beside in roles:
+    for role, (_, beside) in known.items():
+        if role in there and role not in roles and beside in roles:
             roles[role] = role
     return roles
 
@@ -48,7 +43,7 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
             raise DataError(f"column `{name}` must be there.{messages.suggest(name, known)} Found: {', '.join(known)}.")
 
 
-def context_names(
+def list_context(
     table: pa.Table, roles: dict[str, str], chosen: Sequence[str] | None, ignore: Sequence[str]
 ) -> Sequence[str]:
     """Return the columns of the context: those that the user chose, or every numeric one that is not taken."""
@@ -62,19 +57,6 @@ def context_names(
         if roles.get(role) in chosen:
             raise DataError(f"`context` must not hold column `{roles[role]}`, which is the {role}.")
     return chosen
-
-
-def read_roles(table: pa.Table, roles: dict[str, str], check: Checker) -> dict[str, Any]:
-    """Return what a `Log` takes for each role; the labels of loggers tell which columns are theirs."""
-    values = {
-        role: getattr(columns, f"read_{ROLES[role].kind}")(table, name, check)
-        for role, name in roles.items()
-        if role != "logger_probs"
-    }
-    if "logger_probs" in roles:
-        labels = {str(label) for label in values.get("logger", ())}
-        values["logger_probs"] = columns.read_matrices(table, roles["logger_probs"], labels, check)
-    return values
 
 
 def read_target(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:

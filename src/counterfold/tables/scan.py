@@ -1,12 +1,13 @@
 """LogScan, read_log() and read_target(): files and data frames, with columns mapped by name."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from inspect import signature
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from counterfold.errors import DataError
 from counterfold.readers import read_table
+from counterfold.tables import Role
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,16 +18,6 @@ if TYPE_CHECKING:
 
 Columns = ParamSpec("Columns")
 Result = TypeVar("Result")
-
-
-class Role(NamedTuple):
-    """What a column is for: `kind` tells how it is read, by `read_KIND` of `columns.py`.
-
-    Where the user does not name the column, it is looked for under the role's name, but only `beside` another role.
-    """
-
-    kind: str
-    beside: str | None = None
 
 
 def _column(help_: str, unless_named: str, role: Role | None, default: str | None = None) -> Any:
@@ -105,12 +96,13 @@ class LogScan:
         from counterfold.tables import roles
         from counterfold.tables.layout import Layout
 
-        found = roles.find_roles(table, {role: getattr(self, role) for role in roles.ROLES})
+        known: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(self) if one.metadata.get("role")}
+        found = roles.find_roles(table, known, {role: getattr(self, role) for role in known})
         chosen = [self.context] if isinstance(self.context, str) else self.context
         roles.require(table, found, chosen or ())
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
-        context = roles.context_names(table, found, chosen, [*self.ignore, *ignore])
-        return Layout(found, context, self.actions, features)
+        context = roles.list_context(table, found, chosen, [*self.ignore, *ignore])
+        return Layout(found, {role: known[role].kind for role in found}, context, self.actions, features)
 
 
 def take_arguments_of(scan: Callable[Columns, Any]) -> Callable[[Callable[..., Result]], Callable[Columns, Result]]:
@@ -144,7 +136,8 @@ def read_log(*source: Any, **columns: Any) -> "Log":
     >>> cf.read_log(table).context_names
     ('age',)
     """
-    return LogScan(*source, **columns).read()
+    given = signature(read_log).bind(*source, **columns)  # so that a mistake is not one of `LogScan`
+    return LogScan(*given.args, **given.kwargs).read()
 
 
 def _features(source: Any, action: str | None) -> Any:

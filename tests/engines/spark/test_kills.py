@@ -10,7 +10,7 @@ import pytest
 import counterfold as cf
 from cluster import below, kill, wait_for
 from counterfold.engines import spark as engine
-from counterfold.engines.passes.first import FirstPass
+from counterfold.engines.passes.first_pass import FirstPass
 from spark_logs import CLUSTER, LOCAL, MARKS, SLOW, check_same
 
 pytestmark = MARKS

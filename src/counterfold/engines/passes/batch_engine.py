@@ -1,16 +1,16 @@
 """BatchEngine: runs one or two passes over a log, for all targets at once, and makes evidence of what they find."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import replace
 
 from counterfold import inputs
 from counterfold.engines.base import Engine, Request
 from counterfold.engines.passes.batches import BatchReader
-from counterfold.engines.passes.evidence import SumEvidence
-from counterfold.engines.passes.first import Survey
-from counterfold.engines.passes.last import LastPass, Tally
+from counterfold.engines.passes.first_pass import Survey
+from counterfold.engines.passes.last_pass import LastPass, Tally
 from counterfold.engines.passes.plan import Plan
-from counterfold.evidence import Evidence, Unsupported
+from counterfold.engines.passes.sum_evidence import SumEvidence
+from counterfold.evidence import Evidence
 from counterfold.log import Contents
 from counterfold.progress import show_progress
 
@@ -18,7 +18,7 @@ from counterfold.progress import show_progress
 class BatchEngine(Engine, BatchReader):
     """An engine that reads a log batch by batch, in one or two passes for all targets."""
 
-    def gather(self, request: Request) -> Iterator[tuple[str, Evidence]]:
+    def gather(self, request: Request) -> Generator[tuple[str, Evidence]]:
         plan, survey = Plan.of(self, request), None
         check = plan.builder.layout.checker(None)
         if plan.needs_first_pass:
@@ -33,21 +33,20 @@ class BatchEngine(Engine, BatchReader):
         check.variation("reward", rewards.low, rewards.high, rewards.count)
         contents = describe_contents(plan, survey, tally)
         for name, found in tally.targets.items():
-            missing = found.unsupported and Unsupported(found.unsupported[0], found.unsupported[1] / rewards.count)
-            sample, sums = last_pass.samples[name], found.sums.occupied
-            yield name, SumEvidence(sample, contents, missing, found.observed, sums, last_pass.model)
+            known = last_pass.samples[name], contents, found.unsupported, found.observed
+            yield name, SumEvidence(*known, found.sums.occupied, last_pass.model)
 
 
 def prepare_last_pass(plan: Plan, survey: Survey | None, request: Request) -> LastPass:
     """Return what the last pass sums, once it is known who competes for every target."""
-    batch, count, builder = plan.head, len(plan.head.numbers), plan.builder
+    batch, count, builder = plan.head, len(plan.head.row_numbers), plan.builder
     if survey is not None:
-        batch, count = survey.batch, survey.rows
+        batch, count = survey.batch, survey.row_count
         seen = None if survey.seen is None else survey.seen > 0
         builder = replace(builder, layout=replace(builder.layout, seen=seen))
     model = plan.fit(survey)
     samples = {name: replace(rows, stands_for=count) for name, rows in builder.build(batch, model)[1].items()}
-    estimators = {name: request.resolve(name, rows) for name, rows in samples.items()}
+    estimators = {name: request.list_estimators(rows) for name, rows in samples.items()}
     known_units = None if survey is None else survey.known_units
     return LastPass(builder, model, estimators, samples, request.diagnostics, known_units)
 

@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+HEAD = 1 << 14
+"""How many of the first rows tell what the columns hold."""
+
+
 class Batch(NamedTuple):
     """Some rows as a table, and the number of each in the log."""
 
     table: "pa.Table"
-    numbers: Ints
+    row_numbers: Ints
 
 
 class BatchReader(ABC):
@@ -30,7 +34,7 @@ class BatchReader(ABC):
         """Return some rows, the first ones if there is an order."""
 
     @abstractmethod
-    def rows(self) -> int | None:
+    def count_rows(self) -> int | None:
         """Return the number of rows, if it can be known without reading them."""
 
     @abstractmethod

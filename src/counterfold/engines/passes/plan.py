@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from counterfold import inputs
 from counterfold.checks import WHOLE
+from counterfold.engines._targets import list_columns
 from counterfold.engines.base import Request
-from counterfold.engines.passes.batches import Batch, BatchReader
-from counterfold.engines.passes.first import FirstPass, Survey, sample_size
+from counterfold.engines.passes.batches import HEAD, Batch, BatchReader
+from counterfold.engines.passes.first_pass import FirstPass, Survey, sample_size
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.errors import DataError, ParameterError
 from counterfold.log import Log
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from counterfold.tables.layout import Layout
-
-HEAD = 1 << 14
-"""How many of the first rows tell what the columns hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,23 +44,23 @@ class Plan:
         """Return the plan for one log and its targets."""
         require_streamable(request.targets)
         predictions = request.reward_model.name if isinstance(request.reward_model, Column) else None
-        table, numbers = reader.head()
-        head = Batch(table.slice(0, HEAD), numbers[:HEAD])
-        named = [one for one in (*request.targets.values(), predictions) if isinstance(one, str)]
+        table, row_numbers = reader.head()
+        head = Batch(table.slice(0, HEAD), row_numbers[:HEAD])
+        named = list_columns(request.targets.values(), request.reward_model)
         layout, has_full_target = lay_out(reader, request, head.table, named)
         log = layout.log(*head)
         builder = RowBuilder(replace(layout, width=log.context.shape[1]), request.targets, predictions)
         model = None if predictions else require_fittable(request.reward_model, log)
         model = model if has_full_target else None  # checked, even where nothing can use it
-        count = reader.rows()
+        count = reader.count_rows()
         is_support_unknown = has_full_target and log.logging_probs is None and log.available is None
-        has_few_units = (count or len(head.numbers)) <= BUCKETS or builder.has_groups
+        has_few_units = (count or len(head.row_numbers)) <= BUCKETS or builder.has_groups
         stream = stream_model(model, builder.examples(head))
         return cls(
             builder=builder,
             head=head,
             log=log,
-            columns=list_columns(layout, head.table, named),
+            columns=list_read_columns(layout, head.table, named),
             model=model,
             first_pass=FirstPass(builder, count_sample(layout, head.table, log, len(request.targets)), count, stream),
             needs_first_pass=has_few_units or is_support_unknown or model is not None or request.needs_sample,
@@ -78,7 +76,7 @@ class Plan:
 
 
 def require_streamable(targets: Mapping[str, Any]) -> None:
-    """Require targets that can be told for any rows."""
+    """Require targets that can be computed for any batch: names of columns, or functions of the context."""
     for value in targets.values():
         if not isinstance(value, str) and not callable(value):
             wanted = "the name of a column, or a function of the context, where the log is not in memory"
@@ -102,11 +100,11 @@ def lay_out(reader: BatchReader, request: Request, table: "pa.Table", named: Seq
     several = request.targets.values()
     is_full = any(not isinstance(one, str) or roles.is_matrix(table, one) for one in several)
     if is_full or {"logging_probs", "available", "logger_probs"} & set(layout.roles):
-        layout = replace(layout, actions=find_actions(layout, table, reader))
+        layout = replace(layout, actions=list_actions(layout, table, reader))
     return layout, is_full
 
 
-def list_columns(layout: "Layout", table: "pa.Table", named: Sequence[str]) -> list[str]:
+def list_read_columns(layout: "Layout", table: "pa.Table", named: Sequence[str]) -> list[str]:
     """Return every column that is read, in the order of the table."""
     wanted = {*layout.places(table), *(place for name in named for place in roles.places(table, "target", name))}
     return [place for place in table.column_names if place in wanted]
@@ -118,7 +116,7 @@ def count_sample(layout: "Layout", table: "pa.Table", log: Log, targets: int) ->
     return sample_size(plain + 3 * len(log.actions) * (1 + targets))
 
 
-def find_actions(layout: "Layout", head: "pa.Table", reader: BatchReader) -> Sequence[Any]:
+def list_actions(layout: "Layout", head: "pa.Table", reader: BatchReader) -> Sequence[Any]:
     """Return all actions: those that the user or the probabilities' columns name, or those in the log."""
     import pyarrow as pa
 
@@ -131,13 +129,13 @@ def find_actions(layout: "Layout", head: "pa.Table", reader: BatchReader) -> Seq
         if not holds_maps(head, layout.roles[role]):
             return tuple(names)
         every = tuple(reader.distinct(layout.roles[role]))  # other rows may name other actions
-        return inputs.find_actions(layout.labels(head, "action"), None, every, None, WHOLE)
+        return inputs.find_actions(layout.read_labels(head, "action"), None, every, None, WHOLE)
     width = None if probs is None else probs.shape[1]
-    labels, column = layout.labels(head, "action"), layout.roles["action"]
+    labels, column = layout.read_labels(head, "action"), layout.roles["action"]
     is_counted = width is not None and labels.dtype.kind in "iu" and labels.min() == 0 and labels.max() < width
     if not is_counted:  # the first rows may not show the first action
         values = pa.array(reader.distinct(column), head.schema.field(column).type)
-        labels = layout.labels(pa.table({column: values}), "action")
+        labels = layout.read_labels(pa.table({column: values}), "action")
     return inputs.find_actions(labels, None, None, width, WHOLE)
 
 
@@ -145,7 +143,7 @@ def read_probabilities(layout: "Layout", head: "pa.Table", role: str) -> Any:
     """Return the logging policy's probabilities in the first rows, or those of the first of several loggers."""
     if role == "logging_probs":
         return columns.read_matrix(head, layout.roles[role])
-    labels = {str(label) for label in layout.labels(head, "logger")} if "logger" in layout.roles else set()
+    labels = {str(label) for label in layout.read_labels(head, "logger")} if "logger" in layout.roles else set()
     return next(iter(columns.read_matrices(head, layout.roles[role], labels).values()))
 
 

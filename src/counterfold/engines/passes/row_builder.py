@@ -9,13 +9,13 @@ import numpy as np
 
 from counterfold.arrays import Ints
 from counterfold.checks import Checker
+from counterfold.engines._targets import read_column, read_target
 from counterfold.engines.passes.batches import Batch
 from counterfold.hashing import hash_labels
 from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.models.base import Examples, RewardModel
 from counterfold.rows import Rows
-from counterfold.target import Target, as_target
 
 if TYPE_CHECKING:
     from counterfold.tables.layout import Layout
@@ -39,15 +39,15 @@ class RowBuilder:
 
     def units(self, batch: Batch) -> Ints:
         """Return the number of each row's unit: its group's hash, or its own number in the log."""
-        table, numbers = batch
-        return hash_labels(self.layout.labels(table, "group", numbers)) if self.has_groups else numbers
+        table, row_numbers = batch
+        return hash_labels(self.layout.read_labels(table, "group", row_numbers)) if self.has_groups else row_numbers
 
     def build(self, batch: Batch, model: RewardModel | None) -> tuple[Log, dict[str, Rows]]:
         """Return the log of a batch and, for every target, its rows."""
         log = self.layout.log(*batch)
         if self.predictions is not None:
-            check = Checker(batch.numbers).name_columns({"reward_model": self.predictions})
-            model = as_model(self._read(batch, self.predictions), log, check=check)
+            check = Checker(batch.row_numbers).name_columns({"reward_model": self.predictions})
+            model = as_model(read_column(batch.table, self.predictions, batch.row_numbers), log, check=check)
         return log, dict(self._build_targets(batch, log, model))
 
     def examples(self, batch: Batch) -> Examples:
@@ -59,20 +59,9 @@ class RowBuilder:
         units = self.units(batch)
         shared: Rows | None = None
         for name, value in self.targets.items():
-            rows = Rows.of(log, self._target(batch, value, log), model)
+            rows = Rows.of(log, read_target(value, log, *batch), model)
             rows = replace(rows, examples=replace(rows.examples, units=units))
             if model is not None:  # predictions are the same for all targets, and computed once
                 shared = shared or rows
                 rows = replace(rows, refit=partial(getattr, shared, "q"))
             yield name, rows
-
-    def _target(self, batch: Batch, value: Any, log: Log) -> Target:
-        check = Checker(batch.numbers)
-        if not isinstance(value, str):
-            return as_target(value, log, check)
-        return as_target(self._read(batch, value), log, check.name_columns({"target": value}))
-
-    def _read(self, batch: Batch, column: str) -> Any:
-        from counterfold.tables import roles
-
-        return roles.read_target(batch.table, column, Checker(batch.numbers))

@@ -13,6 +13,7 @@ from counterfold.diagnostics.base import Diagnostic
 from counterfold.engines.passes.batches import Batch
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.estimators.base import Estimator
+from counterfold.evidence import Unsupported, observe_rows
 from counterfold.hashing import assign_folds, hash_numbers
 from counterfold.log import Spread
 from counterfold.models import Streamed
@@ -22,18 +23,18 @@ from counterfold.sums import BUCKETS, NUMBERS, Sums, sum_by_bucket
 
 @dataclass(frozen=True, eq=False)
 class TargetTally:
-    """The sums of one target, where it lacks support (rows and mass), and what diagnostics observed."""
+    """The sums of one target, where it lacks support, and what diagnostics observed."""
 
     sums: Sums
-    unsupported: tuple[int, float] | None
+    unsupported: Unsupported | None
     observed: Mapping[str, Any]
 
     def __add__(self, other: "TargetTally") -> "TargetTally":
         unsupported = None
         if self.unsupported is not None and other.unsupported is not None:
-            unsupported = self.unsupported[0] + other.unsupported[0], self.unsupported[1] + other.unsupported[1]
-        observed = {name: mine + other.observed[name] for name, mine in self.observed.items()}
-        return TargetTally(self.sums + other.sums, unsupported, observed)
+            unsupported = self.unsupported + other.unsupported
+        shared = {name: mine + other.observed[name] for name, mine in self.observed.items() if name in other.observed}
+        return TargetTally(self.sums + other.sums, unsupported, {**self.observed, **other.observed, **shared})
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +68,8 @@ class LastPass:
     def __call__(self, batch: Batch) -> Tally:
         """Return the sums of a batch over all buckets, of fewer rows at a time where there are many actions."""
         step = max(1024, NUMBERS // max(len(self.builder.layout.actions or ()), 1))
-        starts = range(0, len(batch.numbers), step)
-        several = [Batch(batch.table.slice(at, step), batch.numbers[at : at + step]) for at in starts]
+        starts = range(0, len(batch.row_numbers), step)
+        several = [Batch(batch.table.slice(at, step), batch.row_numbers[at : at + step]) for at in starts]
         return reduce(add, map(self.tally, several))
 
     def tally(self, batch: Batch) -> Tally:
@@ -78,15 +79,11 @@ class LastPass:
         return Tally(found, Spread.of(log.reward), Spread.of(log.propensity))
 
     def _tally_target(self, name: str, rows: Rows) -> TargetTally:
-        missing = rows.unsupported
-        observed = {one.name: one.observe(rows) for one in self.diagnostics}
         examples = replace(rows.examples, context=np.empty((len(rows), 0)))  # which no formula needs
         light = replace(rows, examples=examples, whole=self.samples[name])
-        return TargetTally(
-            sum_by_bucket(light, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS),
-            None if missing is None else (int((missing > 0).sum()), float(missing.sum())),
-            {name: one for name, one in observed.items() if one is not None},
-        )
+        bucket = self.assign_buckets(rows.examples.units)
+        sums = sum_by_bucket(light, self.estimators[name], bucket, BUCKETS)
+        return TargetTally(sums, Unsupported.of(rows), observe_rows(rows, self.diagnostics))
 
     def assign_buckets(self, units: Ints) -> Ints:
         """Return the bucket of each row."""

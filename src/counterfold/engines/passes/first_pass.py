@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SAMPLE, NUMBERS = 1 << 16, 1 << 23
-"""How many rows a sample has, unless that many rows hold more numbers than that."""
+"""A sample has at most SAMPLE rows, and about NUMBERS numbers, but never fewer than 1,024 rows."""
 
 SPARE = 2
 """A sample is cut to its size once it holds so many times as many rows."""
@@ -33,37 +33,40 @@ class Survey:
     """What the first pass found: `low` and `high` are the ends of the rewards; two surveys of different rows add up.
 
     `seen` says how often each action was logged, `groups` are the least hashes of groups, and `sample` holds the rows
-    whose `numbers` have the least hashes, at least `size` of them.
+    whose `row_numbers` have the least hashes, at least `size` of them.
     """
 
-    rows: int
+    row_count: int
     low: float
     high: float
     seen: Ints | None
     groups: Ints | None
     sample: "pa.Table"
-    numbers: Ints
+    row_numbers: Ints
     size: int
     model: ModelSums | None
 
     def __add__(self, other: "Survey") -> "Survey":
         import pyarrow as pa
 
-        numbers, sample = np.concatenate([self.numbers, other.numbers]), pa.concat_tables([self.sample, other.sample])
-        if len(numbers) > SPARE * self.size:
-            kept = sample_least(numbers, self.size)
-            numbers, sample = numbers[kept], sample.take(kept)
+        row_numbers, sample = (
+            np.concatenate([self.row_numbers, other.row_numbers]),
+            pa.concat_tables([self.sample, other.sample]),
+        )
+        if len(row_numbers) > SPARE * self.size:
+            kept = sample_least(row_numbers, self.size)
+            row_numbers, sample = row_numbers[kept], sample.take(kept)
         groups = None
         if self.groups is not None and other.groups is not None:
             groups = np.union1d(self.groups, other.groups)[:GROUPS]
         return Survey(
-            rows=self.rows + other.rows,
+            row_count=self.row_count + other.row_count,
             low=min(self.low, other.low),
             high=max(self.high, other.high),
             seen=None if self.seen is None or other.seen is None else self.seen + other.seen,
             groups=groups,
             sample=sample,
-            numbers=numbers,
+            row_numbers=row_numbers,
             size=self.size,
             model=None if self.model is None or other.model is None else self.model + other.model,
         )
@@ -71,8 +74,8 @@ class Survey:
     @cached_property
     def batch(self) -> Batch:
         """Return the sample in the order of the log."""
-        kept = sample_least(self.numbers, self.size)
-        return Batch(self.sample.take(kept).combine_chunks(), self.numbers[kept])
+        kept = sample_least(self.row_numbers, self.size)
+        return Batch(self.sample.take(kept).combine_chunks(), self.row_numbers[kept])
 
     @property
     def group_count(self) -> int | None:
@@ -86,49 +89,49 @@ class Survey:
         """Return all units of the log in order, if each can have a bucket: numbers of rows, or hashes of groups."""
         if self.groups is not None:
             return self.groups if len(self.groups) < GROUPS else None
-        return self.batch.numbers if self.rows <= BUCKETS else None
+        return self.batch.row_numbers if self.row_count <= BUCKETS else None
 
     def require_log(self, check: Checker) -> None:
         """Require that all rows together are a log."""
-        inputs.require_rows(self.rows)
-        check.variation("reward", self.low, self.high, self.rows)
+        inputs.require_rows(self.row_count)
+        check.variation("reward", self.low, self.high, self.row_count)
         if self.groups is not None:
             check.several_groups(len(self.groups))
 
 
 @dataclass(frozen=True, eq=False)
 class FirstPass:
-    """What the first pass does with a batch; `rows` is the number of rows in the log, if it is known."""
+    """What the first pass does with a batch; `row_count` is that of the log, if it is known."""
 
     builder: RowBuilder
     size: int
-    rows: int | None
+    row_count: int | None
     stream: ModelStream | None
 
     def __call__(self, batch: Batch) -> Survey:
         """Return what is known of a batch."""
-        table, numbers = batch
+        table, row_numbers = batch
         model = None
         if self.stream is not None:
-            rows = self.builder.examples(batch)
-            rewards, units, model = rows.rewards, rows.units, self.stream.sums(rows)
-            seen: Ints | None = np.bincount(rows.actions, minlength=rows.n_actions)
+            known = self.builder.examples(batch)
+            rewards, units, model = known.rewards, known.units, self.stream.sums(known)
+            seen: Ints | None = np.bincount(known.actions, minlength=known.n_actions)
         else:
             rewards, units, seen = self._read(batch)
-        kept = sample_least(numbers, self.size, SPARE * self.size / self.rows if self.rows else 1.0)
+        kept = sample_least(row_numbers, self.size, SPARE * self.size / self.row_count if self.row_count else 1.0)
         groups = np.unique(hash_numbers(units))[:GROUPS] if self.builder.has_groups else None
         ends = float(rewards.min()), float(rewards.max())
-        return Survey(len(rewards), *ends, seen, groups, table.take(kept), numbers[kept], self.size, model)
+        return Survey(len(rewards), *ends, seen, groups, table.take(kept), row_numbers[kept], self.size, model)
 
     def _read(self, batch: Batch) -> tuple[Floats, Ints, Ints | None]:
         """Return rewards, units and how often each action was logged, where no reward model is fitted."""
-        table, numbers = batch
-        layout, check = self.builder.layout, self.builder.layout.checker(numbers)
-        rewards, units = inputs.check_rewards(layout.numbers(table, "reward"), check), self.builder.units(batch)
+        table, row_numbers = batch
+        layout, check = self.builder.layout, self.builder.layout.checker(row_numbers)
+        rewards, units = inputs.check_rewards(layout.read_numbers(table, "reward"), check), self.builder.units(batch)
         if layout.actions is None:
             return rewards, units, None
         actions = tuple(layout.actions)
-        codes = inputs.encode_labels("action", layout.labels(table, "action", numbers), actions, check)
+        codes = inputs.encode_labels("action", layout.read_labels(table, "action", row_numbers), actions, check)
         return rewards, units, np.bincount(codes, minlength=len(actions))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfold.estimates import Estimate
+from counterfold.estimates import Estimate, jackknife_error
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence
 from counterfold.models import Streamed
@@ -14,7 +14,7 @@ from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums
 
 ENOUGH = 1 << 13
-"""How many rows of the sample tell what the noise of fitting a model does."""
+"""At most this many rows of the sample tell the noise of fitting a model."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,28 +38,25 @@ class SumEvidence(Evidence):
     def choose(
         self, selector: Selector, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool
     ) -> Selection:
-        del pool
         return selector.select_from_sums(self.sums, candidates, rng)
 
-    def sum_units(self, estimators: Sequence[Estimator]) -> Sums:
-        del estimators
-        return self.sums
+    def sum_units(self, estimators: Sequence[Estimator], pool: Pool) -> Sums:
+        return self.sums.some(estimators)
 
     def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:
-        r"""Return the answer with an error that includes how models fitted on some of the rows differ.
+        """Return the answer with an error that includes how models fitted on some of the rows differ.
 
-        Models fitted without one of m parts of the rows say $V_{-b}$ on the sample; their jackknife variance
-        $\frac{m-1}{m} \sum_b (V_{-b} - \bar V)^2$ adds to that of the contributions, which takes the model as given.
+        Models fitted without one of several equal parts of the rows answer on the sample; their jackknife variance adds
+        to that of the contributions, which takes the model as given.
         """
-        del pool
         if self.model is None or not self.model.without or not estimator.uses("model"):
             return answer
         some = self.rows.take(slice(None, None, -(-len(self.rows) // ENOUGH)))  # from one end of the log to the other
         values = np.array([estimator.value(replace(some, model=Streamed((one,)))) for one in self.model.without])
-        noise = np.square(values - values.mean()).sum() * (len(values) - 1) / len(values)
-        return replace(answer, refit_stderr=float(np.hypot(answer.stderr, np.sqrt(noise))))
+        return replace(answer, refit_stderr=float(np.hypot(answer.stderr, jackknife_error(values))))
 
-    def predict_outside(self, inside: Estimate, estimator: Estimator) -> Estimate | None:
+    def estimate_out_of_sample(self, inside: Estimate, estimator: Estimator) -> Estimate | None:
+        """Return the estimate, moved and stretched as the sample tells."""
         if self.model is None or not self.model.elsewhere:
             return None
         outside = replace(self.rows, model=Streamed(self.model.elsewhere), refit=None)

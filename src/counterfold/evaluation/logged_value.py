@@ -1,4 +1,4 @@
-"""Logged: what the log itself earned, to compare a target with."""
+"""LoggedValue: what the log itself earned, to compare a target with."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,11 +10,11 @@ from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class Logged(Estimator):
+class LoggedValue(Estimator):
     """The mean reward of the log, which is the value of the policy that logged it.
 
     >>> from counterfold.rows import example_rows
-    >>> Logged().value(example_rows())
+    >>> LoggedValue().value(example_rows())
     0.5
     """
 
