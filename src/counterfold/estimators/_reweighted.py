@@ -2,13 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator
+from counterfold.estimators.base import Parametric
 from counterfold.partition import Partition
 from counterfold.rows import Rows
 
@@ -16,27 +16,30 @@ LARGEST = 1 << 19
 """How many numbers a matrix of weights may hold; it should not leave the cache."""
 
 
-class Reweighted(Estimator):
-    r"""$v_i = \hat w_i r_i$ or, if it `corrects` a reward model, $v_i = \hat q_i^\pi + \hat w_i (r_i - \hat q_i)$.
-
-    All parameters of a grid are tried at once, since `reweigh` takes a column of them as well as one.
-    """
+class Reweighted(Parametric):
+    r"""$v_i = \hat w_i r_i$ or, if it `corrects` a reward model, $v_i = \hat q_i^\pi + \hat w_i (r_i - \hat q_i)$."""
 
     corrects: ClassVar[bool] = False
 
-    @staticmethod
     @abstractmethod
-    def reweigh(rows: Rows, parameter: float | Floats) -> Floats:
-        """Return the changed weights, or a line of them for each parameter in a column."""
-
-    @property
-    def parameter(self) -> float:
-        """Return the only parameter."""
-        return float(getattr(self, fields(self)[0].name))  # type: ignore[arg-type]
+    def reweigh(self, rows: Rows) -> Floats:
+        """Return the changed weights."""
 
     def contributions(self, rows: Rows) -> Floats:
-        weights = self.reweigh(rows, self.parameter)
+        weights = self.reweigh(rows)
         return rows.q_policy + weights * rows.residuals if self.corrects else weights * rows.rewards
+
+
+class GridReweighted(Reweighted):
+    """Tries all parameters of a grid at once, since `transform` takes a column of them as well as one."""
+
+    @staticmethod
+    @abstractmethod
+    def transform(rows: Rows, parameter: float | Floats) -> Floats:
+        """Return the changed weights, or a line of them for each parameter in a column."""
+
+    def reweigh(self, rows: Rows) -> Floats:
+        return self.transform(rows, self.parameter)
 
     @classmethod
     def sums(cls, grid: Sequence[Self], rows: Rows, partition: Partition) -> Floats:
@@ -44,6 +47,17 @@ class Reweighted(Estimator):
         outcome = rows.residuals if cls.corrects else rows.rewards
         step = max(1, LARGEST // len(rows))
         starts = range(0, len(grid), step)
-        weighed = [partition.products(cls.reweigh(rows, column[start : start + step]), outcome) for start in starts]
+        weighed = [partition.products(cls.transform(rows, column[start : start + step]), outcome) for start in starts]
         found = np.concatenate(weighed)[:, None, :]
         return found + partition.sums(rows.q_policy) if cls.corrects else found
+
+
+@dataclass(frozen=True)
+class CappedWeights(GridReweighted):
+    """Replaces every weight above `max_weight` by it."""
+
+    max_weight: float = 10.0
+
+    @staticmethod
+    def transform(rows: Rows, parameter: float | Floats) -> Floats:
+        return np.minimum(rows.weights, parameter)

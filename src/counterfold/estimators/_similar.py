@@ -1,8 +1,13 @@
 """What the estimators that pool similar actions share."""
 
+from abc import abstractmethod
+from dataclasses import dataclass
+
 import numpy as np
 
+from counterfold import checks
 from counterfold.arrays import Floats, Ints, row_sums
+from counterfold.estimators._reweighted import Reweighted
 from counterfold.rows import Rows
 
 
@@ -43,6 +48,22 @@ def clusters(points: Floats, number: int) -> Ints:
     return np.asarray(cut_tree(tree, n_clusters=[number]).ravel(), dtype=np.intp)
 
 
-def cluster_grid(rows: Rows) -> list[int]:
-    """Return 2, 4, 8 and so on, below the number of actions."""
-    return [2**power for power in range(1, 20) if 2**power < rows.examples.n_actions] or [1]
+@dataclass(frozen=True)
+class Clustered(Reweighted):
+    """Pools the actions of each cluster of points; tries numbers of clusters that double, below that of actions."""
+
+    clusters: int = 8
+
+    def __post_init__(self) -> None:
+        checks.whole(1, clusters=self.clusters)
+
+    @abstractmethod
+    def points(self, rows: Rows) -> Floats:
+        """Return what each action is like (A x any)."""
+
+    def reweigh(self, rows: Rows) -> Floats:
+        return pooled_weights(rows, same(clusters(self.points(rows), self.clusters)))
+
+    @classmethod
+    def grid(cls, rows: Rows) -> list[float]:
+        return [2**power for power in range(19, 0, -1) if 2**power < rows.examples.n_actions] or [1]
