@@ -7,8 +7,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from counterfold import checks, kernels
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Parametric
+from counterfold.estimators.base import Parametric, space_geometrically
 from counterfold.partition import Partition
 from counterfold.rows import Rows
 
@@ -61,3 +62,22 @@ class CappedWeights(GridReweighted):
     @staticmethod
     def transform(rows: Rows, parameter: float | Floats) -> Floats:
         return np.minimum(rows.weights, parameter)
+
+
+@dataclass(frozen=True)
+class Smoothed(Reweighted):
+    """Weights a row by how near its dose is to the target's; tries bandwidths around the rule of thumb."""
+
+    bandwidth: float = 1.0
+    kinds = ("doses",)
+
+    def __post_init__(self) -> None:
+        checks.positive(bandwidth=self.bandwidth)
+
+    def reweigh(self, rows: Rows) -> Floats:
+        return kernels.smooth_density(rows.dose, rows.target_doses, self.bandwidth) / rows.propensity
+
+    @classmethod
+    def grid(cls, rows: Rows) -> list[float]:
+        usual = kernels.choose_bandwidth(rows.dose)
+        return space_geometrically(usual / 4, usual * 2, 13)

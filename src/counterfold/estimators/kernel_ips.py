@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from counterfold.estimators._smoothed import Smoothed
+from counterfold.estimators._reweighted import Smoothed
 
 
 @dataclass(frozen=True)

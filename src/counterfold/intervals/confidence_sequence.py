@@ -6,8 +6,7 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.intervals._bounded import Bounded
-from counterfold.intervals.base import Bounds, Units
+from counterfold.intervals.base import Bounded, Bounds, Units
 
 LARGEST_STAKE = 0.5
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.intervals._bounded import Bounded
-from counterfold.intervals.base import Bounds, Units
+from counterfold.intervals.base import Bounded, Bounds, Units
 
 
 @dataclass(frozen=True)

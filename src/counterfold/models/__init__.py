@@ -9,14 +9,12 @@ from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError, ParameterError
 from counterfold.inputs import check_matrix, count_dimensions, order_columns
 from counterfold.log import Kind, Log
-from counterfold.models._streamed import ModelStream as ModelStream
-from counterfold.models._streamed import ModelSums as ModelSums
-from counterfold.models._streamed import Streamed as Streamed
-from counterfold.models._streamed import fit_on_sample as fit_on_sample
-from counterfold.models._streamed import stream_model as stream_model
+from counterfold.models._streamed import ModelStream, ModelSums, Streamed, fit_on_sample, stream_model
 from counterfold.models.action_encoded import ActionEncoded
 from counterfold.models.base import Given, RewardModel
 from counterfold.models.per_action import PerAction
+
+__all__ = ["Column", "ModelStream", "ModelSums", "Streamed", "as_model", "fit_on_sample", "stream_model"]
 
 
 @dataclass(frozen=True)
@@ -61,8 +59,7 @@ def as_model(value: Any, log: Log, draws: int = 1, check: Checker = WHOLE) -> Re
 
 
 def _predictions(value: Any, log: Log, draws: int, check: Checker) -> Floats:
-    matrix = check_matrix("reward_model", value, len(log), check)
-    array = matrix[0]
+    array = (matrix := check_matrix("reward_model", value, len(log), check))[0]
     if log.kind == "labels":
         array = order_columns("reward_model", matrix, log.actions, check)
     elif array.shape[1] != 1 + draws:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from math import lcm
-from typing import ClassVar
 
 import numpy as np
 
@@ -29,7 +28,7 @@ class Streamed(RewardModel):
     predictors: tuple[Predictor, ...]
     without: tuple[Predictor, ...] = ()
     elsewhere: tuple[Predictor, ...] = ()
-    learns: ClassVar[bool] = False
+    learns = False
 
     def predictions(self, examples: Examples) -> Floats:
         if len(self.predictors) == 1:
@@ -54,9 +53,13 @@ class ModelSums:
     high: Floats
 
     def __add__(self, other: "ModelSums") -> "ModelSums":
-        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        columns = self.columns + other.columns
-        return ModelSums(self.moments + other.moments, self.squares + other.squares, columns, low, high)
+        return ModelSums(
+            self.moments + other.moments,
+            self.squares + other.squares,
+            self.columns + other.columns,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,16 +103,16 @@ class ModelStream:
         fifths = np.stack([sums.moments[cells % FOLDS == fold].sum(axis=0) for fold in range(FOLDS)])
         model = self.model.tune_on_folds(self._scale(sums, fifths, cells >= 0)[0])
 
-        def solved(kept: Bools) -> Predictor:
+        def solve_cells(kept: Bools) -> Predictor:
             fixed = constant(sums.low[kept].min(axis=0), sums.high[kept].max(axis=0))
             some, scaling = self._scale(sums, sums.moments[kept].sum(axis=0), kept)
             return model.from_moments(some, fixed, scaling)
 
         occupied = np.flatnonzero(sums.moments[:, :, 0, 0].any(axis=1))  # small logs leave some empty
-        without = tuple(solved(cells != cell) for cell in occupied)
+        without = tuple(solve_cells(cells != cell) for cell in occupied)
         folds = self.folds if self.folds > 1 else FOLDS
-        outside = tuple(solved(cells % folds != fold) for fold in range(folds))
-        return Streamed(outside, without) if self.folds > 1 else Streamed((solved(cells >= 0),), without, outside)
+        outside = tuple(solve_cells(cells % folds != fold) for fold in range(folds))
+        return Streamed(outside, without) if self.folds > 1 else Streamed((solve_cells(cells >= 0),), without, outside)
 
     def _scale(self, sums: ModelSums, some: Floats, kept: Bools) -> tuple[Floats, Scaling]:
         """Return moments of some cells as if all columns had been scaled by what all rows of these cells are like.

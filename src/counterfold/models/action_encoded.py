@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.log import Kind
 from counterfold.models._sklearn import expected_reward, fit_copy, use_default
 from counterfold.models.base import Examples, Predictor, TrainedModel
 
@@ -29,7 +28,7 @@ class ActionEncoded(TrainedModel):
     """
 
     estimator: Any = None
-    kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
+    kinds = ("labels", "doses")
 
     def fit(self, examples: Examples) -> Predictor:
         if len(examples) == 0 or np.ptp(examples.rewards) == 0:

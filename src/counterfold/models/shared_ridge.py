@@ -9,7 +9,7 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.hashing import assign_folds
-from counterfold.models._moments import Summed, moments, table_of
+from counterfold.models._moments import LinearModels, Summed, moments, table_of
 from counterfold.models.base import Examples, Predictor, Scaling
 
 FOLDS, LEAST = 5, 0.1
@@ -46,10 +46,8 @@ class SharedRidge(Summed):
     aim: float = 0.7
 
     def __post_init__(self) -> None:
-        if self.alpha is not None:
-            checks.above(0, alpha=self.alpha)
-        if self.common is not None:
-            checks.above(0, common=self.common)
+        given = {"alpha": self.alpha, "common": self.common}
+        checks.above(0, **{name: penalty for name, penalty in given.items() if penalty is not None})
         checks.within(0, 1, aim=self.aim)
 
     def counts(self, examples: Examples) -> Floats:
@@ -58,9 +56,8 @@ class SharedRidge(Summed):
     def tune(self, examples: Examples) -> Self:
         table, fold = self._table(examples, Scaling.of(examples.context)), assign_folds(examples.units, FOLDS)
         parts = [np.flatnonzero(fold == number) for number in range(FOLDS)]
-        return self.tune_on_folds(
-            np.stack([moments(table[one], examples.actions[one], examples.n_actions) for one in parts])
-        )
+        sums = [moments(table[part], examples.actions[part], examples.n_actions) for part in parts]
+        return self.tune_on_folds(np.stack(sums))
 
     def tune_on_folds(self, folds: Floats) -> Self:
         folds = remove_level(folds)
@@ -72,23 +69,16 @@ class SharedRidge(Summed):
         return replace(self, alpha=alpha, common=common)
 
     def fit(self, examples: Examples) -> Predictor:
-        scaling, model = Scaling.of(examples.context), self
-        if self.alpha is None or self.common is None:
-            model = self.tune(examples)
+        scaling = Scaling.of(examples.context)
         sums = moments(self._table(examples, scaling), examples.actions, examples.n_actions)
+        model = self.tune(examples) if self.alpha is None or self.common is None else self
         return model.from_moments(sums, np.empty(0), scaling)
 
     def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
         del fixed
         solved = coefficients(sums, self.alpha or 1.0, self.common or 1.0)
-        intercepts, slopes = solved[:, 0], np.ascontiguousarray(solved[:, 1:].T)
-
-        def predict(examples: Examples) -> Floats:
-            q: Floats = scaling.scaled(examples.context) @ slopes
-            q += intercepts
-            return q
-
-        return predict
+        models = LinearModels(solved[:, 0], np.ascontiguousarray(solved[:, 1:].T))
+        return lambda rows: models.predict(scaling.apply(rows))
 
     def _table(self, examples: Examples, scaling: Scaling) -> Floats:
         """Return the rows [1, x, r], times the root of how much each counts."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -15,10 +15,9 @@ from counterfold.estimators.sndr import SNDR
 from counterfold.estimators.snips import SNIPS
 from counterfold.estimators.truncated_sndr import TruncatedSNDR
 from counterfold.estimators.truncated_snips import TruncatedSNIPS
-from counterfold.log import Kind
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.selectors.base import ROUNDING, Selection, Selector, choose_lowest
+from counterfold.selectors.base import ROUNDING, Candidates, Selection, Selector, choose_lowest
 from counterfold.sums import Sums, sum_buckets
 
 Rungs = tuple[TruncatedSNIPS | TruncatedSNDR, ...]
@@ -47,7 +46,7 @@ class Ladder(Selector):
     A candidate's score is its squared distance from that answer, plus the variances of the distance and of itself. If
     all rungs are candidates, as in the default set, the answer is the mixture itself; else it is the best candidate.
 
-    Ours; its parts are from Ionides (2008), "Truncated importance sampling"; James, Stein (1961), "Estimation with
+    Ours, from the ideas of Ionides (2008), "Truncated importance sampling"; James, Stein (1961), "Estimation with
     quadratic loss".
 
     >>> import numpy as np
@@ -59,8 +58,8 @@ class Ladder(Selector):
 
     boldness: float = 1.0
     ladders: tuple[Rungs, ...] = field(default=(), repr=False)
-    kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
-    needs_sample: ClassVar[bool] = True
+    kinds = ("labels",)
+    needs_sample = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.ladders, tuple):
@@ -77,15 +76,15 @@ class Ladder(Selector):
     def witnesses(self) -> Sequence[Estimator]:
         return [rung for ladder in self.ladders for rung in ladder]
 
-    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+    def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         return self.select(rows, candidates, rng, pool).scores
 
-    def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
+    def select(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Selection:
         judge = self if self.ladders else self.resolve(rows)
         every = list(dict.fromkeys([*candidates, *judge.witnesses]))
         return judge.select_from_sums(sum_buckets(rows, every, pool), candidates, rng)
 
-    def select_from_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
+    def select_from_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Selection:
         del rng
         shares, doubt = self.mix_rungs(sums)
         values, noise = sums.jackknife([*candidates, *self.witnesses])
@@ -111,10 +110,10 @@ class Ladder(Selector):
         first, second = one @ noise[: len(one)], other @ noise[len(one) :]
         gap = np.square(first - second).sum() + left + right
         best = (first @ (first - second) + left) / gap if gap > 0 else 0.5
-        part = (np.clip(best, 0.0, 1.0) + 0.5) / 2
+        share = (np.clip(best, 0.0, 1.0) + 0.5) / 2
         if not sums.weights.any():
-            part = 1.0  # SNIPS is 0 where there is no weight, whatever the rewards
-        return np.concatenate([(1 - part) * one, part * other]), float((1 - part) ** 2 * left + part**2 * right)
+            share = 1.0  # SNIPS is 0 where there is no weight, whatever the rewards
+        return np.concatenate([(1 - share) * one, share * other]), float((1 - share) ** 2 * left + share**2 * right)
 
     def climb(self, sums: Sums, ladder: Rungs) -> tuple[Floats, float]:
         """Return the share of each rung of one ladder, and the variance of what may be left of the bias."""
@@ -130,8 +129,8 @@ class Ladder(Selector):
 def measure_variance(weighted: Floats, weight: Floats, square: Floats) -> Floats:
     """Return the variance under each rung's weights, from sums over units (rungs x units).
 
-    The parts within and between units are summed apart, as the difference of the squares in all would lose the digits
-    of rewards that vary little around a large number.
+    What varies within units and between them is summed apart, as the difference of the squares in all would lose the
+    digits of rewards that vary little around a large number.
     """
     within = square - ratio(weighted**2, weight)
     within[within < ROUNDING * square] = 0.0

@@ -1,22 +1,20 @@
 """Policy-adaptive estimator selection by importance fitting."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import ClassVar, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import ParameterError
-from counterfold.estimators.base import Estimator
-from counterfold.log import Kind
 from counterfold.models.base import Scaling
 from counterfold.pool import Pool
-from counterfold.rows import Need, Rows
-from counterfold.selectors.base import Selector, resample_rows
+from counterfold.rows import Rows
+from counterfold.selectors.base import Candidates, Selector, resample_rows, square_errors
 
 Device = Literal["auto", "cpu", "cuda"]
 
@@ -70,9 +68,9 @@ class PASIF(Selector):
     batch: int = 1000
     rate: float = 1e-3
     device: Device = "auto"
-    kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
-    needs: ClassVar[tuple[Need, ...]] = ("all_rows", "logging_probs")
-    extra: ClassVar[str | None] = "torch"
+    kinds = ("labels",)
+    needs = ("all_rows", "logging_probs")
+    extra = "torch"
 
     def __post_init__(self) -> None:
         checks.whole(1, replicates=self.replicates, epochs=self.epochs, patience=self.patience)
@@ -82,17 +80,17 @@ class PASIF(Selector):
         checks.above(0, rate=self.rate)
         checks.one_of(get_args(Device), device=self.device)
 
-    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+    def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         return np.asarray(self.losses(rows, candidates, rng, pool).mean(axis=1))
 
-    def losses(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+    def losses(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         """Return the squared error of each candidate in each replicate that left no part empty."""
 
         def errors(one: Replicate) -> Floats:
             logged = one.sample[~one.taken]
             policies = surrogates(rows.logging_probs[logged], one.rho[~one.taken])
-            part, truth = rows.take(logged).with_policies(*policies), rows.rewards[one.sample[one.taken]].mean()
-            return np.array([(candidate.value(part) - truth) ** 2 for candidate in candidates])
+            truth = rows.rewards[one.sample[one.taken]].mean()
+            return square_errors(candidates, rows.take(logged).with_policies(*policies), truth)
 
         useful = [one for one in self.draw_replicates(rows, rng, pool) if 0 < one.taken.sum() < len(one.taken)]
         if not useful:
@@ -102,21 +100,21 @@ class PASIF(Selector):
     def draw_replicates(self, rows: Rows, rng: np.random.Generator, pool: Pool) -> list[Replicate]:
         """Return bootstrap samples with their trained rules and the splits these make."""
         device = find_device(self.device)
-        from counterfold.selectors._subsampling import Logged, Training, rules
+        from counterfold.selectors._subsampling import Training, TrainingRows, rules
 
-        context = Scaling.of(rows.examples.context).scaled(rows.examples.context)
-        logged = Logged(context, rows.actions, rows.weights, rows.logging_probs)
+        scaled = Scaling.of(rows.examples.context).apply(rows.examples)
+        logged = TrainingRows(scaled.context, rows.actions, rows.weights, rows.logging_probs)
         training = Training(self.ratio, self.tolerance, self.epochs, self.patience, self.batch, self.rate)
         streams = [np.random.default_rng(seed) for seed in rng.integers(2**63, size=self.replicates)]
         samples = [resample_rows(rows, stream) for stream in streams]
         size = TOGETHER if device == "cpu" else self.replicates
 
-        def fitted(start: int) -> list[Floats]:
-            part = slice(start, start + size)
-            return rules(logged, samples[part], streams[part], training, device)
+        def learn(start: int) -> list[Floats]:
+            some = slice(start, start + size)
+            return rules(logged, samples[some], streams[some], training, device)
 
         with one_torch_thread():
-            learnt = chain.from_iterable(pool.map(fitted, range(0, self.replicates, size)))
+            learnt = chain.from_iterable(pool.map(learn, range(0, self.replicates, size)))
         return [split(rows, *each) for each in zip(samples, learnt, streams, strict=True)]
 
 

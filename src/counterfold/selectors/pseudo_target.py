@@ -1,19 +1,15 @@
 """Each of several logging policies in turn as the target."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints
 from counterfold.errors import ParameterError
-from counterfold.estimators.base import Estimator
-from counterfold.log import Kind
 from counterfold.pool import Pool
-from counterfold.rows import Need, Rows
-from counterfold.selectors.base import Selector, resample_rows
+from counterfold.rows import Rows
+from counterfold.selectors.base import Candidates, Selector, resample_rows, square_errors
 
 
 @dataclass(frozen=True)
@@ -32,23 +28,19 @@ class PseudoTarget(Selector):
     """
 
     replicates: int = 20
-    kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
-    needs: ClassVar[tuple[Need, ...]] = ("all_rows", "loggers")
+    kinds = ("labels",)
+    needs = ("all_rows", "loggers")
 
     def __post_init__(self) -> None:
         checks.whole(1, replicates=self.replicates)
 
-    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        samples = [
-            (others, truth, resample_rows(others, rng))
-            for others, truth in self.trials(rows)
-            for _ in range(self.replicates)
-        ]
+    def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
+        trials = [trial for trial in self.trials(rows) for _ in range(self.replicates)]
+        samples = [(others, truth, resample_rows(others, rng)) for others, truth in trials]
 
         def errors(drawn: tuple[Rows, float, Ints]) -> Floats:
             others, truth, sample = drawn
-            part = others.take(sample)
-            return np.array([(candidate.value(part) - truth) ** 2 for candidate in candidates])
+            return square_errors(candidates, others.take(sample), truth)
 
         return np.asarray(np.mean(pool.map(errors, samples), axis=0))
 
