@@ -5,8 +5,6 @@ import numpy as np
 from counterfold.arrays import Floats, Ints
 from counterfold.partition import Partition
 
-CELLS = 4096
-
 
 def excess_sums(target: Floats, logging: Floats, values: Floats, caps: Floats, partition: Partition) -> Floats:
     r"""Return $\sum_i \sum_a \max(\pi - M \pi_0, 0)\, q$ over each unit, for every cap M (caps x units).
@@ -30,21 +28,5 @@ def excess_sums(target: Floats, logging: Floats, values: Floats, caps: Floats, p
 
 
 def caps_below(weights: Floats, caps: Floats) -> Ints:
-    """Return how many of the ascending caps lie below each weight, 0 for weights that are no number.
-
-    A search would stumble over random weights; a table of cells of their logarithms says nearly where each belongs.
-    """
-    known = caps[(caps > 0) & (caps < np.inf)]
-    if len(known) == 0:
-        return np.asarray((caps[:, None, None] < weights).sum(axis=0))
-    low, high = np.log(known[0] / 2), np.log(known[-1] * 2)
-    scale = CELLS / (high - low)
-    kept = np.fmin(np.fmax(weights, known[0] / 2), known[-1] * 2)
-    cell = np.minimum(((np.log(kept) - low) * scale).astype(np.intp), CELLS - 1)
-    edges = np.exp(low + np.arange(CELLS + 1) / scale) * (1 - 1e-9)
-    first = np.searchsorted(caps, edges)
-    below = first[cell]
-    ends = np.append(caps, np.inf)
-    for _ in range(int(np.diff(first).max()) + 1):
-        below += kept > ends[below]
-    return np.asarray(below)
+    """Return how many of the ascending caps lie below each weight, 0 for weights that are no number."""
+    return np.where(np.isnan(weights), 0, np.searchsorted(caps, weights))

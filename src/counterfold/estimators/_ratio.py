@@ -18,10 +18,6 @@ class Ratio(Estimator):
     def terms(self, rows: Rows) -> Floats:
         """Return what must be summed (terms x n)."""
 
-    @abstractmethod
-    def linearise(self, means: Floats) -> tuple[Floats, Floats]:
-        """Return a constant and a factor for each term."""
-
     def contributions(self, rows: Rows) -> Floats:
         terms = self.terms(rows)
         constant, factors = self.linearise(terms.mean(axis=1))

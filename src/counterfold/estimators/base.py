@@ -74,7 +74,6 @@ class Estimator(ABC):
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
         """Return the default grid of the estimator on these rows."""
-        del rows
         return [cls()]
 
     @classmethod
@@ -85,12 +84,10 @@ class Estimator(ABC):
     @classmethod
     def suggest(cls, rows: Rows, delta: float) -> Sequence[Self]:
         """Return what the estimator's own tuning rule suggests beyond the grid; rules may fail with chance delta."""
-        del rows, delta
         return []
 
     def risk(self, rows: Rows, delta: float) -> float:
         """Return what the estimator's own tuning rule says to minimise over its parameter."""
-        del rows, delta
         raise ParameterError(f"{type(self).__name__} has no tuning rule of its own; use another selector.")
 
     def uses(self, need: Need) -> bool:

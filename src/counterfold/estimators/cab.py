@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class CAB(CappedWeights):
     array([0.16, 0.16, 1.  , 1.36])
     """
 
-    limits: ClassVar = {0.0: "dm", math.inf: "ips"}
+    limits = {0.0: "dm", math.inf: "ips"}
     needs = ("target_probs", "logging_probs", "model")
 
     def contributions(self, rows: Rows) -> Floats:

@@ -1,7 +1,6 @@
 """IPS less what the weights alone explain."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -31,7 +30,7 @@ class ControlVariateIPS(Ratio, Parametric):
     """
 
     strength: float = 1.0
-    limits: ClassVar = {0.0: "ips"}
+    limits = {0.0: "ips"}
 
     def __post_init__(self) -> None:
         checks.within(0, 1, strength=self.strength)
@@ -50,5 +49,4 @@ class ControlVariateIPS(Ratio, Parametric):
 
     @classmethod
     def grid(cls, rows: Rows) -> list[float]:
-        del rows
         return [1.0, 0.75, 0.5, 0.25]

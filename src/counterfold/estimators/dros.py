@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,7 +31,7 @@ class DRos(GridReweighted):
     shrinkage: float = 100.0
     corrects = True
     has_rule = True
-    limits: ClassVar = {0.0: "dm", math.inf: "dr"}
+    limits = {0.0: "dm", math.inf: "dr"}
     needs = ("target_probs", "model")
 
     @staticmethod
@@ -41,7 +40,6 @@ class DRos(GridReweighted):
             return np.asarray(rows.weights / (rows.weights**2 / np.maximum(parameter, np.finfo(float).tiny) + 1))
 
     def risk(self, rows: Rows, delta: float) -> float:
-        del delta
         return bounded_risk(self, rows, self.value(rows) - DR().value(rows))
 
     @classmethod

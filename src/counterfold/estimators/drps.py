@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.estimators._reweighted import CappedWeights
 from counterfold.estimators.base import bounded_risk
@@ -28,9 +27,8 @@ class DRps(CappedWeights):
 
     corrects = True
     has_rule = True
-    limits: ClassVar = {0.0: "dm", math.inf: "dr"}
+    limits = {0.0: "dm", math.inf: "dr"}
     needs = ("target_probs", "model")
 
     def risk(self, rows: Rows, delta: float) -> float:
-        del delta
         return bounded_risk(self, rows, self.value(rows) - DR().value(rows))

@@ -1,7 +1,6 @@
 """IPS with propensities raised to a power."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -25,7 +24,7 @@ class ExponentialIPS(GridReweighted):
     """
 
     power: float = 0.9
-    limits: ClassVar = {0.0: "rewards times the target's probability", 1.0: "ips"}
+    limits = {0.0: "rewards times the target's probability", 1.0: "ips"}
 
     def __post_init__(self) -> None:
         checks.within(0, 1, power=self.power)
@@ -36,5 +35,4 @@ class ExponentialIPS(GridReweighted):
 
     @classmethod
     def grid(cls, rows: Rows) -> list[float]:
-        del rows
         return [float(power) for power in np.linspace(1, 0, 30)]

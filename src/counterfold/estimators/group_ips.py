@@ -1,7 +1,6 @@
 """Inverse propensity scores of groups of actions with similar predicted rewards."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class GroupIPS(Reweighted):
 
     groups: int = 8
     rowwise = False
-    limits: ClassVar = {1: "the mean reward"}
+    limits = {1: "the mean reward"}
     needs = ("target_probs", "logging_probs", "model")
 
     def __post_init__(self) -> None:
@@ -46,5 +45,4 @@ class GroupIPS(Reweighted):
 
     @classmethod
     def grid(cls, rows: Rows) -> list[float]:
-        del rows
         return [2, 4, 8, 16, 32]

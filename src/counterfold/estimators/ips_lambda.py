@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class IPSLambda(GridReweighted):
 
     mix: float = 0.1
     has_rule = True
-    limits: ClassVar = {0.0: "ips", 1.0: "the mean reward"}
+    limits = {0.0: "ips", 1.0: "the mean reward"}
 
     def __post_init__(self) -> None:
         checks.within(0, 1, mix=self.mix)
@@ -48,7 +48,6 @@ class IPSLambda(GridReweighted):
 
     @classmethod
     def grid(cls, rows: Rows) -> list[float]:
-        del rows
         return [1 / (1 + float(np.exp(-h))) for h in np.linspace(-10, 10, 30)]
 
     @classmethod

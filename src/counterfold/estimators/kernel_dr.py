@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.estimators._reweighted import Smoothed
 
@@ -23,6 +22,6 @@ class KernelDR(Smoothed):
     array([-0.1  ,  1.275,  1.2  , -0.075])
     """
 
-    limits: ClassVar = {math.inf: "dm"}
+    limits = {math.inf: "dm"}
     corrects = True
     needs = ("model",)

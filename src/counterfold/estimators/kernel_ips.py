@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.estimators._reweighted import Smoothed
 
@@ -24,4 +23,4 @@ class KernelIPS(Smoothed):
     array([0.   , 1.125, 1.5  , 0.   ])
     """
 
-    limits: ClassVar = {math.inf: "0"}
+    limits = {math.inf: "0"}

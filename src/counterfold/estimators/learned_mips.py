@@ -1,7 +1,6 @@
 """IPS on features of actions that the reward model learnt."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.arrays import Floats
 from counterfold.estimators._similar import Clustered
@@ -29,7 +28,7 @@ class LearnedMIPS(Clustered):
     """
 
     rowwise = False
-    limits: ClassVar = {1: "the mean reward", MANY: "ips"}
+    limits = {1: "the mean reward", MANY: "ips"}
     needs = ("target_probs", "logging_probs", "model")
 
     def points(self, rows: Rows) -> Floats:

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class MIPS(Reweighted):
     """
 
     dimensions: float = math.inf
-    limits: ClassVar = {0: "the mean reward"}
+    limits = {0: "the mean reward"}
     needs = ("target_probs", "logging_probs", "action_features")
 
     def __post_init__(self) -> None:

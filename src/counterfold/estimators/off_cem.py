@@ -1,7 +1,6 @@
 """The reward model, corrected cluster by cluster of actions."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.arrays import Floats
 from counterfold.estimators._similar import Clustered
@@ -27,7 +26,7 @@ class OffCEM(Clustered):
     """
 
     corrects = True
-    limits: ClassVar = {1: "DM plus the mean residual", MANY: "dr"}
+    limits = {1: "DM plus the mean residual", MANY: "dr"}
     needs = ("target_probs", "logging_probs", "model", "action_features")
 
     def points(self, rows: Rows) -> Floats:

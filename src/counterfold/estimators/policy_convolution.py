@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -31,7 +30,7 @@ class PolicyConvolution(Reweighted):
     """
 
     bandwidth: float = 1.0
-    limits: ClassVar = {0.0: "mips", math.inf: "the mean reward"}
+    limits = {0.0: "mips", math.inf: "the mean reward"}
     needs = ("target_probs", "logging_probs", "action_features")
 
     def reweigh(self, rows: Rows) -> Floats:

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -36,7 +35,7 @@ class SwitchDR(GridReweighted):
     threshold: float = 10.0
     corrects = True
     has_rule = True
-    limits: ClassVar = {0.0: "dm", math.inf: "dr"}
+    limits = {0.0: "dm", math.inf: "dr"}
     needs = ("target_probs", "model")
 
     @staticmethod
@@ -44,7 +43,6 @@ class SwitchDR(GridReweighted):
         return np.multiply(rows.weights, rows.weights <= parameter)
 
     def risk(self, rows: Rows, delta: float) -> float:
-        del delta
         reason = rows.explain_lack(["logging_probs"])
         if reason:
             raise ParameterError(f"the tuning rule of SwitchDR {reason}.")

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.estimators._reweighted import CappedWeights
 from counterfold.estimators.base import weight_grid
@@ -23,13 +22,12 @@ class TruncatedIPS(CappedWeights):
     """
 
     has_rule = True
-    limits: ClassVar = {0.0: "0", math.inf: "ips"}
+    limits = {0.0: "0", math.inf: "ips"}
 
     @classmethod
     def grid(cls, rows: Rows) -> list[float]:
         return [*weight_grid(rows), math.sqrt(rows.total)]
 
     def risk(self, rows: Rows, delta: float) -> float:
-        del delta
         best = math.sqrt(rows.total)
         return 1 - min(self.max_weight, best) / max(self.max_weight, best)

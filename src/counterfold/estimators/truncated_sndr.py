@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.estimators._ratio import CappedRatio
 from counterfold.estimators.sndr import SNDR
@@ -26,6 +25,6 @@ class TruncatedSNDR(CappedRatio):
     """
 
     corrects = True
-    limits: ClassVar = {0.0: "dm", math.inf: "sndr"}
+    limits = {0.0: "dm", math.inf: "sndr"}
     needs = ("target_probs", "model")
     uncapped = SNDR()

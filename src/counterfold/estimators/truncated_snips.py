@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.estimators._ratio import CappedRatio
 from counterfold.estimators.snips import SNIPS
@@ -25,5 +24,5 @@ class TruncatedSNIPS(CappedRatio):
     0.5714
     """
 
-    limits: ClassVar = {0.0: "0", math.inf: "snips"}
+    limits = {0.0: "0", math.inf: "snips"}
     uncapped = SNIPS()

@@ -52,7 +52,9 @@ class Units:
         value = np.average(contributions, weights=counts)
         lines = counts * np.vstack([np.ones(len(contributions)), contributions - value, excess])
         if groups is not None:
-            order = _by_first_row(groups)
+            first = np.full(int(groups.max()) + 1, len(groups))
+            first[groups[::-1]] = np.arange(len(groups))[::-1]  # of several rows, the last one written stays: the first
+            order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(groups))]
             lines = np.stack([np.bincount(groups, weights=line)[order] for line in lines])
         lines /= lines[0].mean()
         return cls(value + lines[1], lines[2:], float(lines[0].max()))
@@ -135,9 +137,3 @@ def student_quantile(level: float, freedom: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, (1 + level) / 2))
-
-
-def _by_first_row(groups: Ints) -> Ints:
-    first = np.full(int(groups.max()) + 1, len(groups))
-    first[groups[::-1]] = np.arange(len(groups))[::-1]  # of several rows, the last one written stays: the first
-    return np.argsort(first, kind="stable")[: np.count_nonzero(first < len(groups))]

@@ -59,7 +59,8 @@ def as_model(value: Any, log: Log, draws: int = 1, check: Checker = WHOLE) -> Re
 
 
 def _predictions(value: Any, log: Log, draws: int, check: Checker) -> Floats:
-    array = (matrix := check_matrix("reward_model", value, len(log), check))[0]
+    matrix = check_matrix("reward_model", value, len(log), check)
+    array = matrix[0]
     if log.kind == "labels":
         array = order_columns("reward_model", matrix, log.actions, check)
     elif array.shape[1] != 1 + draws:

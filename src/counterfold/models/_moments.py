@@ -31,7 +31,6 @@ class Summed(TrainedModel):
 
     def tune_on_folds(self, folds: Floats) -> Self:
         """Return the model with its settings chosen by what each of several folds says of the others' models."""
-        del folds
         return self
 
     @abstractmethod

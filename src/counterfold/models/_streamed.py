@@ -53,13 +53,9 @@ class ModelSums:
     high: Floats
 
     def __add__(self, other: "ModelSums") -> "ModelSums":
-        return ModelSums(
-            self.moments + other.moments,
-            self.squares + other.squares,
-            self.columns + other.columns,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-        )
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        columns = self.columns + other.columns
+        return ModelSums(self.moments + other.moments, self.squares + other.squares, columns, low, high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +131,8 @@ def fit_on_sample(sample: Examples, model: RewardModel) -> Streamed:
     """Return a model that is fitted on a sample of the rows, each fold predicted by what the others tell."""
     plain, folds = (model.model, model.folds) if isinstance(model, CrossFitted) else (model, FOLDS)
     if not isinstance(plain, TrainedModel):
-        name = type(model).__name__
-        raise ParameterError(
-            f"`reward_model` must be one that can be fitted on some rows and used on others, got {name}."
-        )
+        rule = "one that can be fitted on some rows and used on others"
+        raise ParameterError(f"`reward_model` must be {rule}, got {type(model).__name__}.")
     fold = assign_folds(sample.units, folds)
     predictors = tuple(plain.fit(sample.take(np.flatnonzero(fold != number))) for number in range(folds))
     return Streamed(predictors, predictors)

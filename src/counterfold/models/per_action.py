@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.models._sklearn import expected_reward, fit_copy, use_default
+from counterfold.models._sklearn import expected_reward, fit_copy
 from counterfold.models.base import Examples, Predictor, TrainedModel, constants
 
 
@@ -33,7 +33,7 @@ class PerAction(TrainedModel):
         learnt = {}
         for action in np.flatnonzero(np.isnan(constants(examples))).tolist():
             mine = examples.actions == action
-            learnt[action] = fit_copy(use_default(self.estimator), examples.context[mine], examples.rewards[mine])
+            learnt[action] = fit_copy(self.estimator, examples.context[mine], examples.rewards[mine])
         fixed = np.nan_to_num(constants(examples))
 
         def predict(rows: Examples) -> Floats:

@@ -60,7 +60,10 @@ class SharedRidge(Summed):
         return self.tune_on_folds(np.stack(sums))
 
     def tune_on_folds(self, folds: Floats) -> Self:
-        folds = remove_level(folds)
+        # penalties draw no model to a level, but losses would differ by rounding errors where rewards vary little
+        change = np.eye(folds.shape[-1])
+        change[-1, 0] = -folds[..., 0, -1].sum() / (folds[..., 0, 0].sum() or 1.0)
+        folds = change @ folds @ change.T
         total = folds.sum(axis=0)
         alphas = PENALTIES if self.alpha is None else (self.alpha,)
         pairs = list(product(alphas, COMMON if self.common is None else (self.common,)))
@@ -75,7 +78,6 @@ class SharedRidge(Summed):
         return model.from_moments(sums, np.empty(0), scaling)
 
     def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
-        del fixed
         solved = coefficients(sums, self.alpha or 1.0, self.common or 1.0)
         models = LinearModels(solved[:, 0], np.ascontiguousarray(solved[:, 1:].T))
         return lambda rows: models.predict(scaling.apply(rows))
@@ -85,18 +87,6 @@ class SharedRidge(Summed):
         count, table = self.counts(examples), table_of(scaling.apply(examples))
         table *= np.sqrt(count * (count.sum() / np.square(count).sum()))[:, None]
         return table
-
-
-def remove_level(sums: Floats) -> Floats:
-    """Return the moments of rewards less their mean.
-
-    Penalties draw no model to a level, so the best ones stay the same; but losses would differ by rounding errors alone
-    where rewards vary little around a large number.
-    """
-    rows, rewards = sums[..., 0, 0].sum(), sums[..., 0, -1].sum()
-    change = np.eye(sums.shape[-1])
-    change[-1, 0] = -rewards / (rows or 1.0)
-    return np.asarray(change @ sums @ change.T)
 
 
 def loss(known: Floats, held: Floats, alpha: float, common: float) -> float:

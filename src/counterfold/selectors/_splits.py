@@ -59,7 +59,7 @@ def compute_split_losses(
         return np.square(found - truth)
     needed = range(len(lines)) if judging else sorted(set(line[fitting].tolist()))
 
-    def refitted(group: Ints) -> None:
+    def refit(group: Ints) -> None:
         """Fill in what needs a model on some of the splits; they are many rows with a part for each."""
         halves = [_halves(rows, splits[one].order, lines[needed, one], whole=judging) for one in group.tolist()]
         for number in needed:
@@ -73,7 +73,7 @@ def compute_split_losses(
                 truth[np.ix_(here, group)] = evaluate_each([validator], [rest for _, rest in pairs])
 
     together = max(1, STACKED // len(rows))
-    pool.map(refitted, np.array_split(np.arange(len(splits)), -(-len(splits) // together)))
+    pool.map(refit, np.array_split(np.arange(len(splits)), -(-len(splits) // together)))
     return np.square(found - truth)
 
 

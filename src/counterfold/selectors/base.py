@@ -110,7 +110,6 @@ class Selector(ABC):
 
     def score_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Floats:
         """Return one score per candidate from sums over units of rows, unless the selector needs all rows."""
-        del sums, candidates, rng
         raise NotImplementedError(f"{type(self).__name__} needs rows")
 
     @property
@@ -125,7 +124,6 @@ class Selector(ABC):
 
     def resolve(self, rows: Rows) -> Self:
         """Return the selector with every choice made that it leaves to the rows."""
-        del rows
         return self
 
     def select(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Selection:
@@ -138,12 +136,10 @@ class Selector(ABC):
 
     def can_tune(self, kind: type[Estimator]) -> bool:
         """Say whether the selector can choose among candidates of one kind."""
-        del kind
         return True
 
     def extend_grid(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
         """Return candidates that the selector would add to an estimator's own grid."""
-        del kind, rows
         return []
 
 

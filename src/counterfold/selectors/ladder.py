@@ -85,7 +85,6 @@ class Ladder(Selector):
         return judge.select_from_sums(sum_buckets(rows, every, pool), candidates, rng)
 
     def select_from_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Selection:
-        del rng
         shares, doubt = self.mix_rungs(sums)
         values, noise = sums.jackknife([*candidates, *self.witnesses])
         count = len(candidates)

@@ -115,19 +115,17 @@ class PASIF(Selector):
 
         with one_torch_thread():
             learnt = chain.from_iterable(pool.map(learn, range(0, self.replicates, size)))
-        return [split(rows, *each) for each in zip(samples, learnt, streams, strict=True)]
+        found = []
+        for sample, rho, stream in zip(samples, learnt, streams, strict=True):
+            chances = rho[np.arange(len(sample)), rows.actions[sample]]
+            found.append(Replicate(sample, rho, stream.random(len(sample)) < chances))
+        return found
 
 
 def surrogates(probs: Floats, rho: Floats) -> tuple[Floats, Floats]:
     """Return the surrogate logging and target policies; their rows sum to 1 as those of the logging policy do."""
     kept, taken = probs * (1 - rho), probs * rho
     return kept / kept.sum(axis=1, keepdims=True), taken / taken.sum(axis=1, keepdims=True)
-
-
-def split(rows: Rows, sample: Ints, rho: Floats, stream: np.random.Generator) -> Replicate:
-    """Return the sample with each row sent to the target's part with the probability of its logged action."""
-    chance = rho[np.arange(len(sample)), rows.actions[sample]]
-    return Replicate(sample, rho, stream.random(len(sample)) < chance)
 
 
 def find_device(device: Device) -> str:

@@ -35,22 +35,16 @@ class PseudoTarget(Selector):
         checks.whole(1, replicates=self.replicates)
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
-        trials = [trial for trial in self.trials(rows) for _ in range(self.replicates)]
-        samples = [(others, truth, resample_rows(others, rng)) for others, truth in trials]
-
-        def errors(drawn: tuple[Rows, float, Ints]) -> Floats:
-            others, truth, sample = drawn
-            return square_errors(candidates, others.take(sample), truth)
-
-        return np.asarray(np.mean(pool.map(errors, samples), axis=0))
-
-    def trials(self, rows: Rows) -> list[tuple[Rows, float]]:
-        """Return, for each policy, the rows of the others with it as the target, and what it earned on its own."""
         if rows.loggers is None:
             raise ParameterError("PseudoTarget needs rows of several loggers.")
-        codes = rows.loggers.codes[rows.examples.ids]
-        found = []
+        codes, trials = rows.loggers.codes[rows.examples.ids], []
         for logger in np.unique(codes).tolist():
             pseudo = rows.with_policies(rows.logging_probs, rows.loggers.probs[logger][rows.examples.ids])
-            found.append((pseudo.take(np.flatnonzero(codes != logger)), float(rows.rewards[codes == logger].mean())))
-        return found
+            others, truth = pseudo.take(np.flatnonzero(codes != logger)), float(rows.rewards[codes == logger].mean())
+            trials += [(others, truth, resample_rows(others, rng)) for _ in range(self.replicates)]
+
+        def errors(trial: tuple[Rows, float, Ints]) -> Floats:
+            others, truth, sample = trial
+            return square_errors(candidates, others.take(sample), truth)
+
+        return np.asarray(np.mean(pool.map(errors, trials), axis=0))

@@ -45,11 +45,9 @@ class SLOPE(Selector):
         checks.above(0, width=self.width)
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
-        del rng, pool
         return self.steps([Estimate(one.name, one.contributions(rows), rows.groups) for one in candidates])
 
     def score_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Floats:
-        del rng
         return self.steps([sums.estimate(one.name, one) for one in candidates])
 
     def steps(self, estimates: Sequence[Estimate]) -> Floats:

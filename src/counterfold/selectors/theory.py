@@ -39,7 +39,6 @@ class Theory(Selector):
         checks.inside(0, 1, delta=self.delta)
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
-        del rng, pool
         kinds = sorted({type(candidate).__name__ for candidate in candidates})
         if len(kinds) > 1:
             raise ParameterError(
