@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from counterfold import checks, kernels
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, Ints
 from counterfold.estimators.base import Parametric, space_geometrically
 from counterfold.partition import Partition
 from counterfold.rows import Rows
@@ -81,3 +81,29 @@ class Smoothed(Reweighted):
     def grid(cls, rows: Rows) -> list[float]:
         usual = kernels.choose_bandwidth(rows.dose)
         return space_geometrically(usual / 4, usual * 2, 13)
+
+
+def excess_sums(target: Floats, logging: Floats, values: Floats, caps: Floats, partition: Partition) -> Floats:
+    r"""Return $\sum_i \sum_a \max(\pi - M \pi_0, 0)\, q$ over each unit, for every cap M (caps x units).
+
+    A pair of row and action counts for the caps below its weight: each pair goes into the bin between two caps, and the
+    sums for a cap are those of all bins above it.
+    """
+    order = np.argsort(caps)
+    bins = len(caps) + 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        below = caps_below(target / logging, caps[order])
+    place = (below + partition.of_rows[:, None] * bins).ravel()
+    taken, logged = (
+        np.bincount(place, (probs * values).ravel(), len(partition) * bins).reshape(-1, bins)[:, :0:-1].cumsum(axis=1)
+        for probs in (target, logging)
+    )
+    ascending = np.where(caps[order] < np.inf, caps[order], 0.0)
+    found = np.empty((len(caps), len(partition)))
+    found[order] = (taken[:, ::-1] - ascending * logged[:, ::-1]).T
+    return found
+
+
+def caps_below(weights: Floats, caps: Floats) -> Ints:
+    """Return how many of the ascending caps lie below each weight, 0 for weights that are no number."""
+    return np.where(np.isnan(weights), 0, np.searchsorted(caps, weights))

@@ -35,10 +35,7 @@ def distances(points: Floats) -> Floats:
 
 
 def clusters(points: Floats, number: int) -> Ints:
-    """Return the cluster of each point: Ward's method merges the two nearest until `number` are left.
-
-    It needs no seed, and a larger number only ever cuts clusters in two.
-    """
+    """Return the cluster of each point by Ward's method: it needs no seed, and more of them only cut others in two."""
     from scipy.cluster.hierarchy import cut_tree, linkage
     from scipy.spatial.distance import pdist
 

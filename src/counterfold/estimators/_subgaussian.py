@@ -8,8 +8,7 @@ from counterfold.arrays import Floats
 def solve_parameter(weights: Floats, delta: float) -> float:
     """Return the parameter that solves the equation, or 1 if its left side is smaller than the right even there.
 
-    The left side is 0 at 0. Weights to the power s may overflow and the solution may be tiny, so everything is taken
-    as logarithms.
+    Everything is taken as logarithms, since weights to the power s may overflow and the solution may be tiny.
     """
     from scipy.optimize import brentq
 

@@ -1,5 +1,6 @@
 """Estimator: turns rows into one contribution per row; their mean is the estimate, their spread its error."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -108,11 +109,18 @@ class Estimator(ABC):
 
 
 class Parametric(Estimator):
-    """An estimator with one parameter, its only field: by default a number of at least 0, tried as weights are."""
+    """An estimator with one parameter, its only field: a number of at least 0, by default tried as weights are."""
+
+    largest: ClassVar[float] = math.inf
+    tried: ClassVar[Sequence[float]] = ()
+    """The default grid, if it does not depend on the rows."""
 
     def __post_init__(self) -> None:
         name = fields(self)[0].name  # type: ignore[arg-type]
-        checks.at_least(0, **{name: getattr(self, name)})
+        if self.largest == math.inf:
+            checks.at_least(0, **{name: getattr(self, name)})
+        else:
+            checks.within(0, self.largest, **{name: getattr(self, name)})
 
     @property
     def parameter(self) -> float:
@@ -122,7 +130,7 @@ class Parametric(Estimator):
     @classmethod
     def grid(cls, rows: Rows) -> list[float]:
         """Return the values of the parameter that are tried by default."""
-        return weight_grid(rows)
+        return list(cls.tried) or weight_grid(rows)
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:

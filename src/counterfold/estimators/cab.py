@@ -8,8 +8,7 @@ from typing import Self
 import numpy as np
 
 from counterfold.arrays import Floats, row_sums
-from counterfold.estimators._caps import excess_sums
-from counterfold.estimators._reweighted import CappedWeights
+from counterfold.estimators._reweighted import CappedWeights, excess_sums
 from counterfold.estimators.truncated_ips import TruncatedIPS
 from counterfold.partition import Partition
 from counterfold.rows import Rows

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold import checks
 from counterfold.arrays import Floats, ratio
 from counterfold.estimators._ratio import Ratio
 from counterfold.estimators.base import Parametric
@@ -30,10 +29,9 @@ class ControlVariateIPS(Ratio, Parametric):
     """
 
     strength: float = 1.0
+    largest = 1
+    tried = (1.0, 0.75, 0.5, 0.25)
     limits = {0.0: "ips"}
-
-    def __post_init__(self) -> None:
-        checks.within(0, 1, strength=self.strength)
 
     def terms(self, rows: Rows) -> Floats:
         weighted = rows.weights * rows.rewards
@@ -46,7 +44,3 @@ class ControlVariateIPS(Ratio, Parametric):
         slope = self.strength * ratio(product - weighted * weight, spread)
         nothing = np.zeros_like(slope)
         return slope, np.stack([nothing + 1, -slope, nothing, nothing])
-
-    @classmethod
-    def grid(cls, rows: Rows) -> list[float]:
-        return [1.0, 0.75, 0.5, 0.25]

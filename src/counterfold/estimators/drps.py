@@ -15,8 +15,7 @@ class DRps(CappedWeights):
 
     $$v_i = \hat q_i^\pi + \min(w_i, \lambda)\,(r_i - \hat q_i)$$
 
-    The authors choose the parameter that minimises the estimated variance plus the square of an estimate of the bias,
-    $\frac1n \sum_i (\hat w_i - w_i)(r_i - \hat q_i)$, where $\hat w_i$ is the weight after shrinking.
+    The authors choose the parameter as they do for `DRos`, with $\hat w_i = \min(w_i, \lambda)$.
 
     Su, Dimakopoulou, Krishnamurthy, Dudík (2020), "Doubly robust off-policy evaluation with shrinkage".
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.estimators._reweighted import GridReweighted
 from counterfold.rows import Rows
@@ -24,15 +23,10 @@ class ExponentialIPS(GridReweighted):
     """
 
     power: float = 0.9
+    largest = 1
+    tried = tuple(np.linspace(1, 0, 30).tolist())
     limits = {0.0: "rewards times the target's probability", 1.0: "ips"}
-
-    def __post_init__(self) -> None:
-        checks.within(0, 1, power=self.power)
 
     @staticmethod
     def transform(rows: Rows, parameter: float | Floats) -> Floats:
         return np.asarray(rows.weights * rows.propensity ** (1 - parameter))
-
-    @classmethod
-    def grid(cls, rows: Rows) -> list[float]:
-        return [float(power) for power in np.linspace(1, 0, 30)]

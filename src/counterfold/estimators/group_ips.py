@@ -17,7 +17,7 @@ class GroupIPS(Reweighted):
     $$v_i = \frac{\sum_a 1[g(x_i, a) = g_i]\, \pi(a \mid x_i)}{\sum_a 1[g(x_i, a) = g_i]\, \pi_0(a \mid x_i)}\, r_i,
       \qquad g_i = g(x_i, a_i)$$
 
-    The bins are equal parts of the range of the predictions, over actions that either policy may take.
+    The bins divide the range of the predictions equally, over actions that either policy may take.
 
     Peng, Zou, Liu, Li, Jiang, Pei, Cui (2023), "Offline policy evaluation in large action spaces via outcome-oriented
     action grouping".
@@ -28,6 +28,7 @@ class GroupIPS(Reweighted):
     """
 
     groups: int = 8
+    tried = (2, 4, 8, 16, 32)
     rowwise = False
     limits = {1: "the mean reward"}
     needs = ("target_probs", "logging_probs", "model")
@@ -42,7 +43,3 @@ class GroupIPS(Reweighted):
         np.floor(np.clip(bins, 0, self.groups - 1, out=bins), out=bins)
         same = (bins == bins[np.arange(len(rows)), rows.actions][:, None]).astype(np.float64)
         return row_sums(same, rows.target_probs) / row_sums(same, rows.logging_probs)
-
-    @classmethod
-    def grid(cls, rows: Rows) -> list[float]:
-        return [2, 4, 8, 16, 32]

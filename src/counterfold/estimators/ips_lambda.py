@@ -6,7 +6,6 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.estimators._reweighted import GridReweighted
 from counterfold.estimators._subgaussian import solve_parameter
@@ -33,11 +32,10 @@ class IPSLambda(GridReweighted):
     """
 
     mix: float = 0.1
+    largest = 1
+    tried = tuple(1 / (1 + float(np.exp(-h))) for h in np.linspace(-10, 10, 30))
     has_rule = True
     limits = {0.0: "ips", 1.0: "the mean reward"}
-
-    def __post_init__(self) -> None:
-        checks.within(0, 1, mix=self.mix)
 
     @staticmethod
     def transform(rows: Rows, parameter: float | Floats) -> Floats:
@@ -45,10 +43,6 @@ class IPSLambda(GridReweighted):
         if np.max(parameter) < 1:
             return np.asarray(rows.weights / mixed)
         return np.divide(rows.weights, mixed, out=np.ones_like(mixed), where=mixed > 0)
-
-    @classmethod
-    def grid(cls, rows: Rows) -> list[float]:
-        return [1 / (1 + float(np.exp(-h))) for h in np.linspace(-10, 10, 30)]
 
     @classmethod
     def suggest(cls, rows: Rows, delta: float) -> Sequence[Self]:

@@ -12,8 +12,8 @@ class KernelDR(Smoothed):
 
     $$v_i = \hat q(x_i, t_i) + \frac{K_h(t_i - d_i)}{f_0(d_i \mid x_i)}\, \bigl(r_i - \hat q(x_i, d_i)\bigr)$$
 
-    With the kernel of `KernelIPS`; it is that with a model of zeros. Where the model is right, `bandwidth` causes no
-    bias.
+    The kernel is that of `KernelIPS`, and so is the estimate with a model of zeros. If the model is right, `bandwidth`
+    causes no bias.
 
     Kallus, Zhou (2018), "Policy evaluation and optimization with continuous treatments".
 

@@ -16,8 +16,7 @@ class LearnedMIPS(Clustered):
       \qquad c = \text{clusters of } e_a = \bigl(\hat q(x_1, a), \dots, \hat q(x_n, a)\bigr)$$
 
     An action's learnt embedding is its predicted rewards in all rows; for linear models that is its coefficients, seen
-    through the contexts at hand. Ward's method cuts the embeddings into `clusters`; as many as there are actions leave
-    IPS.
+    through the contexts at hand. Ward's method cuts them into `clusters`; as many as there are actions leave IPS.
 
     Cief, Golebiowski, Schmidt, Abedjan, Bekasov (2024), "Learning action embeddings for off-policy evaluation", with
     clusters in place of its estimated density of the embeddings.

@@ -15,7 +15,7 @@ class StudentT(Interval):
 
     The fraction is the effective number of squares in the variance: a third of the rows for normal contributions, 1
     where one row has all of it. Where tails are heavy, the largest deviations are mostly those that did not happen, and
-    it is too large; so it is divided by `doubt` c, whose default was chosen on the development part of the benchmark of
+    it is too large; so it is divided by `doubt` c, whose default was chosen on the development logs of the benchmark of
     selection. There is at least 1 degree of freedom.
 
     Student (1908), "The probable error of a mean".

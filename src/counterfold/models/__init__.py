@@ -36,8 +36,7 @@ DEFAULTS: dict[Kind, str] = {"labels": "cross-fitted", "doses": "ridge-on-dose"}
 def as_model(value: Any, log: Log, draws: int = 1, check: Checker = WHOLE) -> RewardModel | None:
     """Return a reward model from one or its name, from a scikit-learn estimator or predictions, or None from None.
 
-    Predictions have a column for every action; or, on a log of doses, for the logged dose and each of the target's
-    `draws`.
+    Predictions have a column for every action or, on a log of doses, for the logged dose and each target's `draws`.
     """
     if value is None:
         return None

@@ -15,8 +15,7 @@ class PerAction(TrainedModel):
     r"""One copy of a scikit-learn estimator per action, $\hat q(x, a) = f_a(x)$.
 
     A regressor predicts the reward; a classifier's probabilities are averaged over the rewards it saw. An action whose
-    logged rewards are all equal predicts that reward; an action never logged predicts 0. The default is scikit-learn's
-    histogram gradient boosting.
+    logged rewards are all equal predicts that reward, one never logged 0. By default: histogram gradient boosting.
 
     >>> from sklearn.tree import DecisionTreeRegressor
     >>> import counterfold as cf

@@ -30,8 +30,7 @@ class SharedRidge(Summed):
     effective number of rows, since the model is to be right where the target goes; in a large log that is never in
     memory one model serves all targets, and weights are their mean.
 
-    `alpha` and `common` are by default those of fifteen pairs whose models, fitted on four fifths of the rows, predict
-    the others best.
+    `alpha` and `common` are by default those of 15 pairs whose models of four fifths of the rows predict the rest best.
 
     >>> import counterfold as cf
     >>> cf.example_rows(cf.SharedRidge(alpha=10.0, common=1.0, aim=0.0)).q.round(2)

@@ -28,8 +28,7 @@ class OCV(CrossValidated):
     variances of its and the validator's estimates; `split_ratio=0.8` gives all candidates 80 % of the rows instead.
     The validator is DR by default, and IPS where DR does not apply.
 
-    `rule` adds a standard error to the mean loss (the default), a standard deviation (the formula of Algorithm 1) or
-    nothing ("mean").
+    `rule` adds to the mean loss a standard error, a standard deviation (formula of Algorithm 1) or nothing ("mean").
 
     `ratio_step` rounds the logarithm of the variance ratio to a multiple of itself: candidates with the same ratio then
     share splits, refits and the validator, which is what makes large candidate sets fast. The ratio is a noisy estimate

@@ -1,7 +1,5 @@
 """Policy-adaptive estimator selection by importance fitting."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal, NamedTuple, get_args
@@ -55,8 +53,7 @@ class PASIF(Selector):
     >>> import numpy as np
     >>> import counterfold as cf
     >>> rows = cf.example_rows()
-    >>> pasif = cf.PASIF(device="cpu")
-    >>> pasif.scores(rows, [cf.IPS(), cf.DM()], np.random.default_rng(0), cf.Pool()).shape
+    >>> cf.PASIF(device="cpu").scores(rows, [cf.IPS(), cf.DM()], np.random.default_rng(0), cf.Pool()).shape
     (2,)
     """
 
@@ -100,6 +97,8 @@ class PASIF(Selector):
     def draw_replicates(self, rows: Rows, rng: np.random.Generator, pool: Pool) -> list[Replicate]:
         """Return bootstrap samples with their trained rules and the splits these make."""
         device = find_device(self.device)
+        import torch
+
         from counterfold.selectors._subsampling import Training, TrainingRows, rules
 
         scaled = Scaling.of(rows.examples.context).apply(rows.examples)
@@ -113,9 +112,12 @@ class PASIF(Selector):
             some = slice(start, start + size)
             return rules(logged, samples[some], streams[some], training, device)
 
-        with one_torch_thread():
+        found, threads = [], torch.get_num_threads()
+        torch.set_num_threads(1)  # the pool's threads are enough, and sums must not depend on their number
+        try:
             learnt = chain.from_iterable(pool.map(learn, range(0, self.replicates, size)))
-        found = []
+        finally:
+            torch.set_num_threads(threads)
         for sample, rho, stream in zip(samples, learnt, streams, strict=True):
             chances = rho[np.arange(len(sample)), rows.actions[sample]]
             found.append(Replicate(sample, rho, stream.random(len(sample)) < chances))
@@ -138,16 +140,3 @@ def find_device(device: Device) -> str:
     if device == "cuda" and not there:
         raise ParameterError("`device` must be 'cpu' or 'auto' where torch finds no GPU, got 'cuda'.")
     return "cuda" if there and device != "cpu" else "cpu"
-
-
-@contextmanager
-def one_torch_thread() -> Iterator[None]:
-    """Keep torch to one thread: the pool's threads are enough, and sums must not depend on their number."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

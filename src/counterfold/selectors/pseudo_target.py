@@ -21,8 +21,7 @@ class PseudoTarget(Selector):
 
     $\bar r_j$ is the mean reward of the rows that policy j logged, and $D_{-j}^{(b)}$ a bootstrap sample of the rows
     that others did, of which there are `replicates`. Every policy has the same say, so leave out one with few rows,
-    whose mean reward is noise. It finds the best estimator for these policies, which need not be the best for the
-    target.
+    whose mean reward is noise. The best estimator for these policies need not be the best for the target.
 
     Saito, Udagawa, Kiyohara, Mogi, Narita, Tateno (2021), "Evaluating the robustness of off-policy evaluation".
     """
