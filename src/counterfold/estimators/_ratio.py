@@ -33,7 +33,7 @@ class CappedRatio(Ratio, Parametric):
     """Another ratio with no weight above `max_weight`; its outcomes are rewards or, if it `corrects`, residuals.
 
     It sums one more term than its value needs, the weighted squares of the outcomes, so that sums over rows also tell
-    how much outcomes vary under the capped weights; `outcome_sums` finds what tells.
+    how much outcomes vary under the capped weights: the last three are weighted outcomes, weights, weighted squares.
     """
 
     max_weight: float = 10.0
@@ -48,11 +48,6 @@ class CappedRatio(Ratio, Parametric):
     def linearise(self, means: Floats) -> tuple[Floats, Floats]:
         constant, factors = self.uncapped.linearise(means)
         return constant, np.stack([*factors, np.zeros_like(constant)])
-
-    @staticmethod
-    def outcome_sums(sums: Floats) -> Floats:
-        """Return the sums of weighted outcomes, weights and weighted squares, from those of all terms."""
-        return sums[-3:]
 
     @classmethod
     def grid(cls, rows: Rows) -> list[float]:

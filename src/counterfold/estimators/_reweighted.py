@@ -1,5 +1,6 @@
 """Estimators that differ from IPS or DR by what they do to the weights."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,9 @@ import numpy as np
 
 from counterfold import checks, kernels
 from counterfold.arrays import Floats, Ints
+from counterfold.estimates import standard_error
 from counterfold.estimators.base import Parametric, space_geometrically
+from counterfold.estimators.dr import DR
 from counterfold.partition import Partition
 from counterfold.rows import Rows
 
@@ -51,6 +54,22 @@ class GridReweighted(Reweighted):
         weighed = [partition.products(cls.transform(rows, column[start : start + step]), outcome) for start in starts]
         found = np.concatenate(weighed)[:, None, :]
         return found + partition.sums(rows.q_policy) if cls.corrects else found
+
+
+class ShrunkDR(GridReweighted):
+    """DR with smaller weights, tuned by the estimated variance plus the square of the bias."""
+
+    corrects = True
+    has_rule = True
+    limits = {0.0: "dm", math.inf: "dr"}
+    needs = ("target_probs", "model")
+
+    def risk(self, rows: Rows, delta: float) -> float:
+        return standard_error(self.contributions(rows), rows.groups) ** 2 + self.bias(rows) ** 2
+
+    def bias(self, rows: Rows) -> float:
+        """Return an estimate of the bias, or a bound on it."""
+        return self.value(rows) - DR().value(rows)
 
 
 @dataclass(frozen=True)
@@ -107,3 +126,22 @@ def excess_sums(target: Floats, logging: Floats, values: Floats, caps: Floats, p
 def caps_below(weights: Floats, caps: Floats) -> Ints:
     """Return how many of the ascending caps lie below each weight, 0 for weights that are no number."""
     return np.where(np.isnan(weights), 0, np.searchsorted(caps, weights))
+
+
+def solve_parameter(weights: Floats, delta: float) -> float:
+    """Return the parameter of `IPSLambda` that solves its equation, or 1 if the left side is too small even there.
+
+    Everything is taken as logarithms, since weights to the power s may overflow and the solution may be tiny.
+    """
+    from scipy.optimize import brentq
+
+    power = len(weights) ** 0.25
+    logs = power * np.log(np.maximum(weights, np.finfo(float).tiny))
+    right = np.log(2 * np.log(1 / delta) / (3 * len(weights)))
+
+    def excess(log_mix: float) -> float:
+        mixed = np.logaddexp(np.log1p(-np.exp(log_mix)) + logs, log_mix) * (2 / power)
+        return float(2 * log_mix + np.logaddexp.reduce(mixed) - np.log(len(weights)) - right)
+
+    largest = -1e-12
+    return float(np.exp(brentq(excess, -700.0, largest, xtol=1e-14))) if excess(largest) > 0 else 1.0

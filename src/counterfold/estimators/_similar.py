@@ -22,7 +22,7 @@ def pooled_weights(rows: Rows, spread: Floats) -> Floats:
     return row_sums(rows.target_probs, near) / row_sums(rows.logging_probs, near)
 
 
-def same(codes: Ints) -> Floats:
+def match_codes(codes: Ints) -> Floats:
     """Return 1 for pairs of actions with the same code and 0 for others (A x A)."""
     return np.asarray(codes[:, None] == codes, dtype=np.float64)
 
@@ -59,7 +59,7 @@ class Clustered(Reweighted):
         """Return what each action is like (A x any)."""
 
     def reweigh(self, rows: Rows) -> Floats:
-        return pooled_weights(rows, same(clusters(self.points(rows), self.clusters)))
+        return pooled_weights(rows, match_codes(clusters(self.points(rows), self.clusters)))
 
     @classmethod
     def grid(cls, rows: Rows) -> list[float]:

@@ -11,7 +11,6 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
-from counterfold.estimates import standard_error
 from counterfold.log import Kind
 from counterfold.partition import Partition
 from counterfold.rows import Need, Rows
@@ -149,8 +148,3 @@ def weight_grid(rows: Rows, size: int = 30) -> list[float]:
 def space_geometrically(low: float, high: float, size: int = 30) -> list[float]:
     """Return geometric steps from `low` to `high`, without repetitions."""
     return sorted(set(np.geomspace(low, high, size).tolist()))
-
-
-def bounded_risk(estimator: Estimator, rows: Rows, bias: float) -> float:
-    """Return the estimated variance of an estimate plus the square of a bound on its bias."""
-    return standard_error(estimator.contributions(rows), rows.groups) ** 2 + bias**2

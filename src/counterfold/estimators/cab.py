@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -17,7 +16,6 @@ SEVERAL = 6
 """From how many caps on it pays to look at each weight once."""
 
 
-@dataclass(frozen=True)
 class CAB(CappedWeights):
     r"""IPS up to `max_weight`, and the reward model for what each action's weight exceeds it by.
 

@@ -1,19 +1,17 @@
 """Doubly robust with optimistic shrinkage."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.estimators._reweighted import GridReweighted
-from counterfold.estimators.base import bounded_risk, space_geometrically, weight_grid
-from counterfold.estimators.dr import DR
+from counterfold.estimators._reweighted import ShrunkDR
+from counterfold.estimators.base import space_geometrically, weight_grid
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class DRos(GridReweighted):
+class DRos(ShrunkDR):
     r"""Doubly robust with weights shrunk smoothly, large ones towards 0.
 
     $$v_i = \hat q_i^\pi + \frac{\lambda\, w_i}{w_i^2 + \lambda}\,(r_i - \hat q_i)$$
@@ -29,18 +27,11 @@ class DRos(GridReweighted):
     """
 
     shrinkage: float = 100.0
-    corrects = True
-    has_rule = True
-    limits = {0.0: "dm", math.inf: "dr"}
-    needs = ("target_probs", "model")
 
     @staticmethod
     def transform(rows: Rows, parameter: float | Floats) -> Floats:
         with np.errstate(over="ignore"):
             return np.asarray(rows.weights / (rows.weights**2 / np.maximum(parameter, np.finfo(float).tiny) + 1))
-
-    def risk(self, rows: Rows, delta: float) -> float:
-        return bounded_risk(self, rows, self.value(rows) - DR().value(rows))
 
     @classmethod
     def grid(cls, rows: Rows) -> list[float]:

@@ -7,8 +7,7 @@ from typing import Self
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.estimators._reweighted import GridReweighted
-from counterfold.estimators._subgaussian import solve_parameter
+from counterfold.estimators._reweighted import GridReweighted, solve_parameter
 from counterfold.rows import Rows
 
 

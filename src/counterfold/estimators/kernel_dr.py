@@ -1,19 +1,16 @@
 """Doubly robust for doses."""
 
 import math
-from dataclasses import dataclass
 
 from counterfold.estimators._reweighted import Smoothed
 
 
-@dataclass(frozen=True)
 class KernelDR(Smoothed):
     r"""Doubly robust for doses: the reward model, corrected by what it got wrong at doses near the target's.
 
     $$v_i = \hat q(x_i, t_i) + \frac{K_h(t_i - d_i)}{f_0(d_i \mid x_i)}\, \bigl(r_i - \hat q(x_i, d_i)\bigr)$$
 
-    The kernel is that of `KernelIPS`, and so is the estimate with a model of zeros. If the model is right, `bandwidth`
-    causes no bias.
+    The kernel is that of `KernelIPS`, as is the estimate with a model of zeros. A right model has no bias.
 
     Kallus, Zhou (2018), "Policy evaluation and optimization with continuous treatments".
 

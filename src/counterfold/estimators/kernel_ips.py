@@ -1,12 +1,10 @@
 """IPS for doses: those near the target's stand for it."""
 
 import math
-from dataclasses import dataclass
 
 from counterfold.estimators._reweighted import Smoothed
 
 
-@dataclass(frozen=True)
 class KernelIPS(Smoothed):
     r"""IPS for doses: rewards of logged doses within `bandwidth` of the target's, the nearer the more.
 

@@ -1,14 +1,11 @@
 """IPS on features of actions that the reward model learnt."""
 
-from dataclasses import dataclass
-
 from counterfold.arrays import Floats
 from counterfold.estimators._similar import Clustered
 from counterfold.estimators.base import MANY
 from counterfold.rows import Rows
 
 
-@dataclass(frozen=True)
 class LearnedMIPS(Clustered):
     r"""IPS on clusters of actions that the reward model finds alike, when no features of the actions are given.
 

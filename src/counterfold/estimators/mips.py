@@ -8,7 +8,7 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.estimators._reweighted import Reweighted
-from counterfold.estimators._similar import pooled_weights, same
+from counterfold.estimators._similar import match_codes, pooled_weights
 from counterfold.rows import Rows
 
 
@@ -40,7 +40,7 @@ class MIPS(Reweighted):
         if used.shape[1] == 0:
             return np.ones(len(rows))
         codes = np.unique(used, axis=0, return_inverse=True)[1].reshape(-1)
-        return pooled_weights(rows, same(codes))
+        return pooled_weights(rows, match_codes(codes))
 
     @classmethod
     def grid(cls, rows: Rows) -> list[float]:

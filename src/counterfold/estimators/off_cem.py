@@ -1,14 +1,11 @@
 """The reward model, corrected cluster by cluster of actions."""
 
-from dataclasses import dataclass
-
 from counterfold.arrays import Floats
 from counterfold.estimators._similar import Clustered
 from counterfold.estimators.base import MANY
 from counterfold.rows import Rows
 
 
-@dataclass(frozen=True)
 class OffCEM(Clustered):
     r"""Doubly robust with weights of clusters: they correct what a cluster has in common, the model does the rest.
 

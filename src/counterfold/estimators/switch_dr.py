@@ -7,13 +7,12 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
-from counterfold.estimators._reweighted import GridReweighted
-from counterfold.estimators.base import bounded_risk
+from counterfold.estimators._reweighted import ShrunkDR
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class SwitchDR(GridReweighted):
+class SwitchDR(ShrunkDR):
     r"""Doubly robust where the weight is at most `threshold`, the reward model alone elsewhere.
 
     $$v_i = \hat q_i^\pi + 1[w_i \le \tau]\, w_i\, (r_i - \hat q_i)$$
@@ -33,20 +32,15 @@ class SwitchDR(GridReweighted):
     """
 
     threshold: float = 10.0
-    corrects = True
-    has_rule = True
-    limits = {0.0: "dm", math.inf: "dr"}
-    needs = ("target_probs", "model")
 
     @staticmethod
     def transform(rows: Rows, parameter: float | Floats) -> Floats:
         return np.multiply(rows.weights, rows.weights <= parameter)
 
-    def risk(self, rows: Rows, delta: float) -> float:
-        reason = rows.explain_lack(["logging_probs"])
-        if reason:
+    def bias(self, rows: Rows) -> float:
+        if reason := rows.explain_lack(["logging_probs"]):
             raise ParameterError(f"the tuning rule of SwitchDR {reason}.")
         switched = rows.target_probs > self.threshold * rows.logging_probs if self.threshold < math.inf else False
         share = np.where(switched, rows.target_probs, 0.0).sum(axis=1).mean()
         largest = max(rows.rewards.max(), 0.0) - min(rows.rewards.min(), 0.0)
-        return bounded_risk(self, rows, float(share * largest))
+        return float(share * largest)

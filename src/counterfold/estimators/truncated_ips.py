@@ -1,14 +1,12 @@
 """IPS with weights cut off."""
 
 import math
-from dataclasses import dataclass
 
 from counterfold.estimators._reweighted import CappedWeights
 from counterfold.estimators.base import weight_grid
 from counterfold.rows import Rows
 
 
-@dataclass(frozen=True)
 class TruncatedIPS(CappedWeights):
     r"""IPS with no weight above `max_weight`.
 

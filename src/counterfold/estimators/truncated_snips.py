@@ -1,13 +1,11 @@
 """Self-normalised IPS with weights cut off."""
 
 import math
-from dataclasses import dataclass
 
 from counterfold.estimators._ratio import CappedRatio
 from counterfold.estimators.snips import SNIPS
 
 
-@dataclass(frozen=True)
 class TruncatedSNIPS(CappedRatio):
     r"""SNIPS with no weight above `max_weight`.
 

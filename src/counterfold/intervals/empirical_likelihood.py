@@ -30,9 +30,9 @@ class EmpiricalLikelihood(Interval):
 
     Karampatziakis, Langford, Mineiro (2020), "Empirical likelihood for contextual bandits".
 
-    >>> import numpy as np
     >>> import counterfold as cf
-    >>> low, high = cf.Estimate("IPS", np.array([0.0, 0.0, 1.0, 4.0])).interval(0.9, cf.EmpiricalLikelihood())
+    >>> ips = cf.Estimate("IPS", cf.IPS().contributions(cf.example_rows()))
+    >>> low, high = ips.interval(0.9, cf.EmpiricalLikelihood())
     >>> round(low, 3), round(high, 3)
     (0.049, 3.631)
     """
@@ -50,11 +50,8 @@ class EmpiricalLikelihood(Interval):
             return min(log_ratio(np.vstack([deviations - mean, known]), enough)[0], enough + 1) - enough
 
         reach = np.sqrt((enough - least) / len(units))
-        ends = [
-            _end(surplus, start, step, limit) for step, limit in ((-reach, deviations.min()), (reach, deviations.max()))
-        ]
-        low, high = (units.value + scale * end for end in ends)
-        return Bounds(float(low), float(high))
+        low, high = _end(surplus, start, -reach, deviations.min()), _end(surplus, start, reach, deviations.max())
+        return Bounds(float(units.value + scale * low), float(units.value + scale * high))
 
 
 def _knowledge(excess: Floats) -> tuple[Floats, float, Floats]:

@@ -20,9 +20,8 @@ class StudentT(Interval):
 
     Student (1908), "The probable error of a mean".
 
-    >>> import numpy as np
     >>> import counterfold as cf
-    >>> low, high = cf.Estimate("IPS", np.array([0.0, 0.0, 1.0, 4.0])).interval(0.9, cf.StudentT())
+    >>> low, high = cf.Estimate("IPS", cf.IPS().contributions(cf.example_rows())).interval(0.9, cf.StudentT())
     >>> round(low, 3), round(high, 3)
     (-3.094, 5.594)
     """

@@ -1,6 +1,7 @@
 """Reward models of logs that are never in memory as a whole."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from math import lcm
 
 import numpy as np
@@ -70,12 +71,13 @@ class ModelStream:
     folds: int
     scaling: Scaling
     n_actions: int
-    cells: int = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def cells(self) -> int:
+        """Return how many cells there are."""
         numbers, folds = self.n_actions * (len(self.scaling.centre) + 2) ** 2, lcm(self.folds, FOLDS)
         wanted = min(CELLS, SYSTEMS // self.n_actions, NUMBERS // numbers)
-        object.__setattr__(self, "cells", folds * max(1, round(wanted / folds)))
+        return folds * max(1, round(wanted / folds))
 
     def sums(self, examples: Examples) -> ModelSums:
         """Return the sums of some rows."""
@@ -111,10 +113,7 @@ class ModelStream:
         return Streamed(outside, without) if self.folds > 1 else Streamed((solve_cells(cells >= 0),), without, outside)
 
     def _scale(self, sums: ModelSums, some: Floats, kept: Bools) -> tuple[Floats, Scaling]:
-        """Return moments of some cells as if all columns had been scaled by what all rows of these cells are like.
-
-        Their sum of counts is made the effective number of rows.
-        """
+        """Return moments of some cells, scaled by what their rows are like, with the effective number of rows."""
         effective = sums.moments[kept, :, 0, 0].sum() / (sums.squares[kept].sum() or 1.0)
         return rescale_moments(effective * some, self.scaling, sums.columns[kept].sum(axis=0))
 

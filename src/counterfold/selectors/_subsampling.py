@@ -50,10 +50,7 @@ class Training(NamedTuple):
 
 
 class TrainingRows(NamedTuple, Generic[Array]):
-    """Standardised context (n x d), logged actions, weights and logging probabilities (n x A) of rows to learn from.
-
-    A minibatch has one more axis in front: the replicate.
-    """
+    """Standardised context (n x d), actions, weights, logging probabilities (n x A); minibatches have replicates first."""
 
     context: Array
     actions: Array

@@ -199,8 +199,7 @@ def choose_validator(validator: Estimator | None, rows: Rows) -> Estimator:
         return KernelIPS(bandwidth) if KernelDR.find_obstacle(rows) else KernelDR(bandwidth)
     if validator is None:
         return IPS() if DR.find_obstacle(rows) else DR()
-    reason = validator.find_obstacle(rows)
-    if reason:
+    if reason := validator.find_obstacle(rows):
         raise ParameterError(f"the validator {validator.name} {reason}.")
     return validator
 

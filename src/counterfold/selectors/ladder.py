@@ -10,6 +10,7 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats, ratio
 from counterfold.errors import ParameterError
+from counterfold.estimators._ratio import CappedRatio
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.sndr import SNDR
 from counterfold.estimators.snips import SNIPS
@@ -20,7 +21,7 @@ from counterfold.rows import Rows
 from counterfold.selectors.base import ROUNDING, Candidates, Selection, Selector, choose_lowest
 from counterfold.sums import Sums, sum_buckets
 
-Rungs = tuple[TruncatedSNIPS | TruncatedSNDR, ...]
+Rungs = tuple[CappedRatio, ...]
 
 PLAIN: dict[Estimator, Estimator] = {TruncatedSNIPS(math.inf): SNIPS(), TruncatedSNDR(math.inf): SNDR()}
 """What the rungs without a cap are otherwise known as."""
@@ -30,23 +31,20 @@ PLAIN: dict[Estimator, Estimator] = {TruncatedSNIPS(math.inf): SNIPS(), Truncate
 class Ladder(Selector):
     r"""Climb from heavily capped weights to the full ones, and shorten every step by how noisy it is.
 
-    The rungs $V_0, \dots, V_L$ of a ladder are self-normalised estimates whose caps leave more and more of the weight,
-    up to all of it: $V_0$ hardly varies but is biased, $V_L$ is hardly biased but varies.
-
     $$\hat V = V_0 + \sum_{l=1}^{L} g_l\, (V_l - V_{l-1}), \qquad
       g_l = \min_{k \le l} \frac{\tau_k^2}{\tau_k^2 + s_k^2}, \qquad
       \tau_l = c\, \hat\sigma \Bigl(1 - \frac{\kappa_{l-1}}{\kappa_l}\Bigr)$$
 
-    $s_l$ is the standard error of a step by the jackknife, $\kappa_l$ the weight that a rung leaves, $\hat\sigma$ the
-    largest standard deviation of rewards under the weights of any rung. A step replaces the share
-    $1 - \kappa_{l-1} / \kappa_l$ of what an estimate is a mean of, so $\tau_l$ is how long it may be before anything is
-    known; `boldness` is c. One ladder has the rungs `TruncatedSNIPS`, one `TruncatedSNDR`; the answer is between the
-    mean of both and their mixture with the least estimated error, half-way. Nothing is random here.
+    The rungs $V_0, \dots, V_L$ of a ladder are self-normalised estimates whose caps leave more and more of the weight,
+    $\kappa_l$, up to all of it. $s_l$ is the standard error of a step by the jackknife, $\tau_l$ how long it may be
+    before anything is known, $\hat\sigma$ the largest standard deviation of rewards under the weights of any rung, and
+    `boldness` is c. One ladder has the rungs `TruncatedSNIPS`, one `TruncatedSNDR`; the answer is half-way between the
+    mean of both and their mixture with the least estimated error. Nothing is random here. docs/ladder.md tells why.
 
     A candidate's score is its squared distance from that answer, plus the variances of the distance and of itself. If
     all rungs are candidates, as in the default set, the answer is the mixture itself; else it is the best candidate.
 
-    Ours, from the ideas of Ionides (2008), "Truncated importance sampling"; James, Stein (1961), "Estimation with
+    Ours; its parts are from Ionides (2008), "Truncated importance sampling"; James, Stein (1961), "Estimation with
     quadratic loss".
 
     >>> import numpy as np
@@ -67,10 +65,8 @@ class Ladder(Selector):
         checks.inside(0, 1e60, boldness=self.boldness)
 
     def resolve(self, rows: Rows) -> Self:
-        ladders: list[Rungs] = [(*TruncatedSNIPS.candidates(rows), TruncatedSNIPS(math.inf))]
-        if not TruncatedSNDR.find_obstacle(rows):
-            ladders.append((*TruncatedSNDR.candidates(rows), TruncatedSNDR(math.inf)))
-        return replace(self, ladders=tuple(ladders))
+        kinds = [kind for kind in (TruncatedSNIPS, TruncatedSNDR) if not kind.find_obstacle(rows)]
+        return replace(self, ladders=tuple((*kind.candidates(rows), kind(math.inf)) for kind in kinds))
 
     @property
     def witnesses(self) -> Sequence[Estimator]:
@@ -116,7 +112,7 @@ class Ladder(Selector):
 
     def climb(self, sums: Sums, ladder: Rungs) -> tuple[Floats, float]:
         """Return the share of each rung of one ladder, and the variance of what may be left of the bias."""
-        weighted, weight, square = np.stack([one.outcome_sums(sums.of_estimator(one)) for one in ladder], axis=1)
+        weighted, weight, square = np.stack([sums.of_estimator(one)[-3:] for one in ladder], axis=1)
         left, spread = weight.sum(axis=1), measure_variance(weighted, weight, square).max()
         reach = np.square(self.boldness * (1 - left[:-1] / np.maximum(left[1:], np.finfo(float).tiny))) * spread
         steps = np.square(np.diff(sums.jackknife(ladder)[1], axis=0)).sum(axis=1)

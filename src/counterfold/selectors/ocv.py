@@ -26,13 +26,11 @@ class OCV(CrossValidated):
 
     Each candidate has its own split ratio, $|\hat D_k| / |\tilde D_k| = \hat\sigma^2 / \tilde\sigma^2$, from the
     variances of its and the validator's estimates; `split_ratio=0.8` gives all candidates 80 % of the rows instead.
+    `rule` adds to the mean loss a standard error, a standard deviation (formula of Algorithm 1) or nothing ("mean").
     The validator is DR by default, and IPS where DR does not apply.
 
-    `rule` adds to the mean loss a standard error, a standard deviation (formula of Algorithm 1) or nothing ("mean").
-
-    `ratio_step` rounds the logarithm of the variance ratio to a multiple of itself: candidates with the same ratio then
-    share splits, refits and the validator, which is what makes large candidate sets fast. The ratio is a noisy estimate
-    anyway, and a step of 0.5 changes it by 28 % at most. 0 switches rounding off.
+    `ratio_step` rounds the logarithm of the noisy ratio to a multiple of itself: candidates with the same ratio share
+    splits, refits and validator, which makes large sets fast. 0.5 changes it by 28 % at most, 0 rounds nothing.
 
     `refit=False` fits the reward model once, on all rows, instead of on both parts of every split: splits are then made
     of buckets of rows, and a thousand of them cost hardly more than ten.

@@ -96,8 +96,6 @@ def minimise_error(errors: Floats) -> Floats:
 
     scale = np.sqrt(np.square(errors).mean()) or 1.0
     rows = np.vstack([errors / scale / np.sqrt(len(errors)), np.ones(errors.shape[1])])
-    right = np.zeros(len(rows))
-    right[-1] = 1.0
-    found = nnls(rows, right)[0]
+    found = nnls(rows, np.append(np.zeros(len(errors)), 1.0))[0]
     found[found < NEGLIGIBLE * found.sum()] = 0.0
     return np.asarray(found / found.sum())

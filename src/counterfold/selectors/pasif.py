@@ -44,9 +44,8 @@ class PASIF(Selector):
       + 1000\, (\bar p - \text{ratio})^2 \, 1[|\bar p - \text{ratio}| > \text{tolerance}]$$
 
     with Adam (`rate`, `batch`) for at most `epochs`, until `patience` of them brought nothing. As in the
-    cross-validation paper it has two hidden layers of 100 neurons, batch normalisation and 20 % dropout. It answers for
-    all actions at once, and all replicates are trained together. The same seed gives the same answer on the same kind
-    of `device`; "auto" is a GPU where there is one. It needs the extra `torch`.
+    cross-validation paper it has two hidden layers of 100 neurons, batch normalisation and 20 % dropout. The same seed
+    gives the same answer on the same kind of `device`; "auto" is a GPU if there is one. It needs the extra `torch`.
 
     Udagawa, Kiyohara, Narita, Saito, Tateno (2023), "Policy-adaptive estimator selection for off-policy evaluation".
 

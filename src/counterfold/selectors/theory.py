@@ -41,9 +41,8 @@ class Theory(Selector):
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         kinds = sorted({type(candidate).__name__ for candidate in candidates})
         if len(kinds) > 1:
-            raise ParameterError(
-                f"Theory tunes one estimator at a time, got {len(kinds)}: {messages.list_some(kinds)}."
-            )
+            got = f"{len(kinds)}: {messages.list_some(kinds)}"
+            raise ParameterError(f"Theory tunes one estimator at a time, got {got}.")
         return np.array([candidate.risk(rows, self.delta) for candidate in candidates])
 
     def can_tune(self, kind: type[Estimator]) -> bool:
