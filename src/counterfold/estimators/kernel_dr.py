@@ -10,7 +10,7 @@ class KernelDR(Smoothed):
 
     $$v_i = \hat q(x_i, t_i) + \frac{K_h(t_i - d_i)}{f_0(d_i \mid x_i)}\, \bigl(r_i - \hat q(x_i, d_i)\bigr)$$
 
-    The kernel is that of `KernelIPS`, as is the estimate with a model of zeros. A right model has no bias.
+    The kernel is that of `KernelIPS`; with a model of zeros it is that. A right model has no bias at any `bandwidth`.
 
     Kallus, Zhou (2018), "Policy evaluation and optimization with continuous treatments".
 
