@@ -50,7 +50,7 @@ class Training(NamedTuple):
 
 
 class TrainingRows(NamedTuple, Generic[Array]):
-    """Standardised context (n x d), actions, weights, logging probabilities (n x A); in minibatches, replicates first."""
+    """Scaled context (n x d), actions, weights and logging probabilities (n x A); in minibatches, replicates first."""
 
     context: Array
     actions: Array
