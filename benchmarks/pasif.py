@@ -46,7 +46,12 @@ def logged_rows(rng, rows, actions):
     logging, target = (policy / policy.sum(axis=1, keepdims=True) for policy in (logging, target))
     taken = (logging.cumsum(axis=1) > rng.random((rows, 1))).argmax(axis=1)
     weights = (target / logging)[np.arange(rows), taken]
-    return subsampling.Logged(x, taken, weights, logging)
+    return subsampling.TrainingRows(x, taken, weights, logging)
+
+
+def settings(epochs):
+    """Return the defaults of the selector, without early stopping."""
+    return subsampling.Training(ratio=0.2, tolerance=0.02, epochs=epochs, patience=epochs, batch=1000, rate=1e-3)
 
 
 def drawn(logged, replicates):
@@ -125,7 +130,7 @@ def misfit(logged, sample, rho):
 
 def measured(train, logged, replicates, training, device):
     """Return the seconds and the mean misfit, after a short run to warm up."""
-    train(logged, replicates, subsampling.Training(epochs=3, patience=3), device)
+    train(logged, replicates, settings(epochs=3), device)
     if device == "cuda":
         torch.cuda.synchronize()
     start = time.perf_counter()
@@ -144,7 +149,7 @@ def main():
         parser.add_argument(f"--{name}", type=int, default=default, metavar="N")
     given = parser.parse_args()
     logged = logged_rows(np.random.default_rng(0), given.rows, given.actions)
-    training = subsampling.Training(epochs=given.epochs, patience=given.epochs)
+    training = settings(given.epochs)
     device = torch.cuda.get_device_name() if given.device == "cuda" else f"{len(os.sched_getaffinity(0))} cores"
     print(
         f"{given.rows} rows, {given.actions} actions, {given.replicates} replicates, {given.epochs} epochs, {device}, "

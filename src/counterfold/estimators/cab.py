@@ -1,32 +1,27 @@
 """Continuous adaptive blending."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Self
+from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 
-from counterfold import checks
 from counterfold.arrays import Floats, row_sums
-from counterfold.estimators._caps import excess_sums
-from counterfold.estimators.base import Estimator, weight_grid
+from counterfold.estimators._reweighted import CappedWeights, excess_sums
 from counterfold.estimators.truncated_ips import TruncatedIPS
 from counterfold.partition import Partition
-from counterfold.rows import Need, Rows
+from counterfold.rows import Rows
 
 SEVERAL = 6
 """From how many caps on it pays to look at each weight once."""
 
 
-@dataclass(frozen=True)
-class CAB(Estimator):
+class CAB(CappedWeights):
     r"""IPS up to `max_weight`, and the reward model for what each action's weight exceeds it by.
 
     $$v_i = \sum_a \pi(a \mid x_i)\,\bigl(1 - \min(M / w(x_i, a), 1)\bigr)\, \hat q(x_i, a) + \min(w_i, M)\, r_i$$
 
-    The sum is computed as $\sum_a \max(\pi - M \pi_0, 0)\, \hat q$, which is the same and
-    needs no division.
+    The sum is computed as $\sum_a \max(\pi - M \pi_0, 0)\, \hat q$, which is the same and needs no division.
 
     Su, Wang, Santacatterina, Joachims (2019), "CAB: Continuous adaptive blending for policy evaluation and learning".
 
@@ -35,15 +30,11 @@ class CAB(Estimator):
     array([0.16, 0.16, 1.  , 1.36])
     """
 
-    max_weight: float = 10.0
-    limits: ClassVar[Mapping[float, str]] = {0.0: "dm", math.inf: "ips"}
-    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "logging_probs", "model")
-
-    def __post_init__(self) -> None:
-        checks.at_least(0, max_weight=self.max_weight)
+    limits = {0.0: "dm", math.inf: "ips"}
+    needs = ("target_probs", "logging_probs", "model")
 
     def contributions(self, rows: Rows) -> Floats:
-        capped = np.minimum(rows.weights, self.max_weight) * rows.rewards
+        capped = self.reweigh(rows) * rows.rewards
         if self.max_weight == np.inf:
             return capped
         excess = np.maximum(rows.target_probs - self.max_weight * rows.logging_probs, 0.0)
@@ -57,7 +48,3 @@ class CAB(Estimator):
         excess = excess_sums(rows.target_probs, rows.logging_probs, rows.q, caps, partition)
         capped = TruncatedIPS.sums([TruncatedIPS(cap) for cap in caps.tolist()], rows, partition)
         return capped + excess[:, None, :]
-
-    @classmethod
-    def candidates(cls, rows: Rows) -> Sequence[Self]:
-        return [cls(cap) for cap in weight_grid(rows)]

@@ -1,19 +1,17 @@
 """IPS less what the weights alone explain."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
 
 import numpy as np
 
-from counterfold import checks
 from counterfold.arrays import Floats, ratio
 from counterfold.estimators._ratio import Ratio
+from counterfold.estimators.base import Parametric
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class ControlVariateIPS(Ratio):
+class ControlVariateIPS(Ratio, Parametric):
     r"""IPS less a multiple of the weights' excess over 1, which is 0 on average and moves with the estimate.
 
     $$v_i = w_i\, r_i - c\, \hat\beta\, (w_i - 1), \qquad
@@ -31,10 +29,9 @@ class ControlVariateIPS(Ratio):
     """
 
     strength: float = 1.0
-    limits: ClassVar[Mapping[float, str]] = {0.0: "ips"}
-
-    def __post_init__(self) -> None:
-        checks.within(0, 1, strength=self.strength)
+    largest = 1
+    tried = (1.0, 0.75, 0.5, 0.25)
+    limits = {0.0: "ips"}
 
     def terms(self, rows: Rows) -> Floats:
         weighted = rows.weights * rows.rewards
@@ -47,8 +44,3 @@ class ControlVariateIPS(Ratio):
         slope = self.strength * ratio(product - weighted * weight, spread)
         nothing = np.zeros_like(slope)
         return slope, np.stack([nothing + 1, -slope, nothing, nothing])
-
-    @classmethod
-    def candidates(cls, rows: Rows) -> Sequence[Self]:
-        del rows
-        return [cls(strength) for strength in (1.0, 0.75, 0.5, 0.25)]

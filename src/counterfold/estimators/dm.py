@@ -1,12 +1,10 @@
 """The direct method."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.arrays import Floats
 from counterfold.estimators.base import Estimator
-from counterfold.log import Kind
-from counterfold.rows import Need, Rows
+from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -24,8 +22,8 @@ class DM(Estimator):
     array([0.56, 0.44, 0.6 , 0.52])
     """
 
-    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "model")
-    kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
+    needs = ("target_probs", "model")
+    kinds = ("labels", "doses")
 
     def contributions(self, rows: Rows) -> Floats:
         return rows.q_policy

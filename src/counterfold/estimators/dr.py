@@ -1,11 +1,10 @@
 """Doubly robust."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.arrays import Floats
 from counterfold.estimators.base import Estimator
-from counterfold.rows import Need, Rows
+from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class DR(Estimator):
     array([ 0.16, -0.36,  1.  ,  2.12])
     """
 
-    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "model")
+    needs = ("target_probs", "model")
 
     def contributions(self, rows: Rows) -> Floats:
         return rows.q_policy + rows.weights * rows.residuals

@@ -1,19 +1,16 @@
 """IPS with propensities raised to a power."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
 
 import numpy as np
 
-from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators._reweighted import Reweighted
+from counterfold.estimators._reweighted import GridReweighted
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class ExponentialIPS(Reweighted):
+class ExponentialIPS(GridReweighted):
     r"""IPS with the propensity raised to `power`, which tames small propensities smoothly.
 
     $$v_i = \frac{\pi(a_i \mid x_i)}{\pi_0(a_i \mid x_i)^\alpha}\, r_i$$
@@ -26,16 +23,10 @@ class ExponentialIPS(Reweighted):
     """
 
     power: float = 0.9
-    limits: ClassVar[Mapping[float, str]] = {0.0: "rewards times the target's probability", 1.0: "ips"}
-
-    def __post_init__(self) -> None:
-        checks.within(0, 1, power=self.power)
+    largest = 1
+    tried = tuple(np.linspace(1, 0, 30).tolist())
+    limits = {0.0: "rewards times the target's probability", 1.0: "ips"}
 
     @staticmethod
-    def reweigh(rows: Rows, power: float | Floats) -> Floats:
-        return np.asarray(rows.weights * rows.propensity ** (1 - power))
-
-    @classmethod
-    def candidates(cls, rows: Rows) -> Sequence[Self]:
-        del rows
-        return [cls(float(power)) for power in np.linspace(1, 0, 30)]
+    def transform(rows: Rows, parameter: float | Floats) -> Floats:
+        return np.asarray(rows.weights * rows.propensity ** (1 - parameter))

@@ -1,25 +1,16 @@
 """Doubly robust for doses."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Self
 
-from counterfold import checks, kernels
-from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator, bandwidths
-from counterfold.log import Kind
-from counterfold.rows import Need, Rows
+from counterfold.estimators._reweighted import Smoothed
 
 
-@dataclass(frozen=True)
-class KernelDR(Estimator):
+class KernelDR(Smoothed):
     r"""Doubly robust for doses: the reward model, corrected by what it got wrong at doses near the target's.
 
     $$v_i = \hat q(x_i, t_i) + \frac{K_h(t_i - d_i)}{f_0(d_i \mid x_i)}\, \bigl(r_i - \hat q(x_i, d_i)\bigr)$$
 
-    With the kernel of `KernelIPS`; it is that with a model of zeros. Where the model is right, `bandwidth` causes no
-    bias.
+    The kernel is that of `KernelIPS`; with a model of zeros it is that. A right model has no bias at any `bandwidth`.
 
     Kallus, Zhou (2018), "Policy evaluation and optimization with continuous treatments".
 
@@ -28,18 +19,6 @@ class KernelDR(Estimator):
     array([-0.1  ,  1.275,  1.2  , -0.075])
     """
 
-    bandwidth: float = 1.0
-    limits: ClassVar[Mapping[float, str]] = {math.inf: "dm"}
-    kinds: ClassVar[tuple[Kind, ...]] = ("doses",)
-    needs: ClassVar[tuple[Need, ...]] = ("model",)
-
-    def __post_init__(self) -> None:
-        checks.positive(bandwidth=self.bandwidth)
-
-    def contributions(self, rows: Rows) -> Floats:
-        weights = kernels.smooth_density(rows.dose, rows.target_doses, self.bandwidth) / rows.propensity
-        return rows.q_policy + weights * rows.residuals
-
-    @classmethod
-    def candidates(cls, rows: Rows) -> Sequence[Self]:
-        return [cls(width) for width in bandwidths(rows)]
+    limits = {math.inf: "dm"}
+    corrects = True
+    needs = ("model",)

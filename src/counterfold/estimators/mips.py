@@ -1,21 +1,19 @@
 """IPS on features of actions."""
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
 
 import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators._similar import pooled_weights, same
-from counterfold.estimators.base import Estimator
-from counterfold.rows import Need, Rows
+from counterfold.estimators._reweighted import Reweighted
+from counterfold.estimators._similar import match_codes, pooled_weights
+from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class MIPS(Estimator):
+class MIPS(Reweighted):
     r"""IPS on what actions are like instead of which they are: actions with the same features count as one.
 
     $$v_i = \frac{\sum_a \pi(a \mid x_i)\, 1[e_a = e_{a_i}]}{\sum_a \pi_0(a \mid x_i)\, 1[e_a = e_{a_i}]}\, r_i$$
@@ -31,19 +29,19 @@ class MIPS(Estimator):
     """
 
     dimensions: float = math.inf
-    limits: ClassVar[Mapping[float, str]] = {0: "the mean reward"}
-    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "logging_probs", "action_features")
+    limits = {0: "the mean reward"}
+    needs = ("target_probs", "logging_probs", "action_features")
 
     def __post_init__(self) -> None:
         checks.whole_or_infinite(0, dimensions=self.dimensions)
 
-    def contributions(self, rows: Rows) -> Floats:
+    def reweigh(self, rows: Rows) -> Floats:
         used = rows.action_features[:, : int(min(self.dimensions, rows.action_features.shape[1]))]
         if used.shape[1] == 0:
-            return rows.rewards
+            return np.ones(len(rows))
         codes = np.unique(used, axis=0, return_inverse=True)[1].reshape(-1)
-        return pooled_weights(rows, same(codes)) * rows.rewards
+        return pooled_weights(rows, match_codes(codes))
 
     @classmethod
-    def candidates(cls, rows: Rows) -> Sequence[Self]:
-        return [cls(number) for number in range(rows.action_features.shape[1], 0, -1)]
+    def grid(cls, rows: Rows) -> list[float]:
+        return [*range(rows.action_features.shape[1], 0, -1)]

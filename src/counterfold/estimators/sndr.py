@@ -1,13 +1,12 @@
 """Self-normalised doubly robust."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from counterfold.arrays import Floats, ratio
 from counterfold.estimators._ratio import Ratio
-from counterfold.rows import Need, Rows
+from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class SNDR(Ratio):
     array([0.425, 0.006, 0.863, 1.252])
     """
 
-    needs: ClassVar[tuple[Need, ...]] = ("target_probs", "model")
+    needs = ("target_probs", "model")
 
     def terms(self, rows: Rows) -> Floats:
         return np.stack([rows.q_policy, rows.weights * rows.residuals, rows.weights])

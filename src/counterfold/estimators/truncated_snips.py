@@ -1,20 +1,12 @@
 """Self-normalised IPS with weights cut off."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
-import numpy as np
-
-from counterfold.arrays import Floats
-from counterfold.estimators._ratio import Capped
+from counterfold.estimators._ratio import CappedRatio
 from counterfold.estimators.snips import SNIPS
-from counterfold.rows import Rows
 
 
-@dataclass(frozen=True)
-class TruncatedSNIPS(Capped):
+class TruncatedSNIPS(CappedRatio):
     r"""SNIPS with no weight above `max_weight`.
 
     $$V = \frac{\sum_i \min(w_i, M)\, r_i}{\sum_i \min(w_i, M)}$$
@@ -30,16 +22,5 @@ class TruncatedSNIPS(Capped):
     0.5714
     """
 
-    max_weight: float = 10.0
-    limits: ClassVar[Mapping[float, str]] = {0.0: "0", math.inf: "snips"}
-
-    def outcomes(self, rows: Rows) -> Floats:
-        return rows.rewards
-
-    def levels(self, rows: Rows) -> Sequence[Floats]:
-        del rows
-        return []
-
-    def linearise(self, means: Floats) -> tuple[Floats, Floats]:
-        constant, factors = SNIPS().linearise(means)
-        return constant, np.stack([*factors, np.zeros_like(constant)])
+    limits = {0.0: "0", math.inf: "snips"}
+    uncapped = SNIPS()

@@ -103,7 +103,7 @@ class Assembly:
         winner = selection.answer(candidates)
         name = list(choice.estimators)[selection.chosen] if winner in candidates else winner.name
         estimate = self.include_noise(evidence.estimate(name, winner), winner, selection)
-        examined = Answer(estimate, winner, choice.selector.trusted)
+        examined = Answer(estimate, winner, choice.selector.validator)
         return Evaluation(
             estimate=add_weights(estimate, evidence),
             level=question.level,

@@ -8,9 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from counterfold import checks
 from counterfold.arrays import Floats, Ints
 
 ROUNDING = 1e-12
+
+TOLERANCE = 1e-9
+"""By how much of the range a contribution may leave it: linearised ones have rounding errors."""
 
 
 class Bounds(NamedTuple):
@@ -48,7 +52,9 @@ class Units:
         value = np.average(contributions, weights=counts)
         lines = counts * np.vstack([np.ones(len(contributions)), contributions - value, excess])
         if groups is not None:
-            order = _by_first_row(groups)
+            first = np.full(int(groups.max()) + 1, len(groups))
+            first[groups[::-1]] = np.arange(len(groups))[::-1]  # of several rows, the last one written stays: the first
+            order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(groups))]
             lines = np.stack([np.bincount(groups, weights=line)[order] for line in lines])
         lines /= lines[0].mean()
         return cls(value + lines[1], lines[2:], float(lines[0].max()))
@@ -97,6 +103,30 @@ class Interval(ABC):
         return Bounds(value - below, value + above)
 
 
+@dataclass(frozen=True)
+class Bounded(Interval):
+    """An interval for contributions that are known to lie between `low` and `high`."""
+
+    low: float | None = None
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        given = {name: end for name, end in {"low": self.low, "high": self.high}.items() if end is not None}
+        checks.parameter("a finite number", np.isfinite, given)
+        if self.low is not None and self.high is not None:
+            checks.above(self.low, high=self.high)
+
+    def span(self, units: Units) -> tuple[float, float]:
+        """Return between what the units lie: as far out as the largest of them can be, or as they are observed."""
+        least, most, value = float(units.values.min()), float(units.values.max()), units.value
+        low = least if self.low is None else value - units.largest * (value - self.low)
+        high = most if self.high is None else value + units.largest * (self.high - value)
+        slack = TOLERANCE * (high - low)
+        good = (units.values >= low - slack) & (units.values <= high + slack)
+        checks.WHOLE.every("contributions", units.values, good, f"in [{low:g}, {high:g}]")
+        return low, high
+
+
 def normal_quantile(level: float) -> float:
     """Return how many standard errors to both sides hold a normal variable with probability `level`."""
     return NormalDist().inv_cdf((1 + level) / 2)
@@ -107,9 +137,3 @@ def student_quantile(level: float, freedom: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, (1 + level) / 2))
-
-
-def _by_first_row(groups: Ints) -> Ints:
-    first = np.full(int(groups.max()) + 1, len(groups))
-    first[groups[::-1]] = np.arange(len(groups))[::-1]  # of several rows, the last one written stays: the first
-    return np.argsort(first, kind="stable")[: np.count_nonzero(first < len(groups))]

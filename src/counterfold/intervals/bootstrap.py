@@ -27,9 +27,8 @@ class Bootstrap(Interval):
 
     Efron (1987), "Better bootstrap confidence intervals".
 
-    >>> import numpy as np
     >>> import counterfold as cf
-    >>> low, high = cf.Estimate("IPS", np.array([0.0, 0.0, 1.0, 4.0])).interval(0.9, cf.Bootstrap())
+    >>> low, high = cf.Estimate("IPS", cf.IPS().contributions(cf.example_rows())).interval(0.9, cf.Bootstrap())
     >>> 0 <= low < 1.25 < high <= 4
     True
     """
@@ -53,8 +52,7 @@ class Bootstrap(Interval):
         moved = bias + np.array([-1, 1]) * normal_quantile(level)
         room = 1 - skewness * moved
         shares = ndtr(np.where(room > 0, bias + moved / np.maximum(room, 1e-9), np.copysign(np.inf, moved)))
-        low, high = (units.value + units.stderr * np.quantile(means, shares)).tolist()
-        return Bounds(low, high)
+        return Bounds(*(units.value + units.stderr * np.quantile(means, shares)).tolist())
 
     def _means(self, deviations: Floats) -> Floats:
         """Return the means of all samples; those of buckets stand for those of rows."""

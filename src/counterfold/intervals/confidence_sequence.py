@@ -1,18 +1,12 @@
 """An interval that holds after every row at once."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.intervals._bounded import Bounded
-from counterfold.intervals.base import Bounds, Units
-
-LARGEST_STAKE = 0.5
+from counterfold.intervals.base import Bounded, Bounds, Units
 
 
-@dataclass(frozen=True)
 class ConfidenceSequence(Bounded):
     r"""Covers after every row at once, so that a growing log may be watched, and stopped, at any time.
 
@@ -36,8 +30,7 @@ class ConfidenceSequence(Bounded):
     """
 
     def bounds(self, units: Units, level: float) -> Bounds:
-        low, high = self._path(units, level)[-1].tolist()
-        return Bounds(low, high)
+        return Bounds(*self._path(units, level)[-1].tolist())
 
     def path(self, contributions: Floats, level: float = 0.95) -> Floats:
         """Return the ends (n x 2) after each of the contributions, which come in the order of time."""
@@ -53,7 +46,7 @@ class ConfidenceSequence(Bounded):
         variances = (0.25 + np.square(scaled - means).cumsum()) / (steps + 1)
         mean_before, variance_before = np.append(0.5, means[:-1]), np.append(0.25, variances[:-1])
         chance = np.log(2 / (1 - level))
-        stakes = np.minimum(np.sqrt(2 * chance / (variance_before * steps * np.log1p(steps))), LARGEST_STAKE)
+        stakes = np.minimum(np.sqrt(2 * chance / (variance_before * steps * np.log1p(steps))), 0.5)
         noise = (np.square(scaled - mean_before) * (-np.log1p(-stakes) - stakes)).cumsum()
         total = stakes.cumsum()
         centre, reach = (stakes * scaled).cumsum() / total, (chance + noise) / total

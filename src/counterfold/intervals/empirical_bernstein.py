@@ -1,14 +1,10 @@
 """An interval that holds at any number of rows."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from counterfold.intervals._bounded import Bounded
-from counterfold.intervals.base import Bounds, Units
+from counterfold.intervals.base import Bounded, Bounds, Units
 
 
-@dataclass(frozen=True)
 class EmpiricalBernstein(Bounded):
     r"""Never covers less often than it says, at any number of rows, for contributions between `low` and `high`.
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.intervals._dual import log_ratio
 from counterfold.intervals.base import Bounds, Interval, Units, student_quantile
 
 SURPRISING = 0.001
 """How improbable the weights' mean may be before it is no longer taken to be 1."""
+
+STEPS, HALVINGS = 80, 40
+PRECISION = 1e-11
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,9 @@ class EmpiricalLikelihood(Interval):
 
     Karampatziakis, Langford, Mineiro (2020), "Empirical likelihood for contextual bandits".
 
-    >>> import numpy as np
     >>> import counterfold as cf
-    >>> low, high = cf.Estimate("IPS", np.array([0.0, 0.0, 1.0, 4.0])).interval(0.9, cf.EmpiricalLikelihood())
+    >>> ips = cf.Estimate("IPS", cf.IPS().contributions(cf.example_rows()))
+    >>> low, high = ips.interval(0.9, cf.EmpiricalLikelihood())
     >>> round(low, 3), round(high, 3)
     (0.049, 3.631)
     """
@@ -48,11 +50,8 @@ class EmpiricalLikelihood(Interval):
             return min(log_ratio(np.vstack([deviations - mean, known]), enough)[0], enough + 1) - enough
 
         reach = np.sqrt((enough - least) / len(units))
-        ends = [
-            _end(surplus, start, step, limit) for step, limit in ((-reach, deviations.min()), (reach, deviations.max()))
-        ]
-        low, high = (units.value + scale * end for end in ends)
-        return Bounds(float(low), float(high))
+        low, high = _end(surplus, start, -reach, deviations.min()), _end(surplus, start, reach, deviations.max())
+        return Bounds(float(units.value + scale * low), float(units.value + scale * high))
 
 
 def _knowledge(excess: Floats) -> tuple[Floats, float, Floats]:
@@ -79,3 +78,43 @@ def _end(surplus: Callable[[float], float], start: float, step: float, limit: fl
         if surplus(outside) <= 0 or inside == outside:
             return outside
     return float(brentq(surplus, inside, outside, xtol=1e-9 * abs(step), rtol=1e-12))
+
+
+def log_ratio(moments: Floats, enough: float) -> tuple[float, Floats]:
+    r"""Return $2 \max_\lambda \sum_i \ln(1 + \lambda^T m_i)$ of moments (k x n) that are 0 on average, and chances.
+
+    By Newton's method as in Owen (2001), "Empirical likelihood". It stops as soon as it is `enough`, and is infinite
+    where no chances of the units make all moments 0. Below 1 / n the logarithm is continued by a parabola, so that no
+    step leaves its domain and the solution stays the same.
+    """
+    slopes = np.zeros(len(moments))
+    total, first, second = _logarithm(slopes @ moments)
+    for _ in range(STEPS):
+        gradient = moments @ first
+        step = np.linalg.lstsq((moments * second) @ moments.T, gradient)[0] if len(moments) else gradient
+        gain = gradient @ step
+        if gain < PRECISION or 2 * total >= enough:
+            return 2 * total, first / first.sum()
+        for _ in range(HALVINGS):
+            found = _logarithm((slopes + step) @ moments)
+            if found[0] > total + 1e-4 * gain:
+                break
+            step, gain = step / 2, gain / 2
+        else:  # rounding errors are larger than what is left to gain
+            return 2 * total, first / first.sum()
+        slopes, (total, first, second) = slopes + step, found
+    return np.inf, first / first.sum()
+
+
+def _logarithm(shifts: Floats) -> tuple[float, Floats, Floats]:
+    """Return the sum of the logarithms of 1 + shifts, their derivatives, and the second ones with the sign changed."""
+    count = len(shifts)
+    whole = np.maximum(1 + shifts, 1 / count)
+    first, total = 1 / whole, float(np.log1p(np.maximum(shifts, 1 / count - 1)).sum())
+    second = np.square(first)
+    left = np.flatnonzero(1 + shifts < 1 / count)
+    if len(left):
+        behind = 1 + shifts[left] - 1 / count
+        total += float((count * behind - np.square(count * behind) / 2).sum())
+        first[left] = count - count**2 * behind
+    return total, first, second

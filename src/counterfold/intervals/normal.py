@@ -15,9 +15,8 @@ class Normal(Interval):
 
     Owen (2013), "Monte Carlo theory, methods and examples".
 
-    >>> import numpy as np
     >>> import counterfold as cf
-    >>> low, high = cf.Estimate("IPS", np.array([0.0, 0.0, 1.0, 4.0])).interval(0.9, cf.Normal())
+    >>> low, high = cf.Estimate("IPS", cf.IPS().contributions(cf.example_rows())).interval(0.9, cf.Normal())
     >>> round(low, 3), round(high, 3)
     (-0.307, 2.807)
     """

@@ -15,14 +15,13 @@ class StudentT(Interval):
 
     The fraction is the effective number of squares in the variance: a third of the rows for normal contributions, 1
     where one row has all of it. Where tails are heavy, the largest deviations are mostly those that did not happen, and
-    it is too large; so it is divided by `doubt` c, whose default was chosen on the development part of the benchmark of
+    it is too large; so it is divided by `doubt` c, whose default was chosen on the development logs of the benchmark of
     selection. There is at least 1 degree of freedom.
 
     Student (1908), "The probable error of a mean".
 
-    >>> import numpy as np
     >>> import counterfold as cf
-    >>> low, high = cf.Estimate("IPS", np.array([0.0, 0.0, 1.0, 4.0])).interval(0.9, cf.StudentT())
+    >>> low, high = cf.Estimate("IPS", cf.IPS().contributions(cf.example_rows())).interval(0.9, cf.StudentT())
     >>> round(low, 3), round(high, 3)
     (-3.094, 5.594)
     """

@@ -9,14 +9,12 @@ from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError, ParameterError
 from counterfold.inputs import check_matrix, count_dimensions, order_columns
 from counterfold.log import Kind, Log
-from counterfold.models._streamed import ModelStream as ModelStream
-from counterfold.models._streamed import ModelSums as ModelSums
-from counterfold.models._streamed import Streamed as Streamed
-from counterfold.models._streamed import fit_on_sample as fit_on_sample
-from counterfold.models._streamed import stream_model as stream_model
+from counterfold.models._streamed import ModelStream, ModelSums, Streamed, fit_on_sample, stream_model
 from counterfold.models.action_encoded import ActionEncoded
 from counterfold.models.base import Given, RewardModel
 from counterfold.models.per_action import PerAction
+
+__all__ = ["Column", "ModelStream", "ModelSums", "Streamed", "as_model", "fit_on_sample", "stream_model"]
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,7 @@ DEFAULTS: dict[Kind, str] = {"labels": "cross-fitted", "doses": "ridge-on-dose"}
 def as_model(value: Any, log: Log, draws: int = 1, check: Checker = WHOLE) -> RewardModel | None:
     """Return a reward model from one or its name, from a scikit-learn estimator or predictions, or None from None.
 
-    Predictions have a column for every action; or, on a log of doses, for the logged dose and each of the target's
-    `draws`.
+    Predictions have a column for every action or, on a log of doses, for the logged dose and each target's `draws`.
     """
     if value is None:
         return None

@@ -1,12 +1,25 @@
 """What linear models are solved from: sums over rows, for each action, of products of [1, x, r] with each other."""
 
 from abc import abstractmethod
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from counterfold.arrays import Floats, Ints
 from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel
+
+
+class LinearModels(NamedTuple):
+    """Intercepts and slopes (d x A) of the models of all actions, on context that was scaled."""
+
+    intercepts: Floats
+    slopes: Floats
+
+    def predict(self, scaled: Examples) -> Floats:
+        """Return the predicted reward of every action (n x A)."""
+        q: Floats = scaled.context @ self.slopes
+        q += self.intercepts
+        return q
 
 
 class Summed(TrainedModel):
@@ -18,7 +31,6 @@ class Summed(TrainedModel):
 
     def tune_on_folds(self, folds: Floats) -> Self:
         """Return the model with its settings chosen by what each of several folds says of the others' models."""
-        del folds
         return self
 
     @abstractmethod

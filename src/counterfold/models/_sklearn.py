@@ -10,19 +10,14 @@ from counterfold.arrays import Floats
 from counterfold.errors import ModelError
 
 
-def use_default(estimator: Any) -> Any:
-    """Return the estimator, or the default one if there is none."""
-    if estimator is not None:
-        return estimator
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
-    return HistGradientBoostingRegressor()
-
-
 def fit_copy(estimator: Any, features: Floats, rewards: Floats) -> Any:
     """Return a fitted copy; one without a seed gets a fixed one, so that the same log gives the same answer."""
     from sklearn.base import clone
 
+    if estimator is None:
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        estimator = HistGradientBoostingRegressor()
     copy = clone(estimator)
     seeds = [name for name in copy.get_params() if name == "random_state" or name.endswith("__random_state")]
     copy.set_params(**{name: 0 for name in seeds if copy.get_params()[name] is None})

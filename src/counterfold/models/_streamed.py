@@ -1,8 +1,8 @@
 """Reward models of logs that are never in memory as a whole."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from math import lcm
-from typing import ClassVar
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Streamed(RewardModel):
     predictors: tuple[Predictor, ...]
     without: tuple[Predictor, ...] = ()
     elsewhere: tuple[Predictor, ...] = ()
-    learns: ClassVar[bool] = False
+    learns = False
 
     def predictions(self, examples: Examples) -> Floats:
         if len(self.predictors) == 1:
@@ -71,12 +71,13 @@ class ModelStream:
     folds: int
     scaling: Scaling
     n_actions: int
-    cells: int = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def cells(self) -> int:
+        """Return how many cells there are."""
         numbers, folds = self.n_actions * (len(self.scaling.centre) + 2) ** 2, lcm(self.folds, FOLDS)
         wanted = min(CELLS, SYSTEMS // self.n_actions, NUMBERS // numbers)
-        object.__setattr__(self, "cells", folds * max(1, round(wanted / folds)))
+        return folds * max(1, round(wanted / folds))
 
     def sums(self, examples: Examples) -> ModelSums:
         """Return the sums of some rows."""
@@ -100,22 +101,19 @@ class ModelStream:
         fifths = np.stack([sums.moments[cells % FOLDS == fold].sum(axis=0) for fold in range(FOLDS)])
         model = self.model.tune_on_folds(self._scale(sums, fifths, cells >= 0)[0])
 
-        def solved(kept: Bools) -> Predictor:
+        def solve_cells(kept: Bools) -> Predictor:
             fixed = constant(sums.low[kept].min(axis=0), sums.high[kept].max(axis=0))
             some, scaling = self._scale(sums, sums.moments[kept].sum(axis=0), kept)
             return model.from_moments(some, fixed, scaling)
 
         occupied = np.flatnonzero(sums.moments[:, :, 0, 0].any(axis=1))  # small logs leave some empty
-        without = tuple(solved(cells != cell) for cell in occupied)
+        without = tuple(solve_cells(cells != cell) for cell in occupied)
         folds = self.folds if self.folds > 1 else FOLDS
-        outside = tuple(solved(cells % folds != fold) for fold in range(folds))
-        return Streamed(outside, without) if self.folds > 1 else Streamed((solved(cells >= 0),), without, outside)
+        outside = tuple(solve_cells(cells % folds != fold) for fold in range(folds))
+        return Streamed(outside, without) if self.folds > 1 else Streamed((solve_cells(cells >= 0),), without, outside)
 
     def _scale(self, sums: ModelSums, some: Floats, kept: Bools) -> tuple[Floats, Scaling]:
-        """Return moments of some cells as if all columns had been scaled by what all rows of these cells are like.
-
-        Their sum of counts is made the effective number of rows.
-        """
+        """Return moments of some cells, scaled by what their rows are like, with the effective number of rows."""
         effective = sums.moments[kept, :, 0, 0].sum() / (sums.squares[kept].sum() or 1.0)
         return rescale_moments(effective * some, self.scaling, sums.columns[kept].sum(axis=0))
 
@@ -132,10 +130,8 @@ def fit_on_sample(sample: Examples, model: RewardModel) -> Streamed:
     """Return a model that is fitted on a sample of the rows, each fold predicted by what the others tell."""
     plain, folds = (model.model, model.folds) if isinstance(model, CrossFitted) else (model, FOLDS)
     if not isinstance(plain, TrainedModel):
-        name = type(model).__name__
-        raise ParameterError(
-            f"`reward_model` must be one that can be fitted on some rows and used on others, got {name}."
-        )
+        rule = "one that can be fitted on some rows and used on others"
+        raise ParameterError(f"`reward_model` must be {rule}, got {type(model).__name__}.")
     fold = assign_folds(sample.units, folds)
     predictors = tuple(plain.fit(sample.take(np.flatnonzero(fold != number))) for number in range(folds))
     return Streamed(predictors, predictors)

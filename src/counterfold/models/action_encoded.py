@@ -1,14 +1,12 @@
 """Any scikit-learn regressor or classifier, one for all actions."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.log import Kind
-from counterfold.models._sklearn import expected_reward, fit_copy, use_default
+from counterfold.models._sklearn import expected_reward, fit_copy
 from counterfold.models.base import Examples, Predictor, TrainedModel
 
 
@@ -29,25 +27,18 @@ class ActionEncoded(TrainedModel):
     """
 
     estimator: Any = None
-    kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
+    kinds = ("labels", "doses")
 
     def fit(self, examples: Examples) -> Predictor:
         if len(examples) == 0 or np.ptp(examples.rewards) == 0:
             constant = examples.rewards[0] if len(examples) else 0.0
             return lambda rows: np.full((len(rows), examples.n_actions), constant)
         logged = examples.doses[:, :1] if examples.doses.size else np.eye(examples.n_actions)[examples.actions]
-        model = fit_copy(use_default(self.estimator), np.hstack([examples.context, logged]), examples.rewards)
+        model = fit_copy(self.estimator, np.hstack([examples.context, logged]), examples.rewards)
 
         def predict(rows: Examples) -> Floats:
-            tried = (np.hstack([rows.context, action]) for action in encode_actions(rows))
+            encoded = rows.doses.T[:, :, None] if rows.doses.size else np.eye(rows.n_actions)[:, None]
+            tried = (np.hstack([rows.context, np.broadcast_to(one, (len(rows), one.shape[1]))]) for one in encoded)
             return np.column_stack([expected_reward(model, features) for features in tried])
 
         return predict
-
-
-def encode_actions(rows: Examples) -> Iterator[Floats]:
-    """Yield what stands for each action: its dose in every row, or its place among the actions, one-hot."""
-    if rows.doses.size:
-        yield from rows.doses.T[:, :, None]
-    else:
-        yield from (np.tile(action, (len(rows), 1)) for action in np.eye(rows.n_actions))

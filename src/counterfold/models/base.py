@@ -53,7 +53,7 @@ class Examples:
 
 
 Predictor = Callable[[Examples], Floats]
-"""Predicted rewards (n x A) of rows whose rewards play no part."""
+"""Predicted rewards (n x A) of rows whose rewards are not used."""
 
 
 class RewardModel(ABC):
@@ -78,7 +78,6 @@ class RewardModel(ABC):
 
     def tune(self, examples: Examples) -> Self:
         """Return the model with every setting chosen that it leaves to the rows."""
-        del examples
         return self
 
     def split_at(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
@@ -87,10 +86,8 @@ class RewardModel(ABC):
         Nothing is fitted until asked for. Use a pair before the next: models that share work keep only a running state.
         """
         for cut in cuts:
-            yield (
-                partial(self.predictions, examples.take(slice(cut))),
-                partial(self.predictions, examples.take(slice(cut, None))),
-            )
+            before, after = examples.take(slice(cut)), examples.take(slice(cut, None))
+            yield partial(self.predictions, before), partial(self.predictions, after)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +104,8 @@ class Given(RewardModel):
     """
 
     values: Floats
-    learns: ClassVar[bool] = False
-    kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
+    learns = False
+    kinds = ("labels", "doses")
 
     def predictions(self, examples: Examples) -> Floats:
         return self.values[examples.ids]
@@ -117,7 +114,7 @@ class Given(RewardModel):
 class TrainedModel(RewardModel):
     """A reward model that can be fitted on some rows and used on others."""
 
-    is_in_sample: ClassVar[bool] = True
+    is_in_sample = True
 
     @abstractmethod
     def fit(self, examples: Examples) -> Predictor:
@@ -140,15 +137,11 @@ class Scaling:
         centre, spread = context.mean(axis=0), context.std(axis=0)
         return cls(centre, np.where(spread > np.maximum(1e-12 * np.abs(centre), 1e-100), spread, 1.0))
 
-    def scaled(self, context: Floats) -> Floats:
-        """Return the columns centred and scaled."""
-        scaled = context - self.centre
-        scaled /= self.scale
-        return scaled
-
     def apply(self, examples: Examples) -> Examples:
-        """Return the rows with scaled context."""
-        return replace(examples, context=self.scaled(examples.context))
+        """Return the rows with context centred and scaled."""
+        context = examples.context - self.centre
+        context /= self.scale
+        return replace(examples, context=context)
 
 
 def constants(examples: Examples) -> Floats:

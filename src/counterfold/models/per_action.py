@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.models._sklearn import expected_reward, fit_copy, use_default
+from counterfold.models._sklearn import expected_reward, fit_copy
 from counterfold.models.base import Examples, Predictor, TrainedModel, constants
 
 
@@ -15,8 +15,7 @@ class PerAction(TrainedModel):
     r"""One copy of a scikit-learn estimator per action, $\hat q(x, a) = f_a(x)$.
 
     A regressor predicts the reward; a classifier's probabilities are averaged over the rewards it saw. An action whose
-    logged rewards are all equal predicts that reward; an action never logged predicts 0. The default is scikit-learn's
-    histogram gradient boosting.
+    logged rewards are all equal predicts that reward, one never logged 0. By default: histogram gradient boosting.
 
     >>> from sklearn.tree import DecisionTreeRegressor
     >>> import counterfold as cf
@@ -33,7 +32,7 @@ class PerAction(TrainedModel):
         learnt = {}
         for action in np.flatnonzero(np.isnan(constants(examples))).tolist():
             mine = examples.actions == action
-            learnt[action] = fit_copy(use_default(self.estimator), examples.context[mine], examples.rewards[mine])
+            learnt[action] = fit_copy(self.estimator, examples.context[mine], examples.rewards[mine])
         fixed = np.nan_to_num(constants(examples))
 
         def predict(rows: Examples) -> Floats:

@@ -1,13 +1,11 @@
 """Ridge regression on the context and powers of the dose."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.log import Kind
 from counterfold.models.base import Examples, Predictor, TrainedModel
 
 
@@ -30,7 +28,7 @@ class RidgeOnDose(TrainedModel):
 
     alpha: float = 1e-3
     degree: int = 2
-    kinds: ClassVar[tuple[Kind, ...]] = ("doses",)
+    kinds = ("doses",)
 
     def __post_init__(self) -> None:
         checks.above(0, alpha=self.alpha)
@@ -45,8 +43,7 @@ class RidgeOnDose(TrainedModel):
         def features(context: Floats, doses: Floats) -> Floats:
             powers = ((doses - middle) / reach)[:, None] ** np.arange(self.degree + 1)
             linear = np.column_stack([np.ones(len(context)), context])
-            products = np.einsum("ij,ik->ijk", linear, powers).reshape(len(context), -1)
-            return np.asarray(products[:, 1:])
+            return np.asarray(np.einsum("ij,ik->ijk", linear, powers).reshape(len(context), -1)[:, 1:])
 
         table = features(examples.context, examples.doses[:, 0])
         centre, scale = table.mean(axis=0), table.std(axis=0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.models._moments import Summed, moments, table_of
+from counterfold.models._moments import LinearModels, Summed, moments, table_of
 from counterfold.models.base import Examples, Lazy, Predictor, Scaling, constants
 
 WEAK = 1e-6
@@ -40,32 +40,29 @@ class RidgePerAction(Summed):
 
     def fit(self, examples: Examples) -> Predictor:
         scaling = Scaling.of(examples.context)
-        rows = scaling.apply(examples)
-        predict = self._solve(moments(table_of(rows), rows.actions, rows.n_actions), rows, scaling)
-        return lambda examples: predict(scaling.scaled(examples.context))
+        scaled = scaling.apply(examples)
+        models = self._solve(moments(table_of(scaled), scaled.actions, scaled.n_actions), scaled, scaling)
+        return lambda rows: models.predict(scaling.apply(rows))
 
     def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
-        predict = self._linear(sums, fixed, from_sums(sums, self.alpha / scaling.scale**2))
-        return lambda examples: predict(scaling.scaled(examples.context))
+        models = make_linear(sums, fixed, from_sums(sums, self.alpha / scaling.scale**2))
+        return lambda rows: models.predict(scaling.apply(rows))
 
     def split_at(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
         scaling = Scaling.of(examples.context)
         scaled = scaling.apply(examples)
         running = RunningMoments(table_of(scaled), examples.actions, examples.n_actions)
 
-        def before(cut: int) -> Floats:
-            rows = scaled.take(slice(cut))
-            return self._solve(running.before(cut), rows, scaling)(rows.context)
-
-        def after(cut: int) -> Floats:
-            rows = scaled.take(slice(cut, None))
-            return self._solve(running.after(cut), rows, scaling)(rows.context)
+        def predict(some: slice, find_moments: Callable[[int], Floats], cut: int) -> Floats:
+            rows = scaled.take(some)
+            return self._solve(find_moments(cut), rows, scaling).predict(rows)
 
         for cut in cuts:
-            yield partial(before, cut), partial(after, cut)
+            before, after = slice(cut), slice(cut, None)
+            yield partial(predict, before, running.before, cut), partial(predict, after, running.after, cut)
 
-    def _solve(self, sums: Floats, rows: Examples, scaling: Scaling) -> Callable[[Floats], Floats]:
-        """Return the models of all actions, on scaled context, from the moments of [1, x, r]."""
+    def _solve(self, sums: Floats, rows: Examples, scaling: Scaling) -> LinearModels:
+        """Return the models of all actions from the moments of [1, x, r]."""
         penalty = self.alpha / scaling.scale**2
         fixed = constants(rows)
         learnt = np.flatnonzero(np.isnan(fixed))
@@ -75,22 +72,16 @@ class RidgePerAction(Summed):
             for action in learnt[sums[learnt, 0, 0] <= len(penalty)].tolist():
                 mine = rows.actions == action
                 coefficients[action] = from_rows(rows.context[mine], rows.rewards[mine], penalty)
-        return self._linear(sums, fixed, coefficients)
+        return make_linear(sums, fixed, coefficients)
 
-    def _linear(self, sums: Floats, fixed: Floats, coefficients: Floats) -> Callable[[Floats], Floats]:
-        """Return the models of all actions on scaled context; those with a fixed reward need no coefficients."""
-        learnt = np.isnan(fixed)
-        slopes = np.where(learnt[:, None], coefficients, 0.0)
-        across = np.ascontiguousarray(slopes.T)
-        count, x, r = np.maximum(sums[:, 0, 0], 1.0), sums[:, 0, 1:-1], sums[:, 0, -1]
-        intercepts = np.where(learnt, (r - row_sums(x, slopes)) / count, fixed)
 
-        def predict(context: Floats) -> Floats:
-            q: Floats = context @ across
-            q += intercepts
-            return q
-
-        return predict
+def make_linear(sums: Floats, fixed: Floats, coefficients: Floats) -> LinearModels:
+    """Return the models of all actions; those with a fixed reward need no coefficients."""
+    learnt = np.isnan(fixed)
+    slopes = np.where(learnt[:, None], coefficients, 0.0)
+    count, x, r = np.maximum(sums[:, 0, 0], 1.0), sums[:, 0, 1:-1], sums[:, 0, -1]
+    intercepts = np.where(learnt, (r - row_sums(x, slopes)) / count, fixed)
+    return LinearModels(intercepts, np.ascontiguousarray(slopes.T))
 
 
 def from_sums(sums: Floats, penalty: Floats) -> Floats:
@@ -154,5 +145,5 @@ class RunningMoments:
         """Return the moments of all rows."""
         return self._of(slice(None))
 
-    def _of(self, part: slice) -> Floats:
-        return moments(self.table[part], self.actions[part], self.n_actions)
+    def _of(self, some: slice) -> Floats:
+        return moments(self.table[some], self.actions[some], self.n_actions)

@@ -9,7 +9,7 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.hashing import assign_folds
-from counterfold.models._moments import Summed, moments, table_of
+from counterfold.models._moments import LinearModels, Summed, moments, table_of
 from counterfold.models.base import Examples, Predictor, Scaling
 
 FOLDS, LEAST = 5, 0.1
@@ -30,8 +30,7 @@ class SharedRidge(Summed):
     effective number of rows, since the model is to be right where the target goes; in a large log that is never in
     memory one model serves all targets, and weights are their mean.
 
-    `alpha` and `common` are by default those of fifteen pairs whose models, fitted on four fifths of the rows, predict
-    the others best.
+    `alpha` and `common` are by default those of 15 pairs whose models of four fifths of the rows predict the rest best.
 
     >>> import counterfold as cf
     >>> cf.example_rows(cf.SharedRidge(alpha=10.0, common=1.0, aim=0.0)).q.round(2)
@@ -46,10 +45,8 @@ class SharedRidge(Summed):
     aim: float = 0.7
 
     def __post_init__(self) -> None:
-        if self.alpha is not None:
-            checks.above(0, alpha=self.alpha)
-        if self.common is not None:
-            checks.above(0, common=self.common)
+        given = {"alpha": self.alpha, "common": self.common}
+        checks.above(0, **{name: penalty for name, penalty in given.items() if penalty is not None})
         checks.within(0, 1, aim=self.aim)
 
     def counts(self, examples: Examples) -> Floats:
@@ -58,12 +55,14 @@ class SharedRidge(Summed):
     def tune(self, examples: Examples) -> Self:
         table, fold = self._table(examples, Scaling.of(examples.context)), assign_folds(examples.units, FOLDS)
         parts = [np.flatnonzero(fold == number) for number in range(FOLDS)]
-        return self.tune_on_folds(
-            np.stack([moments(table[one], examples.actions[one], examples.n_actions) for one in parts])
-        )
+        sums = [moments(table[part], examples.actions[part], examples.n_actions) for part in parts]
+        return self.tune_on_folds(np.stack(sums))
 
     def tune_on_folds(self, folds: Floats) -> Self:
-        folds = remove_level(folds)
+        # penalties draw no model to a level, but losses would differ by rounding errors where rewards vary little
+        change = np.eye(folds.shape[-1])
+        change[-1, 0] = -folds[..., 0, -1].sum() / (folds[..., 0, 0].sum() or 1.0)
+        folds = change @ folds @ change.T
         total = folds.sum(axis=0)
         alphas = PENALTIES if self.alpha is None else (self.alpha,)
         pairs = list(product(alphas, COMMON if self.common is None else (self.common,)))
@@ -72,41 +71,21 @@ class SharedRidge(Summed):
         return replace(self, alpha=alpha, common=common)
 
     def fit(self, examples: Examples) -> Predictor:
-        scaling, model = Scaling.of(examples.context), self
-        if self.alpha is None or self.common is None:
-            model = self.tune(examples)
+        scaling = Scaling.of(examples.context)
         sums = moments(self._table(examples, scaling), examples.actions, examples.n_actions)
+        model = self.tune(examples) if self.alpha is None or self.common is None else self
         return model.from_moments(sums, np.empty(0), scaling)
 
     def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
-        del fixed
         solved = coefficients(sums, self.alpha or 1.0, self.common or 1.0)
-        intercepts, slopes = solved[:, 0], np.ascontiguousarray(solved[:, 1:].T)
-
-        def predict(examples: Examples) -> Floats:
-            q: Floats = scaling.scaled(examples.context) @ slopes
-            q += intercepts
-            return q
-
-        return predict
+        models = LinearModels(solved[:, 0], np.ascontiguousarray(solved[:, 1:].T))
+        return lambda rows: models.predict(scaling.apply(rows))
 
     def _table(self, examples: Examples, scaling: Scaling) -> Floats:
         """Return the rows [1, x, r], times the root of how much each counts."""
         count, table = self.counts(examples), table_of(scaling.apply(examples))
         table *= np.sqrt(count * (count.sum() / np.square(count).sum()))[:, None]
         return table
-
-
-def remove_level(sums: Floats) -> Floats:
-    """Return the moments of rewards less their mean.
-
-    Penalties draw no model to a level, so the best ones stay the same; but losses would differ by rounding errors alone
-    where rewards vary little around a large number.
-    """
-    rows, rewards = sums[..., 0, 0].sum(), sums[..., 0, -1].sum()
-    change = np.eye(sums.shape[-1])
-    change[-1, 0] = -rewards / (rows or 1.0)
-    return np.asarray(change @ sums @ change.T)
 
 
 def loss(known: Floats, held: Floats, alpha: float, common: float) -> float:

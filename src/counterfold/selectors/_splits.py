@@ -1,6 +1,6 @@
 """What cross-validation computes: candidates on one part of the rows, a validator on the rest, on many splits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,9 +59,10 @@ def compute_split_losses(
         return np.square(found - truth)
     needed = range(len(lines)) if judging else sorted(set(line[fitting].tolist()))
 
-    def refitted(group: Ints) -> None:
-        """Fill in what needs a model on some of the splits; they are many rows with a part for each."""
-        halves = [_halves(rows, splits[one].order, lines[needed, one], whole=judging) for one in group.tolist()]
+    def refit(group: Ints) -> None:
+        """Fill in what needs a model on some of the splits; the second sides are whole only if they are used."""
+        chosen = [(splits[one].order, lines[needed, one].tolist()) for one in group.tolist()]
+        halves = [rows.take(order if judging else order[: places[-1]]).split_at(places) for order, places in chosen]
         for number in needed:
             pairs = [next(half) for half in halves]
             here = np.flatnonzero(line == number)
@@ -73,13 +74,8 @@ def compute_split_losses(
                 truth[np.ix_(here, group)] = evaluate_each([validator], [rest for _, rest in pairs])
 
     together = max(1, STACKED // len(rows))
-    pool.map(refitted, np.array_split(np.arange(len(splits)), -(-len(splits) // together)))
+    pool.map(refit, np.array_split(np.arange(len(splits)), -(-len(splits) // together)))
     return np.square(found - truth)
-
-
-def _halves(rows: Rows, order: Ints, cuts: Ints, *, whole: bool) -> Iterator[tuple[Rows, Rows]]:
-    """Yield both sides of ascending cuts of an order; only the first sides are whole unless asked for."""
-    return rows.take(order if whole else order[: cuts[-1]]).split_at(cuts.tolist())
 
 
 def evaluate_each(estimators: Sequence[Estimator], several: Sequence[Rows]) -> Floats:

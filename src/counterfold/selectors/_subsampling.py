@@ -8,16 +8,17 @@ This module imports numpy and torch alone: `pasif.py` imports it when first need
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+Array = TypeVar("Array", NDArray[Any], Tensor)
 Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+Samples = Sequence[NDArray[np.intp]]
+Streams = Sequence[np.random.Generator]
 
 HIDDEN = 100
 """The neurons of each of the two hidden layers."""
@@ -37,49 +38,38 @@ PROGRESS = 1e-3
 """An epoch counts as better when its loss is lower by more than this."""
 
 
-@dataclass(frozen=True)
-class Training:
+class Training(NamedTuple):
     """How a rule is trained; the fields are those of `PASIF`."""
 
-    ratio: float = 0.2
-    tolerance: float = 0.02
-    epochs: int = 5000
-    patience: int = 5
-    batch: int = 1000
-    rate: float = 1e-3
+    ratio: float
+    tolerance: float
+    epochs: int
+    patience: int
+    batch: int
+    rate: float
 
 
-class Logged(NamedTuple):
-    """What a rule learns from: standardised context (n x d), logged actions, weights, logging probabilities (n x A)."""
+class TrainingRows(NamedTuple, Generic[Array]):
+    """Scaled context (n x d), actions, weights and logging probabilities (n x A); in minibatches, replicates first."""
 
-    context: Floats
-    actions: Ints
-    weights: Floats
-    probs: Floats
+    context: Array
+    actions: Array
+    weights: Array
+    probs: Array
 
 
-class Batch(NamedTuple):
-    """Rows of every replicate, as tensors whose first axis is the replicate."""
-
-    context: Tensor
-    actions: Tensor
-    weights: Tensor
-    probs: Tensor
+Minibatch = TrainingRows[Tensor]
 
 
 def rules(
-    logged: Logged,
-    samples: Sequence[Ints],
-    streams: Sequence[np.random.Generator],
-    training: Training,
-    device: str = "cpu",
+    logged: TrainingRows[NDArray[Any]], samples: Samples, streams: Streams, training: Training, device: str = "cpu"
 ) -> list[Floats]:
     """Return per replicate the probability of every action of its sampled rows to go to the target's part (n x A).
 
     They come from the best epoch's network with the statistics of the whole sample and without dropout.
     """
     context, probs = logged.context, logged.probs
-    start = [initial(context.shape[1], probs.shape[1], training.ratio, stream) for stream in streams]
+    start = [draw_parameters(context.shape[1], probs.shape[1], training.ratio, stream) for stream in streams]
     networks = Networks(torch.tensor(np.stack(start), dtype=torch.float32, device=device))
     trained = train(networks, Batches(logged, samples, streams, training.batch, device), training)
     found = []
@@ -112,7 +102,7 @@ def train(networks: "Networks", batches: "Batches", training: Training) -> Tenso
     return result
 
 
-def objective(logit: Tensor, batch: Batch, training: Training) -> Tensor:
+def objective(logit: Tensor, batch: Minibatch, training: Training) -> Tensor:
     """Return per replicate how far surrogate weights are from the weights, plus the price of a wrong split ratio."""
     share = (batch.probs * torch.sigmoid(logit)).sum(dim=2).clamp(SMALLEST_SHARE, 1 - SMALLEST_SHARE)
     odds = logit.gather(2, batch.actions[:, :, None])[:, :, 0].exp()
@@ -121,7 +111,7 @@ def objective(logit: Tensor, batch: Batch, training: Training) -> Tensor:
     return misfit + torch.where(off.abs() > training.tolerance, BALANCE, 0.0) * off.square()
 
 
-def initial(columns: int, actions: int, ratio: float, stream: np.random.Generator) -> Floats:
+def draw_parameters(columns: int, actions: int, ratio: float, stream: np.random.Generator) -> Floats:
     """Return the first parameters of one network, which sends the wanted share of rows to the target's part."""
     ones, zeros = np.ones(HIDDEN), np.zeros(HIDDEN)
     first, second, last = (
@@ -138,26 +128,18 @@ def logits(flat: Tensor, context: Tensor, actions: int, noise: Tensor | None = N
     sizes = [columns * HIDDEN, HIDDEN, HIDDEN, HIDDEN * HIDDEN, HIDDEN, HIDDEN, HIDDEN * actions, actions]
     first, scale, shift, second, scale_2, shift_2, last, bias = torch.split_with_sizes(flat, sizes, dim=1)
     hidden = torch.bmm(first.view(count, HIDDEN, columns), context.mT)
-    hidden = activated(hidden, scale, shift, None if noise is None else noise[:, 0])
+    hidden = activate(hidden, scale, shift, None if noise is None else noise[:, 0])
     hidden = torch.bmm(second.view(count, HIDDEN, HIDDEN), hidden)
-    hidden = activated(hidden, scale_2, shift_2, None if noise is None else noise[:, 1])
+    hidden = activate(hidden, scale_2, shift_2, None if noise is None else noise[:, 1])
     logit = torch.baddbmm(bias[:, None], hidden.mT, last.view(count, HIDDEN, actions))
     return logit.clamp(-LARGEST_LOGIT, LARGEST_LOGIT)
 
 
-def activated(hidden: Tensor, scale: Tensor, shift: Tensor, noise: Tensor | None) -> Tensor:
+def activate(hidden: Tensor, scale: Tensor, shift: Tensor, noise: Tensor | None) -> Tensor:
     """Return a layer (replicates x neurons x rows) after batch normalisation, ReLU and dropout."""
-    neurons = hidden.reshape(1, -1, hidden.shape[2])  # each replicate's neurons are channels of their own
+    layer = hidden.reshape(1, -1, hidden.shape[2])  # each replicate's neurons are channels of their own
     normal = torch.batch_norm(
-        neurons,
-        scale.reshape(-1),
-        shift.reshape(-1),
-        None,
-        None,
-        training=True,
-        momentum=0.0,
-        eps=1e-5,
-        cudnn_enabled=False,
+        layer, scale.flatten(), shift.flatten(), None, None, training=True, momentum=0.0, eps=1e-5, cudnn_enabled=False
     )
     positive = torch.relu(normal).view(hidden.shape)
     return positive if noise is None else positive * ((noise >= DROPPED) * (256 / (256 - DROPPED)))
@@ -204,40 +186,29 @@ class Batches:
     """
 
     def __init__(
-        self,
-        logged: Logged,
-        samples: Sequence[Ints],
-        streams: Sequence[np.random.Generator],
-        batch: int,
-        device: str,
+        self, logged: TrainingRows[NDArray[Any]], samples: Samples, streams: Streams, batch: int, device: str
     ) -> None:
         """Move the rows to the device, once."""
-        context, probs = (
-            torch.tensor(part, dtype=torch.float32, device=device) for part in (logged.context, logged.probs)
-        )
-        weights = torch.tensor(logged.weights.clip(max=LARGEST_WEIGHT), dtype=torch.float32, device=device)
-        self.rows = Batch(context, torch.tensor(logged.actions, device=device), weights, probs)
+        numbers = logged.context, logged.weights.clip(max=LARGEST_WEIGHT), logged.probs
+        context, weights, probs = (torch.tensor(one, dtype=torch.float32, device=device) for one in numbers)
+        self.rows = TrainingRows(context, torch.tensor(logged.actions, device=device), weights, probs)
         self.samples, self.streams = list(samples), list(streams)
         self.count = math.ceil(len(weights) / batch)
         self.size = math.ceil(len(weights) / self.count)
         self.dropout = [torch.Generator(device).manual_seed(int(stream.integers(2**63))) for stream in streams]
-        self.whole: Batch | None = None
+        self.whole: Minibatch | None = None
 
-    def epoch(self) -> Iterator[Batch]:
+    def epoch(self) -> Iterator[Minibatch]:
         """Yield the batches of one epoch; a sample that is one batch needs no order and is looked up once."""
         if self.whole:
             yield self.whole
             return
         total = self.count * self.size
-        orders = np.stack(
-            [
-                np.resize(stream.permutation(sample), total)
-                for stream, sample in zip(self.streams, self.samples, strict=True)
-            ]
-        )
+        pairs = zip(self.streams, self.samples, strict=True)
+        orders = np.stack([np.resize(stream.permutation(sample), total) for stream, sample in pairs])
         index = torch.tensor(orders, device=self.rows.weights.device)
         for part in index.view(-1, self.count, self.size).unbind(dim=1):
-            batch = Batch(*(column[part] for column in self.rows))
+            batch = TrainingRows(*(column[part] for column in self.rows))
             if self.count == 1 and all(len(sample) == total for sample in self.samples):
                 self.whole = batch
             yield batch
@@ -256,4 +227,4 @@ class Batches:
             setattr(self, name, [one for one, stays in zip(getattr(self, name), going, strict=True) if stays])
         if self.whole:
             mask = torch.tensor(going, device=self.rows.weights.device)
-            self.whole = Batch(*(column[mask] for column in self.whole))
+            self.whole = TrainingRows(*(column[mask] for column in self.whole))

@@ -1,7 +1,7 @@
 """Selector: scores any list of candidates on rows; the lowest score is chosen, the first among equals."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
@@ -18,12 +18,49 @@ from counterfold.estimators.kernel_ips import KernelIPS
 from counterfold.log import Kind
 from counterfold.pool import Pool
 from counterfold.rows import Need, Rows
-from counterfold.selectors._mixture import Mixture
 from counterfold.sums import Sums
 
 ROUNDING = 1e-12
 
+SHOWN, LEAST = 3, 0.005
+"""How many members a name lists at most, and the least share that it does."""
+
+Candidates = Sequence[Estimator]
 Rule = Literal["standard_error", "standard_deviation", "mean"]
+
+
+@dataclass(frozen=True)
+class Mixture(Estimator):
+    r"""A weighted mean of several estimators' contributions, $v_i = \sum_j \alpha_j v_{ij}$.
+
+    >>> from counterfold.estimators.dm import DM
+    >>> from counterfold.estimators.ips import IPS
+    >>> Mixture((IPS(), DM()), (0.25, 0.75)).name
+    '0.75 DM + 0.25 IPS'
+    """
+
+    members: tuple[Estimator, ...]
+    shares: tuple[float, ...]
+
+    def contributions(self, rows: Rows) -> Floats:
+        return np.asarray(np.sum([share * one.contributions(rows) for one, share in self.weighted_members], axis=0))
+
+    def totals(self, sums_of: Callable[[Estimator], Floats], sizes: Floats) -> Floats:
+        return np.asarray(sum(share * one.totals(sums_of, sizes) for one, share in self.weighted_members))
+
+    def uses(self, need: Need) -> bool:
+        return any(one.uses(need) for one, _ in self.weighted_members)
+
+    @property
+    def weighted_members(self) -> list[tuple[Estimator, float]]:
+        """Return the members that have a share, and their shares."""
+        return [(one, share) for one, share in zip(self.members, self.shares, strict=True) if share]
+
+    @property
+    def name(self) -> str:
+        ranked = sorted(zip(self.shares, self.members, strict=True), key=lambda pair: -pair[0])
+        large = [f"{share:.2g} {one.name}" for share, one in ranked if share >= LEAST]
+        return " + ".join(large[:SHOWN]) + (" + ..." if len(large) > SHOWN else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +75,7 @@ class Selection:
     shares: Floats
     stderr: float | None = None
 
-    def answer(self, candidates: Sequence[Estimator]) -> Estimator:
+    def answer(self, candidates: Candidates) -> Estimator:
         """Return the chosen candidate, or the mixture of several."""
         if np.count_nonzero(self.shares) == 1:
             return candidates[self.chosen]
@@ -60,28 +97,25 @@ class Selector(ABC):
     extra: ClassVar[str | None] = None
     """The optional dependencies that it needs, as named in `pip install counterfold[EXTRA]`."""
 
+    validator: Estimator | None = None
+    """The estimator with which candidates are compared, if the selector has one and it is chosen."""
+
     @abstractmethod
-    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+    def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         """Return one score per candidate, lower is better."""
 
-    def select_from_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
+    def select_from_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Selection:
         """Return the candidate with the lowest score, from sums over units of rows."""
         return choose_lowest(self.score_sums(sums, candidates, rng))
 
-    def score_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
+    def score_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Floats:
         """Return one score per candidate from sums over units of rows, unless the selector needs all rows."""
-        del sums, candidates, rng
         raise NotImplementedError(f"{type(self).__name__} needs rows")
 
     @property
-    def trusted(self) -> Estimator | None:
-        """Return the estimator by which candidates are judged, if there is one."""
-        return None
-
-    @property
     def witnesses(self) -> Sequence[Estimator]:
-        """Return what the selector must know besides the candidates: the estimator that it trusts, if any."""
-        return [] if self.trusted is None else [self.trusted]
+        """Return what the selector must know besides the candidates: the validator, if there is one."""
+        return [] if self.validator is None else [self.validator]
 
     @property
     def least_units(self) -> int:
@@ -90,10 +124,9 @@ class Selector(ABC):
 
     def resolve(self, rows: Rows) -> Self:
         """Return the selector with every choice made that it leaves to the rows."""
-        del rows
         return self
 
-    def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
+    def select(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Selection:
         """Return the candidate with the lowest score."""
         return choose_lowest(self.scores(rows, candidates, rng, pool))
 
@@ -103,32 +136,54 @@ class Selector(ABC):
 
     def can_tune(self, kind: type[Estimator]) -> bool:
         """Say whether the selector can choose among candidates of one kind."""
-        del kind
         return True
 
     def extend_grid(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
         """Return candidates that the selector would add to an estimator's own grid."""
-        del kind, rows
         return []
 
 
 @dataclass(frozen=True)
 class Validated(Selector):
-    """A selector that judges candidates by a validator: an estimator that is trusted to be unbiased."""
+    """A selector that compares candidates with a validator: an estimator that is trusted to be unbiased."""
 
     validator: Estimator | None = None
 
     @property
-    def judge(self) -> Estimator:
+    def used_validator(self) -> Estimator:
         """Return the validator; before it is chosen by the rows, DR."""
         return self.validator or DR()
 
-    @property
-    def trusted(self) -> Estimator | None:
-        return self.judge
-
     def resolve(self, rows: Rows) -> Self:
-        return replace(self, validator=trusted(self.validator, rows))
+        return replace(self, validator=choose_validator(self.validator, rows))
+
+
+class CrossValidated(Validated):
+    """Scores candidates by their losses on several splits: the mean, plus what the `rule` adds."""
+
+    rule: Rule
+
+    @abstractmethod
+    def losses(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
+        """Return the loss of each candidate on each split (candidates x splits)."""
+
+    @abstractmethod
+    def sum_losses(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Floats:
+        """Return the loss of each candidate on each split of the units (candidates x splits)."""
+
+    def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
+        return self.add_pessimism(self.losses(rows, candidates, rng, pool))
+
+    def score_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Floats:
+        return self.add_pessimism(self.sum_losses(sums, candidates, rng))
+
+    def add_pessimism(self, losses: Floats) -> Floats:
+        """Return the mean loss of each candidate, plus a standard error or deviation over the splits if so ruled."""
+        mean = np.asarray(losses.mean(axis=1))
+        if self.rule == "mean":
+            return mean
+        count = 1 if self.rule == "standard_deviation" else losses.shape[1]
+        return np.asarray(mean + losses.std(axis=1, ddof=1) / np.sqrt(count))
 
 
 def choose_lowest(scores: Floats) -> Selection:
@@ -137,26 +192,16 @@ def choose_lowest(scores: Floats) -> Selection:
     return Selection(scores, chosen, (np.arange(len(scores)) == chosen).astype(np.float64))
 
 
-def trusted(validator: Estimator | None, rows: Rows) -> Estimator:
+def choose_validator(validator: Estimator | None, rows: Rows) -> Estimator:
     """Return the validator, by default DR or else IPS, or their likes for doses; refuse one that does not apply."""
     if validator is None and rows.kind == "doses":
         bandwidth = kernels.choose_bandwidth(rows.dose) / 2  # the rule itself is biased where rewards bend sharply
         return KernelIPS(bandwidth) if KernelDR.find_obstacle(rows) else KernelDR(bandwidth)
     if validator is None:
         return IPS() if DR.find_obstacle(rows) else DR()
-    reason = validator.find_obstacle(rows)
-    if reason:
+    if reason := validator.find_obstacle(rows):
         raise ParameterError(f"the validator {validator.name} {reason}.")
     return validator
-
-
-def add_pessimism(losses: Floats, rule: Rule) -> Floats:
-    """Return the mean loss of each candidate, plus a standard error or deviation over the splits if so ruled."""
-    mean = np.asarray(losses.mean(axis=1))
-    if rule == "mean":
-        return mean
-    deviation = losses.std(axis=1, ddof=1)
-    return np.asarray(mean + (deviation if rule == "standard_deviation" else deviation / np.sqrt(losses.shape[1])))
 
 
 def shuffle_rows(rows: Rows, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -166,6 +211,11 @@ def shuffle_rows(rows: Rows, rng: np.random.Generator) -> tuple[Ints, Ints]:
     rank = np.argsort(rng.permutation(rows.groups.max() + 1))[rows.groups]
     order = np.argsort(rank, kind="stable")
     return order, np.flatnonzero(np.diff(rank[order])) + 1
+
+
+def square_errors(candidates: Candidates, rows: Rows, truth: float) -> Floats:
+    """Return the squared error of each candidate on some rows."""
+    return np.array([(candidate.value(rows) - truth) ** 2 for candidate in candidates])
 
 
 def resample_rows(rows: Rows, rng: np.random.Generator) -> Ints:

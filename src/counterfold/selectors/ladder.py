@@ -3,25 +3,25 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, ratio
 from counterfold.errors import ParameterError
+from counterfold.estimators._ratio import CappedRatio
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.sndr import SNDR
 from counterfold.estimators.snips import SNIPS
 from counterfold.estimators.truncated_sndr import TruncatedSNDR
 from counterfold.estimators.truncated_snips import TruncatedSNIPS
-from counterfold.log import Kind
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.selectors.base import ROUNDING, Selection, Selector, choose_lowest
+from counterfold.selectors.base import ROUNDING, Candidates, Selection, Selector, choose_lowest
 from counterfold.sums import Sums, sum_buckets
 
-Rungs = tuple[TruncatedSNIPS | TruncatedSNDR, ...]
+Rungs = tuple[CappedRatio, ...]
 
 PLAIN: dict[Estimator, Estimator] = {TruncatedSNIPS(math.inf): SNIPS(), TruncatedSNDR(math.inf): SNDR()}
 """What the rungs without a cap are otherwise known as."""
@@ -31,18 +31,15 @@ PLAIN: dict[Estimator, Estimator] = {TruncatedSNIPS(math.inf): SNIPS(), Truncate
 class Ladder(Selector):
     r"""Climb from heavily capped weights to the full ones, and shorten every step by how noisy it is.
 
-    The rungs $V_0, \dots, V_L$ of a ladder are self-normalised estimates whose caps leave more and more of the weight,
-    up to all of it: $V_0$ hardly varies but is biased, $V_L$ is hardly biased but varies.
-
     $$\hat V = V_0 + \sum_{l=1}^{L} g_l\, (V_l - V_{l-1}), \qquad
       g_l = \min_{k \le l} \frac{\tau_k^2}{\tau_k^2 + s_k^2}, \qquad
       \tau_l = c\, \hat\sigma \Bigl(1 - \frac{\kappa_{l-1}}{\kappa_l}\Bigr)$$
 
-    $s_l$ is the standard error of a step by the jackknife, $\kappa_l$ the weight that a rung leaves, $\hat\sigma$ the
-    largest standard deviation of rewards under the weights of any rung. A step replaces the share
-    $1 - \kappa_{l-1} / \kappa_l$ of what an estimate is a mean of, so $\tau_l$ is how long it may be before anything is
-    known; `boldness` is c. One ladder has the rungs `TruncatedSNIPS`, one `TruncatedSNDR`; the answer is between the
-    mean of both and their mixture with the least estimated error, half-way. Nothing is random here.
+    The rungs $V_0, \dots, V_L$ of a ladder are self-normalised estimates whose caps leave more and more of the weight,
+    $\kappa_l$, up to all of it. $s_l$ is the standard error of a step by the jackknife, $\tau_l$ how long it may be
+    before anything is known, $\hat\sigma$ the largest standard deviation of rewards under the weights of any rung, and
+    `boldness` is c. One ladder has the rungs `TruncatedSNIPS`, one `TruncatedSNDR`; the answer is half-way between the
+    mean of both and their mixture with the least estimated error. Nothing is random here. docs/ladder.md tells why.
 
     A candidate's score is its squared distance from that answer, plus the variances of the distance and of itself. If
     all rungs are candidates, as in the default set, the answer is the mixture itself; else it is the best candidate.
@@ -59,8 +56,8 @@ class Ladder(Selector):
 
     boldness: float = 1.0
     ladders: tuple[Rungs, ...] = field(default=(), repr=False)
-    kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
-    needs_sample: ClassVar[bool] = True
+    kinds = ("labels",)
+    needs_sample = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.ladders, tuple):
@@ -68,25 +65,22 @@ class Ladder(Selector):
         checks.inside(0, 1e60, boldness=self.boldness)
 
     def resolve(self, rows: Rows) -> Self:
-        ladders: list[Rungs] = [(*TruncatedSNIPS.candidates(rows), TruncatedSNIPS(math.inf))]
-        if not TruncatedSNDR.find_obstacle(rows):
-            ladders.append((*TruncatedSNDR.candidates(rows), TruncatedSNDR(math.inf)))
-        return replace(self, ladders=tuple(ladders))
+        kinds = [kind for kind in (TruncatedSNIPS, TruncatedSNDR) if not kind.find_obstacle(rows)]
+        return replace(self, ladders=tuple((*kind.candidates(rows), kind(math.inf)) for kind in kinds))
 
     @property
     def witnesses(self) -> Sequence[Estimator]:
         return [rung for ladder in self.ladders for rung in ladder]
 
-    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+    def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         return self.select(rows, candidates, rng, pool).scores
 
-    def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
+    def select(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Selection:
         judge = self if self.ladders else self.resolve(rows)
         every = list(dict.fromkeys([*candidates, *judge.witnesses]))
         return judge.select_from_sums(sum_buckets(rows, every, pool), candidates, rng)
 
-    def select_from_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
-        del rng
+    def select_from_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Selection:
         shares, doubt = self.mix_rungs(sums)
         values, noise = sums.jackknife([*candidates, *self.witnesses])
         count = len(candidates)
@@ -111,14 +105,14 @@ class Ladder(Selector):
         first, second = one @ noise[: len(one)], other @ noise[len(one) :]
         gap = np.square(first - second).sum() + left + right
         best = (first @ (first - second) + left) / gap if gap > 0 else 0.5
-        part = (np.clip(best, 0.0, 1.0) + 0.5) / 2
+        share = (np.clip(best, 0.0, 1.0) + 0.5) / 2
         if not sums.weights.any():
-            part = 1.0  # SNIPS is 0 where there is no weight, whatever the rewards
-        return np.concatenate([(1 - part) * one, part * other]), float((1 - part) ** 2 * left + part**2 * right)
+            share = 1.0  # SNIPS is 0 where there is no weight, whatever the rewards
+        return np.concatenate([(1 - share) * one, share * other]), float((1 - share) ** 2 * left + share**2 * right)
 
     def climb(self, sums: Sums, ladder: Rungs) -> tuple[Floats, float]:
         """Return the share of each rung of one ladder, and the variance of what may be left of the bias."""
-        weighted, weight, square = np.stack([one.outcome_sums(sums.of_estimator(one)) for one in ladder], axis=1)
+        weighted, weight, square = np.stack([sums.of_estimator(one)[-3:] for one in ladder], axis=1)
         left, spread = weight.sum(axis=1), measure_variance(weighted, weight, square).max()
         reach = np.square(self.boldness * (1 - left[:-1] / np.maximum(left[1:], np.finfo(float).tiny))) * spread
         steps = np.square(np.diff(sums.jackknife(ladder)[1], axis=0)).sum(axis=1)
@@ -130,8 +124,8 @@ class Ladder(Selector):
 def measure_variance(weighted: Floats, weight: Floats, square: Floats) -> Floats:
     """Return the variance under each rung's weights, from sums over units (rungs x units).
 
-    The parts within and between units are summed apart, as the difference of the squares in all would lose the digits
-    of rewards that vary little around a large number.
+    What varies within units and between them is summed apart, as the difference of the squares in all would lose the
+    digits of rewards that vary little around a large number.
     """
     within = square - ratio(weighted**2, weight)
     within[within < ROUNDING * square] = 0.0

@@ -1,6 +1,6 @@
 """Off-policy cross-validation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, Self, get_args
 
@@ -13,12 +13,12 @@ from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors._splits import Split, compute_split_losses, compute_unit_losses
-from counterfold.selectors.base import Rule, Validated, add_pessimism, shuffle_rows, trusted
+from counterfold.selectors.base import Candidates, CrossValidated, Rule, choose_validator, shuffle_rows
 from counterfold.sums import Sums, sum_buckets
 
 
 @dataclass(frozen=True)
-class OCV(Validated):
+class OCV(CrossValidated):
     r"""Score a candidate on one part of the rows by an unbiased validator on the rest, on many random splits.
 
     $$L_k = \bigl(\hat V(\hat D_k) - \tilde V(\tilde D_k)\bigr)^2, \qquad
@@ -26,14 +26,11 @@ class OCV(Validated):
 
     Each candidate has its own split ratio, $|\hat D_k| / |\tilde D_k| = \hat\sigma^2 / \tilde\sigma^2$, from the
     variances of its and the validator's estimates; `split_ratio=0.8` gives all candidates 80 % of the rows instead.
+    `rule` adds to the mean loss a standard error, a standard deviation (formula of Algorithm 1) or nothing ("mean").
     The validator is DR by default, and IPS where DR does not apply.
 
-    `rule` adds a standard error to the mean loss (the default), a standard deviation (the formula of Algorithm 1) or
-    nothing ("mean").
-
-    `ratio_step` rounds the logarithm of the variance ratio to a multiple of itself: candidates with the same ratio then
-    share splits, refits and the validator, which is what makes large candidate sets fast. The ratio is a noisy estimate
-    anyway, and a step of 0.5 changes it by 28 % at most. 0 switches rounding off.
+    `ratio_step` rounds the logarithm of the noisy ratio to a multiple of itself: candidates with the same ratio share
+    splits, refits and validator, which makes large sets fast. 0.5 changes it by 28 % at most, 0 rounds nothing.
 
     `refit=False` fits the reward model once, on all rows, instead of on both parts of every split: splits are then made
     of buckets of rows, and a thousand of them cost hardly more than ten.
@@ -64,52 +61,40 @@ class OCV(Validated):
     def without_refits(self) -> Self:
         return replace(self, refit=False)
 
-    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        return add_pessimism(self.losses(rows, candidates, rng, pool), self.rule)
-
-    def losses(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        """Return the loss of each candidate on each split (candidates x splits)."""
+    def losses(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
+        validator = choose_validator(self.validator, rows)
         if not self.refit:
-            judge = trusted(self.validator, rows)
-            sums = sum_buckets(rows, list(dict.fromkeys([*candidates, judge])), pool)
-            return replace(self, validator=judge).compute_unit_losses(sums, candidates, rng)
+            sums = sum_buckets(rows, list(dict.fromkeys([*candidates, validator])), pool)
+            return replace(self, validator=validator).sum_losses(sums, candidates, rng)
         wanted = self.ratios(rows, candidates) * len(rows)
         shuffles = [shuffle_rows(rows, rng) for _ in range(self.splits)]
         splits = [Split(order, find_nearest(places, wanted)) for order, places in shuffles]
-        return compute_split_losses(rows, candidates, trusted(self.validator, rows), splits, pool)
+        return compute_split_losses(rows, candidates, validator, splits, pool)
 
-    def score_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
-        return add_pessimism(self.compute_unit_losses(sums, candidates, rng), self.rule)
-
-    def compute_unit_losses(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
-        """Return the loss of each candidate on each split of the units (candidates x splits)."""
-        judge = self.judge
-        wanted = self.shares(sums.errors(candidates), sums.errors([judge])) * len(sums)
+    def sum_losses(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Floats:
+        wanted = self.shares(candidates, self.used_validator, sums.errors) * len(sums)
         cuts, where = np.unique(find_nearest(np.arange(1, len(sums)), wanted), return_inverse=True)
         ranks = rng.permuted(np.tile(np.arange(len(sums), dtype=np.int32), (self.splits, 1)), axis=1)
         losses = np.empty((len(candidates), self.splits))
         for number, cut in enumerate(cuts):
             mine = np.flatnonzero(where == number)
             some = [candidates[place] for place in mine.tolist()]
-            losses[mine] = compute_unit_losses(sums, some, judge, (ranks < cut).astype(np.float64))
+            losses[mine] = compute_unit_losses(sums, some, self.used_validator, (ranks < cut).astype(np.float64))
         return losses
 
-    def ratios(self, rows: Rows, candidates: Sequence[Estimator]) -> Floats:
+    def ratios(self, rows: Rows, candidates: Candidates) -> Floats:
         """Return the share of the rows that each candidate gets."""
-        if self.split_ratio != "variance":
-            return np.full(len(candidates), self.split_ratio)
-        return self.shares(
-            *(
-                np.array([standard_error(one.contributions(rows), rows.groups) for one in estimators])
-                for estimators in (candidates, [trusted(self.validator, rows)])
-            )
-        )
 
-    def shares(self, errors: Floats, validators: Floats) -> Floats:
+        def errors(estimators: Candidates) -> Floats:
+            return np.array([standard_error(one.contributions(rows), rows.groups) for one in estimators])
+
+        return self.shares(candidates, choose_validator(self.validator, rows), errors)
+
+    def shares(self, candidates: Candidates, validator: Estimator, errors: Callable[[Candidates], Floats]) -> Floats:
         """Return the share of each candidate from its and the validator's error; one half if neither varies."""
         if self.split_ratio != "variance":
-            return np.full(len(errors), self.split_ratio)
-        mine, validators = errors**2, validators**2
+            return np.full(len(candidates), self.split_ratio)
+        mine, validators = errors(candidates) ** 2, errors([validator]) ** 2
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = mine / validators
             if self.ratio_step:

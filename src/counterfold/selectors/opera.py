@@ -1,6 +1,5 @@
 """Weights over all candidates instead of a choice."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self, get_args
 
@@ -9,10 +8,9 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats, Ints
 from counterfold.errors import ParameterError
-from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.selectors.base import Selection, Validated, resample_rows, trusted
+from counterfold.selectors.base import Candidates, Selection, Validated, choose_validator, resample_rows
 from counterfold.sums import Sums
 
 Centre = Literal["validator", "own"]
@@ -52,46 +50,40 @@ class OPERA(Validated):
         if self.centre == "own" and self.validator is not None:
             raise ParameterError(f"`validator` must be left out with centre='own', got {self.validator.name}.")
 
-    @property
-    def trusted(self) -> Estimator | None:
-        return None if self.centre == "own" else self.judge
-
     def resolve(self, rows: Rows) -> Self:
-        return self if self.centre == "own" else replace(self, validator=trusted(self.validator, rows))
+        return self if self.centre == "own" else replace(self, validator=choose_validator(self.validator, rows))
 
-    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        return np.asarray(np.square(self.errors(rows, candidates, rng, pool)).mean(axis=0))
+    def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
+        return self.select(rows, candidates, rng, pool).scores
 
-    def select_from_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Selection:
+    def select_from_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Selection:
         drawn = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=self.replicates)
         every = np.vstack([np.ones(len(sums)), drawn])
-        judges = candidates if self.centre == "own" else [self.judge]
-        wanted = sums.some([*candidates, *judges])
+        centres = candidates if self.centre == "own" else [self.used_validator]
+        wanted = sums.some([*candidates, *centres])
         means = (wanted.terms @ every.T) / (wanted.sizes @ every.T)
-        errors = wanted.values(candidates, means)[:, 1:] - wanted.values(judges, means)[:, :1]
-        return self.mix(errors.T)
+        errors = wanted.values(candidates, means)[:, 1:] - wanted.values(centres, means)[:, :1]
+        return mix(errors.T)
 
-    def select(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Selection:
-        return self.mix(self.errors(rows, candidates, rng, pool))
+    def select(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Selection:
+        return mix(self.errors(rows, candidates, rng, pool))
 
-    def mix(self, errors: Floats) -> Selection:
-        """Return the shares with the least error, the largest of which counts as chosen."""
-        shares = minimise_error(errors)
-        return Selection(np.square(errors).mean(axis=0), int(np.argmax(shares)), shares)
-
-    def errors(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+    def errors(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         """Return the error of each candidate on each bootstrap sample (replicates x candidates)."""
-        if self.centre == "own":
-            centre = np.array([candidate.value(rows) for candidate in candidates])
-        else:
-            centre = np.full(len(candidates), trusted(self.validator, rows).value(rows))
+        centres = candidates if self.centre == "own" else [choose_validator(self.validator, rows)]
         samples = [resample_rows(rows, rng) for _ in range(self.replicates)]
 
         def values(sample: Ints) -> list[float]:
-            part = rows.take(sample)
-            return [candidate.value(part) for candidate in candidates]
+            drawn = rows.take(sample)
+            return [candidate.value(drawn) for candidate in candidates]
 
-        return np.asarray(np.array(pool.map(values, samples)) - centre)
+        return np.subtract(pool.map(values, samples), [one.value(rows) for one in centres])
+
+
+def mix(errors: Floats) -> Selection:
+    """Return the shares with the least error (replicates x candidates), the largest of which counts as chosen."""
+    shares = minimise_error(errors)
+    return Selection(np.square(errors).mean(axis=0), int(np.argmax(shares)), shares)
 
 
 def minimise_error(errors: Floats) -> Floats:
@@ -104,8 +96,6 @@ def minimise_error(errors: Floats) -> Floats:
 
     scale = np.sqrt(np.square(errors).mean()) or 1.0
     rows = np.vstack([errors / scale / np.sqrt(len(errors)), np.ones(errors.shape[1])])
-    right = np.zeros(len(rows))
-    right[-1] = 1.0
-    found = nnls(rows, right)[0]
+    found = nnls(rows, np.append(np.zeros(len(errors)), 1.0))[0]
     found[found < NEGLIGIBLE * found.sum()] = 0.0
     return np.asarray(found / found.sum())

@@ -1,22 +1,18 @@
 """Policy-adaptive estimator selection by importance fitting."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import ClassVar, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import ParameterError
-from counterfold.estimators.base import Estimator
-from counterfold.log import Kind
 from counterfold.models.base import Scaling
 from counterfold.pool import Pool
-from counterfold.rows import Need, Rows
-from counterfold.selectors.base import Selector, resample_rows
+from counterfold.rows import Rows
+from counterfold.selectors.base import Candidates, Selector, resample_rows, square_errors
 
 Device = Literal["auto", "cpu", "cuda"]
 
@@ -48,17 +44,15 @@ class PASIF(Selector):
       + 1000\, (\bar p - \text{ratio})^2 \, 1[|\bar p - \text{ratio}| > \text{tolerance}]$$
 
     with Adam (`rate`, `batch`) for at most `epochs`, until `patience` of them brought nothing. As in the
-    cross-validation paper it has two hidden layers of 100 neurons, batch normalisation and 20 % dropout. It answers for
-    all actions at once, and all replicates are trained together. The same seed gives the same answer on the same kind
-    of `device`; "auto" is a GPU where there is one. It needs the extra `torch`.
+    cross-validation paper it has two hidden layers of 100 neurons, batch normalisation and 20 % dropout. The same seed
+    gives the same answer on the same kind of `device`; "auto" is a GPU if there is one. It needs the extra `torch`.
 
     Udagawa, Kiyohara, Narita, Saito, Tateno (2023), "Policy-adaptive estimator selection for off-policy evaluation".
 
     >>> import numpy as np
     >>> import counterfold as cf
     >>> rows = cf.example_rows()
-    >>> pasif = cf.PASIF(device="cpu")
-    >>> pasif.scores(rows, [cf.IPS(), cf.DM()], np.random.default_rng(0), cf.Pool()).shape
+    >>> cf.PASIF(device="cpu").scores(rows, [cf.IPS(), cf.DM()], np.random.default_rng(0), cf.Pool()).shape
     (2,)
     """
 
@@ -70,9 +64,9 @@ class PASIF(Selector):
     batch: int = 1000
     rate: float = 1e-3
     device: Device = "auto"
-    kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
-    needs: ClassVar[tuple[Need, ...]] = ("all_rows", "logging_probs")
-    extra: ClassVar[str | None] = "torch"
+    kinds = ("labels",)
+    needs = ("all_rows", "logging_probs")
+    extra = "torch"
 
     def __post_init__(self) -> None:
         checks.whole(1, replicates=self.replicates, epochs=self.epochs, patience=self.patience)
@@ -82,17 +76,17 @@ class PASIF(Selector):
         checks.above(0, rate=self.rate)
         checks.one_of(get_args(Device), device=self.device)
 
-    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+    def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         return np.asarray(self.losses(rows, candidates, rng, pool).mean(axis=1))
 
-    def losses(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
+    def losses(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         """Return the squared error of each candidate in each replicate that left no part empty."""
 
         def errors(one: Replicate) -> Floats:
             logged = one.sample[~one.taken]
             policies = surrogates(rows.logging_probs[logged], one.rho[~one.taken])
-            part, truth = rows.take(logged).with_policies(*policies), rows.rewards[one.sample[one.taken]].mean()
-            return np.array([(candidate.value(part) - truth) ** 2 for candidate in candidates])
+            truth = rows.rewards[one.sample[one.taken]].mean()
+            return square_errors(candidates, rows.take(logged).with_policies(*policies), truth)
 
         useful = [one for one in self.draw_replicates(rows, rng, pool) if 0 < one.taken.sum() < len(one.taken)]
         if not useful:
@@ -102,34 +96,37 @@ class PASIF(Selector):
     def draw_replicates(self, rows: Rows, rng: np.random.Generator, pool: Pool) -> list[Replicate]:
         """Return bootstrap samples with their trained rules and the splits these make."""
         device = find_device(self.device)
-        from counterfold.selectors._subsampling import Logged, Training, rules
+        import torch
 
-        context = Scaling.of(rows.examples.context).scaled(rows.examples.context)
-        logged = Logged(context, rows.actions, rows.weights, rows.logging_probs)
+        from counterfold.selectors._subsampling import Training, TrainingRows, rules
+
+        scaled = Scaling.of(rows.examples.context).apply(rows.examples)
+        logged = TrainingRows(scaled.context, rows.actions, rows.weights, rows.logging_probs)
         training = Training(self.ratio, self.tolerance, self.epochs, self.patience, self.batch, self.rate)
         streams = [np.random.default_rng(seed) for seed in rng.integers(2**63, size=self.replicates)]
         samples = [resample_rows(rows, stream) for stream in streams]
         size = TOGETHER if device == "cpu" else self.replicates
 
-        def fitted(start: int) -> list[Floats]:
-            part = slice(start, start + size)
-            return rules(logged, samples[part], streams[part], training, device)
+        def learn(start: int) -> list[Floats]:
+            some = slice(start, start + size)
+            return rules(logged, samples[some], streams[some], training, device)
 
-        with one_torch_thread():
-            learnt = chain.from_iterable(pool.map(fitted, range(0, self.replicates, size)))
-        return [split(rows, *each) for each in zip(samples, learnt, streams, strict=True)]
+        found, threads = [], torch.get_num_threads()
+        torch.set_num_threads(1)  # the pool's threads are enough, and sums must not depend on their number
+        try:
+            learnt = chain.from_iterable(pool.map(learn, range(0, self.replicates, size)))
+        finally:
+            torch.set_num_threads(threads)
+        for sample, rho, stream in zip(samples, learnt, streams, strict=True):
+            chances = rho[np.arange(len(sample)), rows.actions[sample]]
+            found.append(Replicate(sample, rho, stream.random(len(sample)) < chances))
+        return found
 
 
 def surrogates(probs: Floats, rho: Floats) -> tuple[Floats, Floats]:
     """Return the surrogate logging and target policies; their rows sum to 1 as those of the logging policy do."""
     kept, taken = probs * (1 - rho), probs * rho
     return kept / kept.sum(axis=1, keepdims=True), taken / taken.sum(axis=1, keepdims=True)
-
-
-def split(rows: Rows, sample: Ints, rho: Floats, stream: np.random.Generator) -> Replicate:
-    """Return the sample with each row sent to the target's part with the probability of its logged action."""
-    chance = rho[np.arange(len(sample)), rows.actions[sample]]
-    return Replicate(sample, rho, stream.random(len(sample)) < chance)
 
 
 def find_device(device: Device) -> str:
@@ -142,16 +139,3 @@ def find_device(device: Device) -> str:
     if device == "cuda" and not there:
         raise ParameterError("`device` must be 'cpu' or 'auto' where torch finds no GPU, got 'cuda'.")
     return "cuda" if there and device != "cpu" else "cpu"
-
-
-@contextmanager
-def one_torch_thread() -> Iterator[None]:
-    """Keep torch to one thread: the pool's threads are enough, and sums must not depend on their number."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

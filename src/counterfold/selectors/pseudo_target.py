@@ -1,19 +1,15 @@
 """Each of several logging policies in turn as the target."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints
 from counterfold.errors import ParameterError
-from counterfold.estimators.base import Estimator
-from counterfold.log import Kind
 from counterfold.pool import Pool
-from counterfold.rows import Need, Rows
-from counterfold.selectors.base import Selector, resample_rows
+from counterfold.rows import Rows
+from counterfold.selectors.base import Candidates, Selector, resample_rows, square_errors
 
 
 @dataclass(frozen=True)
@@ -25,40 +21,29 @@ class PseudoTarget(Selector):
 
     $\bar r_j$ is the mean reward of the rows that policy j logged, and $D_{-j}^{(b)}$ a bootstrap sample of the rows
     that others did, of which there are `replicates`. Every policy has the same say, so leave out one with few rows,
-    whose mean reward is noise. It finds the best estimator for these policies, which need not be the best for the
-    target.
+    whose mean reward is noise. The best estimator for these policies need not be the best for the target.
 
     Saito, Udagawa, Kiyohara, Mogi, Narita, Tateno (2021), "Evaluating the robustness of off-policy evaluation".
     """
 
     replicates: int = 20
-    kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
-    needs: ClassVar[tuple[Need, ...]] = ("all_rows", "loggers")
+    kinds = ("labels",)
+    needs = ("all_rows", "loggers")
 
     def __post_init__(self) -> None:
         checks.whole(1, replicates=self.replicates)
 
-    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        samples = [
-            (others, truth, resample_rows(others, rng))
-            for others, truth in self.trials(rows)
-            for _ in range(self.replicates)
-        ]
-
-        def errors(drawn: tuple[Rows, float, Ints]) -> Floats:
-            others, truth, sample = drawn
-            part = others.take(sample)
-            return np.array([(candidate.value(part) - truth) ** 2 for candidate in candidates])
-
-        return np.asarray(np.mean(pool.map(errors, samples), axis=0))
-
-    def trials(self, rows: Rows) -> list[tuple[Rows, float]]:
-        """Return, for each policy, the rows of the others with it as the target, and what it earned on its own."""
+    def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         if rows.loggers is None:
             raise ParameterError("PseudoTarget needs rows of several loggers.")
-        codes = rows.loggers.codes[rows.examples.ids]
-        found = []
+        codes, trials = rows.loggers.codes[rows.examples.ids], []
         for logger in np.unique(codes).tolist():
             pseudo = rows.with_policies(rows.logging_probs, rows.loggers.probs[logger][rows.examples.ids])
-            found.append((pseudo.take(np.flatnonzero(codes != logger)), float(rows.rewards[codes == logger].mean())))
-        return found
+            others, truth = pseudo.take(np.flatnonzero(codes != logger)), float(rows.rewards[codes == logger].mean())
+            trials += [(others, truth, resample_rows(others, rng)) for _ in range(self.replicates)]
+
+        def errors(trial: tuple[Rows, float, Ints]) -> Floats:
+            others, truth, sample = trial
+            return square_errors(candidates, others.take(sample), truth)
+
+        return np.asarray(np.mean(pool.map(errors, trials), axis=0))

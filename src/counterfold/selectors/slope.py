@@ -9,10 +9,9 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.estimates import Estimate
-from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.selectors.base import Selector
+from counterfold.selectors.base import Candidates, Selector
 from counterfold.sums import Sums
 
 Order = Literal["variance", "given"]
@@ -45,17 +44,15 @@ class SLOPE(Selector):
         checks.one_of(get_args(Order), order=self.order)
         checks.above(0, width=self.width)
 
-    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        del rng, pool
+    def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         return self.steps([Estimate(one.name, one.contributions(rows), rows.groups) for one in candidates])
 
-    def score_sums(self, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator) -> Floats:
-        del rng
+    def score_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Floats:
         return self.steps([sums.estimate(one.name, one) for one in candidates])
 
     def steps(self, estimates: Sequence[Estimate]) -> Floats:
         """Return how far from the chosen estimate each one is."""
-        values, errors = (np.array([getattr(one, part) for one in estimates]) for part in ("value", "stderr"))
+        values, errors = np.array([(one.value, one.stderr) for one in estimates]).T
         order = np.argsort(-errors, kind="stable") if self.order == "variance" else np.arange(len(estimates))
         lows = np.maximum.accumulate((values - self.width * errors)[order])
         highs = np.minimum.accumulate((values + self.width * errors)[order])

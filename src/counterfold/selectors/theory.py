@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -11,8 +10,8 @@ from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
-from counterfold.rows import Need, Rows
-from counterfold.selectors.base import Selector
+from counterfold.rows import Rows
+from counterfold.selectors.base import Candidates, Selector
 
 
 @dataclass(frozen=True)
@@ -34,18 +33,16 @@ class Theory(Selector):
     """
 
     delta: float = 0.95
-    needs: ClassVar[tuple[Need, ...]] = ("all_rows",)
+    needs = ("all_rows",)
 
     def __post_init__(self) -> None:
         checks.inside(0, 1, delta=self.delta)
 
-    def scores(self, rows: Rows, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool) -> Floats:
-        del rng, pool
+    def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         kinds = sorted({type(candidate).__name__ for candidate in candidates})
         if len(kinds) > 1:
-            raise ParameterError(
-                f"Theory tunes one estimator at a time, got {len(kinds)}: {messages.list_some(kinds)}."
-            )
+            got = f"{len(kinds)}: {messages.list_some(kinds)}"
+            raise ParameterError(f"Theory tunes one estimator at a time, got {got}.")
         return np.array([candidate.risk(rows, self.delta) for candidate in candidates])
 
     def can_tune(self, kind: type[Estimator]) -> bool:
