@@ -27,7 +27,7 @@ def selection(
 ) -> None:
     """Compare ways to choose an estimator, and how far the default can be trusted."""
     from counterfold.experiments.selection.benchmark import Benchmark
-    from counterfold.experiments.selection.tasks import KNOWN
+    from counterfold.experiments.selection.experiment import KNOWN
 
     chosen = tuple(split_commas(families)) or KNOWN
     kind: Any = part  # checked there

@@ -7,7 +7,7 @@ from pathlib import Path
 import counterfold
 
 SHOWING = {"cli", "report", "results"}
-"""Packages that only show results, so that rows do not depend on them."""
+"""Packages and modules that only show results, so that rows do not depend on them."""
 
 
 def digest_package(folder: Path = Path(counterfold.__file__).parent) -> str:
@@ -26,17 +26,13 @@ def dump_code(source: str) -> str:
     >>> dump_code("x = 1  # one") == dump_code('"Doc."; x = (1)')
     True
     """
+
+    def is_text(statement: ast.stmt) -> bool:
+        value = statement.value if isinstance(statement, ast.Expr) else None
+        return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             node.body = [statement for statement in node.body if not is_text(statement)]
     return ast.dump(tree)
-
-
-def is_text(statement: ast.stmt) -> bool:
-    """Say whether a statement is nothing but a text, such as a docstring."""
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )

@@ -5,16 +5,15 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TextIO
 
 from counterfold.errors import DataError, ParameterError
-from counterfold.experiments.files import Row, remove_drafts
+from counterfold.experiments.files import Row
 from counterfold.pool import limit_blas
 from counterfold.progress import Progress
 
@@ -25,40 +24,35 @@ PARENT_CHECK_SECONDS = 0.5
 
 
 def run_tasks(
-    tasks: Sequence[Any],
-    work: Work,
-    journal: Path,
-    settings: dict[str, Any],
-    jobs: int = 1,
-    progress: Progress | None = None,
+    tasks: Sequence[Any], work: Work, journal: Path, settings: Row, jobs: int = 1, progress: Progress | None = None
 ) -> list[Row]:
     """Return the rows of all tasks, in the order of the tasks, whatever the number of jobs and of restarts.
 
     A task is identified by its text. Its rows are appended to the journal when it is done, and a task whose rows are
     there is not done again. `settings` are what else the rows depend on: a journal of other settings is refused.
     """
+    report = progress or (lambda *_: None)
     with open_journal(journal, settings) as (file, done):
         missing = [task for task in tasks if str(task) not in done]
         start = len(tasks) - len(missing)
-        if progress:
-            progress(start, len(tasks))
+        report(start, len(tasks))
         for count, (task, rows) in enumerate(compute_rows(missing, work, jobs), start + 1):
             done[str(task)] = rows
             file.write(json.dumps({"piece": str(task), "rows": rows}) + "\n")
             file.flush()
             os.fsync(file.fileno())
-            if progress:
-                progress(count, len(tasks))
+            report(count, len(tasks))
     return [row for task in tasks for row in done[str(task)]]
 
 
 @contextmanager
-def open_journal(journal: Path, settings: dict[str, Any]) -> Iterator[tuple[TextIO, dict[str, list[Row]]]]:
+def open_journal(journal: Path, settings: Row) -> Iterator[tuple[TextIO, dict[str, list[Row]]]]:
     """Yield the journal, ready to be appended to, and the rows of the tasks that it holds."""
     journal.parent.mkdir(parents=True, exist_ok=True)
     with journal.open("a+", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         lock_journal(file, journal)
-        remove_drafts(journal.parent, journal.stem)
+        for draft in journal.parent.glob(f".[0-9]*.{journal.stem}*"):  # what killed processes left
+            draft.unlink(missing_ok=True)
         header, done = read_journal(file)
         if header is None:
             file.write(json.dumps(settings) + "\n")
@@ -70,7 +64,7 @@ def open_journal(journal: Path, settings: dict[str, Any]) -> Iterator[tuple[Text
         yield file, done
 
 
-def read_journal(file: TextIO) -> tuple[dict[str, Any] | None, dict[str, list[Row]]]:
+def read_journal(file: TextIO) -> tuple[Row | None, dict[str, list[Row]]]:
     """Return the settings and the rows by task; cut off a last line that a kill left unfinished."""
     file.seek(0)
     text = file.read()
@@ -103,15 +97,11 @@ def lock_journal(file: TextIO, journal: Path) -> None:
 def compute_rows(tasks: Sequence[Any], work: Work, jobs: int) -> Iterator[tuple[Any, list[Row]]]:
     """Yield each task with its rows, as soon as they are known."""
     if jobs == 1 or len(tasks) < 2:
-        with limit_blas():
-            for task in tasks:
-                yield task, work(task)
+        yield from ((task, work_on_one_thread(work, task)) for task in tasks)
         return
     executor = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=watch_parent, initargs=(os.getpid(),))
     try:
-        futures: dict[Future[list[Row]], Any] = {
-            executor.submit(partial(work_on_one_thread, work), task): task for task in tasks
-        }
+        futures = {executor.submit(work_on_one_thread, work, task): task for task in tasks}
         for future in as_completed(futures):
             yield futures[future], future.result()
     except BrokenProcessPool:

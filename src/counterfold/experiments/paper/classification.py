@@ -1,18 +1,67 @@
 """Classification data as a bandit whose truth is known: the protocol of the paper's experiments."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterfold.arrays import Floats, Ints
-from counterfold.experiments.paper.policies import fit_policies
+from counterfold.experiments.files import write_atomically
 from counterfold.experiments.problem import Problem, draw_actions, softmax
 from counterfold.log import Log
 
 Policies = Literal["probabilities", "logits"]
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticPolicy:
+    """The coefficients (A x d) and intercepts (A) of a multinomial logistic regression."""
+
+    coefficients: Floats
+    intercepts: Floats
+
+    @classmethod
+    def fit(cls, features: Floats, codes: Ints, sample: Ints) -> Self:
+        """Return the regression on a sample with one all-zero row per class in front, so that no class is missing."""
+        from sklearn.linear_model import LogisticRegression
+
+        every_class = np.arange(codes.max() + 1)
+        x = np.vstack([np.zeros((len(every_class), features.shape[1])), features[sample]])
+        y = np.concatenate([every_class, codes[sample]])
+        model = LogisticRegression(solver="newton-cholesky", max_iter=1000).fit(x, y)
+        if len(every_class) == 2:  # scikit-learn fits only the difference of two classes
+            return cls(np.vstack([0 * model.coef_, model.coef_]), np.array([0.0, model.intercept_[0]]))
+        return cls(model.coef_, model.intercept_)
+
+    def logits(self, features: Floats) -> Floats:
+        """Return a score per row and class."""
+        return np.asarray(features @ self.coefficients.T + self.intercepts)
+
+
+def fit_policies(features: Floats, codes: Ints, samples: Sequence[Ints], path: Path | None) -> list[LogisticPolicy]:
+    """Return a policy for each sample of the rows; as fits are slow, read them from a file, or else write them there.
+
+    A file that is missing, damaged, or of policies of another shape is written anew.
+    """
+    shape = codes.max() + 1, features.shape[1]
+    if path is not None:
+        with suppress(OSError, EOFError, KeyError, ValueError, BadZipFile), np.load(path) as kept:
+            places = range(len(samples))
+            found = [LogisticPolicy(kept[f"coefficients{place}"], kept[f"intercepts{place}"]) for place in places]
+            if all(policy.coefficients.shape == shape for policy in found):
+                return found
+    found = [LogisticPolicy.fit(features, codes, sample) for sample in samples]
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        arrays = {f"{name}{place}": array for place, one in enumerate(found) for name, array in vars(one).items()}
+        with write_atomically(path) as draft, draft.open("wb") as file:
+            np.savez(file, **arrays)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +114,6 @@ class Classification:
 
     Cief, Kveton, Kompan (2025), "Cross-validated off-policy evaluation", section 6.
 
-    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> labels = rng.integers(3, size=200)
     >>> features = np.eye(3)[labels] + 0.3 * rng.normal(size=(200, 3))
@@ -91,11 +139,16 @@ class Classification:
             for beta, logits in ((self.logging_beta, half.logging_logits), (self.target_beta, half.target_logits))
         )
         action = draw_actions(logging, half.luck)
+        reward, classes = (action == half.right).astype(np.float64), half.classes
         log = Log(
-            context=half.context,
-            action=half.classes[action],
-            reward=(action == half.right).astype(np.float64),
-            logging_probs=logging,
-            actions=half.classes.tolist(),
+            context=half.context, action=classes[action], reward=reward, logging_probs=logging, actions=classes.tolist()
         )
         return Problem(log, target, float(target[np.arange(len(half.right)), half.right].mean()))
+
+
+def draw_digits(seed: int) -> Problem:
+    """Return scikit-learn's digits, guessed by a nearly uniform policy, and a sharper policy: the demonstration."""
+    from sklearn.datasets import load_digits
+
+    features, labels = load_digits(return_X_y=True)
+    return Classification(1.0, 10.0).draw_problem(features, labels, np.random.default_rng(seed))

@@ -1,21 +1,17 @@
 """The paper's table of what a choice among IPS, DM and DR costs by each method: seconds, and ratios of them."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterfold import checks
-from counterfold.experiments.paper.candidates import three_candidates
+from counterfold import PASIF, checks
 from counterfold.experiments.paper.datasets import NAMES
-from counterfold.experiments.paper.experiment import PaperExperiment, rows_of_problem
-from counterfold.experiments.paper.figures import FIGURES, PASIF_NAME
-from counterfold.experiments.paper.tasks import PaperTask
-from counterfold.experiments.paper.trial import Trial
+from counterfold.experiments.paper.experiment import PaperExperiment, PaperTask, Trial, rows_of_problem
+from counterfold.experiments.paper.figures import FIGURES, PASIF_NAME, three_candidates
+from counterfold.experiments.problem import Problem
 from counterfold.pool import limit_blas
 from counterfold.progress import Progress
-from counterfold.rows import Rows
-from counterfold.selectors.pasif import PASIF
 
 UNIT = "OCV_IPS"
 """The method whose seconds the others are compared with."""
@@ -42,9 +38,10 @@ def measure_costs(
     """Return the cost of every method on every dataset, measured one after the other on one thread."""
     for dataset in datasets:
         checks.one_of(NAMES, datasets=dataset)
-    found = []
+    experiment, found = PaperExperiment("figure1", data=data, fits=fits), []
     for count, dataset in enumerate(datasets, 1):
-        spent = time_methods(draw_rows(PaperExperiment("figure1", data=data, fits=fits), dataset, runs), pasif=pasif)
+        tasks = (PaperTask(dataset, 1.0, 10.0, run=run) for run in (0, *range(runs)))
+        spent = time_methods(map(experiment.draw_problem, tasks), pasif=pasif)
         for method, seconds in spent.items():
             published = PUBLISHED_SECONDS[method] / PUBLISHED_SECONDS[UNIT]
             found.append(Cost(dataset, method, runs, seconds / runs, seconds / spent[UNIT], published))
@@ -53,23 +50,18 @@ def measure_costs(
     return found
 
 
-def time_methods(problems: Iterator[Rows], *, pasif: bool) -> dict[str, float]:
+def time_methods(problems: Iterable[Problem], *, pasif: bool) -> dict[str, float]:
     """Return the seconds that each method takes for all problems but the first, which warms up."""
     figure = FIGURES["figure1"]
     methods = figure.selectors | figure.set_selectors | ({PASIF_NAME: PASIF()} if pasif else {})
     spent = dict.fromkeys(methods, 0.0)
-    for number, rows in enumerate(problems):
-        for method, selector in methods.items():
-            fresh = rows.take(slice(None))  # so that no method profits from what another one has computed
-            trial = Trial(fresh, three_candidates(fresh), max(number - 1, 0))
-            start = time.perf_counter()
-            (trial.choose_within_sets if method in figure.set_selectors else trial.choose_by_scores)(method, selector)
-            spent[method] += time.perf_counter() - start if number else 0.0
+    with limit_blas():
+        for number, rows in enumerate(map(rows_of_problem, problems)):
+            for method, selector in methods.items():
+                fresh = rows.take(slice(None))  # so that no method profits from what another one has computed
+                trial = Trial(fresh, three_candidates(fresh), max(number - 1, 0))
+                choose = trial.choose_within_sets if method in figure.set_selectors else trial.choose_by_scores
+                start = time.perf_counter()
+                choose(method, selector)
+                spent[method] += time.perf_counter() - start if number else 0.0
     return spent
-
-
-def draw_rows(experiment: PaperExperiment, dataset: str, runs: int) -> Iterator[Rows]:
-    """Yield the rows of the first run, and then those of all runs."""
-    for run in (0, *range(runs)):
-        with limit_blas():
-            yield rows_of_problem(experiment.draw_problem(PaperTask(dataset, 1.0, 10.0, run=run)))

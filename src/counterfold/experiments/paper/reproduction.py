@@ -1,26 +1,20 @@
 """Reproduction: a figure of the paper from beginning to end, and the files of its results."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from counterfold import checks, messages
+from counterfold import Estimator, checks, messages
 from counterfold.errors import ParameterError
-from counterfold.estimators.base import Estimator
 from counterfold.experiments.files import Row, refuse_unwritable, write_csv, write_parquet
 from counterfold.experiments.paper import datasets
-from counterfold.experiments.paper.candidates import EVERYTHING, TUNED
 from counterfold.experiments.paper.classification import Policies
 from counterfold.experiments.paper.datasets import NAMES
-from counterfold.experiments.paper.experiment import PaperExperiment
-from counterfold.experiments.paper.figures import FIGURES, PASIF_NAME
+from counterfold.experiments.paper.experiment import ORACLE, PaperExperiment, list_tasks
+from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, PASIF_NAME, TUNED
 from counterfold.experiments.paper.own_classes import digest_source, load_classes
-from counterfold.experiments.paper.results.drawing import draw_figure
-from counterfold.experiments.paper.results.summary import Line, read_published, summarise
-from counterfold.experiments.paper.tasks import PaperTask, list_tasks
-from counterfold.experiments.paper.trial import ORACLE
-from counterfold.experiments.results.pictures import load_pyplot
+from counterfold.experiments.paper.results import Line, draw_figure, read_published, summarise
+from counterfold.experiments.results import load_pyplot
 from counterfold.experiments.runner import run_tasks
 from counterfold.progress import Progress
 
@@ -60,22 +54,17 @@ class Reproduction:
     def run(self, jobs: int = 1, progress: Progress | None = None) -> tuple[list[Line], list[Path]]:
         """Return the summary and the paths of the files, each of which is written as a whole or not at all."""
         checks.whole(1, jobs=jobs)
-        tasks = list_tasks(FIGURES[self.name], self.runs, self.datasets, self.pasif_runs)
+        figure, stem = FIGURES[self.name], self.out / self.name
+        tasks = list_tasks(figure, self.runs, self.datasets, self.pasif_runs)
         load_pyplot()
         for dataset in dict.fromkeys(task.dataset for task in tasks):
             datasets.load_once(dataset, self.data)  # so that a missing file is reported now, not after hours
-        with refuse_unwritable(self.out):
-            return self._write_results(tasks, jobs, progress)
-
-    def _write_results(
-        self, tasks: Sequence[PaperTask], jobs: int, progress: Progress | None
-    ) -> tuple[list[Line], list[Path]]:
-        figure, stem = FIGURES[self.name], self.out / self.name
         experiment = PaperExperiment(self.name, self.policies, self.data, self.out / "fits", self.add, self.seed)
-        rows = run_tasks(tasks, experiment, stem.with_suffix(".jsonl"), self.settings, jobs, progress)
-        lines = summarise(rows, figure, read_published(self.name) if self.is_comparable else {})
-        tables = [write_parquet(rows, stem.with_suffix(".parquet")), write_csv(lines, stem.with_suffix(".csv"))]
-        return lines, [*tables, *draw_figure(lines, figure, stem)]
+        with refuse_unwritable(self.out):
+            rows = run_tasks(tasks, experiment, stem.with_suffix(".jsonl"), self.settings, jobs, progress)
+            lines = summarise(rows, figure, read_published(self.name) if self.is_comparable else {})
+            tables = [write_parquet(rows, stem.with_suffix(".parquet")), write_csv(lines, stem.with_suffix(".csv"))]
+            return lines, [*tables, *draw_figure(lines, figure, stem)]
 
     @property
     def is_comparable(self) -> bool:

@@ -15,11 +15,9 @@ Model = Literal["fitted", "good", "bad"]
 
 CONTEXT_COLUMNS = 5
 
-MOST_PROBABILITIES = 2**22
-"""The truth is computed at 2**13 to 2**16 points: as many as give a policy no more probabilities than this."""
-
-CHUNK_PROBABILITIES = 2**20
-"""How many probabilities of a policy are in memory at once while the truth is computed."""
+MOST_PROBABILITIES, CHUNK_PROBABILITIES = 2**22, 2**20
+"""The truth is computed at 2**13 to 2**16 points: as many as give a policy no more probabilities than the former. How
+many of them are in memory at once is the latter."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Bandit:
     propensity_noise: float = 0.0
     model: Model = "fitted"
 
-    def draw_problem(self, seed: int) -> "BenchmarkProblem":
+    def draw_problem(self, seed: int) -> Problem:
         """Return the log, the target and its truth that a seed makes."""
         rng = np.random.default_rng(seed)
         score_model = ScoreModel.draw(self, rng)
@@ -61,16 +59,11 @@ class Bandit:
         action = draw_actions(logging, rng.random(self.rows))
         reward = self.draw_rewards(means[np.arange(self.rows), action], rng)
         noisy = logging * np.exp(self.propensity_noise * rng.standard_normal(self.actions))
-        log = Log(
-            context=context,
-            action=action,
-            reward=reward,
-            logging_probs=noisy / noisy.sum(axis=1, keepdims=True),
-            actions=list(range(self.actions)),
-        )
+        noisy, actions = noisy / noisy.sum(axis=1, keepdims=True), list(range(self.actions))
+        log = Log(context=context, action=action, reward=reward, logging_probs=noisy, actions=actions)
         predictions = None if self.model == "fitted" else self.draw_predictions(means, rng)
         truth = self.truth(score_model)
-        return BenchmarkProblem(log, self.target(target_scores), truth, predictions, float(reward.std()))
+        return Problem(log, self.target(target_scores), truth, predictions, float(reward.std()))
 
     def logging(self, scores: Floats) -> Floats:
         """Return the policy that draws actions."""
@@ -85,10 +78,8 @@ class Bandit:
 
     def means(self, scores: Floats) -> Floats:
         """Return the mean reward of every action."""
-        if self.reward == "binary":
-            return np.asarray(1 / (1 + np.exp(-scores)))
-        if self.reward == "sparse":
-            return np.asarray(1 / (1 + np.exp(4.5 - scores)))
+        if self.reward in {"binary", "sparse"}:
+            return np.asarray(1 / (1 + np.exp((4.5 if self.reward == "sparse" else 0.0) - scores)))
         if self.reward == "skewed":
             return np.asarray(np.exp(0.5 * scores))
         return scores + 10.0 if self.reward == "shifted" else scores
@@ -120,20 +111,11 @@ class Bandit:
 
         count = 2 ** int(np.log2(min(2**16, max(2**13, MOST_PROBABILITIES // self.actions))))
         points = qmc.Sobol(CONTEXT_COLUMNS, scramble=True, rng=np.random.default_rng(0)).random(count)
-        total = 0.0
-        chunks = max(1, count * self.actions // CHUNK_PROBABILITIES)
+        total, chunks = 0.0, max(1, count * self.actions // CHUNK_PROBABILITIES)
         for contexts in np.array_split(norm.ppf(points), chunks):
             scores = score_model.scores(contexts)
             total += float(row_sums(self.target(scores[2]), self.means(scores[0])).sum())
         return float(total / count)
-
-
-@dataclass(frozen=True, eq=False)
-class BenchmarkProblem(Problem):
-    """A problem with the predictions of a user's own model, if there are any, and the unit in which errors count."""
-
-    predictions: Floats | None
-    scale: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,5 @@
 """Benchmark: the benchmark of selection from beginning to end, and the files of its results."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -11,12 +10,11 @@ from counterfold.errors import CounterfoldError, DataError
 from counterfold.experiments import code_digest
 from counterfold.experiments.files import Row, refuse_unwritable, write_csv, write_parquet
 from counterfold.experiments.paper import datasets
-from counterfold.experiments.results.pictures import load_pyplot
+from counterfold.experiments.results import load_pyplot
 from counterfold.experiments.runner import run_tasks
-from counterfold.experiments.selection.experiment import SelectionExperiment
+from counterfold.experiments.selection.experiment import KNOWN, PAPER, Part, SelectionExperiment, list_tasks
 from counterfold.experiments.selection.results import charts, scoring
 from counterfold.experiments.selection.results.scoring import Alarm, Coverage, Score
-from counterfold.experiments.selection.tasks import KNOWN, PAPER, Part, SelectionTask, list_tasks
 from counterfold.progress import Progress
 
 
@@ -69,24 +67,21 @@ class Benchmark:
     def run(self, progress: Progress | None = None) -> Results:
         """Return the scores and the paths of the files, each of which is written as a whole or not at all."""
         self.prepare()
-        families = [family for family in KNOWN if family in self.families]
-        with refuse_unwritable(self.out):
-            return self._write_results(list_tasks(families, self.problems, self.part), progress)
-
-    def _write_results(self, tasks: Sequence[SelectionTask], progress: Progress | None) -> Results:
-        stem = self.out / "selection"
+        tasks = list_tasks([family for family in KNOWN if family in self.families], self.problems, self.part)
         experiment = SelectionExperiment(self.data, self.out / "fits", self.seed)
-        rows = run_tasks(tasks, experiment, stem.with_suffix(".jsonl"), self.settings, self.jobs, progress)
-        scores, coverage, verdicts = scoring.scores(rows), scoring.coverage(rows), scoring.verdicts(rows)
-        files = [
-            write_parquet(rows, stem.with_suffix(".parquet")),
-            write_csv(scores, stem.with_suffix(".csv")),
-            write_csv(coverage, self.out / "selection-coverage.csv"),
-            write_csv(verdicts, self.out / "selection-verdicts.csv"),
-            *charts.draw_ratios(scores, self.out / "selection-ratios"),
-            *charts.draw_coverage(coverage, self.out / "selection-coverage"),
-            *charts.draw_errors(rows, self.out / "selection-errors"),
-        ]
+        with refuse_unwritable(self.out):
+            journal = self.out / "selection.jsonl"
+            rows = run_tasks(tasks, experiment, journal, self.settings, self.jobs, progress)
+            scores, coverage, verdicts = scoring.scores(rows), scoring.coverage(rows), scoring.verdicts(rows)
+            files = [
+                write_parquet(rows, self.out / "selection.parquet"),
+                write_csv(scores, self.out / "selection.csv"),
+                write_csv(coverage, self.out / "selection-coverage.csv"),
+                write_csv(verdicts, self.out / "selection-verdicts.csv"),
+                *charts.draw_ratios(scores, self.out / "selection-ratios"),
+                *charts.draw_coverage(coverage, self.out / "selection-coverage"),
+                *charts.draw_errors(rows, self.out / "selection-errors"),
+            ]
         return Results(scores, coverage, verdicts, files)
 
     @property

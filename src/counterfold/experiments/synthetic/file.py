@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.errors import DataError, ParameterError
-from counterfold.experiments.files import refuse_unwritable, write_atomically, write_folder_atomically
+from counterfold.experiments.files import refuse_unwritable, write_atomically
 from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.pool import Pool, count_cores
 from counterfold.progress import Progress
@@ -58,12 +58,9 @@ class Destination:
     @contextmanager
     def open_files(self) -> Iterator[list[Path]]:
         """Yield the files to write, which all take their place together at the end."""
-        if self.files is None:
-            with write_atomically(self.path) as draft:
-                yield [draft]
-        else:
-            with write_folder_atomically(self.path) as folder:
-                yield [folder / f"part-{number:05}.parquet" for number in range(self.files)]
+        with write_atomically(self.path, folder=self.files is not None) as draft:
+            numbers = range(self.files or 0)
+            yield [draft / f"part-{number:05}.parquet" for number in numbers] if self.files else [draft]
 
 
 @dataclass(frozen=True)

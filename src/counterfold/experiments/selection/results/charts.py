@@ -8,8 +8,8 @@ import numpy as np
 
 from counterfold.diagnostics import Verdict
 from counterfold.experiments.files import Row
-from counterfold.experiments.results.pictures import load_pyplot, save_picture
-from counterfold.experiments.selection.methods import DEFAULT
+from counterfold.experiments.results import load_pyplot, save_picture
+from counterfold.experiments.selection.experiment import DEFAULT
 from counterfold.experiments.selection.results.scoring import (
     ALL,
     ENOUGH_ROWS,

@@ -10,9 +10,9 @@ import numpy as np
 from counterfold.arrays import Floats, Ints
 from counterfold.diagnostics import Verdict
 from counterfold.experiments.files import Row
-from counterfold.experiments.paper.trial import ORACLE
-from counterfold.experiments.results.bootstrap import percentile_interval, resample_means
-from counterfold.experiments.selection.methods import DEFAULT
+from counterfold.experiments.paper.experiment import ORACLE
+from counterfold.experiments.results import percentile_interval, resample_means
+from counterfold.experiments.selection.experiment import DEFAULT
 
 ALL = "all families"
 
