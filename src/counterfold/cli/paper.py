@@ -67,7 +67,7 @@ def show_costs(options: PaperOptions, run: ExperimentOptions) -> None:
     """Measure what choosing costs, write it, and show it."""
     from counterfold import checks
     from counterfold.experiments.files import write_csv
-    from counterfold.experiments.paper.cost import measure_costs
+    from counterfold.experiments.paper.reproduction import measure_costs
     from counterfold.report import paper as tables
     from counterfold.report import text
 

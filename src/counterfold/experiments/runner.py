@@ -20,8 +20,6 @@ from counterfold.progress import Progress
 Work = Callable[[Any], list[Row]]
 """Returns the rows of a task; it must be picklable, because other processes are sent it."""
 
-PARENT_CHECK_SECONDS = 0.5
-
 
 def run_tasks(
     tasks: Sequence[Any], work: Work, journal: Path, settings: Row, jobs: int = 1, progress: Progress | None = None
@@ -123,7 +121,7 @@ def watch_parent(parent: int) -> None:
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(PARENT_CHECK_SECONDS)
+            time.sleep(0.5)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self
 from zipfile import BadZipFile
@@ -18,32 +19,24 @@ from counterfold.log import Log
 Policies = Literal["probabilities", "logits"]
 
 
-@dataclass(frozen=True, eq=False)
-class LogisticPolicy:
-    """The coefficients (A x d) and intercepts (A) of a multinomial logistic regression."""
-
-    coefficients: Floats
-    intercepts: Floats
-
-    @classmethod
-    def fit(cls, features: Floats, codes: Ints, sample: Ints) -> Self:
-        """Return the regression on a sample with one all-zero row per class in front, so that no class is missing."""
-        from sklearn.linear_model import LogisticRegression
-
-        every_class = np.arange(codes.max() + 1)
-        x = np.vstack([np.zeros((len(every_class), features.shape[1])), features[sample]])
-        y = np.concatenate([every_class, codes[sample]])
-        model = LogisticRegression(solver="newton-cholesky", max_iter=1000).fit(x, y)
-        if len(every_class) == 2:  # scikit-learn fits only the difference of two classes
-            return cls(np.vstack([0 * model.coef_, model.coef_]), np.array([0.0, model.intercept_[0]]))
-        return cls(model.coef_, model.intercept_)
-
-    def logits(self, features: Floats) -> Floats:
-        """Return a score per row and class."""
-        return np.asarray(features @ self.coefficients.T + self.intercepts)
+Policy = tuple[Floats, Floats]
+"""The coefficients (A x d) and intercepts (A) of a multinomial logistic regression."""
 
 
-def fit_policies(features: Floats, codes: Ints, samples: Sequence[Ints], path: Path | None) -> list[LogisticPolicy]:
+def fit_policy(features: Floats, codes: Ints, sample: Ints) -> Policy:
+    """Return the regression on a sample with one all-zero row per class in front, so that no class is missing."""
+    from sklearn.linear_model import LogisticRegression
+
+    every_class = np.arange(codes.max() + 1)
+    x = np.vstack([np.zeros((len(every_class), features.shape[1])), features[sample]])
+    y = np.concatenate([every_class, codes[sample]])
+    model = LogisticRegression(solver="newton-cholesky", max_iter=1000).fit(x, y)
+    if len(every_class) == 2:  # scikit-learn fits only the difference of two classes
+        return np.vstack([0 * model.coef_, model.coef_]), np.array([0.0, model.intercept_[0]])
+    return model.coef_, model.intercept_
+
+
+def fit_policies(features: Floats, codes: Ints, samples: Sequence[Ints], path: Path | None) -> list[Policy]:
     """Return a policy for each sample of the rows; as fits are slow, read them from a file, or else write them there.
 
     A file that is missing, damaged, or of policies of another shape is written anew.
@@ -51,16 +44,15 @@ def fit_policies(features: Floats, codes: Ints, samples: Sequence[Ints], path: P
     shape = codes.max() + 1, features.shape[1]
     if path is not None:
         with suppress(OSError, EOFError, KeyError, ValueError, BadZipFile), np.load(path) as kept:
-            places = range(len(samples))
-            found = [LogisticPolicy(kept[f"coefficients{place}"], kept[f"intercepts{place}"]) for place in places]
-            if all(policy.coefficients.shape == shape for policy in found):
+            found = [(kept[f"coefficients{place}"], kept[f"intercepts{place}"]) for place in range(len(samples))]
+            if all(coefficients.shape == shape for coefficients, _ in found):
                 return found
-    found = [LogisticPolicy.fit(features, codes, sample) for sample in samples]
+    found = [fit_policy(features, codes, sample) for sample in samples]
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        arrays = {f"{name}{place}": array for place, one in enumerate(found) for name, array in vars(one).items()}
         with write_atomically(path) as draft, draft.open("wb") as file:
-            np.savez(file, **arrays)
+            names = [f"{name}{place}" for place in range(len(found)) for name in ("coefficients", "intercepts")]
+            np.savez(file, **dict(zip(names, chain.from_iterable(found), strict=True)))
     return found
 
 
@@ -96,9 +88,9 @@ class LoggedHalf:
         classes, codes = np.unique(labels, return_inverse=True)
         logged, training = np.split(rng.permutation(len(features)), [logged_rows or len(features) // 2])
         samples = [rng.choice(training, len(training)) if bootstrap else training for _ in range(2)]
-        luck = rng.random(len(logged))
-        x = features[logged]
-        logging, target = (policy.logits(x) for policy in fit_policies(features, codes, samples, policy_file))
+        luck, x = rng.random(len(logged)), features[logged]
+        policies = fit_policies(features, codes, samples, policy_file)
+        logging, target = (x @ coefficients.T + intercepts for coefficients, intercepts in policies)
         return cls(x, codes[logged], classes, logging, target, luck)
 
 

@@ -12,13 +12,11 @@ from counterfold.errors import DataError, ParameterError
 from counterfold.experiments.files import Row
 from counterfold.experiments.paper import datasets
 from counterfold.experiments.paper.classification import Classification, LoggedHalf, Policies
-from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, PASIF_NAME, CandidateSets, Figure
+from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, ORACLE, PASIF_NAME, CandidateSets, Figure
 from counterfold.experiments.paper.own_classes import add_estimator, load_classes
 from counterfold.experiments.problem import Problem
 from counterfold.rows import Rows
 from counterfold.target import as_target
-
-ORACLE = "oracle"
 
 MOST_DRAWS = 1000
 """How often the actions of a problem are drawn, at most, until its rewards vary."""

@@ -14,19 +14,11 @@ CandidateSets = dict[str, list[cf.Estimator]]
 ONLY_SET, EVERYTHING = "", "everything"
 """The name of a set that is the only one, and of the set that holds all candidates of the others."""
 
-TUNED: tuple[type[cf.Estimator], ...] = (
-    cf.TruncatedIPS,
-    cf.SwitchDR,
-    cf.CAB,
-    cf.DRos,
-    cf.DRps,
-    cf.IPSLambda,
-    cf.GroupIPS,
-)
+TUNED: list[type[cf.Estimator]] = [cf.TruncatedIPS, cf.SwitchDR, cf.CAB, cf.DRos, cf.DRps, cf.IPSLambda, cf.GroupIPS]
 PLAIN: tuple[cf.Estimator, ...] = (cf.IPS(), cf.SNIPS(), cf.DM(), cf.DR(), cf.SNDR())
 """The estimators whose parameter the paper tunes, and those without a parameter."""
 
-PASIF_NAME = "PAS-IF"
+PASIF_NAME, ORACLE = "PAS-IF", "oracle"
 
 
 def three_candidates(rows: Rows) -> CandidateSets:

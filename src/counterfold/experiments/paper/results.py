@@ -10,18 +10,9 @@ from typing import Any
 import numpy as np
 
 from counterfold.arrays import Floats
+from counterfold.experiments import results as shared
 from counterfold.experiments.files import Row
-from counterfold.experiments.paper.experiment import ORACLE
-from counterfold.experiments.paper.figures import Figure
-from counterfold.experiments.results import (
-    OURS,
-    PUBLISHED,
-    group_rows,
-    load_pyplot,
-    percentile_interval,
-    resample_means,
-    save_picture,
-)
+from counterfold.experiments.paper.figures import ORACLE, Figure
 
 Published = dict[tuple[str, str], tuple[float, float, float]]
 """The published mean and the bounds of its interval, by dataset and method."""
@@ -64,13 +55,13 @@ def summarise(rows: Sequence[Row], figure: Figure, published: Published) -> list
     losses = squared_errors(rows, figure).tolist()
     every = [row | {"loss": loss, "shown": row["dataset"]} for row, loss in zip(rows, losses, strict=True)]
     every += [row | {"shown": ALL} for row in every if figure.overall]
-    groups = group_rows(every, "shown", "size", "family", "method")
+    groups = shared.group_rows(every, "shown", "size", "family", "method")
     lines = []
     for dataset, size, family, method in sort_keys(list(groups)):
         some = groups[dataset, size, family, method]
-        runs = group_rows(some, "dataset", "run").values()
+        runs = shared.group_rows(some, "dataset", "run").values()
         means = np.array([np.mean([row["loss"] for row in run]) for run in runs])
-        ours = float(means.mean()), *percentile_interval(resample_means(means))
+        ours = float(means.mean()), *shared.percentile_interval(shared.resample_means(means))
         theirs = published.get((dataset, method), (None, None, None))
         lines.append(Line(dataset, size, family, method, len(some), *ours, *theirs))
     return lines
@@ -118,7 +109,9 @@ def draw_figure(lines: Sequence[Line], figure: Figure, path: Path) -> list[Path]
         panels = [panel for panel in panels if panel[0] == ALL]
     columns = min(3, len(panels))
     height = -(-len(panels) // columns)
-    canvas, axes = load_pyplot().subplots(height, columns, figsize=(2 + 4 * columns, 2.6 * height + 1.2), squeeze=False)
+    canvas, axes = shared.load_pyplot().subplots(
+        height, columns, figsize=(2 + 4 * columns, 2.6 * height + 1.2), squeeze=False
+    )
     for place in axes.flat[len(panels) :]:
         place.set_axis_off()
     for place, panel in zip(axes.flat, panels, strict=False):
@@ -129,7 +122,7 @@ def draw_figure(lines: Sequence[Line], figure: Figure, path: Path) -> list[Path]
     what = "regret" if figure.regret else "mean squared error"
     legend = "; blue: ours, red: published" if any(line.published for line in lines) else ""
     canvas.suptitle(f"{figure.title}\n{what}, 95 % intervals{legend}", fontsize=10)
-    return save_picture(canvas, path)
+    return shared.save_picture(canvas, path)
 
 
 def draw_methods(place: Any, lines: Sequence[Line]) -> None:
@@ -139,11 +132,15 @@ def draw_methods(place: Any, lines: Sequence[Line]) -> None:
     names = list(dict.fromkeys(line.method for line in lines))
     for line in lines:
         height = names.index(line.method)
-        place.plot([line.low, line.high], [height, height], color=OURS, linewidth=2)
-        place.plot(line.mean, height, "o", color=OURS, markersize=5)
+        place.plot([line.low, line.high], [height, height], color=shared.OURS, linewidth=2)
+        place.plot(line.mean, height, "o", color=shared.OURS, markersize=5)
         if line.published is not None:
-            place.plot([line.published_low, line.published_high], [height + 0.25] * 2, color=PUBLISHED, linewidth=1)
-            place.plot(line.published, height + 0.25, "o", color=PUBLISHED, markersize=4, markerfacecolor="white")
+            place.plot(
+                [line.published_low, line.published_high], [height + 0.25] * 2, color=shared.PUBLISHED, linewidth=1
+            )
+            place.plot(
+                line.published, height + 0.25, "o", color=shared.PUBLISHED, markersize=4, markerfacecolor="white"
+            )
     place.set_yticks(range(len(names)), names)
     place.set_xscale("log")
     low, high = place.get_xlim()

@@ -15,10 +15,6 @@ Model = Literal["fitted", "good", "bad"]
 
 CONTEXT_COLUMNS = 5
 
-MOST_PROBABILITIES, CHUNK_PROBABILITIES = 2**22, 2**20
-"""The truth is computed at 2**13 to 2**16 points: as many as give a policy no more probabilities than the former. How
-many of them are in memory at once is the latter."""
-
 
 @dataclass(frozen=True)
 class Bandit:
@@ -55,7 +51,8 @@ class Bandit:
         score_model = ScoreModel.draw(self, rng)
         context = rng.standard_normal((self.rows, CONTEXT_COLUMNS))
         reward_scores, logging_scores, target_scores = score_model.scores(context)
-        logging, means = self.logging(logging_scores), self.means(reward_scores)
+        logging = softmax(self.logging_beta * logging_scores) * (1 - self.exploration) + self.exploration / self.actions
+        means = self.means(reward_scores)
         action = draw_actions(logging, rng.random(self.rows))
         reward = self.draw_rewards(means[np.arange(self.rows), action], rng)
         noisy = logging * np.exp(self.propensity_noise * rng.standard_normal(self.actions))
@@ -65,15 +62,10 @@ class Bandit:
         truth = self.truth(score_model)
         return Problem(log, self.target(target_scores), truth, predictions, float(reward.std()))
 
-    def logging(self, scores: Floats) -> Floats:
-        """Return the policy that draws actions."""
-        return softmax(self.logging_beta * scores) * (1 - self.exploration) + self.exploration / self.actions
-
     def target(self, scores: Floats) -> Floats:
         """Return the policy to be valued."""
         if np.isinf(self.target_beta):
-            best = (np.sign(self.target_beta) * scores).argmax(axis=1)
-            return np.asarray(np.eye(self.actions)[best])
+            return np.asarray(np.eye(self.actions)[(np.sign(self.target_beta) * scores).argmax(axis=1)])
         return softmax(self.target_beta * scores)
 
     def means(self, scores: Floats) -> Floats:
@@ -106,12 +98,12 @@ class Bandit:
         return np.asarray(0.5 * means + spread * (1.0 + 0.5 * wrong))
 
     def truth(self, score_model: "ScoreModel") -> float:
-        """Return the value of the target over all contexts."""
+        """Return the value of the target over all contexts, by 2**13 to 2**16 points: fewer if actions are many."""
         from scipy.stats import norm, qmc
 
-        count = 2 ** int(np.log2(min(2**16, max(2**13, MOST_PROBABILITIES // self.actions))))
+        count = 2 ** int(np.log2(min(2**16, max(2**13, 2**22 // self.actions))))
         points = qmc.Sobol(CONTEXT_COLUMNS, scramble=True, rng=np.random.default_rng(0)).random(count)
-        total, chunks = 0.0, max(1, count * self.actions // CHUNK_PROBABILITIES)
+        total, chunks = 0.0, max(1, count * self.actions // 2**20)  # so that memory does not grow with the actions
         for contexts in np.array_split(norm.ppf(points), chunks):
             scores = score_model.scores(contexts)
             total += float(row_sums(self.target(scores[2]), self.means(scores[0])).sum())
@@ -146,9 +138,7 @@ class ScoreModel:
         return np.asarray(scores)
 
 
-Choices = dict[str, Sequence[Any]]
-
-USUAL: Choices = {
+USUAL: dict[str, Sequence[Any]] = {
     "rows": (100, 300, 1000, 3000, 10_000),
     "actions": (2, 5, 10, 20),
     "reward": ("binary", "normal"),
@@ -159,7 +149,7 @@ USUAL: Choices = {
 }
 """The values of each setting that a family's bandits are drawn from, unless the family has its own."""
 
-FAMILIES: dict[str, Choices] = {
+FAMILIES: dict[str, dict[str, Sequence[Any]]] = {
     "binary": {"reward": ("binary",)},
     "continuous": {"reward": ("normal",)},
     "shifted": {"reward": ("shifted",)},

@@ -8,13 +8,13 @@ from typing import Any, get_args
 from counterfold import checks
 from counterfold.errors import CounterfoldError, DataError
 from counterfold.experiments import code_digest
-from counterfold.experiments.files import Row, refuse_unwritable, write_csv, write_parquet
+from counterfold.experiments.files import refuse_unwritable, write_csv, write_parquet
 from counterfold.experiments.paper import datasets
 from counterfold.experiments.results import load_pyplot
 from counterfold.experiments.runner import run_tasks
+from counterfold.experiments.selection import results
 from counterfold.experiments.selection.experiment import KNOWN, PAPER, Part, SelectionExperiment, list_tasks
-from counterfold.experiments.selection.results import charts, scoring
-from counterfold.experiments.selection.results.scoring import Alarm, Coverage, Score
+from counterfold.experiments.selection.results import Alarm, Coverage, Score
 from counterfold.progress import Progress
 
 
@@ -69,23 +69,19 @@ class Benchmark:
         self.prepare()
         tasks = list_tasks([family for family in KNOWN if family in self.families], self.problems, self.part)
         experiment = SelectionExperiment(self.data, self.out / "fits", self.seed)
+        settings = {"benchmark": "selection", "seed": self.seed, "version": version("counterfold")}
+        settings |= {"code": code_digest.digest_package()}  # because it is what is measured
+        journal = self.out / "selection.jsonl"
         with refuse_unwritable(self.out):
-            journal = self.out / "selection.jsonl"
-            rows = run_tasks(tasks, experiment, journal, self.settings, self.jobs, progress)
-            scores, coverage, verdicts = scoring.scores(rows), scoring.coverage(rows), scoring.verdicts(rows)
+            rows = run_tasks(tasks, experiment, journal, settings, self.jobs, progress)
+            scores, coverage, verdicts = results.scores(rows), results.coverage(rows), results.verdicts(rows)
             files = [
                 write_parquet(rows, self.out / "selection.parquet"),
                 write_csv(scores, self.out / "selection.csv"),
                 write_csv(coverage, self.out / "selection-coverage.csv"),
                 write_csv(verdicts, self.out / "selection-verdicts.csv"),
-                *charts.draw_ratios(scores, self.out / "selection-ratios"),
-                *charts.draw_coverage(coverage, self.out / "selection-coverage"),
-                *charts.draw_errors(rows, self.out / "selection-errors"),
+                *results.draw_ratios(scores, self.out / "selection-ratios"),
+                *results.draw_coverage(coverage, self.out / "selection-coverage"),
+                *results.draw_errors(rows, self.out / "selection-errors"),
             ]
         return Results(scores, coverage, verdicts, files)
-
-    @property
-    def settings(self) -> Row:
-        """Return what the rows depend on besides their tasks: also the code, because it is what is measured."""
-        what = {"benchmark": "selection", "seed": self.seed}
-        return what | {"version": version("counterfold"), "code": code_digest.digest_package()}

@@ -16,14 +16,8 @@ from counterfold.errors import ParameterError, SupportWarning
 from counterfold.estimates import standard_error
 from counterfold.experiments.files import Row
 from counterfold.experiments.paper.datasets import NAMES
-from counterfold.experiments.paper.experiment import (
-    ORACLE,
-    RUNS_PER_SEED,
-    PaperExperiment,
-    PaperTask,
-    selector_seed,
-)
-from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, PLAIN, TUNED, tuned_candidates
+from counterfold.experiments.paper.experiment import RUNS_PER_SEED, PaperExperiment, PaperTask, selector_seed
+from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, ORACLE, PLAIN, TUNED, tuned_candidates
 from counterfold.experiments.problem import Problem
 from counterfold.experiments.selection.bandits import FAMILIES, draw_bandit
 from counterfold.models import as_model
@@ -36,9 +30,6 @@ PAPER, PAPER_FIGURE = "paper", "figure3"
 KNOWN = (*FAMILIES, PAPER)
 """The families of problems: those of `bandits`, and the paper's datasets at all temperatures of its figure 3."""
 
-PROBLEMS_PER_PAPER_RUN = 10
-"""How many problems of another family a run of the paper's 90 conditions counts as."""
-
 DEFAULT = "default"
 PAPER_MODEL, THEORY = cf.RidgePerAction(), cf.Theory()
 
@@ -46,6 +37,7 @@ JOINT_SELECTORS: dict[str, cf.Selector] = {"OCV_IPS": cf.OCV(cf.IPS()), "OCV_DR"
 PLAIN_SELECTORS: dict[str, cf.Selector] = {"OPERA": cf.OPERA(), "KFoldCV_DR": cf.KFoldCV(cf.DR(), 10)}
 """The selectors that choose among all that the paper tunes jointly, as in its figure 3, and among `PLAIN`."""
 
+Ends = tuple[float | None, float | None]
 Candidates = Callable[[Rows], Sequence[cf.Estimator]]
 
 
@@ -85,7 +77,7 @@ def list_tasks(families: Sequence[str], problems: int, part: Part) -> list[Selec
     conditions = [(name, *betas) for name in NAMES for betas in FIGURES[PAPER_FIGURE].betas]
     found = []
     for family in families:
-        count = problems if family != PAPER else max(1, round(problems / PROBLEMS_PER_PAPER_RUN))
+        count = problems if family != PAPER else max(1, round(problems / 10))  # a run has 90 conditions
         numbers = [number for number in range(count) if part in {"all", part_of(number)}] or [1]  # the first held one
         for number in numbers:
             found += [SelectionTask(family, number, *one) for one in (conditions if family == PAPER else [()])]
@@ -179,7 +171,7 @@ class Methods:
             answer = cf.evaluate(log, target, reward_model=model, progress=False, threads=1)
         seconds = time.perf_counter() - start
         low, high = (end if math.isfinite(end) else None for end in (answer.interval.low, answer.interval.high))
-        return answer, make_row(DEFAULT, DEFAULT, answer.selected, answer.value, answer.stderr, seconds, low, high)
+        return answer, make_row(DEFAULT, DEFAULT, answer.selected, answer.value, answer.stderr, seconds, (low, high))
 
     def choose_in_hindsight(self, answer: cf.Evaluation) -> Row:
         """Return the best of the paper's joint candidates and of those that `evaluate` chose from."""
@@ -206,17 +198,10 @@ def list_theory_grid(kind: type[cf.Estimator], rows: Rows) -> Sequence[cf.Estima
 
 
 def make_row(
-    method: str,
-    kind: str,
-    chosen: str,
-    value: float,
-    stderr: float | None,
-    seconds: float,
-    low: float | None = None,
-    high: float | None = None,
+    method: str, kind: str, chosen: str, value: float, stderr: float | None, seconds: float, ends: Ends = (None, None)
 ) -> Row:
     """Return a result, whose value must be finite."""
     if not math.isfinite(value):
         raise ParameterError(f"{method} must give finite values, got {value} by {chosen}.")
     what = {"method": method, "kind": kind, "chosen": chosen, "value": value, "stderr": stderr}
-    return what | {"low": low, "high": high, "seconds": seconds}
+    return what | {"low": ends[0], "high": ends[1], "seconds": seconds}

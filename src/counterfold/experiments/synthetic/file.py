@@ -6,12 +6,10 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from counterfold import checks
 from counterfold.arrays import Floats
@@ -24,9 +22,6 @@ from counterfold.progress import Progress
 METADATA_KEY = b"counterfold"
 """The key of a file's metadata that holds its settings, its number of rows, and the true value of each target."""
 
-DEFAULT_THREADS = 4
-"""The threads that are used at most by default: more would only wait for the one that writes."""
-
 
 @dataclass(frozen=True)
 class Destination:
@@ -37,12 +32,10 @@ class Destination:
     force: bool = False
 
     def __post_init__(self) -> None:
-        if self.files is None:
-            if self.path.suffix != ".parquet":
-                raise ParameterError(f"`{self.path}` must end in .parquet, or be a folder for several `--files`.")
-            return
-        checks.whole(1, files=self.files)
-        if self.path.suffix:
+        if self.files is None and self.path.suffix != ".parquet":
+            raise ParameterError(f"`{self.path}` must end in .parquet, or be a folder for several `--files`.")
+        checks.whole(1, files=1 if self.files is None else self.files)
+        if self.files is not None and self.path.suffix:
             raise ParameterError(f"`{self.path}` must have no ending, because `--files` go to a folder.")
 
     def check(self) -> None:
@@ -59,8 +52,7 @@ class Destination:
     def open_files(self) -> Iterator[list[Path]]:
         """Yield the files to write, which all take their place together at the end."""
         with write_atomically(self.path, folder=self.files is not None) as draft:
-            numbers = range(self.files or 0)
-            yield [draft / f"part-{number:05}.parquet" for number in numbers] if self.files else [draft]
+            yield [draft / f"part-{number:05}.parquet" for number in range(self.files or 0)] or [draft]
 
 
 @dataclass(frozen=True)
@@ -83,7 +75,7 @@ def write_log(
     if count > rows:
         raise ParameterError(f"`files` must be at most the number of rows ({rows}), got {count}.")
     rows_by_file = [rows // count + (place < rows % count) for place in range(count)]
-    pool = Pool(min(DEFAULT_THREADS, count_cores()) if threads is None else threads)
+    pool = Pool(min(4, count_cores()) if threads is None else threads)  # more would wait for the one that writes
     to.check()
     with refuse_unwritable(to.path, "place"):
         sums = write_files(problem, rows_by_file, to, pool, progress)
@@ -95,8 +87,7 @@ def write_files(
     problem: Synthetic, rows_by_file: list[int], to: Destination, pool: Pool, progress: Progress | None
 ) -> Floats:
     """Write files of so many rows each, and return the sum over all rows of each target's true value."""
-    done, total = 0, np.zeros(problem.targets)
-    most = problem.block_rows
+    done, total, most = 0, np.zeros(problem.targets), problem.block_rows
     blocks = enumerate(min(most, rows - start) for rows in rows_by_file for start in range(0, rows, most))
     with closing(pool.stream(lambda block: make_table(problem, *block), blocks)) as tables, to.open_files() as files:
         for file, rows in zip(files, rows_by_file, strict=True):
@@ -116,16 +107,13 @@ def write_files(
 
 def make_table(problem: Synthetic, number: int, rows: int) -> tuple[pa.Table, Floats]:
     """Return a block as a table, and the sums over its rows of the targets' true values."""
-    block = problem.block(number, rows)
-    return pa.table({name: make_column(array) for name, array in block.columns.items()}), block.sums
-
-
-def make_column(array: NDArray[Any]) -> pa.Array:
-    """Return a vector as a column of numbers, and a matrix as a column of lists."""
-    if array.ndim == 1:
-        return pa.array(array)
-    starts = np.arange(0, array.size + 1, array.shape[1], dtype=np.int32)
-    return pa.ListArray.from_arrays(pa.array(starts), pa.array(array.ravel()))
+    block, columns = problem.block(number, rows), {}
+    for name, array in block.columns.items():
+        columns[name] = pa.array(array.ravel())
+        if array.ndim > 1:
+            starts = np.arange(0, array.size + 1, array.shape[1], dtype=np.int32)
+            columns[name] = pa.ListArray.from_arrays(pa.array(starts), columns[name])
+    return pa.table(columns), block.sums
 
 
 def values_by_target(problem: Synthetic, sums: Floats, rows: int) -> dict[str, float]:
