@@ -60,14 +60,14 @@ def fit_policies(features: Floats, codes: Ints, samples: Sequence[Ints], path: P
 class LoggedHalf:
     """The rows of a dataset that are logged, the logits of both policies there, and what draws the actions.
 
-    `right` are the codes of the right classes, and `luck` is a uniform random number per row.
+    `right` are the codes of the right classes, the first `logits` are those of the logging policy and the second those
+    of the target, and `luck` is a uniform random number per row.
     """
 
     context: Floats
     right: Ints
     classes: NDArray[Any]
-    logging_logits: Floats
-    target_logits: Floats
+    logits: tuple[Floats, ...]
     luck: Floats
 
     @classmethod
@@ -90,8 +90,8 @@ class LoggedHalf:
         samples = [rng.choice(training, len(training)) if bootstrap else training for _ in range(2)]
         luck, x = rng.random(len(logged)), features[logged]
         policies = fit_policies(features, codes, samples, policy_file)
-        logging, target = (x @ coefficients.T + intercepts for coefficients, intercepts in policies)
-        return cls(x, codes[logged], classes, logging, target, luck)
+        logits = tuple(x @ coefficients.T + intercepts for coefficients, intercepts in policies)
+        return cls(x, codes[logged], classes, logits, luck)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Classification:
         """Return the problem that these temperatures make of a logged half."""
         logging, target = (
             softmax(beta * (logits if self.policies == "logits" else softmax(logits)))
-            for beta, logits in ((self.logging_beta, half.logging_logits), (self.target_beta, half.target_logits))
+            for beta, logits in zip((self.logging_beta, self.target_beta), half.logits, strict=True)
         )
         action = draw_actions(logging, half.luck)
         reward, classes = (action == half.right).astype(np.float64), half.classes

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterfold import PASIF, Estimator, Pool, RidgePerAction, Selector
-from counterfold.errors import DataError, ParameterError
+from counterfold import PASIF, DataError, Estimator, ParameterError, Pool, RidgePerAction, Selector
 from counterfold.experiments.files import Row
 from counterfold.experiments.paper import datasets
 from counterfold.experiments.paper.classification import Classification, LoggedHalf, Policies
@@ -21,8 +20,7 @@ from counterfold.target import as_target
 MOST_DRAWS = 1000
 """How often the actions of a problem are drawn, at most, until its rewards vary."""
 
-RUNS_PER_SEED, FIRST_SELECTOR_SEED = 10**6, 10**9
-"""The seeds of selectors start at the latter, so that they never are those of problems, which start at 0."""
+RUNS_PER_SEED = 10**6
 
 
 class PaperTask(NamedTuple):
@@ -57,8 +55,8 @@ def list_tasks(figure: Figure, runs: int, datasets: Sequence[str], pasif_runs: i
 
 
 def selector_seed(seed: int, run: int) -> int:
-    """Return the seed that selectors have in a run."""
-    return FIRST_SELECTOR_SEED + RUNS_PER_SEED * seed + run
+    """Return the seed that selectors have in a run: never that of a problem, as those start at 0."""
+    return 10**9 + RUNS_PER_SEED * seed + run
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +97,8 @@ class PaperExperiment:
         for kind in own:
             if issubclass(kind, Selector):
                 found += trial.choose_within_sets(kind.__name__, kind(), everything=True)
-        return found + trial.choose_always(singles) + trial.choose_in_hindsight(problem.truth)
+        found += [trial.make_row(name, one.name, one) for name in sets for one in singles]
+        return found + trial.choose_in_hindsight(problem.truth)
 
     def draw_problem(self, task: PaperTask) -> Problem:
         """Return the problem of a task; one run of a dataset has the same halves and policies in every figure.
@@ -149,7 +148,7 @@ class Trial:
             if selector.can_tune(kind) and (everything or name != EVERYTHING):
                 grid = [*candidates, *selector.extend_grid(kind, self.rows)]
                 choice = ready.select(self.rows, grid, np.random.default_rng(self.seed), Pool(1))
-                found.append(self._row(name, method, choice.answer(grid)))
+                found.append(self.make_row(name, method, choice.answer(grid)))
         return found
 
     def choose_in_hindsight(self, truth: float) -> list[Row]:
@@ -157,14 +156,10 @@ class Trial:
         errors = {one: abs(one.value(self.rows) - truth) for some in self.sets.values() for one in some}
         return self._choose_least(ORACLE, errors)
 
-    def choose_always(self, candidates: Sequence[Estimator]) -> list[Row]:
-        """Return each candidate as the choice within every set."""
-        return [self._row(name, one.name, one) for name in self.sets for one in candidates]
-
     def _choose_least(self, method: str, scores: dict[Estimator, float]) -> list[Row]:
-        return [self._row(name, method, min(some, key=scores.__getitem__)) for name, some in self.sets.items()]
+        return [self.make_row(name, method, min(some, key=scores.__getitem__)) for name, some in self.sets.items()]
 
-    def _row(self, set_name: str, method: str, chosen: Estimator) -> Row:
+    def make_row(self, set_name: str, method: str, chosen: Estimator) -> Row:
         """Return a result, whose value must be finite."""
         value = chosen.value(self.rows)
         if not np.isfinite(value):

@@ -21,9 +21,8 @@ PLAIN: tuple[cf.Estimator, ...] = (cf.IPS(), cf.SNIPS(), cf.DM(), cf.DR(), cf.SN
 PASIF_NAME, ORACLE = "PAS-IF", "oracle"
 
 
-def three_candidates(rows: Rows) -> CandidateSets:
+def three_candidates(_: Rows) -> CandidateSets:
     """Return IPS, DR and DM, from high to low variance, as SLOPE needs them."""
-    del rows
     return {ONLY_SET: [cf.IPS(), cf.DR(), cf.DM()]}
 
 

@@ -8,8 +8,7 @@ from inspect import isabstract
 from pathlib import Path
 from typing import Any
 
-from counterfold import Estimator, Selector
-from counterfold.errors import ParameterError
+from counterfold import Estimator, ParameterError, Selector
 from counterfold.estimates import standard_error
 from counterfold.experiments.paper.figures import EVERYTHING, ONLY_SET, CandidateSets
 from counterfold.rows import Rows

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from counterfold import PASIF, Estimator, checks, messages
-from counterfold.errors import ParameterError
+from counterfold import PASIF, Estimator, ParameterError, checks, messages
 from counterfold.experiments.files import refuse_unwritable, write_csv, write_parquet
 from counterfold.experiments.paper import datasets
 from counterfold.experiments.paper.classification import Policies
@@ -21,11 +20,6 @@ from counterfold.experiments.results import load_pyplot
 from counterfold.experiments.runner import run_tasks
 from counterfold.pool import limit_blas
 from counterfold.progress import Progress
-
-
-def default_runs(name: str) -> int:
-    """Return how many runs a figure has unless the user says so; an unknown name is refused later."""
-    return FIGURES[name].runs if name in FIGURES else 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,7 +84,7 @@ def squared_errors(rows: Sequence[Row], figure: Figure) -> Floats:
     singles = {one.name for one in figure.single_candidates}
     best: dict[tuple[object, ...], float] = {}
     problems = [tuple(row[name] for name in ("dataset", "logging_beta", "target_beta", "size", "run")) for row in rows]
-    for problem, row, error in zip(problems, rows, errors.tolist(), strict=True):
+    for problem, row, error in zip(problems, rows, errors, strict=True):
         if row["method"] in singles:
             best[problem] = min(error, best.get(problem, np.inf))
     return np.asarray(errors - [best[problem] for problem in problems])
@@ -144,9 +144,8 @@ def draw_methods(place: Any, lines: Sequence[Line]) -> None:
     place.set_yticks(range(len(names)), names)
     place.set_xscale("log")
     low, high = place.get_xlim()
-    place.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0) if high < 50 * low else (1.0,)))
-    place.xaxis.set_major_formatter("{x:g}")
-    place.xaxis.set_minor_formatter(ticker.NullFormatter())
+    locator = ticker.LogLocator(subs=(1.0, 2.0, 5.0) if high < 50 * low else (1.0,))
+    place.xaxis.set(major_locator=locator, major_formatter="{x:g}", minor_formatter=ticker.NullFormatter())
     place.invert_yaxis()
     place.grid(axis="x", alpha=0.3)
 

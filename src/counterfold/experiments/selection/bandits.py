@@ -1,6 +1,6 @@
 """Bandits of many kinds whose truth is known, in families of problems."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,6 +14,9 @@ Reward = Literal["binary", "sparse", "normal", "shifted", "heavy", "skewed"]
 Model = Literal["fitted", "good", "bad"]
 
 CONTEXT_COLUMNS = 5
+
+Scores = Callable[[Floats], Floats]
+"""From contexts to the scores of rewards, logging policy and target (3 x n x actions)."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,9 @@ class Bandit:
     def draw_problem(self, seed: int) -> Problem:
         """Return the log, the target and its truth that a seed makes."""
         rng = np.random.default_rng(seed)
-        score_model = ScoreModel.draw(self, rng)
+        compute_scores = self.draw_scores(rng)
         context = rng.standard_normal((self.rows, CONTEXT_COLUMNS))
-        reward_scores, logging_scores, target_scores = score_model.scores(context)
+        reward_scores, logging_scores, target_scores = compute_scores(context)
         logging = softmax(self.logging_beta * logging_scores) * (1 - self.exploration) + self.exploration / self.actions
         means = self.means(reward_scores)
         action = draw_actions(logging, rng.random(self.rows))
@@ -59,8 +62,26 @@ class Bandit:
         noisy, actions = noisy / noisy.sum(axis=1, keepdims=True), list(range(self.actions))
         log = Log(context=context, action=action, reward=reward, logging_probs=noisy, actions=actions)
         predictions = None if self.model == "fitted" else self.draw_predictions(means, rng)
-        truth = self.truth(score_model)
+        truth = self.truth(compute_scores)
         return Problem(log, self.target(target_scores), truth, predictions, float(reward.std()))
+
+    def draw_scores(self, rng: np.random.Generator) -> Scores:
+        """Return a random function; the scores of both policies share half of their variance with those of rewards."""
+        slopes = rng.standard_normal((3, CONTEXT_COLUMNS, self.actions)) * np.sqrt(0.7 / CONTEXT_COLUMNS)
+        levels = rng.standard_normal((3, 1, self.actions)) * np.sqrt(0.3)
+        for array in (slopes, levels):
+            array[1:] = (array[:1] + array[1:]) / np.sqrt(2)
+        waves = rng.standard_normal((CONTEXT_COLUMNS, self.actions))
+
+        def compute_scores(context: Floats) -> Floats:
+            scores = np.einsum("nd,kda->kna", context, slopes) + levels
+            if self.curvature:
+                wave = np.sqrt(2) * np.sin(2 * context @ waves)
+                scores[0] = np.sqrt(1 - self.curvature) * scores[0] + np.sqrt(self.curvature) * wave
+                scores[1:] += np.sqrt(self.curvature) * wave / np.sqrt(2)
+            return np.asarray(scores)
+
+        return compute_scores
 
     def target(self, scores: Floats) -> Floats:
         """Return the policy to be valued."""
@@ -97,7 +118,7 @@ class Bandit:
         wrong = rng.standard_normal(self.actions) + rng.standard_normal(means.shape)
         return np.asarray(0.5 * means + spread * (1.0 + 0.5 * wrong))
 
-    def truth(self, score_model: "ScoreModel") -> float:
+    def truth(self, compute_scores: Scores) -> float:
         """Return the value of the target over all contexts, by 2**13 to 2**16 points: fewer if actions are many."""
         from scipy.stats import norm, qmc
 
@@ -105,37 +126,9 @@ class Bandit:
         points = qmc.Sobol(CONTEXT_COLUMNS, scramble=True, rng=np.random.default_rng(0)).random(count)
         total, chunks = 0.0, max(1, count * self.actions // 2**20)  # so that memory does not grow with the actions
         for contexts in np.array_split(norm.ppf(points), chunks):
-            scores = score_model.scores(contexts)
+            scores = compute_scores(contexts)
             total += float(row_sums(self.target(scores[2]), self.means(scores[0])).sum())
         return float(total / count)
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreModel:
-    """From contexts to the scores of rewards, logging policy and target; it does not depend on the rows."""
-
-    slopes: Floats
-    levels: Floats
-    waves: Floats
-    curvature: float
-
-    @classmethod
-    def draw(cls, bandit: Bandit, rng: np.random.Generator) -> "ScoreModel":
-        """Return a random one: the scores of both policies share half of their variance with those of rewards."""
-        slopes = rng.standard_normal((3, CONTEXT_COLUMNS, bandit.actions)) * np.sqrt(0.7 / CONTEXT_COLUMNS)
-        levels = rng.standard_normal((3, 1, bandit.actions)) * np.sqrt(0.3)
-        for array in (slopes, levels):
-            array[1:] = (array[:1] + array[1:]) / np.sqrt(2)
-        return cls(slopes, levels, rng.standard_normal((CONTEXT_COLUMNS, bandit.actions)), bandit.curvature)
-
-    def scores(self, context: Floats) -> Floats:
-        """Return the scores of rewards, logging policy and target (3 x n x actions)."""
-        scores = np.einsum("nd,kda->kna", context, self.slopes) + self.levels
-        if self.curvature:
-            wave = np.sqrt(2) * np.sin(2 * context @ self.waves)
-            scores[0] = np.sqrt(1 - self.curvature) * scores[0] + np.sqrt(self.curvature) * wave
-            scores[1:] += np.sqrt(self.curvature) * wave / np.sqrt(2)
-        return np.asarray(scores)
 
 
 USUAL: dict[str, Sequence[Any]] = {

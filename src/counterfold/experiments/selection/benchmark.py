@@ -1,17 +1,15 @@
 """Benchmark: the benchmark of selection from beginning to end, and the files of its results."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
-from counterfold import checks
-from counterfold.errors import CounterfoldError, DataError
-from counterfold.experiments import code_digest
+from counterfold import CounterfoldError, DataError, checks
+from counterfold.experiments import runner
 from counterfold.experiments.files import refuse_unwritable, write_csv, write_parquet
 from counterfold.experiments.paper import datasets
 from counterfold.experiments.results import load_pyplot
-from counterfold.experiments.runner import run_tasks
 from counterfold.experiments.selection import results
 from counterfold.experiments.selection.experiment import KNOWN, PAPER, Part, SelectionExperiment, list_tasks
 from counterfold.experiments.selection.results import Alarm, Coverage, Score
@@ -26,10 +24,6 @@ class Results:
     coverage: list[Coverage]
     verdicts: list[Alarm]
     files: list[Path]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers, texts, lists and dictionaries."""
-        return asdict(self) | {"files": [str(file) for file in self.files]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +64,10 @@ class Benchmark:
         tasks = list_tasks([family for family in KNOWN if family in self.families], self.problems, self.part)
         experiment = SelectionExperiment(self.data, self.out / "fits", self.seed)
         settings = {"benchmark": "selection", "seed": self.seed, "version": version("counterfold")}
-        settings |= {"code": code_digest.digest_package()}  # because it is what is measured
+        settings |= {"code": runner.digest_package()}  # because it is what is measured
         journal = self.out / "selection.jsonl"
         with refuse_unwritable(self.out):
-            rows = run_tasks(tasks, experiment, journal, settings, self.jobs, progress)
+            rows = runner.run_tasks(tasks, experiment, journal, settings, self.jobs, progress)
             scores, coverage, verdicts = results.scores(rows), results.coverage(rows), results.verdicts(rows)
             files = [
                 write_parquet(rows, self.out / "selection.parquet"),

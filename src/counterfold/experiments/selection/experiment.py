@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 import counterfold as cf
-from counterfold.errors import ParameterError, SupportWarning
 from counterfold.estimates import standard_error
 from counterfold.experiments.files import Row
 from counterfold.experiments.paper.datasets import NAMES
@@ -52,11 +51,6 @@ class SelectionTask(NamedTuple):
 
     def __str__(self) -> str:
         return "|".join(map(str, tuple(self)))
-
-    @property
-    def condition(self) -> str:
-        """Return what tells problems of one number apart."""
-        return f"{self.dataset} {self.logging_beta:g} {self.target_beta:g}" if self.dataset else ""
 
 
 def part_of(number: int) -> Part:
@@ -100,7 +94,8 @@ class SelectionExperiment:
         problem = self.draw_problem(task)
         log, methods = problem.log, Methods(problem, selector_seed(self.seed, task.number))
         answer, default = methods.answer_by_default()
-        where = {"family": task.family, "problem": task.number, "condition": task.condition}
+        condition = f"{task.dataset} {task.logging_beta:g} {task.target_beta:g}" if task.dataset else ""
+        where = {"family": task.family, "problem": task.number, "condition": condition}
         where |= {"part": part_of(task.number), "rows": len(log), "actions": len(log.actions)}
         where |= {"truth": problem.truth, "scale": problem.scale, "verdict": answer.diagnostics.verdict}
         where |= {"effective_rows": answer.diagnostics.effective_rows}
@@ -167,7 +162,7 @@ class Methods:
         log, target, given = self.problem.log, self.problem.target, self.problem.predictions
         model, start = "default" if given is None else given, time.perf_counter()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SupportWarning)  # the verdict says the same
+            warnings.simplefilter("ignore", cf.SupportWarning)  # the verdict says the same
             answer = cf.evaluate(log, target, reward_model=model, progress=False, threads=1)
         seconds = time.perf_counter() - start
         low, high = (end if math.isfinite(end) else None for end in (answer.interval.low, answer.interval.high))
@@ -202,6 +197,6 @@ def make_row(
 ) -> Row:
     """Return a result, whose value must be finite."""
     if not math.isfinite(value):
-        raise ParameterError(f"{method} must give finite values, got {value} by {chosen}.")
+        raise cf.ParameterError(f"{method} must give finite values, got {value} by {chosen}.")
     what = {"method": method, "kind": kind, "chosen": chosen, "value": value, "stderr": stderr}
     return what | {"low": ends[0], "high": ends[1], "seconds": seconds}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -20,9 +20,8 @@ LARGE_ERROR = 0.25
 """A verdict should warn of an error above so many standard deviations of the rewards."""
 
 ENOUGH_ROWS = 500
-"""The number of rows from which on intervals are expected to reach their level."""
-
 GOOD, NOT_GOOD, FEW_ROWS = "good", "not good", f"< {ENOUGH_ROWS} rows"
+"""The number of rows from which on intervals are expected to reach their level, and groups of answers."""
 
 STYLES = {
     "IPS": ("x", "#888888"),
@@ -96,20 +95,10 @@ class Alarm:
     recall: float | None
 
 
-class FamilyErrors(NamedTuple):
-    """What is measured on one family, method by method.
-
-    `methods` are names and kinds, `errors` the squared errors (methods x problems), and `means` the mean errors with
-    their bootstrap replicates behind (methods x 1 + replicates), as are the logarithms of ratios. Any method but the
-    rivals has NaN as `worst`.
-    """
-
-    methods: list[Any]
-    errors: Floats
-    means: Floats
-    regrets: Floats
-    worst: Floats
-    log_ratios: Floats
+FamilyErrors = tuple[list[Any], Floats, tuple[Floats, Floats, Floats, Floats]]
+"""The name and kind of each method, the squared errors of a family (methods x problems), and what is averaged over
+families: mean errors with their bootstrap replicates behind, regrets, shares of problems on which a method is the worst
+of its rivals (NaN for others), and the logarithms of the ratios of the means and their replicates."""
 
 
 def measure_family(rows: Sequence[Row], seed: int) -> FamilyErrors:
@@ -118,16 +107,16 @@ def measure_family(rows: Sequence[Row], seed: int) -> FamilyErrors:
     The paper's conditions of one run have the same number, and are resampled as one.
     """
     methods = shared.group_rows(rows, "method", "kind")
+    kinds = [kind for _, kind in methods]
     errors = np.array([[error(row) ** 2 for row in some] for some in methods.values()]).clip(1e-30)  # for the ratios
     _, units = np.unique([row["problem"] for row in rows if row["kind"] == DEFAULT], return_inverse=True)
     of_units = np.stack([np.bincount(units, weights=line) for line in errors]) / np.bincount(units)
     means = np.stack([np.append(line.mean(), shared.resample_means(line, seed)) for line in of_units])
-    kinds = [kind for _, kind in methods]
     rivals = np.isin(kinds, ["fixed", "selector", "default"])
     simple = np.flatnonzero(np.isin(kinds, ["fixed", "theory"]))
     worst = np.where(rivals, (errors >= errors[rivals].max(axis=0)).mean(axis=1), np.nan)
     log_ratios = np.log(means / means[simple[means[simple, 0].argmin()]])
-    return FamilyErrors(list(methods), errors, means, means[:, 0] - means[kinds.index(ORACLE), 0], worst, log_ratios)
+    return list(methods), errors, (means, means[:, 0] - means[kinds.index(ORACLE), 0], worst, log_ratios)
 
 
 def error(row: Row) -> float:
@@ -145,11 +134,11 @@ def scores(rows: Sequence[Row]) -> list[Score]:
 
 def average_scores(name: str, families: Sequence[FamilyErrors]) -> list[Score]:
     """Return a line for every method over some families, all of which count the same."""
-    errors = np.concatenate([one.errors for one in families], axis=1)
-    columns = zip(*((one.means, one.regrets, one.worst, one.log_ratios) for one in families), strict=True)
+    errors = np.concatenate([errors for _, errors, _ in families], axis=1)
+    columns = zip(*(measures for _, _, measures in families), strict=True)
     means, regrets, worst, logs = (np.mean(some, axis=0) for some in columns)
     ratios, found = np.exp(logs), []
-    for place, (method, kind) in enumerate(families[0].methods):
+    for place, (method, kind) in enumerate(families[0][0]):
         mean = float(means[place, 0]), *shared.percentile_interval(means[place, 1:]), float(np.median(errors[place]))
         ratio = float(ratios[place, 0]), *shared.percentile_interval(ratios[place, 1:])
         share = None if np.isnan(worst[place]) else float(worst[place])
@@ -206,8 +195,6 @@ def verdicts(rows: Sequence[Row]) -> list[Alarm]:
 
 def draw_ratios(scores: Sequence[Score], path: Path) -> list[Path]:
     """Draw the ratio of each main method's mean squared error to that of the best fixed or theory-tuned one."""
-    from matplotlib import ticker
-
     families = list(dict.fromkeys(score.family for score in scores))
     canvas, place = make_family_axes(
         families,
@@ -224,7 +211,7 @@ def draw_ratios(scores: Sequence[Score], path: Path) -> list[Path]:
         place.plot(*points, marker, color=colour, markerfacecolor=colour if own else "none", label=method, **style)
     place.axvline(1.0, color="black", linewidth=0.8)
     place.set_xscale("log")
-    place.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    place.xaxis.set_major_formatter("{x:g}")
     place.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1.0))
     return shared.save_picture(canvas, path)
 

@@ -1,8 +1,7 @@
 """Synthetic logs in Parquet files, which are written block by block."""
 
 import json
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from counterfold import checks
+from counterfold import DataError, ParameterError, checks
 from counterfold.arrays import Floats
-from counterfold.errors import DataError, ParameterError
 from counterfold.experiments.files import refuse_unwritable, write_atomically
 from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.pool import Pool, count_cores
@@ -47,12 +45,6 @@ class Destination:
             raise DataError(f"`{path}` must not be there, or be a log of the same form to replace, got something else.")
         if not self.force:
             raise DataError(f"`{path}` must not be there yet: give another name, or `--force` to replace it.")
-
-    @contextmanager
-    def open_files(self) -> Iterator[list[Path]]:
-        """Yield the files to write, which all take their place together at the end."""
-        with write_atomically(self.path, folder=self.files is not None) as draft:
-            yield [draft / f"part-{number:05}.parquet" for number in range(self.files or 0)] or [draft]
 
 
 @dataclass(frozen=True)
@@ -89,7 +81,9 @@ def write_files(
     """Write files of so many rows each, and return the sum over all rows of each target's true value."""
     done, total, most = 0, np.zeros(problem.targets), problem.block_rows
     blocks = enumerate(min(most, rows - start) for rows in rows_by_file for start in range(0, rows, most))
-    with closing(pool.stream(lambda block: make_table(problem, *block), blocks)) as tables, to.open_files() as files:
+    tables = pool.stream(lambda block: make_table(problem, *block), blocks)
+    with closing(tables), write_atomically(to.path, folder=to.files is not None) as draft:
+        files = [draft / f"part-{number:05}.parquet" for number in range(to.files or 0)] or [draft]
         for file, rows in zip(files, rows_by_file, strict=True):
             sums = np.zeros(problem.targets)
             with pq.ParquetWriter(file, make_table(problem, 0, 1)[0].schema) as writer:

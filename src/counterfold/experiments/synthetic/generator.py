@@ -91,11 +91,9 @@ class Synthetic:
         action = draw_actions(logging, rng.random(rows))
         logged = np.arange(rows), action
         columns |= {"action": action, "reward": self._draw_rewards(mean[logged], rng), "propensity": logging[logged]}
-        policies = dict(zip(self.target_names, targets, strict=True))
-        if self.logged_only:
-            columns |= {name: policy[logged] for name, policy in policies.items()}
-        else:
-            columns |= {"logging_probs": logging, **policies}
+        columns |= {} if self.logged_only else {"logging_probs": logging}
+        shown = (policy[logged] if self.logged_only else policy for policy in targets)
+        columns |= dict(zip(self.target_names, shown, strict=True))
         if user is not None:
             columns["group"] = user
         return Block(columns, np.array([row_sums(policy, mean).sum() for policy in targets]))
