@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterfold import PASIF, DataError, Estimator, ParameterError, Pool, RidgePerAction, Selector
+from counterfold import PASIF, DataError, Estimator, ParameterError, Pool, RidgePerAction, Rows, Selector
 from counterfold.experiments.files import Row
 from counterfold.experiments.paper import datasets
 from counterfold.experiments.paper.classification import Classification, LoggedHalf, Policies
 from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, ORACLE, PASIF_NAME, CandidateSets, Figure
 from counterfold.experiments.paper.own_classes import add_estimator, load_classes
 from counterfold.experiments.problem import Problem
-from counterfold.rows import Rows
 from counterfold.target import as_target
 
 MOST_DRAWS = 1000

@@ -6,7 +6,6 @@ from typing import Any
 
 import counterfold as cf
 from counterfold.experiments.paper.datasets import NAMES
-from counterfold.rows import Rows
 
 CandidateSets = dict[str, list[cf.Estimator]]
 """Lists of candidates by name; a selector chooses within each. In files of results, the column `family` names them."""
@@ -21,12 +20,12 @@ PLAIN: tuple[cf.Estimator, ...] = (cf.IPS(), cf.SNIPS(), cf.DM(), cf.DR(), cf.SN
 PASIF_NAME, ORACLE = "PAS-IF", "oracle"
 
 
-def three_candidates(_: Rows) -> CandidateSets:
+def three_candidates(_: cf.Rows) -> CandidateSets:
     """Return IPS, DR and DM, from high to low variance, as SLOPE needs them."""
     return {ONLY_SET: [cf.IPS(), cf.DR(), cf.DM()]}
 
 
-def tuned_candidates(rows: Rows) -> CandidateSets:
+def tuned_candidates(rows: cf.Rows) -> CandidateSets:
     """Return the grid of each estimator that the paper tunes, from high to low variance, and a set of everything."""
 
     def first_parameter(candidate: Any) -> float:
@@ -50,7 +49,7 @@ class Figure:
     """
 
     title: str
-    candidate_sets: Callable[[Rows], CandidateSets] = three_candidates
+    candidate_sets: Callable[[cf.Rows], CandidateSets] = three_candidates
     selectors: dict[str, cf.Selector] = field(default_factory=dict)
     set_selectors: dict[str, cf.Selector] = field(default_factory=dict)
     single_candidates: tuple[cf.Estimator, ...] = (cf.IPS(), cf.DM(), cf.DR())

@@ -8,10 +8,9 @@ from inspect import isabstract
 from pathlib import Path
 from typing import Any
 
-from counterfold import Estimator, ParameterError, Selector
+from counterfold import Estimator, ParameterError, Rows, Selector
 from counterfold.estimates import standard_error
 from counterfold.experiments.paper.figures import EVERYTHING, ONLY_SET, CandidateSets
-from counterfold.rows import Rows
 
 
 def load_classes(paths: Sequence[str], taken: Collection[str] = ()) -> list[Any]:

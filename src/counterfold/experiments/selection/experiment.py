@@ -20,7 +20,6 @@ from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, ORACLE, P
 from counterfold.experiments.problem import Problem
 from counterfold.experiments.selection.bandits import FAMILIES, draw_bandit
 from counterfold.models import as_model
-from counterfold.rows import Rows
 from counterfold.target import as_target
 
 Part = Literal["development", "held", "all"]
@@ -37,7 +36,7 @@ PLAIN_SELECTORS: dict[str, cf.Selector] = {"OPERA": cf.OPERA(), "KFoldCV_DR": cf
 """The selectors that choose among all that the paper tunes jointly, as in its figure 3, and among `PLAIN`."""
 
 Ends = tuple[float | None, float | None]
-Candidates = Callable[[Rows], Sequence[cf.Estimator]]
+Candidates = Callable[[cf.Rows], Sequence[cf.Estimator]]
 
 
 class SelectionTask(NamedTuple):
@@ -152,10 +151,10 @@ class Methods:
         value, stderr = one.value(rows), standard_error(one.contributions(rows), rows.groups)
         return make_row(method, kind, one.name, value, stderr, time.perf_counter() - start)
 
-    def build_rows(self, model: Any) -> Rows:
+    def build_rows(self, model: Any) -> cf.Rows:
         """Return fresh rows with a reward model, or with the user's predictions."""
         log, given = self.problem.log, self.problem.predictions
-        return Rows.of(log, as_target(self.problem.target, log), as_model(model if given is None else given, log))
+        return cf.Rows.of(log, as_target(self.problem.target, log), as_model(model if given is None else given, log))
 
     def answer_by_default(self) -> tuple[cf.Evaluation, Row]:
         """Return the answer of `evaluate` that is given nothing but the log, the target and the user's predictions."""
@@ -182,12 +181,12 @@ def list_these(candidates: Sequence[cf.Estimator]) -> Candidates:
     return lambda _: candidates
 
 
-def list_joint_candidates(rows: Rows) -> Sequence[cf.Estimator]:
+def list_joint_candidates(rows: cf.Rows) -> Sequence[cf.Estimator]:
     """Return all candidates that the paper tunes jointly."""
     return tuned_candidates(rows)[EVERYTHING]
 
 
-def list_theory_grid(kind: type[cf.Estimator], rows: Rows) -> Sequence[cf.Estimator]:
+def list_theory_grid(kind: type[cf.Estimator], rows: cf.Rows) -> Sequence[cf.Estimator]:
     """Return what an estimator's rule chooses from, or the untuned one where the grid is empty as no row has weight."""
     return [*kind.candidates(rows), *THEORY.extend_grid(kind, rows)] or [kind()]
 

@@ -90,7 +90,11 @@ class Synthetic:
         mean = 1 / (1 + np.exp(-scores))
         action = draw_actions(logging, rng.random(rows))
         logged = np.arange(rows), action
-        columns |= {"action": action, "reward": self._draw_rewards(mean[logged], rng), "propensity": logging[logged]}
+        if self.reward == "continuous":
+            reward = mean[logged] + 0.5 * rng.standard_normal(rows)
+        else:
+            reward = (rng.random(rows) < mean[logged]).astype(np.float64)
+        columns |= {"action": action, "reward": reward, "propensity": logging[logged]}
         columns |= {} if self.logged_only else {"logging_probs": logging}
         shown = (policy[logged] if self.logged_only else policy for policy in targets)
         columns |= dict(zip(self.target_names, shown, strict=True))
@@ -130,11 +134,6 @@ class Synthetic:
         wave = np.sin(2 * (direction @ plain))
         columns: dict[str, NDArray[Any]] = {f"x{place}": column for place, column in enumerate(stored)}
         return columns, np.ascontiguousarray(np.vstack([plain, wave, np.ones(rows)]).T)
-
-    def _draw_rewards(self, mean: Floats, rng: np.random.Generator) -> Floats:
-        if self.reward == "continuous":
-            return mean + 0.5 * rng.standard_normal(len(mean))
-        return (rng.random(len(mean)) < mean).astype(np.float64)
 
 
 def user_effects(users: NDArray[np.int64], seed: int) -> Floats:
