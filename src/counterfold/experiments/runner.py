@@ -52,19 +52,18 @@ def run_tasks(
 @contextmanager
 def open_journal(journal: Path, settings: Row) -> Iterator[tuple[TextIO, dict[str, list[Row]]]]:
     """Yield the journal, ready to be appended to, and the rows of the tasks that it holds."""
-    journal.parent.mkdir(parents=True, exist_ok=True)
+    folder = journal.parent
+    folder.mkdir(parents=True, exist_ok=True)
     with journal.open("a+", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         lock_journal(file, journal)
-        for draft in journal.parent.glob(f".[0-9]*.{journal.stem}*"):  # what killed processes left
+        for draft in folder.glob(f".[0-9]*.{journal.stem}*"):  # what killed processes left
             draft.unlink(missing_ok=True)
         header, done = read_journal(file)
         if header is None:
             file.write(json.dumps(settings) + "\n")
         elif header != json.loads(json.dumps(settings)):
             others = ", ".join(f"{name} {value}" for name, value in header.items() if settings.get(name) != value)
-            raise ParameterError(
-                f"`{journal.parent}` holds results of other settings ({others}): give another `--out`."
-            )
+            raise ParameterError(f"`{folder}` holds results of other settings ({others}): give another `--out`.")
         yield file, done
 
 

@@ -98,8 +98,7 @@ class LoggedHalf:
 class Classification:
     r"""A bandit where an action is a class, and the reward is 1 if it is the right class, else 0.
 
-    Half of the rows, at random, are logged; the other half trains both policies, each on a bootstrap sample with one
-    all-zero row per class in front, by multinomial logistic regression. A policy is
+    Half of the rows, at random, are logged; the other half trains both policies. A policy is
     $\pi(a \mid x) \propto \exp(\beta f_a(x))$, where $f$ is the predicted probability of the class ("probabilities", as
     in the paper's published results) or its logit ("logits", as in the paper's text), and $\beta$ the inverse
     temperature. The truth is the mean over the logged half of the target's probability of the right class.

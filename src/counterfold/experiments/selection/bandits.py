@@ -31,8 +31,6 @@ class Bandit:
     propensities differ from those that drew the actions. `model` says where predicted rewards come from: a model that
     is fitted on the log, or the user, whose predictions are good or bad.
 
-    The truth is the target's value over all contexts, by a quasi-random sample.
-
     >>> problem = Bandit(rows=500, actions=3).draw_problem(0)
     >>> problem.log
     Log(500 rows, 3 actions, 5 context columns, full logging probabilities)
@@ -119,7 +117,7 @@ class Bandit:
         return np.asarray(0.5 * means + spread * (1.0 + 0.5 * wrong))
 
     def truth(self, compute_scores: Scores) -> float:
-        """Return the value of the target over all contexts, by 2**13 to 2**16 points: fewer if actions are many."""
+        """Return the target's value over all contexts, by 2**13 to 2**16 quasi-random ones, fewer for many actions."""
         from scipy.stats import norm, qmc
 
         count = 2 ** int(np.log2(min(2**16, max(2**13, 2**22 // self.actions))))

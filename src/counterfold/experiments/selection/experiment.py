@@ -79,10 +79,7 @@ def list_tasks(families: Sequence[str], problems: int, part: Part) -> list[Selec
 
 @dataclass(frozen=True, eq=False)
 class SelectionExperiment:
-    """What a task of the benchmark needs to know besides the task; it is sent to other processes.
-
-    `data` is the folder of the paper's datasets, and `fits` that where fitted policies are kept.
-    """
+    """What a task of the benchmark needs to know besides the task; its fields are those of `PaperExperiment`."""
 
     data: Path | None = None
     fits: Path | None = None
