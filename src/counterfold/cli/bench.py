@@ -1,5 +1,6 @@
 """The commands `bench ...`: how well answers do on many problems whose truth is known."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -27,7 +28,7 @@ def selection(
 ) -> None:
     """Compare ways to choose an estimator, and how far the default can be trusted."""
     from counterfold.experiments.selection.benchmark import Benchmark
-    from counterfold.experiments.selection.tasks import KNOWN
+    from counterfold.experiments.selection.experiment import KNOWN
 
     chosen = tuple(split_commas(families)) or KNOWN
     kind: Any = part  # checked there
@@ -36,7 +37,8 @@ def selection(
     with bar("selection", after=0) as progress:
         found = benchmark.run(progress)
     if run.as_json:
-        print_json({"benchmark": "selection", "part": part, **found.to_dict()})
+        files = [str(file) for file in found.files]
+        print_json({"benchmark": "selection", "part": part, **asdict(found), "files": files})
         return
     from counterfold.report import bench as tables
     from counterfold.report import paper, text

@@ -12,9 +12,9 @@ STORY = (
 def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = False, threads: Threads = None) -> None:
     """Evaluate a policy on embedded data whose truth is known."""
     from counterfold.evaluation import evaluate
-    from counterfold.experiments.demo import digits
+    from counterfold.experiments.paper.classification import draw_digits
 
-    problem = digits(seed)
+    problem = draw_digits(seed)
     with bar("Cross-validating", after=0) as progress:
         result = evaluate(problem.log, problem.target, seed=seed, threads=threads, progress=progress)
     if as_json:

@@ -45,12 +45,14 @@ def paper(options: PaperOptions, run: ExperimentOptions) -> None:
 
 def show_figure(options: PaperOptions, run: ExperimentOptions) -> None:
     """Run the experiment behind a figure, write its results, and show them."""
-    from counterfold.experiments.paper.reproduction import Reproduction, default_runs
+    from counterfold.experiments.paper.figures import FIGURES
+    from counterfold.experiments.paper.reproduction import Reproduction
     from counterfold.report import paper as tables
     from counterfold.report import text
 
     figure, added = options.figure, tuple(options.add or ())
-    runs = default_runs(figure) if options.runs is None else options.runs
+    usual = FIGURES[figure].runs if figure in FIGURES else 1  # an unknown name is refused below
+    runs = usual if options.runs is None else options.runs
     policies: Any = options.policies  # checked before
     settings = options.list_datasets(), options.pasif_runs, policies, run.data, added, run.seed
     experiment = Reproduction(figure, run.out, runs, *settings)
@@ -67,7 +69,7 @@ def show_costs(options: PaperOptions, run: ExperimentOptions) -> None:
     """Measure what choosing costs, write it, and show it."""
     from counterfold import checks
     from counterfold.experiments.files import write_csv
-    from counterfold.experiments.paper.cost import measure_costs
+    from counterfold.experiments.paper.reproduction import measure_costs
     from counterfold.report import paper as tables
     from counterfold.report import text
 

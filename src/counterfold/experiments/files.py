@@ -15,43 +15,24 @@ Row = dict[str, Any]
 """One line of results, by column."""
 
 
-def draft_path(path: Path, mark: str = "") -> Path:
-    """Return the hidden path beside `path` where this process prepares what will take its place."""
-    return path.with_name(f".{os.getpid()}.{mark}{path.name}")
-
-
-def remove_drafts(folder: Path, stem: str) -> None:
-    """Remove the drafts that killed processes left of the files whose names start with `stem`."""
-    for draft in folder.glob(f".[0-9]*.{stem}*"):
-        draft.unlink(missing_ok=True)
-
-
 @contextmanager
-def write_atomically(path: Path) -> Iterator[Path]:
-    """Yield a draft that replaces the file at `path` at the end, so that nobody ever sees half of a file."""
-    draft = draft_path(path)
+def write_atomically(path: Path, *, folder: bool = False) -> Iterator[Path]:
+    """Yield a hidden draft beside `path` that takes its place at the end; if that fails, what was there comes back."""
+    draft, old = (path.with_name(f".{os.getpid()}.{mark}{path.name}") for mark in ("", "old."))
     try:
+        if folder:
+            draft.mkdir()
         yield draft
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-@contextmanager
-def write_folder_atomically(path: Path) -> Iterator[Path]:
-    """Yield a draft that replaces the folder at `path` at the end; if that fails, the old folder comes back."""
-    draft, old = draft_path(path), draft_path(path, "old.")
-    try:
-        draft.mkdir()
-        yield draft
-        if path.exists():
+        if folder and path.exists():
             path.replace(old)
         draft.replace(path)
     finally:
         if old.exists() and not path.exists():
             old.replace(path)
-        for folder in (draft, old):
-            shutil.rmtree(folder, ignore_errors=True)
+        for left in (draft, old):
+            shutil.rmtree(left, ignore_errors=True)
+        if draft.is_file():
+            draft.unlink()
 
 
 @contextmanager

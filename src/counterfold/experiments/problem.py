@@ -10,11 +10,16 @@ from counterfold.log import Log
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A log, a target and the value that the target truly has on it."""
+    """A log, a target and the value that the target truly has on it.
+
+    `predictions` are those of a user's own model, if there are any, and `scale` is the unit in which errors count.
+    """
 
     log: Log
     target: Floats
     truth: float
+    predictions: Floats | None = None
+    scale: float = 1.0
 
 
 def softmax(scores: Floats) -> Floats:

@@ -1,76 +1,73 @@
 """Runs the independent tasks of an experiment, and records each in a journal, so that a killed run can go on."""
 
+import ast
+import hashlib
 import json
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TextIO
 
+import counterfold
 from counterfold.errors import DataError, ParameterError
-from counterfold.experiments.files import Row, remove_drafts
+from counterfold.experiments.files import Row
 from counterfold.pool import limit_blas
 from counterfold.progress import Progress
 
 Work = Callable[[Any], list[Row]]
 """Returns the rows of a task; it must be picklable, because other processes are sent it."""
 
-PARENT_CHECK_SECONDS = 0.5
+SHOWING = {"cli", "report", "results"}
+"""Packages and modules that only show results, so that rows do not depend on them."""
 
 
 def run_tasks(
-    tasks: Sequence[Any],
-    work: Work,
-    journal: Path,
-    settings: dict[str, Any],
-    jobs: int = 1,
-    progress: Progress | None = None,
+    tasks: Sequence[Any], work: Work, journal: Path, settings: Row, jobs: int = 1, progress: Progress | None = None
 ) -> list[Row]:
     """Return the rows of all tasks, in the order of the tasks, whatever the number of jobs and of restarts.
 
     A task is identified by its text. Its rows are appended to the journal when it is done, and a task whose rows are
     there is not done again. `settings` are what else the rows depend on: a journal of other settings is refused.
     """
+    report = progress or (lambda *_: None)
     with open_journal(journal, settings) as (file, done):
         missing = [task for task in tasks if str(task) not in done]
         start = len(tasks) - len(missing)
-        if progress:
-            progress(start, len(tasks))
+        report(start, len(tasks))
         for count, (task, rows) in enumerate(compute_rows(missing, work, jobs), start + 1):
             done[str(task)] = rows
             file.write(json.dumps({"piece": str(task), "rows": rows}) + "\n")
             file.flush()
             os.fsync(file.fileno())
-            if progress:
-                progress(count, len(tasks))
+            report(count, len(tasks))
     return [row for task in tasks for row in done[str(task)]]
 
 
 @contextmanager
-def open_journal(journal: Path, settings: dict[str, Any]) -> Iterator[tuple[TextIO, dict[str, list[Row]]]]:
+def open_journal(journal: Path, settings: Row) -> Iterator[tuple[TextIO, dict[str, list[Row]]]]:
     """Yield the journal, ready to be appended to, and the rows of the tasks that it holds."""
-    journal.parent.mkdir(parents=True, exist_ok=True)
+    folder = journal.parent
+    folder.mkdir(parents=True, exist_ok=True)
     with journal.open("a+", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         lock_journal(file, journal)
-        remove_drafts(journal.parent, journal.stem)
+        for draft in folder.glob(f".[0-9]*.{journal.stem}*"):  # what killed processes left
+            draft.unlink(missing_ok=True)
         header, done = read_journal(file)
         if header is None:
             file.write(json.dumps(settings) + "\n")
         elif header != json.loads(json.dumps(settings)):
             others = ", ".join(f"{name} {value}" for name, value in header.items() if settings.get(name) != value)
-            raise ParameterError(
-                f"`{journal.parent}` holds results of other settings ({others}): give another `--out`."
-            )
+            raise ParameterError(f"`{folder}` holds results of other settings ({others}): give another `--out`.")
         yield file, done
 
 
-def read_journal(file: TextIO) -> tuple[dict[str, Any] | None, dict[str, list[Row]]]:
+def read_journal(file: TextIO) -> tuple[Row | None, dict[str, list[Row]]]:
     """Return the settings and the rows by task; cut off a last line that a kill left unfinished."""
     file.seek(0)
     text = file.read()
@@ -103,15 +100,11 @@ def lock_journal(file: TextIO, journal: Path) -> None:
 def compute_rows(tasks: Sequence[Any], work: Work, jobs: int) -> Iterator[tuple[Any, list[Row]]]:
     """Yield each task with its rows, as soon as they are known."""
     if jobs == 1 or len(tasks) < 2:
-        with limit_blas():
-            for task in tasks:
-                yield task, work(task)
+        yield from ((task, work_on_one_thread(work, task)) for task in tasks)
         return
     executor = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=watch_parent, initargs=(os.getpid(),))
     try:
-        futures: dict[Future[list[Row]], Any] = {
-            executor.submit(partial(work_on_one_thread, work), task): task for task in tasks
-        }
+        futures = {executor.submit(work_on_one_thread, work, task): task for task in tasks}
         for future in as_completed(futures):
             yield futures[future], future.result()
     except BrokenProcessPool:
@@ -133,7 +126,35 @@ def watch_parent(parent: int) -> None:
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(PARENT_CHECK_SECONDS)
+            time.sleep(0.5)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def digest_package(folder: Path = Path(counterfold.__file__).parent) -> str:
+    """Return 16 digits that change when a statement of the package does, except in what only shows results."""
+    digest = hashlib.sha256()
+    for file in sorted(folder.rglob("*.py")):
+        module = file.relative_to(folder).with_suffix("")
+        if SHOWING.isdisjoint(module.parts):
+            digest.update(f"{module.as_posix()} {dump_code(file.read_text(encoding='utf-8'))}".encode())
+    return digest.hexdigest()[:16]
+
+
+def dump_code(source: str) -> str:
+    """Return the syntax tree of a module as text: without comments, layout, docstrings and other idle texts.
+
+    >>> dump_code("x = 1  # one") == dump_code('"Doc."; x = (1)')
+    True
+    """
+
+    def is_text(statement: ast.stmt) -> bool:
+        value = statement.value if isinstance(statement, ast.Expr) else None
+        return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            node.body = [statement for statement in node.body if not is_text(statement)]
+    return ast.dump(tree)

@@ -1,32 +1,73 @@
 """Classification data as a bandit whose truth is known: the protocol of the paper's experiments."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Self
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterfold.arrays import Floats, Ints
-from counterfold.experiments.paper.policies import fit_policies
+from counterfold.experiments.files import write_atomically
 from counterfold.experiments.problem import Problem, draw_actions, softmax
 from counterfold.log import Log
 
 Policies = Literal["probabilities", "logits"]
 
 
+Policy = tuple[Floats, Floats]
+"""The coefficients (A x d) and intercepts (A) of a multinomial logistic regression."""
+
+
+def fit_policy(features: Floats, codes: Ints, sample: Ints) -> Policy:
+    """Return the regression on a sample with one all-zero row per class in front, so that no class is missing."""
+    from sklearn.linear_model import LogisticRegression
+
+    every_class = np.arange(codes.max() + 1)
+    x = np.vstack([np.zeros((len(every_class), features.shape[1])), features[sample]])
+    y = np.concatenate([every_class, codes[sample]])
+    model = LogisticRegression(solver="newton-cholesky", max_iter=1000).fit(x, y)
+    if len(every_class) == 2:  # scikit-learn fits only the difference of two classes
+        return np.vstack([0 * model.coef_, model.coef_]), np.array([0.0, model.intercept_[0]])
+    return model.coef_, model.intercept_
+
+
+def fit_policies(features: Floats, codes: Ints, samples: Sequence[Ints], path: Path | None) -> list[Policy]:
+    """Return a policy for each sample of the rows; as fits are slow, read them from a file, or else write them there.
+
+    A file that is missing, damaged, or of policies of another shape is written anew.
+    """
+    shape = codes.max() + 1, features.shape[1]
+    if path is not None:
+        with suppress(OSError, EOFError, KeyError, ValueError, BadZipFile), np.load(path) as kept:
+            found = [(kept[f"coefficients{place}"], kept[f"intercepts{place}"]) for place in range(len(samples))]
+            if all(coefficients.shape == shape for coefficients, _ in found):
+                return found
+    found = [fit_policy(features, codes, sample) for sample in samples]
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with write_atomically(path) as draft, draft.open("wb") as file:
+            names = [f"{name}{place}" for place in range(len(found)) for name in ("coefficients", "intercepts")]
+            np.savez(file, **dict(zip(names, chain.from_iterable(found), strict=True)))
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class LoggedHalf:
     """The rows of a dataset that are logged, the logits of both policies there, and what draws the actions.
 
-    `right` are the codes of the right classes, and `luck` is a uniform random number per row.
+    `right` are the codes of the right classes, the first `logits` are those of the logging policy and the second those
+    of the target, and `luck` is a uniform random number per row.
     """
 
     context: Floats
     right: Ints
     classes: NDArray[Any]
-    logging_logits: Floats
-    target_logits: Floats
+    logits: tuple[Floats, ...]
     luck: Floats
 
     @classmethod
@@ -47,25 +88,23 @@ class LoggedHalf:
         classes, codes = np.unique(labels, return_inverse=True)
         logged, training = np.split(rng.permutation(len(features)), [logged_rows or len(features) // 2])
         samples = [rng.choice(training, len(training)) if bootstrap else training for _ in range(2)]
-        luck = rng.random(len(logged))
-        x = features[logged]
-        logging, target = (policy.logits(x) for policy in fit_policies(features, codes, samples, policy_file))
-        return cls(x, codes[logged], classes, logging, target, luck)
+        luck, x = rng.random(len(logged)), features[logged]
+        policies = fit_policies(features, codes, samples, policy_file)
+        logits = tuple(x @ coefficients.T + intercepts for coefficients, intercepts in policies)
+        return cls(x, codes[logged], classes, logits, luck)
 
 
 @dataclass(frozen=True)
 class Classification:
     r"""A bandit where an action is a class, and the reward is 1 if it is the right class, else 0.
 
-    Half of the rows, at random, are logged; the other half trains both policies, each on a bootstrap sample with one
-    all-zero row per class in front, by multinomial logistic regression. A policy is
+    Half of the rows, at random, are logged; the other half trains both policies. A policy is
     $\pi(a \mid x) \propto \exp(\beta f_a(x))$, where $f$ is the predicted probability of the class ("probabilities", as
     in the paper's published results) or its logit ("logits", as in the paper's text), and $\beta$ the inverse
     temperature. The truth is the mean over the logged half of the target's probability of the right class.
 
     Cief, Kveton, Kompan (2025), "Cross-validated off-policy evaluation", section 6.
 
-    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> labels = rng.integers(3, size=200)
     >>> features = np.eye(3)[labels] + 0.3 * rng.normal(size=(200, 3))
@@ -88,14 +127,19 @@ class Classification:
         """Return the problem that these temperatures make of a logged half."""
         logging, target = (
             softmax(beta * (logits if self.policies == "logits" else softmax(logits)))
-            for beta, logits in ((self.logging_beta, half.logging_logits), (self.target_beta, half.target_logits))
+            for beta, logits in zip((self.logging_beta, self.target_beta), half.logits, strict=True)
         )
         action = draw_actions(logging, half.luck)
+        reward, classes = (action == half.right).astype(np.float64), half.classes
         log = Log(
-            context=half.context,
-            action=half.classes[action],
-            reward=(action == half.right).astype(np.float64),
-            logging_probs=logging,
-            actions=half.classes.tolist(),
+            context=half.context, action=classes[action], reward=reward, logging_probs=logging, actions=classes.tolist()
         )
         return Problem(log, target, float(target[np.arange(len(half.right)), half.right].mean()))
+
+
+def draw_digits(seed: int) -> Problem:
+    """Return scikit-learn's digits, guessed by a nearly uniform policy, and a sharper policy: the demonstration."""
+    from sklearn.datasets import load_digits
+
+    features, labels = load_digits(return_X_y=True)
+    return Classification(1.0, 10.0).draw_problem(features, labels, np.random.default_rng(seed))

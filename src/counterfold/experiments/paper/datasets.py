@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfold import messages, registry
+from counterfold import DataError, ParameterError, messages, registry
 from counterfold.arrays import Floats
-from counterfold.errors import DataError, ParameterError
 
 VERSION = 1
 """The paper takes the first version of each dataset in OpenML."""
@@ -60,10 +59,8 @@ def load(name: str, folder: Path | None = None) -> Dataset:
     return dataset
 
 
-@cache
-def load_once(name: str, folder: Path | None) -> Dataset:
-    """Return a dataset; a process loads it only once."""
-    return load(name, folder)
+load_once = cache(load)
+"""Does the same, but a process loads a dataset only once."""
 
 
 def read(name: str, folder: Path) -> tuple[Floats, NDArray[Any]]:

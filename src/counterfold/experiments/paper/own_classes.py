@@ -8,12 +8,9 @@ from inspect import isabstract
 from pathlib import Path
 from typing import Any
 
-from counterfold.errors import ParameterError
+from counterfold import Estimator, ParameterError, Rows, Selector
 from counterfold.estimates import standard_error
-from counterfold.estimators.base import Estimator
-from counterfold.experiments.paper.candidates import EVERYTHING, ONLY_SET, CandidateSets
-from counterfold.rows import Rows
-from counterfold.selectors.base import Selector
+from counterfold.experiments.paper.figures import EVERYTHING, ONLY_SET, CandidateSets
 
 
 def load_classes(paths: Sequence[str], taken: Collection[str] = ()) -> list[Any]:
@@ -36,8 +33,7 @@ def load_classes(paths: Sequence[str], taken: Collection[str] = ()) -> list[Any]
 def import_name(path: str) -> Any:
     """Return what `MODULE:NAME` names; whatever goes wrong in the module becomes one sentence."""
     module, _, name = path.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
+    if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
     try:
         return getattr(import_module(module), name)

@@ -1,6 +1,6 @@
 """Bandits of many kinds whose truth is known, in families of problems."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,11 +15,8 @@ Model = Literal["fitted", "good", "bad"]
 
 CONTEXT_COLUMNS = 5
 
-MOST_PROBABILITIES = 2**22
-"""The truth is computed at 2**13 to 2**16 points: as many as give a policy no more probabilities than this."""
-
-CHUNK_PROBABILITIES = 2**20
-"""How many probabilities of a policy are in memory at once while the truth is computed."""
+Scores = Callable[[Floats], Floats]
+"""From contexts to the scores of rewards, logging policy and target (3 x n x actions)."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +30,6 @@ class Bandit:
     other scores mixed in. `propensity_noise` is the standard deviation of the logarithm of the factor by which logged
     propensities differ from those that drew the actions. `model` says where predicted rewards come from: a model that
     is fitted on the log, or the user, whose predictions are good or bad.
-
-    The truth is the target's value over all contexts, by a quasi-random sample.
 
     >>> problem = Bandit(rows=500, actions=3).draw_problem(0)
     >>> problem.log
@@ -51,44 +46,51 @@ class Bandit:
     propensity_noise: float = 0.0
     model: Model = "fitted"
 
-    def draw_problem(self, seed: int) -> "BenchmarkProblem":
+    def draw_problem(self, seed: int) -> Problem:
         """Return the log, the target and its truth that a seed makes."""
         rng = np.random.default_rng(seed)
-        score_model = ScoreModel.draw(self, rng)
+        compute_scores = self.draw_scores(rng)
         context = rng.standard_normal((self.rows, CONTEXT_COLUMNS))
-        reward_scores, logging_scores, target_scores = score_model.scores(context)
-        logging, means = self.logging(logging_scores), self.means(reward_scores)
+        reward_scores, logging_scores, target_scores = compute_scores(context)
+        logging = softmax(self.logging_beta * logging_scores) * (1 - self.exploration) + self.exploration / self.actions
+        means = self.means(reward_scores)
         action = draw_actions(logging, rng.random(self.rows))
         reward = self.draw_rewards(means[np.arange(self.rows), action], rng)
         noisy = logging * np.exp(self.propensity_noise * rng.standard_normal(self.actions))
-        log = Log(
-            context=context,
-            action=action,
-            reward=reward,
-            logging_probs=noisy / noisy.sum(axis=1, keepdims=True),
-            actions=list(range(self.actions)),
-        )
+        noisy, actions = noisy / noisy.sum(axis=1, keepdims=True), list(range(self.actions))
+        log = Log(context=context, action=action, reward=reward, logging_probs=noisy, actions=actions)
         predictions = None if self.model == "fitted" else self.draw_predictions(means, rng)
-        truth = self.truth(score_model)
-        return BenchmarkProblem(log, self.target(target_scores), truth, predictions, float(reward.std()))
+        truth = self.truth(compute_scores)
+        return Problem(log, self.target(target_scores), truth, predictions, float(reward.std()))
 
-    def logging(self, scores: Floats) -> Floats:
-        """Return the policy that draws actions."""
-        return softmax(self.logging_beta * scores) * (1 - self.exploration) + self.exploration / self.actions
+    def draw_scores(self, rng: np.random.Generator) -> Scores:
+        """Return a random function; the scores of both policies share half of their variance with those of rewards."""
+        slopes = rng.standard_normal((3, CONTEXT_COLUMNS, self.actions)) * np.sqrt(0.7 / CONTEXT_COLUMNS)
+        levels = rng.standard_normal((3, 1, self.actions)) * np.sqrt(0.3)
+        for array in (slopes, levels):
+            array[1:] = (array[:1] + array[1:]) / np.sqrt(2)
+        waves = rng.standard_normal((CONTEXT_COLUMNS, self.actions))
+
+        def compute_scores(context: Floats) -> Floats:
+            scores = np.einsum("nd,kda->kna", context, slopes) + levels
+            if self.curvature:
+                wave = np.sqrt(2) * np.sin(2 * context @ waves)
+                scores[0] = np.sqrt(1 - self.curvature) * scores[0] + np.sqrt(self.curvature) * wave
+                scores[1:] += np.sqrt(self.curvature) * wave / np.sqrt(2)
+            return np.asarray(scores)
+
+        return compute_scores
 
     def target(self, scores: Floats) -> Floats:
         """Return the policy to be valued."""
         if np.isinf(self.target_beta):
-            best = (np.sign(self.target_beta) * scores).argmax(axis=1)
-            return np.asarray(np.eye(self.actions)[best])
+            return np.asarray(np.eye(self.actions)[(np.sign(self.target_beta) * scores).argmax(axis=1)])
         return softmax(self.target_beta * scores)
 
     def means(self, scores: Floats) -> Floats:
         """Return the mean reward of every action."""
-        if self.reward == "binary":
-            return np.asarray(1 / (1 + np.exp(-scores)))
-        if self.reward == "sparse":
-            return np.asarray(1 / (1 + np.exp(4.5 - scores)))
+        if self.reward in {"binary", "sparse"}:
+            return np.asarray(1 / (1 + np.exp((4.5 if self.reward == "sparse" else 0.0) - scores)))
         if self.reward == "skewed":
             return np.asarray(np.exp(0.5 * scores))
         return scores + 10.0 if self.reward == "shifted" else scores
@@ -114,59 +116,20 @@ class Bandit:
         wrong = rng.standard_normal(self.actions) + rng.standard_normal(means.shape)
         return np.asarray(0.5 * means + spread * (1.0 + 0.5 * wrong))
 
-    def truth(self, score_model: "ScoreModel") -> float:
-        """Return the value of the target over all contexts."""
+    def truth(self, compute_scores: Scores) -> float:
+        """Return the target's value over all contexts, by 2**13 to 2**16 quasi-random ones, fewer for many actions."""
         from scipy.stats import norm, qmc
 
-        count = 2 ** int(np.log2(min(2**16, max(2**13, MOST_PROBABILITIES // self.actions))))
+        count = 2 ** int(np.log2(min(2**16, max(2**13, 2**22 // self.actions))))
         points = qmc.Sobol(CONTEXT_COLUMNS, scramble=True, rng=np.random.default_rng(0)).random(count)
-        total = 0.0
-        chunks = max(1, count * self.actions // CHUNK_PROBABILITIES)
+        total, chunks = 0.0, max(1, count * self.actions // 2**20)  # so that memory does not grow with the actions
         for contexts in np.array_split(norm.ppf(points), chunks):
-            scores = score_model.scores(contexts)
+            scores = compute_scores(contexts)
             total += float(row_sums(self.target(scores[2]), self.means(scores[0])).sum())
         return float(total / count)
 
 
-@dataclass(frozen=True, eq=False)
-class BenchmarkProblem(Problem):
-    """A problem with the predictions of a user's own model, if there are any, and the unit in which errors count."""
-
-    predictions: Floats | None
-    scale: float
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreModel:
-    """From contexts to the scores of rewards, logging policy and target; it does not depend on the rows."""
-
-    slopes: Floats
-    levels: Floats
-    waves: Floats
-    curvature: float
-
-    @classmethod
-    def draw(cls, bandit: Bandit, rng: np.random.Generator) -> "ScoreModel":
-        """Return a random one: the scores of both policies share half of their variance with those of rewards."""
-        slopes = rng.standard_normal((3, CONTEXT_COLUMNS, bandit.actions)) * np.sqrt(0.7 / CONTEXT_COLUMNS)
-        levels = rng.standard_normal((3, 1, bandit.actions)) * np.sqrt(0.3)
-        for array in (slopes, levels):
-            array[1:] = (array[:1] + array[1:]) / np.sqrt(2)
-        return cls(slopes, levels, rng.standard_normal((CONTEXT_COLUMNS, bandit.actions)), bandit.curvature)
-
-    def scores(self, context: Floats) -> Floats:
-        """Return the scores of rewards, logging policy and target (3 x n x actions)."""
-        scores = np.einsum("nd,kda->kna", context, self.slopes) + self.levels
-        if self.curvature:
-            wave = np.sqrt(2) * np.sin(2 * context @ self.waves)
-            scores[0] = np.sqrt(1 - self.curvature) * scores[0] + np.sqrt(self.curvature) * wave
-            scores[1:] += np.sqrt(self.curvature) * wave / np.sqrt(2)
-        return np.asarray(scores)
-
-
-Choices = dict[str, Sequence[Any]]
-
-USUAL: Choices = {
+USUAL: dict[str, Sequence[Any]] = {
     "rows": (100, 300, 1000, 3000, 10_000),
     "actions": (2, 5, 10, 20),
     "reward": ("binary", "normal"),
@@ -177,7 +140,7 @@ USUAL: Choices = {
 }
 """The values of each setting that a family's bandits are drawn from, unless the family has its own."""
 
-FAMILIES: dict[str, Choices] = {
+FAMILIES: dict[str, dict[str, Sequence[Any]]] = {
     "binary": {"reward": ("binary",)},
     "continuous": {"reward": ("normal",)},
     "shifted": {"reward": ("shifted",)},

@@ -1,22 +1,18 @@
 """Benchmark: the benchmark of selection from beginning to end, and the files of its results."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
-from counterfold import checks
-from counterfold.errors import CounterfoldError, DataError
-from counterfold.experiments import code_digest
-from counterfold.experiments.files import Row, refuse_unwritable, write_csv, write_parquet
+from counterfold import CounterfoldError, DataError, checks
+from counterfold.experiments import runner
+from counterfold.experiments.files import refuse_unwritable, write_csv, write_parquet
 from counterfold.experiments.paper import datasets
-from counterfold.experiments.results.pictures import load_pyplot
-from counterfold.experiments.runner import run_tasks
-from counterfold.experiments.selection.experiment import SelectionExperiment
-from counterfold.experiments.selection.results import charts, scoring
-from counterfold.experiments.selection.results.scoring import Alarm, Coverage, Score
-from counterfold.experiments.selection.tasks import KNOWN, PAPER, Part, SelectionTask, list_tasks
+from counterfold.experiments.results import load_pyplot
+from counterfold.experiments.selection import results
+from counterfold.experiments.selection.experiment import KNOWN, PAPER, Part, SelectionExperiment, list_tasks
+from counterfold.experiments.selection.results import Alarm, Coverage, Score
 from counterfold.progress import Progress
 
 
@@ -28,10 +24,6 @@ class Results:
     coverage: list[Coverage]
     verdicts: list[Alarm]
     files: list[Path]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers, texts, lists and dictionaries."""
-        return asdict(self) | {"files": [str(file) for file in self.files]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,28 +61,21 @@ class Benchmark:
     def run(self, progress: Progress | None = None) -> Results:
         """Return the scores and the paths of the files, each of which is written as a whole or not at all."""
         self.prepare()
-        families = [family for family in KNOWN if family in self.families]
-        with refuse_unwritable(self.out):
-            return self._write_results(list_tasks(families, self.problems, self.part), progress)
-
-    def _write_results(self, tasks: Sequence[SelectionTask], progress: Progress | None) -> Results:
-        stem = self.out / "selection"
+        tasks = list_tasks([family for family in KNOWN if family in self.families], self.problems, self.part)
         experiment = SelectionExperiment(self.data, self.out / "fits", self.seed)
-        rows = run_tasks(tasks, experiment, stem.with_suffix(".jsonl"), self.settings, self.jobs, progress)
-        scores, coverage, verdicts = scoring.scores(rows), scoring.coverage(rows), scoring.verdicts(rows)
-        files = [
-            write_parquet(rows, stem.with_suffix(".parquet")),
-            write_csv(scores, stem.with_suffix(".csv")),
-            write_csv(coverage, self.out / "selection-coverage.csv"),
-            write_csv(verdicts, self.out / "selection-verdicts.csv"),
-            *charts.draw_ratios(scores, self.out / "selection-ratios"),
-            *charts.draw_coverage(coverage, self.out / "selection-coverage"),
-            *charts.draw_errors(rows, self.out / "selection-errors"),
-        ]
+        settings = {"benchmark": "selection", "seed": self.seed, "version": version("counterfold")}
+        settings |= {"code": runner.digest_package()}  # because it is what is measured
+        journal = self.out / "selection.jsonl"
+        with refuse_unwritable(self.out):
+            rows = runner.run_tasks(tasks, experiment, journal, settings, self.jobs, progress)
+            scores, coverage, verdicts = results.scores(rows), results.coverage(rows), results.verdicts(rows)
+            files = [
+                write_parquet(rows, self.out / "selection.parquet"),
+                write_csv(scores, self.out / "selection.csv"),
+                write_csv(coverage, self.out / "selection-coverage.csv"),
+                write_csv(verdicts, self.out / "selection-verdicts.csv"),
+                *results.draw_ratios(scores, self.out / "selection-ratios"),
+                *results.draw_coverage(coverage, self.out / "selection-coverage"),
+                *results.draw_errors(rows, self.out / "selection-errors"),
+            ]
         return Results(scores, coverage, verdicts, files)
-
-    @property
-    def settings(self) -> Row:
-        """Return what the rows depend on besides their tasks: also the code, because it is what is measured."""
-        what = {"benchmark": "selection", "seed": self.seed}
-        return what | {"version": version("counterfold"), "code": code_digest.digest_package()}

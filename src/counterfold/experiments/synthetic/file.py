@@ -1,31 +1,24 @@
 """Synthetic logs in Parquet files, which are written block by block."""
 
 import json
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
-from counterfold import checks
+from counterfold import DataError, ParameterError, checks
 from counterfold.arrays import Floats
-from counterfold.errors import DataError, ParameterError
-from counterfold.experiments.files import refuse_unwritable, write_atomically, write_folder_atomically
+from counterfold.experiments.files import refuse_unwritable, write_atomically
 from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.pool import Pool, count_cores
 from counterfold.progress import Progress
 
 METADATA_KEY = b"counterfold"
 """The key of a file's metadata that holds its settings, its number of rows, and the true value of each target."""
-
-DEFAULT_THREADS = 4
-"""The threads that are used at most by default: more would only wait for the one that writes."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +30,10 @@ class Destination:
     force: bool = False
 
     def __post_init__(self) -> None:
-        if self.files is None:
-            if self.path.suffix != ".parquet":
-                raise ParameterError(f"`{self.path}` must end in .parquet, or be a folder for several `--files`.")
-            return
-        checks.whole(1, files=self.files)
-        if self.path.suffix:
+        if self.files is None and self.path.suffix != ".parquet":
+            raise ParameterError(f"`{self.path}` must end in .parquet, or be a folder for several `--files`.")
+        checks.whole(1, files=1 if self.files is None else self.files)
+        if self.files is not None and self.path.suffix:
             raise ParameterError(f"`{self.path}` must have no ending, because `--files` go to a folder.")
 
     def check(self) -> None:
@@ -54,16 +45,6 @@ class Destination:
             raise DataError(f"`{path}` must not be there, or be a log of the same form to replace, got something else.")
         if not self.force:
             raise DataError(f"`{path}` must not be there yet: give another name, or `--force` to replace it.")
-
-    @contextmanager
-    def open_files(self) -> Iterator[list[Path]]:
-        """Yield the files to write, which all take their place together at the end."""
-        if self.files is None:
-            with write_atomically(self.path) as draft:
-                yield [draft]
-        else:
-            with write_folder_atomically(self.path) as folder:
-                yield [folder / f"part-{number:05}.parquet" for number in range(self.files)]
 
 
 @dataclass(frozen=True)
@@ -86,7 +67,7 @@ def write_log(
     if count > rows:
         raise ParameterError(f"`files` must be at most the number of rows ({rows}), got {count}.")
     rows_by_file = [rows // count + (place < rows % count) for place in range(count)]
-    pool = Pool(min(DEFAULT_THREADS, count_cores()) if threads is None else threads)
+    pool = Pool(min(4, count_cores()) if threads is None else threads)  # more would wait for the one that writes
     to.check()
     with refuse_unwritable(to.path, "place"):
         sums = write_files(problem, rows_by_file, to, pool, progress)
@@ -98,10 +79,11 @@ def write_files(
     problem: Synthetic, rows_by_file: list[int], to: Destination, pool: Pool, progress: Progress | None
 ) -> Floats:
     """Write files of so many rows each, and return the sum over all rows of each target's true value."""
-    done, total = 0, np.zeros(problem.targets)
-    most = problem.block_rows
+    done, total, most = 0, np.zeros(problem.targets), problem.block_rows
     blocks = enumerate(min(most, rows - start) for rows in rows_by_file for start in range(0, rows, most))
-    with closing(pool.stream(lambda block: make_table(problem, *block), blocks)) as tables, to.open_files() as files:
+    tables = pool.stream(lambda block: make_table(problem, *block), blocks)
+    with closing(tables), write_atomically(to.path, folder=to.files is not None) as draft:
+        files = [draft / f"part-{number:05}.parquet" for number in range(to.files or 0)] or [draft]
         for file, rows in zip(files, rows_by_file, strict=True):
             sums = np.zeros(problem.targets)
             with pq.ParquetWriter(file, make_table(problem, 0, 1)[0].schema) as writer:
@@ -119,16 +101,13 @@ def write_files(
 
 def make_table(problem: Synthetic, number: int, rows: int) -> tuple[pa.Table, Floats]:
     """Return a block as a table, and the sums over its rows of the targets' true values."""
-    block = problem.block(number, rows)
-    return pa.table({name: make_column(array) for name, array in block.columns.items()}), block.sums
-
-
-def make_column(array: NDArray[Any]) -> pa.Array:
-    """Return a vector as a column of numbers, and a matrix as a column of lists."""
-    if array.ndim == 1:
-        return pa.array(array)
-    starts = np.arange(0, array.size + 1, array.shape[1], dtype=np.int32)
-    return pa.ListArray.from_arrays(pa.array(starts), pa.array(array.ravel()))
+    block, columns = problem.block(number, rows), {}
+    for name, array in block.columns.items():
+        columns[name] = pa.array(array.ravel())
+        if array.ndim > 1:
+            starts = np.arange(0, array.size + 1, array.shape[1], dtype=np.int32)
+            columns[name] = pa.ListArray.from_arrays(pa.array(starts), columns[name])
+    return pa.table(columns), block.sums
 
 
 def values_by_target(problem: Synthetic, sums: Floats, rows: int) -> dict[str, float]:

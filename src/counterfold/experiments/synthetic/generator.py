@@ -14,45 +14,19 @@ from counterfold.hashing import STEP, mix_bits
 
 Reward = Literal["binary", "continuous"]
 
-HIDDEN_COLUMNS = 5
-"""The columns that decisions depend on where the log is to have no context."""
-
 EXPLORATION = 0.2
 """The share of decisions that are uniformly random: no propensity is below this, divided by the number of actions."""
 
-SHARPNESS = 2.2
-"""The factor by which the scores of targets are larger than those of the logging policy."""
-
-NOISE = 0.5
-"""The standard deviation of continuous rewards around their mean."""
-
-LARGEST_BLOCK = 2**17
-"""The rows that a block has at most."""
-
-LARGEST_BLOCK_NUMBERS = 2**23
-"""The numbers that a block holds at most, so that the blocks of logs with many actions have fewer rows."""
+LARGEST_BLOCK, LARGEST_BLOCK_NUMBERS = 2**17, 2**23
+"""The rows that a block has at most, and the numbers, so that the blocks of logs with many actions have fewer rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rows of a log, by column, and the sum over them of each target's true value.
-
-    A matrix stands for a column of lists.
-    """
+    """Some rows of a log, by column (of lists, if it is a matrix), and the sum over them of each target's value."""
 
     columns: dict[str, NDArray[Any]]
     sums: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Coefficients:
-    """What a seed fixes for all rows: thresholds of binary columns, a direction of waves, a matrix for each score."""
-
-    cuts: Floats
-    direction: Floats
-    logging: Floats
-    reward: Floats
-    targets: tuple[Floats, ...]
 
 
 @dataclass(frozen=True)
@@ -95,8 +69,8 @@ class Synthetic:
 
     @property
     def width(self) -> int:
-        """Return the number of columns that decisions depend on."""
-        return self.context or HIDDEN_COLUMNS
+        """Return the number of columns that decisions depend on, which are hidden where the log has no context."""
+        return self.context or 5
 
     @property
     def target_names(self) -> list[str]:
@@ -108,26 +82,32 @@ class Synthetic:
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1, number)))
         user = None if self.groups is None else (self.groups * rng.random(rows) ** 2).astype(np.int64)
         columns, features = self._draw_context(rng, rows)
-        logging = softmax(features @ self._coefficients.logging) * (1 - EXPLORATION) + EXPLORATION / self.actions
-        targets = [softmax(features @ one) for one in self._coefficients.targets]
-        scores = features @ self._coefficients.reward
+        logging_scores, scores, *target_scores = (features @ slopes for slopes in self._coefficients[2])
+        logging = softmax(logging_scores) * (1 - EXPLORATION) + EXPLORATION / self.actions
+        targets = [softmax(one) for one in target_scores]
         if user is not None:
             scores += user_effects(user, self.seed)[:, None]
         mean = 1 / (1 + np.exp(-scores))
         action = draw_actions(logging, rng.random(rows))
         logged = np.arange(rows), action
-        columns |= {"action": action, "reward": self._draw_rewards(mean[logged], rng), "propensity": logging[logged]}
-        policies = dict(zip(self.target_names, targets, strict=True))
-        if self.logged_only:
-            columns |= {name: policy[logged] for name, policy in policies.items()}
+        if self.reward == "continuous":
+            reward = mean[logged] + 0.5 * rng.standard_normal(rows)
         else:
-            columns |= {"logging_probs": logging, **policies}
+            reward = (rng.random(rows) < mean[logged]).astype(np.float64)
+        columns |= {"action": action, "reward": reward, "propensity": logging[logged]}
+        columns |= {} if self.logged_only else {"logging_probs": logging}
+        shown = (policy[logged] if self.logged_only else policy for policy in targets)
+        columns |= dict(zip(self.target_names, shown, strict=True))
         if user is not None:
             columns["group"] = user
         return Block(columns, np.array([row_sums(policy, mean).sum() for policy in targets]))
 
     @cached_property
-    def _coefficients(self) -> Coefficients:
+    def _coefficients(self) -> tuple[Floats, Floats, list[Floats]]:
+        """Return what is the same for all rows: thresholds of binary columns, a direction of waves, slopes of scores.
+
+        The first slopes are those of the logging policy, the second those of rewards, and the others those of targets.
+        """
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(0,)))
 
         def scores(spread: float) -> Floats:
@@ -136,34 +116,24 @@ class Synthetic:
 
         cuts, direction = rng.uniform(-1, 1, self.width), rng.normal(0, 1 / np.sqrt(self.width), self.width)
         logging, reward = scores(1.0), scores(0.7)
-        targets = tuple(SHARPNESS * (0.6 * logging + 0.8 * reward + scores(0.4)) for _ in range(self.targets))
+        targets = [2.2 * (0.6 * logging + 0.8 * reward + scores(0.4)) for _ in range(self.targets)]
         reward[-2] = rng.normal(0, 0.5, self.actions)
         reward[-1] -= 1.0
-        return Coefficients(cuts, direction, logging, reward, targets)
+        return cuts, direction, [logging, reward, *targets]
 
     def _draw_context(self, rng: np.random.Generator, rows: int) -> tuple[dict[str, NDArray[Any]], Floats]:
-        """Return the context as the log stores it, and the features that scores are linear in.
-
-        The features are the columns without their heavy tails, a wave, and ones.
-        """
-        common = rng.standard_normal(rows)
+        """Return the context as stored, and what scores are linear in: columns without heavy tails, a wave and ones."""
+        (cuts, direction, _), common = self._coefficients, rng.standard_normal(rows)
         plain = np.sqrt(0.7) * rng.standard_normal((self.width, rows)) + np.sqrt(0.3) * common
         np.rint(plain * 1000, out=plain)  # real columns mostly have few digits
         plain /= 1000
-        columns = {f"x{place}": self._as_stored(place, column) for place, column in enumerate(plain[: self.context])}
-        plain[2::3] = np.where(plain[2::3] > self._coefficients.cuts[2::3, None], 1.0, -1.0)
-        wave = np.sin(2 * (self._coefficients.direction @ plain))
+        plain[2::3] = np.where(plain[2::3] > cuts[2::3, None], 1.0, -1.0)
+        stored = plain[: self.context].copy()  # normal, heavy-tailed and binary columns take turns
+        np.exp(stored[1::3], out=stored[1::3])
+        np.maximum(stored[2::3], 0.0, out=stored[2::3])
+        wave = np.sin(2 * (direction @ plain))
+        columns: dict[str, NDArray[Any]] = {f"x{place}": column for place, column in enumerate(stored)}
         return columns, np.ascontiguousarray(np.vstack([plain, wave, np.ones(rows)]).T)
-
-    def _as_stored(self, place: int, column: Floats) -> Floats:
-        """Return a column as the log stores it: normal, heavy-tailed and binary columns take turns."""
-        kinds = (np.copy, np.exp, lambda x: (x > self._coefficients.cuts[place]).astype(np.float64))
-        return np.asarray(kinds[place % 3](column))
-
-    def _draw_rewards(self, mean: Floats, rng: np.random.Generator) -> Floats:
-        if self.reward == "continuous":
-            return mean + NOISE * rng.standard_normal(len(mean))
-        return (rng.random(len(mean)) < mean).astype(np.float64)
 
 
 def user_effects(users: NDArray[np.int64], seed: int) -> Floats:
@@ -173,9 +143,4 @@ def user_effects(users: NDArray[np.int64], seed: int) -> Floats:
     array([ 0.3 , -0.65,  0.3 ])
     """
     salt = np.random.SeedSequence(seed, spawn_key=(2,)).generate_state(3, np.uint64)
-    return np.asarray(sum(hash_to_uniforms(users.astype(np.uint64) + one) for one in salt) - 1.5)
-
-
-def hash_to_uniforms(keys: NDArray[np.uint64]) -> Floats:
-    """Return a number in [0, 1] for each key, by the hash SplitMix64."""
-    return np.asarray(mix_bits(keys * STEP) / 2.0**64)
+    return np.asarray(sum(mix_bits((users.astype(np.uint64) + one) * STEP) / 2.0**64 for one in salt) - 1.5)

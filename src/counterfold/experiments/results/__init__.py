@@ -1,1 +1,0 @@
-"""Tables and pictures that are made of the rows of an experiment, and cannot change them."""
