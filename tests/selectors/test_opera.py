@@ -5,8 +5,7 @@ import pytest
 
 import counterfold as cf
 import reference
-from counterfold.selectors._mixture import Mixture
-from counterfold.selectors.base import resample_rows
+from counterfold.selectors.base import Mixture, resample_rows
 from counterfold.selectors.opera import minimise_error
 from problems import log_of, rows_of
 

@@ -6,21 +6,27 @@ import torch
 
 import reference
 from counterfold.selectors._subsampling import (
-    Batch,
     Batches,
-    Logged,
     Networks,
-    Training,
-    initial,
+    TrainingRows,
+    draw_parameters,
     objective,
     rules,
     train,
 )
+from counterfold.selectors._subsampling import Training as AllSettings
+from counterfold.selectors.pasif import PASIF
 from problems import rows_of
 
 
 def rng(seed=0):
     return np.random.default_rng(seed)
+
+
+def Training(**given):  # noqa: N802
+    """Return the settings of PASIF, some of them changed."""
+    selector = PASIF(**given)
+    return AllSettings(**{name: getattr(selector, name) for name in AllSettings._fields})
 
 
 def fitted(logged, training, replicates=2, *, alone=False):
@@ -41,7 +47,7 @@ def known(rho, context, ratio):
     assert rho.max() < 0.9
     actions = (probs.cumsum(axis=1) > draw.random((len(context), 1))).argmax(axis=1)
     weights = rho / (1 - rho) * (1 - ratio) / ratio
-    return Logged(context, actions, weights[np.arange(len(context)), actions], probs), weights
+    return TrainingRows(context, actions, weights[np.arange(len(context)), actions], probs), weights
 
 
 def surrogate_weights(logged, sample, rho):
@@ -96,7 +102,7 @@ def test_huge_weights_constant_columns_and_many_actions_stay_finite():
     actions = probs.argmax(axis=1)
     context = np.column_stack([np.zeros(50), draw.normal(size=50)])
     for weights in (np.full(50, 1e30), np.zeros(50), np.geomspace(1e-30, 1e30, 50)):
-        for rho in fitted(Logged(context, actions, weights, probs), Training(epochs=30))[1]:
+        for rho in fitted(TrainingRows(context, actions, weights, probs), Training(epochs=30))[1]:
             assert ((rho > 0) & (rho < 1)).all()
 
 
@@ -106,7 +112,7 @@ def test_huge_weights_constant_columns_and_many_actions_stay_finite():
 @pytest.mark.parametrize("batch", [1000, 30])
 def test_replicates_learn_the_same_alone_and_in_company(batch):
     rows = rows_of(reference.random_data(0, rows=100))
-    logged = Logged(rows.examples.context, rows.actions, rows.weights, rows.logging_probs)
+    logged = TrainingRows(rows.examples.context, rows.actions, rows.weights, rows.logging_probs)
     training = Training(epochs=15, patience=2, batch=batch)
     together, alone = (fitted(logged, training, 5, alone=alone)[1] for alone in (False, True))
     for one, other in zip(together, alone, strict=True):
@@ -139,7 +145,7 @@ def test_the_objective_against_naive_loop():
     draw = rng(5)
     logit, probs = draw.normal(size=(2, 6, 3)), draw.dirichlet(np.ones(3), size=(2, 6))
     actions, weights = draw.integers(3, size=(2, 6)), draw.gamma(1.0, size=(2, 6))
-    batch = Batch(torch.empty(2, 6, 0), *(torch.tensor(part) for part in (actions, weights, probs)))
+    batch = TrainingRows(torch.empty(2, 6, 0), *(torch.tensor(part) for part in (actions, weights, probs)))
     for ratio, tolerance in [(0.2, 0.02), (0.5, 1.0)]:
         found = objective(torch.tensor(logit), batch, Training(ratio=ratio, tolerance=tolerance))
         for k in range(2):
@@ -160,7 +166,7 @@ def test_weights_are_clipped_and_epochs_that_run_out_leave_the_best():
     sample = [np.arange(60)]
     huge = Batches(logged._replace(weights=np.full(60, 1e9)), sample, [rng()], 1000, "cpu")
     assert huge.rows.weights.max() == 1e7
-    networks = Networks(torch.tensor(initial(2, 4, 0.2, rng())[None], dtype=torch.float32))
+    networks = Networks(torch.tensor(draw_parameters(2, 4, 0.2, rng())[None], dtype=torch.float32))
     batches = Batches(logged, sample, [rng()], 1000, "cpu")
     seen = []
     judge = networks.judge
