@@ -17,8 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from counterfold.experiments.paper.datasets import NAMES
-from counterfold.experiments.paper.experiment import PaperExperiment
-from counterfold.experiments.paper.tasks import PaperTask
+from counterfold.experiments.paper.experiment import PaperExperiment, PaperTask
 from counterfold.pool import limit_blas
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))

@@ -16,8 +16,7 @@ from rich.progress import track
 from rich.table import Table
 
 import counterfold as cf
-from counterfold.experiments.paper.experiment import PaperExperiment
-from counterfold.experiments.paper.tasks import PaperTask
+from counterfold.experiments.paper.experiment import PaperExperiment, PaperTask
 
 DATASETS = Path(os.environ.get("COUNTERFOLD_DATASETS", Path(__file__).parents[2] / "shared" / "datasets"))
 NAMES = "ecoli", "glass", "vehicle", "yeast", "page-blocks"

@@ -9,7 +9,7 @@ from importlib.metadata import version
 import pytest
 
 from counterfold import registry
-from counterfold.experiments import demo
+from counterfold.experiments.paper.classification import draw_digits
 
 NAMES = {name for folder in ("estimators", "selectors", "models") for name in registry.names(folder)}
 
@@ -186,7 +186,7 @@ def test_target_mass_without_support_is_a_warning_on_stderr(run, save):
 @pytest.mark.parametrize("seed", range(5))
 def test_demo_knows_the_truth_and_finds_it(seed, run):
     found = strict(run("demo", "--json", "--seed", seed)[1])
-    assert (found["truth"], found["seed"]) == (demo.digits(seed).truth, seed)
+    assert (found["truth"], found["seed"]) == (draw_digits(seed).truth, seed)
     assert found["interval"]["low"] <= found["truth"] <= found["interval"]["high"]
     assert found["verdict"] == "good"
 

@@ -73,7 +73,7 @@ def test_every_engine_measures_the_same(name, tmp_path):
     pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=90)
     several = [answer(tmp_path / "log.parquet", "target", "", engine=engine) for engine in ("memory", "local")]
     memory, local = (one.diagnostics for one in several)
-    for number in find(name).numbers:
+    for number in find(name).measures:
         left, right = getattr(memory, number), getattr(local, number)
         assert left == (None if right is None else pytest.approx(right, rel=1e-9)), number
 
@@ -177,10 +177,10 @@ def test_those_that_need_an_answer_wait_for_one(name):
     data, one = clean_data(300), find(name)
     found = diagnose(log_of(data), data.target)
     if one.needs_answer:
-        assert {getattr(found, number) for number in one.numbers} == {None}
+        assert {getattr(found, number) for number in one.measures} == {None}
         assert one.label not in found.texts
     else:
-        assert all(number in found.to_dict() for number in one.numbers)
+        assert all(number in found.to_dict() for number in one.measures)
 
 
 def test_it_pickles_and_hashes_and_has_a_name_and_a_line_in_the_docs(name):
@@ -195,7 +195,7 @@ def test_it_pickles_and_hashes_and_has_a_name_and_a_line_in_the_docs(name):
 def test_labels_and_numbers_are_different():
     every = build_all()
     assert len({one.label for one in every}) == len(every)
-    numbers = [number for one in every for number in one.numbers]
+    numbers = [number for one in every for number in one.measures]
     assert len(set(numbers)) == len(numbers)
 
 
@@ -203,6 +203,6 @@ def test_diagnostics_are_plain_values():
     data = clean_data(300)
     found = diagnose(log_of(data), data.target)
     assert pickle.loads(pickle.dumps(found)) == found  # noqa: S301 (our own bytes)
-    assert found.effective_rows == found.numbers["effective_rows"]
+    assert found.effective_rows == found.measures["effective_rows"]
     with pytest.raises(AttributeError, match="'Diagnostics' has no attribute 'verdikt'"):
         found.verdikt  # noqa: B018

@@ -12,6 +12,7 @@ from counterfold.engines import choose_engine, local
 from counterfold.engines.memory import Memory
 from counterfold.experiments.synthetic.file import Destination, write_log
 from counterfold.experiments.synthetic.generator import Synthetic
+from counterfold.pool import Pool
 from counterfold.readers.csv import Csv
 from large_logs import REFIT, ROWS
 
@@ -96,7 +97,9 @@ def test_what_needs_memory_says_so_before_anything_is_read(table, save_table):
         cf.evaluate(save_table(doses, "doses.parquet"), engine="local")
     with pytest.raises(cf.ParameterError, match="`engine` must be 'memory' for a log in memory, got 'local'"):
         cf.evaluate(cf.read_log(path), [0.5] * ROWS, engine="local")
-    with pytest.raises(cf.ParameterError, match="`engine` must be 'memory' for a Table, got 'local'"):
+    with pytest.raises(
+        cf.ParameterError, match="`engine` must be 'memory' for a log that is a Table of pyarrow, got 'local'"
+    ):
         cf.evaluate(cf.LogScan(table), engine="local")
     with pytest.raises(cf.ParameterError, match="`engine` must be `auto`, `local`, `memory` or `spark`, got 'lokal'"):
         cf.evaluate(path, engine="lokal")
@@ -108,11 +111,11 @@ def test_what_needs_memory_says_so_before_anything_is_read(table, save_table):
 def test_large_files_are_not_read_into_memory(table, save_table, monkeypatch):
     path = save_table(table)
     scan = cf.LogScan(path)
-    assert isinstance(choose_engine(scan, "auto", None), Memory)
+    assert isinstance(choose_engine(scan, "auto", Pool()), Memory)
     monkeypatch.setattr(local, "LARGE", 1000)
-    assert choose_engine(scan, "auto", None).path == path
-    assert isinstance(choose_engine(scan, "memory", None), Memory)
-    assert isinstance(choose_engine(cf.LogScan(table), "auto", None), Memory)
+    assert choose_engine(scan, "auto", Pool()).path == path
+    assert isinstance(choose_engine(scan, "memory", Pool()), Memory)
+    assert isinstance(choose_engine(cf.LogScan(table), "auto", Pool()), Memory)
 
 
 def test_packed_text_counts_as_larger(tmp_path):

@@ -16,6 +16,7 @@ from counterfold.evaluation.question import Question
 from counterfold.hashing import hash_numbers
 from counterfold.models._streamed import fit_on_sample
 from counterfold.models.base import Examples, TrainedModel
+from counterfold.pool import Pool
 from counterfold.readers.parquet import Parquet
 from large_logs import ROWS, answer, both, made, refused, same, with_column
 
@@ -101,7 +102,7 @@ def test_a_log_may_take_an_eighth_of_memory(table, save_table, monkeypatch):
     path = save_table(table)
     for spare, engine in ((0, Memory), (-8, Local)):
         monkeypatch.setattr(local, "machine_memory", lambda spare=spare: 8 * Parquet().size(path) + spare)
-        assert isinstance(choose_engine(cf.LogScan(path), "auto", None), engine)
+        assert isinstance(choose_engine(cf.LogScan(path), "auto", Pool()), engine)
 
 
 def test_a_large_row_group_is_read_a_few_rows_at_a_time(table, save_table, answers, monkeypatch):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, FAMILIES, USUAL, Bandit, ScoreModel, draw_bandit
+from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, FAMILIES, USUAL, Bandit, draw_bandit
 
 SEED = 4
 
@@ -16,13 +16,14 @@ def test_the_truth_is_what_playing_the_target_earns(family):
     """Within 4.5 standard errors of a plain mean, in all but 1 of 100,000 runs (more for the heavy tails)."""
     one = replace(draw_bandit(family, SEED), rows=100)
     truth = one.draw_problem(SEED).truth
-    nature, rng = ScoreModel.draw(one, np.random.default_rng(SEED)), np.random.default_rng(99)
-    rewards = np.concatenate([played(one, nature, rng, 2_000_000 // (10 * max(one.actions, 10))) for _ in range(10)])
+    compute_scores, rng = one.draw_scores(np.random.default_rng(SEED)), np.random.default_rng(99)
+    rows = 2_000_000 // (10 * max(one.actions, 10))
+    rewards = np.concatenate([played(one, compute_scores, rng, rows) for _ in range(10)])
     assert abs(rewards.mean() - truth) < 4.5 * rewards.std() / np.sqrt(len(rewards))
 
 
-def played(one, nature, rng, rows):
-    scores = nature.scores(rng.standard_normal((rows, CONTEXT_COLUMNS)))
+def played(one, compute_scores, rng, rows):
+    scores = compute_scores(rng.standard_normal((rows, CONTEXT_COLUMNS)))
     target = one.target(scores[2])
     action = (target.cumsum(axis=1) > rng.random((rows, 1)) * target.sum(axis=1, keepdims=True)).argmax(axis=1)
     return one.draw_rewards(one.means(scores[0])[np.arange(rows), action], rng)

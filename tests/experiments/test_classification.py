@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import counterfold as cf
-from counterfold.experiments.demo import digits
-from counterfold.experiments.paper.classification import Classification
+from counterfold.experiments.paper.classification import Classification, draw_digits
 from counterfold.experiments.problem import softmax
 
 
@@ -37,7 +36,7 @@ def test_softmax_survives_large_numbers():
 
 
 def test_the_demonstration_is_repeatable_and_half_of_the_digits():
-    one, two = digits(0), digits(0)
+    one, two = draw_digits(0), draw_digits(0)
     assert len(one.log) == 1797 // 2
     assert one.truth == two.truth
     np.testing.assert_array_equal(one.log.reward, two.log.reward)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import counterfold
-from counterfold.experiments.code_digest import SHOWING, digest_package
+from counterfold.experiments.runner import SHOWING, digest_package
 
 FORMULA = '''"""A module."""
 
@@ -22,7 +22,7 @@ def double(x):
 @pytest.fixture
 def package(tmp_path):
     """Return a package of a formula, a command and a chart."""
-    for name in ("formula.py", "cli/command.py", "report/text.py", "experiments/selection/results/charts.py"):
+    for name in ("formula.py", "cli/command.py", "report/text.py", "experiments/selection/results.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(FORMULA)
     return tmp_path
@@ -59,7 +59,7 @@ def test_formulas_and_constants_count(package, old, new):
 
 def test_what_only_shows_results_does_not_count_and_new_modules_do(package):
     before = digest_package(package)
-    for name in ("cli/command.py", "report/text.py", "experiments/selection/results/charts.py"):
+    for name in ("cli/command.py", "report/text.py", "experiments/selection/results.py"):
         edit(package / name, "2 * x", "3 * x")
     assert digest_package(package) == before
     (package / "formula.py").rename(package / "another.py")

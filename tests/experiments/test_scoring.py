@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from counterfold.experiments.selection.results import scoring
-from counterfold.experiments.selection.results.scoring import ALL
+from counterfold.experiments.selection import results
+from counterfold.experiments.selection.results import ALL
 
 
 def made(seed=0):
@@ -38,7 +38,7 @@ def naive_mean(rows, family, method):
 
 def test_scores_against_naive_loops():
     rows = made()
-    scores = {(score.family, score.method): score for score in scoring.scores(rows)}
+    scores = {(score.family, score.method): score for score in results.scores(rows)}
     families = ("one", "two", "paper")
     assert len(scores) == 4 * 5
     means = {
@@ -64,7 +64,7 @@ def test_scores_against_naive_loops():
 
 def test_the_worst_of_its_rivals_against_a_naive_loop():
     rows = made(1)
-    scores = {(score.family, score.method): score.worst for score in scoring.scores(rows)}
+    scores = {(score.family, score.method): score.worst for score in results.scores(rows)}
     counts = dict.fromkeys(("A", "C", "default"), 0)
     mine = [row for row in rows if row["family"] == "two"]
     for number in range(12):
@@ -77,7 +77,7 @@ def test_the_worst_of_its_rivals_against_a_naive_loop():
 
 def test_coverage_against_a_naive_loop():
     rows = made(2)
-    lines = {(line.family, line.answers_of): line for line in scoring.coverage(rows)}
+    lines = {(line.family, line.answers_of): line for line in results.coverage(rows)}
     own = [row for row in rows if row["method"] == "default"]
     good = [row for row in own if row["rows"] >= 500 and row["verdict"] == "good"]
     covered = sum(row["low"] <= row["truth"] <= row["high"] for row in good)
@@ -87,13 +87,13 @@ def test_coverage_against_a_naive_loop():
     assert line.width == pytest.approx(mean(0.6 / row["scale"] for row in good))
     assert sum(line.answers for (family, _), line in lines.items() if family == ALL) == len(own)
     open_ended = [row | {"low": None, "high": None} for row in good]
-    (line, *_) = scoring.coverage(open_ended)
+    (line, *_) = results.coverage(open_ended)
     assert (line.share, line.width) == (1.0, None)
 
 
 def test_verdicts_against_a_naive_loop():
     rows = made(3)
-    lines = {(line.family, line.verdict): line for line in scoring.verdicts(rows)}
+    lines = {(line.family, line.verdict): line for line in results.verdicts(rows)}
     own = [row for row in rows if row["method"] == "default"]
     large = [row for row in own if abs(row["value"] - row["truth"]) > 0.25 * row["scale"]]
     warned = [row for row in own if row["verdict"] != "good"]
@@ -104,4 +104,4 @@ def test_verdicts_against_a_naive_loop():
     assert line.recall == pytest.approx(len(both) / len(large))
     assert sum(lines[ALL, verdict].answers for verdict in ("good", "caution", "not answerable")) == len(own)
     right = [row | {"value": row["truth"]} for row in own]
-    assert {line.recall for line in scoring.verdicts(right)} == {None}
+    assert {line.recall for line in results.verdicts(right)} == {None}

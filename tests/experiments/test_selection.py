@@ -11,15 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import counterfold as cf
-from counterfold.experiments import code_digest
+from counterfold.experiments import runner
 from counterfold.experiments.paper import datasets
 from counterfold.experiments.paper.datasets import Dataset
 from counterfold.experiments.paper.experiment import selector_seed
-from counterfold.experiments.selection.bandits import BenchmarkProblem, draw_bandit
+from counterfold.experiments.problem import Problem
+from counterfold.experiments.selection.bandits import draw_bandit
 from counterfold.experiments.selection.benchmark import Benchmark
-from counterfold.experiments.selection.experiment import SelectionExperiment
-from counterfold.experiments.selection.methods import make_row
-from counterfold.experiments.selection.tasks import KNOWN, SelectionTask, list_tasks, part_of
+from counterfold.experiments.selection.experiment import KNOWN, SelectionExperiment, SelectionTask, list_tasks, make_row, part_of
 
 SMALL = "few rows", "user's model"
 METHODS = 19
@@ -115,7 +114,7 @@ def test_what_is_done_is_not_done_again_and_json_is_strict(done, run, monkeypatc
 def test_results_of_other_code_or_seed_are_refused(done, monkeypatch):
     with pytest.raises(cf.ParameterError, match=r"other settings \(seed 0\): give another `--out`"):
         Benchmark(done[1], problems=4, families=SMALL, seed=1).run()
-    monkeypatch.setattr(code_digest, "digest_package", lambda: "other")
+    monkeypatch.setattr(runner, "digest_package", lambda: "other")
     with pytest.raises(cf.ParameterError, match=r"other settings \(code [0-9a-f]{16}\)"):
         Benchmark(done[1], problems=4, families=SMALL).run()
 
@@ -156,7 +155,7 @@ def test_a_target_that_never_takes_a_logged_action_is_answered(monkeypatch):
     logging, target = np.tile([0.99, 0.01], (50, 1)), np.tile([0.0, 1.0], (50, 1))
     x, reward = np.arange(50.0)[:, None], np.arange(50.0) % 3
     log = cf.Log(context=x, action=np.zeros(50, int), reward=reward, logging_probs=logging, actions=[0, 1])
-    monkeypatch.setattr(SelectionExperiment, "draw_problem", lambda *_: BenchmarkProblem(log, target, 1.0, None, 1.0))
+    monkeypatch.setattr(SelectionExperiment, "draw_problem", lambda *_: Problem(log, target, 1.0, None, 1.0))
     rows = SelectionExperiment()(SelectionTask("deterministic target", 0))
     assert len(rows) == METHODS
     assert {row["verdict"] for row in rows} == {"not answerable"}

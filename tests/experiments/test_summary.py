@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from counterfold.experiments.paper.cost import measure_costs
 from counterfold.experiments.paper.figures import FIGURES
-from counterfold.experiments.paper.results.summary import (
+from counterfold.experiments.paper.reproduction import measure_costs
+from counterfold.experiments.paper.results import (
     ALL,
     Line,
     read_published,
@@ -13,7 +13,7 @@ from counterfold.experiments.paper.results.summary import (
     squared_errors,
     summarise,
 )
-from counterfold.experiments.results.bootstrap import mean_interval
+from counterfold.experiments.results import percentile_interval, resample_means
 
 
 def row(run, method, value, **more):
@@ -52,7 +52,7 @@ def test_intervals_cover_a_known_mean():
     """500 samples of 60; of so skewed a sample the bootstrap interval of 95 % covers 89 to 97 % of the time."""
     inside = 0
     for seed in range(500):
-        low, high = mean_interval(np.random.default_rng(seed).exponential(size=60))
+        low, high = percentile_interval(resample_means(np.random.default_rng(seed).exponential(size=60)))
         inside += low <= 1 <= high
     assert 0.89 <= inside / 500 <= 0.97
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Measurement
 from counterfold.estimators.base import Estimator
@@ -22,9 +21,9 @@ class Disagreement(Diagnostic):
     """
 
     large: float = 3.0
-    label: ClassVar[str] = "second opinion"
-    measures: ClassVar[tuple[str, ...]] = ("disagreement",)
-    needs_answer: ClassVar[bool] = True
+    label = "second opinion"
+    measures = ("disagreement",)
+    needs_answer = True
 
     def witnesses(self, rows: Rows) -> Sequence[Estimator]:
         if rows.bandwidth is None:

@@ -1,7 +1,6 @@
 """Effective rows: how many equally weighted rows would be as informative as the log."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -21,8 +20,8 @@ class EffectiveRows(Diagnostic):
 
     few: float = 100.0
     too_few: float = 10.0
-    label: ClassVar[str] = "effective rows"
-    measures: ClassVar[tuple[str, ...]] = ("effective_rows",)
+    label = "effective rows"
+    measures = ("effective_rows",)
 
     def observe(self, rows: Rows) -> float:
         return float(np.square(rows.weights).sum())

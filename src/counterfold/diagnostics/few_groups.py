@@ -1,7 +1,6 @@
 """Whether there are enough groups to know how much they differ."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.evidence import Evidence
@@ -12,8 +11,8 @@ class FewGroups(Diagnostic):
     """Warn where rows belong to fewer than `few` groups, such as users: the interval is too narrow then."""
 
     few: int = 20
-    label: ClassVar[str] = "groups"
-    measures: ClassVar[tuple[str, ...]] = ("groups",)
+    label = "groups"
+    measures = ("groups",)
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         groups = evidence.contents.groups

@@ -1,7 +1,6 @@
 """How much hangs on a single row."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Largest, Measurement
 from counterfold.evidence import Evidence
@@ -16,8 +15,8 @@ class LargestWeight(Diagnostic):
     """
 
     large_share: float = 0.1
-    label: ClassVar[str] = "largest weight"
-    measures: ClassVar[tuple[str, ...]] = ("largest_weight", "largest_share")
+    label = "largest weight"
+    measures = ("largest_weight", "largest_share")
 
     def observe(self, rows: Rows) -> Largest:
         return Largest(float(rows.weights.max()))

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.estimates import Estimate
@@ -23,8 +22,8 @@ class MeanWeight(Diagnostic):
     """
 
     surprising: float = 0.001
-    label: ClassVar[str] = "mean weight"
-    measures: ClassVar[tuple[str, ...]] = ("mean_weight", "mean_weight_p")
+    label = "mean weight"
+    measures = ("mean_weight", "mean_weight_p")
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
         mean, expected = evidence.total_weight / evidence.row_count, 1 - evidence.unsupported_mass

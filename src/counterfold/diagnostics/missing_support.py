@@ -1,7 +1,6 @@
 """How much of the target the log could never have tried."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.evidence import SOME_UNSUPPORTED, Evidence
@@ -19,8 +18,8 @@ class MissingSupport(Diagnostic):
 
     some: float = SOME_UNSUPPORTED
     too_much: float = 0.1
-    label: ClassVar[str] = "without support"
-    measures: ClassVar[tuple[str, ...]] = ("unsupported_rows", "unsupported_mass")
+    label = "without support"
+    measures = ("unsupported_rows", "unsupported_mass")
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
         known, mass = evidence.unsupported, evidence.unsupported_mass

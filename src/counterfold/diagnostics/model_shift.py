@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Finding, Measurement
 from counterfold.estimates import Estimate
@@ -21,9 +20,9 @@ class ModelShift(Diagnostic):
 
     large: float = 1.0
     stretch: float = 1.5
-    label: ClassVar[str] = "reward model"
-    measures: ClassVar[tuple[str, ...]] = ("model_shift",)
-    needs_answer: ClassVar[bool] = True
+    label = "reward model"
+    measures = ("model_shift",)
+    needs_answer = True
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         if answer is None:

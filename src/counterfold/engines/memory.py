@@ -3,7 +3,7 @@
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class Memory(Engine):
     """Computes everything from the rows themselves, one target after the other."""
 
     source: Source
-    keeps_rows: ClassVar[bool] = True
+    keeps_rows = True
 
     @classmethod
     def of(cls, source: Source, pool: Pool) -> Self:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from counterfold.readers.base import Piece, Reader, read_in_turn
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Arrow(Reader):
     """The Arrow IPC file format (also called Feather) or stream format."""
 
-    suffixes: ClassVar[tuple[str, ...]] = (".arrow", ".feather", ".ipc", ".arrows")
+    suffixes = (".arrow", ".feather", ".ipc", ".arrows")
 
     def table(self, path: Path) -> "pa.Table":
         with self._open_batches(path) as (batches, _):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from counterfold.readers.base import BLOCK, Piece, Reader, open_stream, read_in_turn
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Csv(Reader):
     """Text with a header line; fields are separated by tabs in `.tsv` files and by commas elsewhere."""
 
-    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".txt")
+    suffixes = (".csv", ".tsv", ".txt")
 
     def table(self, path: Path) -> "pa.Table":
         import pyarrow.csv

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from counterfold.readers.base import BLOCK, Piece, Reader, open_stream, read_in_turn
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class JsonLines(Reader):
     """One JSON object per line; probabilities may be lists, or objects from action to probability."""
 
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".json")
+    suffixes = (".jsonl", ".ndjson", ".json")
 
     def table(self, path: Path) -> "pa.Table":
         import pyarrow.json

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from counterfold.readers.base import Piece, Reader
 
@@ -20,7 +20,7 @@ ROWS, BYTES = 1 << 17, 1 << 26
 class Parquet(Reader):
     """A Parquet file, or a folder of them read in the order of their names."""
 
-    suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
+    suffixes = (".parquet", ".pq")
 
     def table(self, path: Path) -> "pa.Table":
         import pyarrow.parquet

@@ -38,44 +38,60 @@ class Split(NamedTuple):
 def compute_split_losses(
     rows: Rows, candidates: Sequence[Estimator], validator: Estimator, splits: Sequence[Split], pool: Pool
 ) -> Floats:
-    """Return the squared difference between each candidate and the validator on each split (candidates x splits).
+    """Return the squared difference between each candidate and the validator on each split (candidates x splits)."""
+    sides = Sides(rows, candidates, validator, splits)
+    sides.fill_without_fits()
+    if sides.needed:
+        together = max(1, STACKED // len(rows))
+        pool.map(sides.fill_with_fits, np.array_split(np.arange(len(splits)), -(-len(splits) // together)))
+    return np.square(sides.found - sides.truth)
 
-    Candidates that cut an order at the same place share the two parts, their refits and the validator's value. What
-    needs no reward model is the same whatever it would be fitted on, so all splits at once are a product of matrices.
+
+class Sides:
+    """What candidates say on one side of every split (`found`), and the validator on the other one (`truth`).
+
+    Candidates that cut an order at the same place share both sides, their refits and the validator's value: `lines` are
+    the different cuts of all splits, and `line` says which one each candidate has.
     """
-    cuts = np.stack([split.cuts for split in splits], axis=1)
-    found, truth = np.empty((2, len(candidates), len(splits)))
-    judging = validator.uses("model")
-    fitting = np.array([one.uses("model") for one in candidates])
-    free = np.flatnonzero(~fitting).tolist()
-    lines, line = np.unique(cuts, axis=0, return_inverse=True)
-    requests = [(candidates[place], cuts[place]) for place in free]
-    sides = evaluate_prefixes(rows, requests + [(validator, one) for one in lines if not judging], splits)
-    for place, (before, _) in zip(free, sides, strict=False):
-        found[place] = before
-    if not judging:
-        truth = np.stack([after for _, after in sides[len(free) :]])[line]
-    if not judging and not fitting.any():
-        return np.square(found - truth)
-    needed = range(len(lines)) if judging else sorted(set(line[fitting].tolist()))
 
-    def refit(group: Ints) -> None:
+    def __init__(
+        self, rows: Rows, candidates: Sequence[Estimator], validator: Estimator, splits: Sequence[Split]
+    ) -> None:
+        """Find which cuts are shared, and where a reward model must be fitted anew."""
+        self.rows, self.candidates, self.validator, self.splits = rows, candidates, validator, splits
+        self.found, self.truth = np.empty((2, len(candidates), len(splits)))
+        self.cuts = np.stack([split.cuts for split in splits], axis=1)
+        self.lines, self.line = np.unique(self.cuts, axis=0, return_inverse=True)
+        self.judging = validator.uses("model")
+        self.fitting = np.array([one.uses("model") for one in candidates])
+        self.needed = sorted(set((self.line if self.judging else self.line[self.fitting]).tolist()))
+
+    def fill_without_fits(self) -> None:
+        """Fill in what needs no reward model, which is the same on all splits at once: a product of matrices."""
+        free = np.flatnonzero(~self.fitting).tolist()
+        requests = [(self.candidates[place], self.cuts[place]) for place in free]
+        requests += [(self.validator, one) for one in self.lines if not self.judging]
+        sides = evaluate_prefixes(self.rows, requests, self.splits)
+        for place, (before, _) in zip(free, sides, strict=False):
+            self.found[place] = before
+        if not self.judging:
+            self.truth[:] = np.stack([after for _, after in sides[len(free) :]])[self.line]
+
+    def fill_with_fits(self, group: Ints) -> None:
         """Fill in what needs a model on some of the splits; the second sides are whole only if they are used."""
-        chosen = [(splits[one].order, lines[needed, one].tolist()) for one in group.tolist()]
-        halves = [rows.take(order if judging else order[: places[-1]]).split_at(places) for order, places in chosen]
-        for number in needed:
-            pairs = [next(half) for half in halves]
-            here = np.flatnonzero(line == number)
-            mine = here[fitting[here]]
+        chosen = [(self.splits[one].order, self.lines[self.needed, one].tolist()) for one in group.tolist()]
+        several = [
+            self.rows.take(order if self.judging else order[: places[-1]]).split_at(places) for order, places in chosen
+        ]
+        for number in self.needed:
+            pairs = [next(one) for one in several]
+            here = np.flatnonzero(self.line == number)
+            mine = here[self.fitting[here]]
             if len(mine):
-                some = [candidates[place] for place in mine.tolist()]
-                found[np.ix_(mine, group)] = evaluate_each(some, [train for train, _ in pairs])
-            if judging:
-                truth[np.ix_(here, group)] = evaluate_each([validator], [rest for _, rest in pairs])
-
-    together = max(1, STACKED // len(rows))
-    pool.map(refit, np.array_split(np.arange(len(splits)), -(-len(splits) // together)))
-    return np.square(found - truth)
+                some = [self.candidates[place] for place in mine.tolist()]
+                self.found[np.ix_(mine, group)] = evaluate_each(some, [train for train, _ in pairs])
+            if self.judging:
+                self.truth[np.ix_(here, group)] = evaluate_each([self.validator], [rest for _, rest in pairs])
 
 
 def evaluate_each(estimators: Sequence[Estimator], several: Sequence[Rows]) -> Floats:

@@ -10,7 +10,6 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats, ratio
 from counterfold.errors import ParameterError
-from counterfold.estimators._ratio import CappedRatio
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.sndr import SNDR
 from counterfold.estimators.snips import SNIPS
@@ -21,7 +20,7 @@ from counterfold.rows import Rows
 from counterfold.selectors.base import ROUNDING, Candidates, Selection, Selector, choose_lowest
 from counterfold.sums import Sums, sum_buckets
 
-Rungs = tuple[CappedRatio, ...]
+Rungs = tuple[TruncatedSNIPS | TruncatedSNDR, ...]
 
 PLAIN: dict[Estimator, Estimator] = {TruncatedSNIPS(math.inf): SNIPS(), TruncatedSNDR(math.inf): SNDR()}
 """What the rungs without a cap are otherwise known as."""
