@@ -18,7 +18,14 @@ from counterfold.experiments.paper.experiment import selector_seed
 from counterfold.experiments.problem import Problem
 from counterfold.experiments.selection.bandits import draw_bandit
 from counterfold.experiments.selection.benchmark import Benchmark
-from counterfold.experiments.selection.experiment import KNOWN, SelectionExperiment, SelectionTask, list_tasks, make_row, part_of
+from counterfold.experiments.selection.experiment import (
+    KNOWN,
+    SelectionExperiment,
+    SelectionTask,
+    list_tasks,
+    make_row,
+    part_of,
+)
 
 SMALL = "few rows", "user's model"
 METHODS = 19

@@ -8,7 +8,7 @@ import pytest
 import counterfold as cf
 import reference
 from counterfold import registry
-from counterfold.estimators._reweighted import solve_parameter
+from counterfold.estimators._subgaussian import solve_parameter
 from problems import evaluate_as_paper, log_of, rows_of
 
 POOL = cf.Pool(threads=1)

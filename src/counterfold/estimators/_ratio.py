@@ -1,13 +1,14 @@
 """Estimators that are not linear in the rows: what they sum, and what they make of the sums."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 
+from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators.base import Estimator, Parametric
+from counterfold.estimators.base import Estimator
 from counterfold.rows import Rows
 
 
@@ -17,6 +18,10 @@ class Ratio(Estimator):
     @abstractmethod
     def terms(self, rows: Rows) -> Floats:
         """Return what must be summed (terms x n)."""
+
+    @abstractmethod
+    def linearise(self, means: Floats) -> tuple[Floats, Floats]:
+        """Return a constant and a factor for each term."""
 
     def contributions(self, rows: Rows) -> Floats:
         terms = self.terms(rows)
@@ -28,30 +33,39 @@ class Ratio(Estimator):
         return np.asarray(constant + (factors * means).sum(axis=0))
 
 
-@dataclass(frozen=True)
-class CappedRatio(Ratio, Parametric):
-    """Another ratio with no weight above `max_weight`; its outcomes are rewards or, if it `corrects`, residuals.
+class Capped(Ratio):
+    """A self-normalised mean of outcomes under weights of which none is above `max_weight`.
 
     It sums one more term than its value needs, the weighted squares of the outcomes, so that sums over rows also tell
-    how much outcomes vary under the capped weights: the last three are weighted outcomes, weights, weighted squares.
+    how much outcomes vary under the capped weights; `outcome_sums` finds what tells.
     """
 
-    max_weight: float = 10.0
-    uncapped: ClassVar[Ratio]
-    corrects: ClassVar[bool] = False
+    max_weight: float
+
+    def __post_init__(self) -> None:
+        checks.at_least(0, max_weight=self.max_weight)
+
+    @abstractmethod
+    def outcomes(self, rows: Rows) -> Floats:
+        """Return what is averaged."""
+
+    @abstractmethod
+    def levels(self, rows: Rows) -> Sequence[Floats]:
+        """Return the terms that come before those of the outcomes."""
 
     def terms(self, rows: Rows) -> Floats:
-        weights, outcomes = np.minimum(rows.weights, self.max_weight), rows.residuals if self.corrects else rows.rewards
+        weights, outcomes = np.minimum(rows.weights, self.max_weight), self.outcomes(rows)
         weighted = weights * outcomes
-        return np.stack([*([rows.q_policy] if self.corrects else []), weighted, weights, weighted * outcomes])
+        return np.stack([*self.levels(rows), weighted, weights, weighted * outcomes])
 
-    def linearise(self, means: Floats) -> tuple[Floats, Floats]:
-        constant, factors = self.uncapped.linearise(means)
-        return constant, np.stack([*factors, np.zeros_like(constant)])
+    @staticmethod
+    def outcome_sums(sums: Floats) -> Floats:
+        """Return the sums of weighted outcomes, weights and weighted squares, from those of all terms."""
+        return sums[-3:]
 
     @classmethod
-    def grid(cls, rows: Rows) -> list[float]:
-        return share_grid(rows.weights)
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        return [cls(cap) for cap in share_grid(rows.weights)]  # type: ignore[call-arg] # the only field
 
 
 SHARES = (0.1, 0.3, 0.6, 0.9)

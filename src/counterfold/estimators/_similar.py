@@ -1,13 +1,8 @@
 """What the estimators that pool similar actions share."""
 
-from abc import abstractmethod
-from dataclasses import dataclass
-
 import numpy as np
 
-from counterfold import checks
 from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.estimators._reweighted import Reweighted
 from counterfold.rows import Rows
 
 
@@ -22,7 +17,7 @@ def pooled_weights(rows: Rows, spread: Floats) -> Floats:
     return row_sums(rows.target_probs, near) / row_sums(rows.logging_probs, near)
 
 
-def match_codes(codes: Ints) -> Floats:
+def same(codes: Ints) -> Floats:
     """Return 1 for pairs of actions with the same code and 0 for others (A x A)."""
     return np.asarray(codes[:, None] == codes, dtype=np.float64)
 
@@ -35,7 +30,10 @@ def distances(points: Floats) -> Floats:
 
 
 def clusters(points: Floats, number: int) -> Ints:
-    """Return the cluster of each point by Ward's method: it needs no seed, and more of them only cut others in two."""
+    """Return the cluster of each point: Ward's method merges the two nearest until `number` are left.
+
+    It needs no seed, and a larger number only ever cuts clusters in two.
+    """
     from scipy.cluster.hierarchy import cut_tree, linkage
     from scipy.spatial.distance import pdist
 
@@ -45,22 +43,6 @@ def clusters(points: Floats, number: int) -> Ints:
     return np.asarray(cut_tree(tree, n_clusters=[number]).ravel(), dtype=np.intp)
 
 
-@dataclass(frozen=True)
-class Clustered(Reweighted):
-    """Pools the actions of each cluster of points; tries numbers of clusters that double, below that of actions."""
-
-    clusters: int = 8
-
-    def __post_init__(self) -> None:
-        checks.whole(1, clusters=self.clusters)
-
-    @abstractmethod
-    def points(self, rows: Rows) -> Floats:
-        """Return what each action is like (A x any)."""
-
-    def reweigh(self, rows: Rows) -> Floats:
-        return pooled_weights(rows, match_codes(clusters(self.points(rows), self.clusters)))
-
-    @classmethod
-    def grid(cls, rows: Rows) -> list[float]:
-        return [2**power for power in range(19, 0, -1) if 2**power < rows.examples.n_actions] or [1]
+def cluster_grid(rows: Rows) -> list[int]:
+    """Return 2, 4, 8 and so on, below the number of actions."""
+    return [2**power for power in range(1, 20) if 2**power < rows.examples.n_actions] or [1]

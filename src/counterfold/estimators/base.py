@@ -1,6 +1,5 @@
 """Estimator: turns rows into one contribution per row; their mean is the estimate, their spread its error."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -8,9 +7,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from counterfold import checks
+from counterfold import kernels
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
+from counterfold.estimates import standard_error
 from counterfold.log import Kind
 from counterfold.partition import Partition
 from counterfold.rows import Need, Rows
@@ -107,35 +107,6 @@ class Estimator(ABC):
         return f"{type(self).__name__}({shown})" if shown else type(self).__name__
 
 
-class Parametric(Estimator):
-    """An estimator with one parameter, its only field: a number of at least 0, by default tried as weights are."""
-
-    largest: ClassVar[float] = math.inf
-    tried: ClassVar[Sequence[float]] = ()
-    """The default grid, if it does not depend on the rows."""
-
-    def __post_init__(self) -> None:
-        name = fields(self)[0].name  # type: ignore[arg-type]
-        if self.largest == math.inf:
-            checks.at_least(0, **{name: getattr(self, name)})
-        else:
-            checks.within(0, self.largest, **{name: getattr(self, name)})
-
-    @property
-    def parameter(self) -> float:
-        """Return the only parameter."""
-        return float(getattr(self, fields(self)[0].name))  # type: ignore[arg-type]
-
-    @classmethod
-    def grid(cls, rows: Rows) -> list[float]:
-        """Return the values of the parameter that are tried by default."""
-        return list(cls.tried) or weight_grid(rows)
-
-    @classmethod
-    def candidates(cls, rows: Rows) -> Sequence[Self]:
-        return [cls(value) for value in cls.grid(rows)]  # type: ignore[call-arg]
-
-
 def weight_grid(rows: Rows, size: int = 30) -> list[float]:
     """Return geometric steps between the 5 % and the 95 % quantile of the positive weights; no weight, no grid."""
     positive = rows.weights[rows.weights > 0]
@@ -148,3 +119,14 @@ def weight_grid(rows: Rows, size: int = 30) -> list[float]:
 def space_geometrically(low: float, high: float, size: int = 30) -> list[float]:
     """Return geometric steps from `low` to `high`, without repetitions."""
     return sorted(set(np.geomspace(low, high, size).tolist()))
+
+
+def bounded_risk(estimator: Estimator, rows: Rows, bias: float) -> float:
+    """Return the estimated variance of an estimate plus the square of a bound on its bias."""
+    return standard_error(estimator.contributions(rows), rows.groups) ** 2 + bias**2
+
+
+def bandwidths(rows: Rows) -> list[float]:
+    """Return bandwidths from a quarter of the rule of thumb to its double."""
+    usual = kernels.choose_bandwidth(rows.dose)
+    return space_geometrically(usual / 4, usual * 2, 13)

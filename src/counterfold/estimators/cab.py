@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
+from counterfold import checks
 from counterfold.arrays import Floats, row_sums
-from counterfold.estimators._reweighted import CappedWeights, excess_sums
+from counterfold.estimators._caps import excess_sums
+from counterfold.estimators.base import Estimator, weight_grid
 from counterfold.estimators.truncated_ips import TruncatedIPS
 from counterfold.partition import Partition
 from counterfold.rows import Rows
@@ -16,12 +19,14 @@ SEVERAL = 6
 """From how many caps on it pays to look at each weight once."""
 
 
-class CAB(CappedWeights):
+@dataclass(frozen=True)
+class CAB(Estimator):
     r"""IPS up to `max_weight`, and the reward model for what each action's weight exceeds it by.
 
     $$v_i = \sum_a \pi(a \mid x_i)\,\bigl(1 - \min(M / w(x_i, a), 1)\bigr)\, \hat q(x_i, a) + \min(w_i, M)\, r_i$$
 
-    The sum is computed as $\sum_a \max(\pi - M \pi_0, 0)\, \hat q$, which is the same and needs no division.
+    The sum is computed as $\sum_a \max(\pi - M \pi_0, 0)\, \hat q$, which is the same and
+    needs no division.
 
     Su, Wang, Santacatterina, Joachims (2019), "CAB: Continuous adaptive blending for policy evaluation and learning".
 
@@ -30,11 +35,15 @@ class CAB(CappedWeights):
     array([0.16, 0.16, 1.  , 1.36])
     """
 
+    max_weight: float = 10.0
     limits = {0.0: "dm", math.inf: "ips"}
     needs = ("target_probs", "logging_probs", "model")
 
+    def __post_init__(self) -> None:
+        checks.at_least(0, max_weight=self.max_weight)
+
     def contributions(self, rows: Rows) -> Floats:
-        capped = self.reweigh(rows) * rows.rewards
+        capped = np.minimum(rows.weights, self.max_weight) * rows.rewards
         if self.max_weight == np.inf:
             return capped
         excess = np.maximum(rows.target_probs - self.max_weight * rows.logging_probs, 0.0)
@@ -48,3 +57,7 @@ class CAB(CappedWeights):
         excess = excess_sums(rows.target_probs, rows.logging_probs, rows.q, caps, partition)
         capped = TruncatedIPS.sums([TruncatedIPS(cap) for cap in caps.tolist()], rows, partition)
         return capped + excess[:, None, :]
+
+    @classmethod
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        return [cls(cap) for cap in weight_grid(rows)]

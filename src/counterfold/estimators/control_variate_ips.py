@@ -1,17 +1,19 @@
 """IPS less what the weights alone explain."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
+from counterfold import checks
 from counterfold.arrays import Floats, ratio
 from counterfold.estimators._ratio import Ratio
-from counterfold.estimators.base import Parametric
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class ControlVariateIPS(Ratio, Parametric):
+class ControlVariateIPS(Ratio):
     r"""IPS less a multiple of the weights' excess over 1, which is 0 on average and moves with the estimate.
 
     $$v_i = w_i\, r_i - c\, \hat\beta\, (w_i - 1), \qquad
@@ -29,9 +31,10 @@ class ControlVariateIPS(Ratio, Parametric):
     """
 
     strength: float = 1.0
-    largest = 1
-    tried = (1.0, 0.75, 0.5, 0.25)
     limits = {0.0: "ips"}
+
+    def __post_init__(self) -> None:
+        checks.within(0, 1, strength=self.strength)
 
     def terms(self, rows: Rows) -> Floats:
         weighted = rows.weights * rows.rewards
@@ -44,3 +47,7 @@ class ControlVariateIPS(Ratio, Parametric):
         slope = self.strength * ratio(product - weighted * weight, spread)
         nothing = np.zeros_like(slope)
         return slope, np.stack([nothing + 1, -slope, nothing, nothing])
+
+    @classmethod
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        return [cls(strength) for strength in (1.0, 0.75, 0.5, 0.25)]

@@ -1,17 +1,22 @@
 """Doubly robust with optimistic shrinkage."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
+from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators._reweighted import ShrunkDR
-from counterfold.estimators.base import space_geometrically, weight_grid
+from counterfold.estimators._reweighted import Reweighted
+from counterfold.estimators.base import bounded_risk, space_geometrically, weight_grid
+from counterfold.estimators.dr import DR
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class DRos(ShrunkDR):
+class DRos(Reweighted):
     r"""Doubly robust with weights shrunk smoothly, large ones towards 0.
 
     $$v_i = \hat q_i^\pi + \frac{\lambda\, w_i}{w_i^2 + \lambda}\,(r_i - \hat q_i)$$
@@ -27,13 +32,27 @@ class DRos(ShrunkDR):
     """
 
     shrinkage: float = 100.0
+    corrects = True
+    has_rule = True
+    limits = {0.0: "dm", math.inf: "dr"}
+    needs = ("target_probs", "model")
+
+    def __post_init__(self) -> None:
+        checks.at_least(0, shrinkage=self.shrinkage)
 
     @staticmethod
-    def transform(rows: Rows, parameter: float | Floats) -> Floats:
+    def reweigh(rows: Rows, shrinkage: float | Floats) -> Floats:
         with np.errstate(over="ignore"):
-            return np.asarray(rows.weights / (rows.weights**2 / np.maximum(parameter, np.finfo(float).tiny) + 1))
+            return np.asarray(rows.weights / (rows.weights**2 / np.maximum(shrinkage, np.finfo(float).tiny) + 1))
+
+    def risk(self, rows: Rows, delta: float) -> float:
+        return bounded_risk(self, rows, self.value(rows) - DR().value(rows))
 
     @classmethod
-    def grid(cls, rows: Rows) -> list[float]:
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
         weights = weight_grid(rows)
-        return space_geometrically(0.01 * weights[0] ** 2, 100 * weights[-1] ** 2) if weights else []
+        return (
+            [cls(value) for value in space_geometrically(0.01 * weights[0] ** 2, 100 * weights[-1] ** 2)]
+            if weights
+            else []
+        )

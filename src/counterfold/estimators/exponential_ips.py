@@ -1,16 +1,19 @@
 """IPS with propensities raised to a power."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
+from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators._reweighted import GridReweighted
+from counterfold.estimators._reweighted import Reweighted
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class ExponentialIPS(GridReweighted):
+class ExponentialIPS(Reweighted):
     r"""IPS with the propensity raised to `power`, which tames small propensities smoothly.
 
     $$v_i = \frac{\pi(a_i \mid x_i)}{\pi_0(a_i \mid x_i)^\alpha}\, r_i$$
@@ -23,10 +26,15 @@ class ExponentialIPS(GridReweighted):
     """
 
     power: float = 0.9
-    largest = 1
-    tried = tuple(np.linspace(1, 0, 30).tolist())
     limits = {0.0: "rewards times the target's probability", 1.0: "ips"}
 
+    def __post_init__(self) -> None:
+        checks.within(0, 1, power=self.power)
+
     @staticmethod
-    def transform(rows: Rows, parameter: float | Floats) -> Floats:
-        return np.asarray(rows.weights * rows.propensity ** (1 - parameter))
+    def reweigh(rows: Rows, power: float | Floats) -> Floats:
+        return np.asarray(rows.weights * rows.propensity ** (1 - power))
+
+    @classmethod
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        return [cls(float(power)) for power in np.linspace(1, 0, 30)]

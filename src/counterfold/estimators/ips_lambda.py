@@ -6,13 +6,15 @@ from typing import Self
 
 import numpy as np
 
+from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators._reweighted import GridReweighted, solve_parameter
+from counterfold.estimators._reweighted import Reweighted
+from counterfold.estimators._subgaussian import solve_parameter
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class IPSLambda(GridReweighted):
+class IPSLambda(Reweighted):
     r"""IPS with weights mixed harmonically with 1, so that none exceeds `1 / mix`.
 
     $$v_i = \frac{w_i}{1 - \lambda + \lambda w_i}\, r_i$$
@@ -31,17 +33,22 @@ class IPSLambda(GridReweighted):
     """
 
     mix: float = 0.1
-    largest = 1
-    tried = tuple(1 / (1 + float(np.exp(-h))) for h in np.linspace(-10, 10, 30))
     has_rule = True
     limits = {0.0: "ips", 1.0: "the mean reward"}
 
+    def __post_init__(self) -> None:
+        checks.within(0, 1, mix=self.mix)
+
     @staticmethod
-    def transform(rows: Rows, parameter: float | Floats) -> Floats:
-        mixed = 1 - parameter + parameter * rows.weights
-        if np.max(parameter) < 1:
+    def reweigh(rows: Rows, mix: float | Floats) -> Floats:
+        mixed = 1 - mix + mix * rows.weights
+        if np.max(mix) < 1:
             return np.asarray(rows.weights / mixed)
         return np.divide(rows.weights, mixed, out=np.ones_like(mixed), where=mixed > 0)
+
+    @classmethod
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        return [cls(1 / (1 + float(np.exp(-h)))) for h in np.linspace(-10, 10, 30)]
 
     @classmethod
     def suggest(cls, rows: Rows, delta: float) -> Sequence[Self]:

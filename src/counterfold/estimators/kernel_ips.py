@@ -1,11 +1,18 @@
 """IPS for doses: those near the target's stand for it."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
-from counterfold.estimators._reweighted import Smoothed
+from counterfold import checks, kernels
+from counterfold.arrays import Floats
+from counterfold.estimators.base import Estimator, bandwidths
+from counterfold.rows import Rows
 
 
-class KernelIPS(Smoothed):
+@dataclass(frozen=True)
+class KernelIPS(Estimator):
     r"""IPS for doses: rewards of logged doses within `bandwidth` of the target's, the nearer the more.
 
     $$v_i = \frac{K_h(t_i - d_i)}{f_0(d_i \mid x_i)}\, r_i, \qquad K_h(u) = \tfrac3{4h} \bigl(1 - (u/h)^2\bigr)_+$$
@@ -21,4 +28,16 @@ class KernelIPS(Smoothed):
     array([0.   , 1.125, 1.5  , 0.   ])
     """
 
+    bandwidth: float = 1.0
     limits = {math.inf: "0"}
+    kinds = ("doses",)
+
+    def __post_init__(self) -> None:
+        checks.positive(bandwidth=self.bandwidth)
+
+    def contributions(self, rows: Rows) -> Floats:
+        return kernels.smooth_density(rows.dose, rows.target_doses, self.bandwidth) / rows.propensity * rows.rewards
+
+    @classmethod
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        return [cls(width) for width in bandwidths(rows)]

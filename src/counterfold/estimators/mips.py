@@ -1,19 +1,21 @@
 """IPS on features of actions."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators._reweighted import Reweighted
-from counterfold.estimators._similar import match_codes, pooled_weights
+from counterfold.estimators._similar import pooled_weights, same
+from counterfold.estimators.base import Estimator
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class MIPS(Reweighted):
+class MIPS(Estimator):
     r"""IPS on what actions are like instead of which they are: actions with the same features count as one.
 
     $$v_i = \frac{\sum_a \pi(a \mid x_i)\, 1[e_a = e_{a_i}]}{\sum_a \pi_0(a \mid x_i)\, 1[e_a = e_{a_i}]}\, r_i$$
@@ -35,13 +37,13 @@ class MIPS(Reweighted):
     def __post_init__(self) -> None:
         checks.whole_or_infinite(0, dimensions=self.dimensions)
 
-    def reweigh(self, rows: Rows) -> Floats:
+    def contributions(self, rows: Rows) -> Floats:
         used = rows.action_features[:, : int(min(self.dimensions, rows.action_features.shape[1]))]
         if used.shape[1] == 0:
-            return np.ones(len(rows))
+            return rows.rewards
         codes = np.unique(used, axis=0, return_inverse=True)[1].reshape(-1)
-        return pooled_weights(rows, match_codes(codes))
+        return pooled_weights(rows, same(codes)) * rows.rewards
 
     @classmethod
-    def grid(cls, rows: Rows) -> list[float]:
-        return [*range(rows.action_features.shape[1], 0, -1)]
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        return [cls(number) for number in range(rows.action_features.shape[1], 0, -1)]

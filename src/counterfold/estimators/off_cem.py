@@ -1,12 +1,18 @@
 """The reward model, corrected cluster by cluster of actions."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators._similar import Clustered
-from counterfold.estimators.base import MANY
+from counterfold.estimators._similar import cluster_grid, clusters, pooled_weights, same
+from counterfold.estimators.base import MANY, Estimator
 from counterfold.rows import Rows
 
 
-class OffCEM(Clustered):
+@dataclass(frozen=True)
+class OffCEM(Estimator):
     r"""Doubly robust with weights of clusters: they correct what a cluster has in common, the model does the rest.
 
     $$v_i = \hat q_i^\pi + \frac{\sum_a \pi(a \mid x_i)\, 1[c_a = c_{a_i}]}
@@ -22,9 +28,17 @@ class OffCEM(Clustered):
     array([-0.24,  0.04,  1.  ,  0.92])
     """
 
-    corrects = True
+    clusters: int = 8
     limits = {1: "DM plus the mean residual", MANY: "dr"}
     needs = ("target_probs", "logging_probs", "model", "action_features")
 
-    def points(self, rows: Rows) -> Floats:
-        return rows.action_features
+    def __post_init__(self) -> None:
+        checks.whole(1, clusters=self.clusters)
+
+    def contributions(self, rows: Rows) -> Floats:
+        weights = pooled_weights(rows, same(clusters(rows.action_features, self.clusters)))
+        return rows.q_policy + weights * rows.residuals
+
+    @classmethod
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        return [cls(number) for number in reversed(cluster_grid(rows))]

@@ -1,19 +1,21 @@
 """IPS with both policies smoothed over similar actions."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
+from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.estimators._reweighted import Reweighted
 from counterfold.estimators._similar import distances, pooled_weights
-from counterfold.estimators.base import space_geometrically
+from counterfold.estimators.base import Estimator, space_geometrically
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class PolicyConvolution(Reweighted):
+class PolicyConvolution(Estimator):
     r"""IPS with both policies convolved: an action's probability is spread over actions with features like its own.
 
     $$v_i = \frac{\sum_a \pi(a \mid x_i)\, S(a, a_i)}{\sum_a \pi_0(a \mid x_i)\, S(a, a_i)}\, r_i, \qquad
@@ -33,12 +35,17 @@ class PolicyConvolution(Reweighted):
     limits = {0.0: "mips", math.inf: "the mean reward"}
     needs = ("target_probs", "logging_probs", "action_features")
 
-    def reweigh(self, rows: Rows) -> Floats:
+    def __post_init__(self) -> None:
+        checks.at_least(0, bandwidth=self.bandwidth)
+
+    def contributions(self, rows: Rows) -> Floats:
         apart = distances(rows.action_features)
         near = np.exp(-np.square(apart / self.bandwidth) / 2) if self.bandwidth else (apart == 0).astype(np.float64)
-        return pooled_weights(rows, near / near.sum(axis=1, keepdims=True))
+        return pooled_weights(rows, near / near.sum(axis=1, keepdims=True)) * rows.rewards
 
     @classmethod
-    def grid(cls, rows: Rows) -> list[float]:
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
         apart = distances(rows.action_features)
-        return space_geometrically(apart[apart > 0].min() / 3, apart.max(), 20) if apart.any() else [cls.bandwidth]
+        if not apart.any():
+            return [cls()]
+        return [cls(width) for width in space_geometrically(apart[apart > 0].min() / 3, apart.max(), 20)]

@@ -1,18 +1,22 @@
 """Doubly robust where weights are small, the reward model elsewhere."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
+from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
-from counterfold.estimators._reweighted import ShrunkDR
+from counterfold.estimators._reweighted import Reweighted
+from counterfold.estimators.base import bounded_risk, weight_grid
 from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
-class SwitchDR(ShrunkDR):
+class SwitchDR(Reweighted):
     r"""Doubly robust where the weight is at most `threshold`, the reward model alone elsewhere.
 
     $$v_i = \hat q_i^\pi + 1[w_i \le \tau]\, w_i\, (r_i - \hat q_i)$$
@@ -32,15 +36,27 @@ class SwitchDR(ShrunkDR):
     """
 
     threshold: float = 10.0
+    corrects = True
+    has_rule = True
+    limits = {0.0: "dm", math.inf: "dr"}
+    needs = ("target_probs", "model")
+
+    def __post_init__(self) -> None:
+        checks.at_least(0, threshold=self.threshold)
 
     @staticmethod
-    def transform(rows: Rows, parameter: float | Floats) -> Floats:
-        return np.multiply(rows.weights, rows.weights <= parameter)
+    def reweigh(rows: Rows, threshold: float | Floats) -> Floats:
+        return np.multiply(rows.weights, rows.weights <= threshold)
 
-    def bias(self, rows: Rows) -> float:
-        if reason := rows.explain_lack(["logging_probs"]):
+    @classmethod
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        return [cls(threshold) for threshold in weight_grid(rows)]
+
+    def risk(self, rows: Rows, delta: float) -> float:
+        reason = rows.explain_lack(["logging_probs"])
+        if reason:
             raise ParameterError(f"the tuning rule of SwitchDR {reason}.")
         switched = rows.target_probs > self.threshold * rows.logging_probs if self.threshold < math.inf else False
         share = np.where(switched, rows.target_probs, 0.0).sum(axis=1).mean()
         largest = max(rows.rewards.max(), 0.0) - min(rows.rewards.min(), 0.0)
-        return float(share * largest)
+        return bounded_risk(self, rows, float(share * largest))

@@ -1,13 +1,21 @@
 """IPS with weights cut off."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
-from counterfold.estimators._reweighted import CappedWeights
+import numpy as np
+
+from counterfold import checks
+from counterfold.arrays import Floats
+from counterfold.estimators._reweighted import Reweighted
 from counterfold.estimators.base import weight_grid
 from counterfold.rows import Rows
 
 
-class TruncatedIPS(CappedWeights):
+@dataclass(frozen=True)
+class TruncatedIPS(Reweighted):
     r"""IPS with no weight above `max_weight`.
 
     $$v_i = \min(w_i, M)\, r_i$$
@@ -19,12 +27,20 @@ class TruncatedIPS(CappedWeights):
     array([0., 0., 1., 3.])
     """
 
+    max_weight: float = 10.0
     has_rule = True
     limits = {0.0: "0", math.inf: "ips"}
 
+    def __post_init__(self) -> None:
+        checks.at_least(0, max_weight=self.max_weight)
+
+    @staticmethod
+    def reweigh(rows: Rows, max_weight: float | Floats) -> Floats:
+        return np.minimum(rows.weights, max_weight)
+
     @classmethod
-    def grid(cls, rows: Rows) -> list[float]:
-        return [*weight_grid(rows), math.sqrt(rows.total)]
+    def candidates(cls, rows: Rows) -> Sequence[Self]:
+        return [cls(cap) for cap in [*weight_grid(rows), math.sqrt(rows.total)]]
 
     def risk(self, rows: Rows, delta: float) -> float:
         best = math.sqrt(rows.total)

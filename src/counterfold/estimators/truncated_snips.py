@@ -1,12 +1,19 @@
 """Self-normalised IPS with weights cut off."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from counterfold.estimators._ratio import CappedRatio
+import numpy as np
+
+from counterfold.arrays import Floats
+from counterfold.estimators._ratio import Capped
 from counterfold.estimators.snips import SNIPS
+from counterfold.rows import Rows
 
 
-class TruncatedSNIPS(CappedRatio):
+@dataclass(frozen=True)
+class TruncatedSNIPS(Capped):
     r"""SNIPS with no weight above `max_weight`.
 
     $$V = \frac{\sum_i \min(w_i, M)\, r_i}{\sum_i \min(w_i, M)}$$
@@ -22,5 +29,15 @@ class TruncatedSNIPS(CappedRatio):
     0.5714
     """
 
+    max_weight: float = 10.0
     limits = {0.0: "0", math.inf: "snips"}
-    uncapped = SNIPS()
+
+    def outcomes(self, rows: Rows) -> Floats:
+        return rows.rewards
+
+    def levels(self, rows: Rows) -> Sequence[Floats]:
+        return []
+
+    def linearise(self, means: Floats) -> tuple[Floats, Floats]:
+        constant, factors = SNIPS().linearise(means)
+        return constant, np.stack([*factors, np.zeros_like(constant)])

@@ -1,11 +1,9 @@
 """LoggedValue: what the log itself earned, to compare a target with."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from counterfold.arrays import Floats
 from counterfold.estimators.base import Estimator
-from counterfold.log import Kind
 from counterfold.rows import Rows
 
 
@@ -18,7 +16,7 @@ class LoggedValue(Estimator):
     0.5
     """
 
-    kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
+    kinds = ("labels", "doses")
 
     def contributions(self, rows: Rows) -> Floats:
         return rows.rewards

@@ -111,7 +111,7 @@ class Ladder(Selector):
 
     def climb(self, sums: Sums, ladder: Rungs) -> tuple[Floats, float]:
         """Return the share of each rung of one ladder, and the variance of what may be left of the bias."""
-        weighted, weight, square = np.stack([sums.of_estimator(one)[-3:] for one in ladder], axis=1)
+        weighted, weight, square = np.stack([one.outcome_sums(sums.of_estimator(one)) for one in ladder], axis=1)
         left, spread = weight.sum(axis=1), measure_variance(weighted, weight, square).max()
         reach = np.square(self.boldness * (1 - left[:-1] / np.maximum(left[1:], np.finfo(float).tiny))) * spread
         steps = np.square(np.diff(sums.jackknife(ladder)[1], axis=0)).sum(axis=1)
