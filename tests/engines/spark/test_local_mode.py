@@ -196,11 +196,10 @@ def test_what_is_not_there(spark, run, monkeypatch):
 @LOCAL
 def test_an_engine_must_suit_the_log(spark, path):
     for other in ("memory", "local"):
-        with pytest.raises(
-            cf.ParameterError, match=rf"`engine` must be 'spark' for a log that is a DataFrame of pyspark, got '{other}'\."
-        ):
+        message = rf"`engine` must be 'spark' for a log that is a DataFrame of pyspark, got '{other}'\."
+        with pytest.raises(cf.ParameterError, match=message):
             cf.evaluate(spark.read.parquet(str(path)), engine=other)
-    with pytest.raises(cf.ParameterError, match=r"must be 'memory' for what is in memory, got 'spark' for Table\."):
+    with pytest.raises(cf.ParameterError, match=r"must be 'memory' for a log that is a Table of pyarrow, got 'spark'\."):
         cf.evaluate(pa.parquet.read_table(path), engine="spark")
 
 
