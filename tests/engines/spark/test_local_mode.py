@@ -199,7 +199,9 @@ def test_an_engine_must_suit_the_log(spark, path):
         message = rf"`engine` must be 'spark' for a log that is a DataFrame of pyspark, got '{other}'\."
         with pytest.raises(cf.ParameterError, match=message):
             cf.evaluate(spark.read.parquet(str(path)), engine=other)
-    with pytest.raises(cf.ParameterError, match=r"must be 'memory' for a log that is a Table of pyarrow, got 'spark'\."):
+    with pytest.raises(
+        cf.ParameterError, match=r"must be 'memory' for a log that is a Table of pyarrow, got 'spark'\."
+    ):
         cf.evaluate(pa.parquet.read_table(path), engine="spark")
 
 
