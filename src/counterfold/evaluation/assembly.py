@@ -14,18 +14,20 @@ from counterfold.engines.base import Engine, Request, Source
 from counterfold.errors import ParameterError, SupportWarning
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.evaluation.logged_value import LoggedValue
-from counterfold.evaluation.noise import include_choosing
-from counterfold.evaluation.question import Choice, Question
+from counterfold.evaluation.question import Choice, LoggedValue, Question
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.evidence import Evidence
 from counterfold.log import Contents
 from counterfold.pool import Pool, limit_blas
 from counterfold.progress import Progress, show_progress
 from counterfold.rows import Rows
-from counterfold.selectors.base import Selection
+from counterfold.selectors.base import Selection, Selector
+from counterfold.sums import Sums
 
 Found = TypeVar("Found")
+
+REPLICATES = 40
+"""On how many bootstrap samples of the units the choice is made anew."""
 
 
 class Results(NamedTuple, Generic[Found]):
@@ -135,12 +137,31 @@ class Assembly:
 
     def tabulate(self, selection: Selection) -> list[Candidate]:
         """Return a line for every candidate."""
-        lines = []
-        for place, (name, estimator) in enumerate(self.choice.estimators.items()):
-            one = self.evidence.estimate(name, estimator)
-            score, share = float(selection.scores[place]), float(selection.shares[place])
-            lines.append(Candidate(name, one.value, one.stderr, score, place == selection.chosen, share))
-        return lines
+        estimates = (self.evidence.estimate(name, one) for name, one in self.choice.estimators.items())
+        scored = zip(estimates, selection.scores.tolist(), selection.shares.tolist(), strict=True)
+        return [
+            Candidate(one.name, one.value, one.stderr, score, place == selection.chosen, share)
+            for place, (one, score, share) in enumerate(scored)
+        ]
+
+
+def include_choosing(
+    answer: Estimate, selector: Selector, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator
+) -> Estimate:
+    """Return the answer with an error that includes the noise of choosing it.
+
+    The choice is repeated on bootstrap samples of the units. The standard deviation of those answers is the noise of
+    choosing; the error is the larger of it and the error so far. Samples of a small log that hold too few different
+    units to choose by are left out.
+    """
+    found = []
+    for drawn in rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=REPLICATES):
+        sample = sums.resample(drawn)
+        if len(sample) >= selector.least_units:
+            shares = selector.select_from_sums(sample, candidates, rng).shares
+            found.append(shares @ sample.overall(candidates))
+    noise = float(np.std(found, ddof=1)) if len(found) > 1 else 0.0
+    return replace(answer, refit_stderr=max(answer.refit_stderr, noise))
 
 
 def add_weights(estimate: Estimate, evidence: Evidence) -> Estimate:
