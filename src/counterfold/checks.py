@@ -4,16 +4,13 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterfold import messages
-from counterfold.arrays import Bools, Floats, Ints
+from counterfold.arrays import Bools, Floats, Ints, Scalar
 from counterfold.errors import DataError, ParameterError
-
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 SUM_TOLERANCE = 1e-3
 """How far a row of probabilities may sum from 1: files often hold rounded or single-precision numbers."""
@@ -81,14 +78,6 @@ class Checker:
         if len(array) != rows:
             raise DataError(f"{self.called(name)} must have one entry per row ({rows}), got {len(array)}.")
 
-    def width(self, name: str, matrix: Floats, labels: Collection[object]) -> None:
-        """Require one column of `matrix` per action."""
-        if matrix.shape[1] != len(labels):
-            raise DataError(
-                f"{self.called(name)} must have one column per action ({len(labels)}: {messages.list_some(labels)}), "
-                f"got {matrix.shape[1]}. If some action was never logged, list them all in `actions`."
-            )
-
     def every(self, name: str, array: np.ndarray, good: Bools, rule: str) -> None:
         """Require `good` everywhere; otherwise say what `array` holds in how many rows and where first."""
         by_row = np.asarray(good if good.ndim == 1 else good.all(axis=1))
@@ -114,8 +103,7 @@ class Checker:
             self.every(name, array, (array >= 0) & (array <= 1 + SUM_TOLERANCE), "in [0, 1]")
         if array.ndim == 2:
             totals = array @ np.ones(array.shape[1])
-            close = np.abs(totals - 1) <= SUM_TOLERANCE
-            self.every(name, totals, close, "rows of probabilities that sum to 1")
+            self.every(name, totals, np.abs(totals - 1) <= SUM_TOLERANCE, "rows of probabilities that sum to 1")
 
     def numbers(self, name: str, value: object, rows: int) -> Floats:
         """Return one finite number per row."""
@@ -127,20 +115,13 @@ class Checker:
     def variation(self, name: str, low: float, high: float, rows: int) -> None:
         """Require numbers that differ."""
         if low == high:
-            nothing = "there is nothing to compare"
-            raise DataError(f"{self.called(name)} must vary, got {low} in all {rows} rows: {nothing}.")
+            where = f"in all {rows} rows: there is nothing to compare"
+            raise DataError(f"{self.called(name)} must vary, got {low} {where}.")
 
     def several_groups(self, groups: int) -> None:
         """Require two groups at least."""
         if groups < 2:
             raise DataError(f"{self.called('group')} must have at least 2 different groups, got {groups}.")
-
-    def propensities(self, array: Floats) -> None:
-        """Require the logged action to have had a chance in every row."""
-        self.finite("propensity", array)
-        self.every("propensity", array, (array > 0) & (array <= 1), "in (0, 1]")
-        rule = f"at least {SMALLEST_PROPENSITY:g} to be true"
-        self.every("propensity", array, array >= SMALLEST_PROPENSITY, rule)
 
 
 WHOLE = Checker()

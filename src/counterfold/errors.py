@@ -1,16 +1,8 @@
-"""What can go wrong through no fault of the code.
-
-- `CounterfoldError`: the base; catch it to catch everything below.
-- `DataError`: a log, target or file breaks a rule.
-- `ParameterError`: an argument of an estimator, selector, model or function breaks a rule, or a name is unknown.
-- `ModelError`: a reward model given by the user could not be fitted.
-
-`SupportWarning` is a warning: the target may take actions that the log could never take.
-"""
+"""What can go wrong through no fault of the code."""
 
 
 class CounterfoldError(Exception):
-    """Base of every error that a user can cause; its message is one clear sentence."""
+    """Base of every error that a user can cause, to catch them all; its message is one clear sentence."""
 
 
 class DataError(CounterfoldError, ValueError):
@@ -18,7 +10,7 @@ class DataError(CounterfoldError, ValueError):
 
 
 class ParameterError(CounterfoldError, ValueError):
-    """An argument breaks a rule, or a name is unknown."""
+    """An argument of an estimator, selector, model or function breaks a rule, or a name is unknown."""
 
 
 class ModelError(CounterfoldError, RuntimeError):

@@ -6,7 +6,7 @@ import numpy as np
 
 from counterfold import checks, registry
 from counterfold.arrays import Floats, Ints
-from counterfold.errors import DataError, ParameterError
+from counterfold.errors import DataError
 from counterfold.intervals.base import Bounds, Interval, Units
 
 
@@ -21,14 +21,6 @@ def jackknife_error(values: Floats) -> float:
     $$\hat\sigma^2 = \frac{m - 1}{m} \sum_b (\hat V_{-b} - \bar V)^2$$
     """
     return float(np.sqrt(np.square(values - values.mean()).sum() * (len(values) - 1) / len(values)))
-
-
-def resolve_interval(value: Interval | str, argument: str) -> Interval:
-    """Return a way to make intervals from one or from its name."""
-    found = registry.build("intervals", value) if isinstance(value, str) else value
-    if not isinstance(found, Interval):
-        raise ParameterError(f"`{argument}` must be an interval or the name of one, got {value!r}.")
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +77,8 @@ class Estimate:
         (0.0, 3.95)
         """
         checks.inside(0, 1, level=level)
-        low, high = resolve_interval(method, "method").around(self.units, level, self.stderr)
+        found: Interval = registry.resolve("intervals", Interval, method, "`method` must be an interval")
+        low, high = found.around(self.units, level, self.stderr)
         value = self.value  # that of units may be another one in the last digit
         return Bounds(min(low, value), max(high, value))
 

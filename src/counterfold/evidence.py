@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,29 +13,15 @@ from counterfold.log import Contents
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
-from counterfold.sums import Additive, Sums
+from counterfold.sums import Sums
 
 SOME_UNSUPPORTED = 0.001
 """From which share of the target's probability on support counts as missing."""
 
 
-class Observer(Protocol):
-    """What observes rows, under a name of its own, as diagnostics do."""
-
-    @property
-    def name(self) -> str:
-        """Return the name that is known to `Evidence.observed`."""
-
-    def observe(self, rows: Rows, /) -> Additive | None:
-        """Return what must be known of some rows."""
-
-
 @dataclass(frozen=True)
 class Unsupported:
-    """Where the target may take actions that the log could never take: in how many rows, and with what probability.
-
-    `total` is the sum over rows of the target's probability of such actions.
-    """
+    """In how many rows the target may take actions that the log could never take; `total` sums their probabilities."""
 
     row_count: int
     total: float
@@ -48,12 +34,6 @@ class Unsupported:
 
     def __add__(self, other: "Unsupported") -> "Unsupported":
         return Unsupported(self.row_count + other.row_count, self.total + other.total)
-
-
-def observe_rows(rows: Rows, observers: Sequence[Observer]) -> dict[str, Any]:
-    """Return what each observer sees in some rows, by its name; nothing of those that observe nothing."""
-    observed = {one.name: one.observe(rows) for one in observers}
-    return {name: found for name, found in observed.items() if found is not None}
 
 
 @dataclass(frozen=True, eq=False)

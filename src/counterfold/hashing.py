@@ -3,6 +3,8 @@
 A row has the same hash wherever the log is read, so folds do not depend on a seed, on threads or on batches.
 """
 
+from hashlib import blake2b
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,8 +28,6 @@ def hash_numbers(numbers: Ints) -> Ints:
 
 def hash_labels(labels: NDArray[np.generic]) -> Ints:
     """Return a number for each label, the same for the same label anywhere; whole numbers stand for themselves."""
-    from hashlib import blake2b
-
     if labels.dtype.kind in "iub":
         return labels.astype(np.intp)
     unique, where = np.unique(labels.astype(str), return_inverse=True)

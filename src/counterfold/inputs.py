@@ -60,7 +60,10 @@ def order_columns(
         named = set(map(str, columns))
         lacking = [str(action) for action in actions if str(action) not in named]
         array, columns = np.hstack([array, np.zeros((len(array), len(lacking)))]), (*columns, *lacking)
-    check.width(name, array, actions)
+    if array.shape[1] != len(actions):
+        wanted = f"one column per action ({len(actions)}: {messages.list_some(actions)})"
+        hint = "If some action was never logged, list them all in `actions`."
+        raise DataError(f"{check.called(name)} must have {wanted}, got {array.shape[1]}. {hint}")
     if columns is None:
         return array
     place = {str(column): number for number, column in enumerate(columns)}
@@ -116,19 +119,20 @@ def find_distinct(name: str, labels: NDArray[Any], check: Checker) -> tuple[NDAr
         seen = np.bincount(codes) > 0
         return np.flatnonzero(seen).astype(labels.dtype) + labels.min(), (np.cumsum(seen) - 1)[codes]
     try:
-        unique, places = np.unique(labels, return_inverse=True)
+        return np.unique(labels, return_inverse=True)
     except TypeError:
-        called = check.called(name)
-        raise DataError(f"{called} must be labels of one kind, got a mixture that cannot be sorted.") from None
-    return unique, places
+        kinds = "labels of one kind, got a mixture that cannot be sorted"
+        raise DataError(f"{check.called(name)} must be {kinds}.") from None
 
 
 def find_actions(
     labels: NDArray[Any], given: Sequence[Any] | None, columns: Columns, width: int | None, check: Checker
 ) -> tuple[Any, ...]:
     """Return all actions: those given, or those that name the probabilities' columns, or those seen."""
+    given = columns if given is None else given
     if given is None:
-        given = columns if columns is not None else _list_seen(labels, width, check)
+        is_counted = width is not None and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < width
+        given = range(width or 0) if is_counted else find_distinct("action", labels, check)[0].tolist()
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise DataError(f"`actions` must be a list of labels, got {given!r}.")
     actions = tuple(np.asarray(given).tolist())
@@ -139,20 +143,10 @@ def find_actions(
     return actions
 
 
-def _list_seen(labels: NDArray[Any], width: int | None, check: Checker) -> Sequence[Any]:
-    if width is not None and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < width:
-        return range(width)
-    return list(find_distinct("action", labels, check)[0].tolist())
-
-
 def encode_labels(name: str, labels: NDArray[Any], known: tuple[Any, ...], check: Checker) -> Ints:
     """Return the place of each label among the known ones; 7, 7.0 and "7" are the same label."""
-    if (
-        labels.dtype.kind in "iu"
-        and known == tuple(range(len(known)))
-        and labels.min() >= 0
-        and labels.max() < len(known)
-    ):
+    is_counted = labels.dtype.kind in "iu" and known == tuple(range(len(known)))
+    if is_counted and labels.min() >= 0 and labels.max() < len(known):
         return checks.freeze(labels.astype(np.intp))
     code = {_text(label): number for number, label in enumerate(known)}
     unique, where = find_distinct(name, labels, check)
@@ -202,8 +196,9 @@ def check_propensity(
     if probs is None:
         if propensity is None:
             raise DataError("a log must have `logging_probs` or `propensity`, got neither.")
-        given = check.numbers("propensity", propensity, len(codes))
-        check.propensities(given)
+        given, least = check.numbers("propensity", propensity, len(codes)), checks.SMALLEST_PROPENSITY
+        check.every("propensity", given, (given > 0) & (given <= 1), "in (0, 1]")
+        check.every("propensity", given, given >= least, f"at least {least:g} to be true")
         return given
     logged = checks.freeze(probs[np.arange(len(codes)), codes])
     likely = logged >= checks.SMALLEST_PROPENSITY
@@ -242,10 +237,8 @@ def check_loggers(logger: Any, probs: Any, rows: int, actions: tuple[Any, ...], 
     if not check.is_part and len(np.unique(codes)) < 2:
         only = f"got {known[codes[0]]} in all {rows} rows"
         raise DataError(f"{check.called('logger')} must name at least 2 policies, {only}.")
-    every = [
-        check_policy("logger_probs", probs[label], rows, actions, check.rename("logger_probs", f"of `{label}`"))
-        for label in known
-    ]
+    named = {label: check.rename("logger_probs", f"of `{label}`") for label in known}
+    every = [check_policy("logger_probs", probs[label], rows, actions, named[label]) for label in known]
     return Loggers(known, codes, checks.freeze(np.stack(every)))
 
 
@@ -254,11 +247,9 @@ def has_several_loggers(logger: Any, probs: Any, check: Checker) -> bool:
     if logger is None and probs is None:
         return False
     if logger is None or not isinstance(probs, Mapping) or not probs:
-        lacking = "no `logger`" if logger is None else "no such `logger_probs`"
-        raise DataError(
-            f"{check.called('logger')} and `logger_probs` must come together: a label per row, and the probabilities "
-            f"of every logging policy in every row by label, got {lacking}."
-        )
+        wanted = "a label per row, and the probabilities of every logging policy in every row by label"
+        got = "no `logger`" if logger is None else "no such `logger_probs`"
+        raise DataError(f"{check.called('logger')} and `logger_probs` must come together: {wanted}, got {got}.")
     return True
 
 
@@ -271,10 +262,8 @@ def check_action_features(value: Any, actions: tuple[Any, ...]) -> Floats:
         by_label = {_text(label): features for label, features in value.items()}
         missing = [action for action in actions if _text(action) not in by_label]
         if missing:
-            raise DataError(
-                f"`action_features` must hold every action, got none for {len(missing)} of {len(actions)}: "
-                f"{messages.list_some(missing)}."
-            )
+            counted = f"{len(missing)} of {len(actions)}: {messages.list_some(missing)}"
+            raise DataError(f"`action_features` must hold every action, got none for {counted}.")
         value = [by_label[_text(action)] for action in actions]
     features = WHOLE.floats("action_features", value, ndim=2, per="action")
     if len(features) != len(actions) or features.shape[1] == 0:

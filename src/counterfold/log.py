@@ -84,22 +84,23 @@ class Log:
         self.row_numbers, self.seen = check.row_numbers, seen
         if dose is not None:
             self.dose = inputs.check_doses(dose, len(self), check)
-            given = {"action": action, "actions": actions, "logging_probs": logging_probs, "available": available}
-            self._refuse(**given, action_features=action_features, logger=logger, logger_probs=logger_probs)
+            given: dict[str, Any] = {"action": action, "actions": actions, "logging_probs": logging_probs}
+            given |= {"available": available, "action_features": action_features}
+            given |= {"logger": logger, "logger_probs": logger_probs}
+            beside = [f"`{name}` goes with `action`" for name, value in given.items() if value is not None]
+            if beside:
+                raise DataError(f"a log must have `action` or `dose`, and {beside[0]}, got it with `dose`.")
             self.propensity = inputs.check_densities(propensity, len(self), check)
             return
         self._know_actions(action, actions, logging_probs, logger, logger_probs, check)
-        self._know_support(available, check)
-        source = "logging_probs" if self.loggers is None else "logger_probs"
-        self.propensity = inputs.check_propensity(propensity, self.logging_probs, self.action, source, check)
-        if action_features is not None:
-            self.action_features = inputs.check_action_features(action_features, self.actions)
-
-    def _know_support(self, available: Any, check: Checker) -> None:
         self.available = inputs.check_availability(available, self.action, self.actions, check)
         if self.logging_probs is not None and self.available is not None:
             allowed = self.available | (self.logging_probs == 0)
             check.every("logging_probs", self.logging_probs, allowed, "0 where an action is not `available`")
+        source = "logging_probs" if self.loggers is None else "logger_probs"
+        self.propensity = inputs.check_propensity(propensity, self.logging_probs, self.action, source, check)
+        if action_features is not None:
+            self.action_features = inputs.check_action_features(action_features, self.actions)
 
     def _know_actions(
         self, action: Any, actions: Any, logging_probs: Any, logger: Any, logger_probs: Any, check: Checker
@@ -124,11 +125,6 @@ class Log:
             if given is not None:
                 agree = np.abs(given - self.logging_probs) <= inputs.PROPENSITY_TOLERANCE
                 check.every("logging_probs", given, agree, "those of the row's own logger in `logger_probs`")
-
-    def _refuse(self, **given: object) -> None:
-        name = next((name for name, value in given.items() if value is not None), None)
-        if name:
-            raise DataError(f"a log must have `action` or `dose`, and `{name}` goes with `action`, got it with `dose`.")
 
     def __len__(self) -> int:
         return len(self.reward)
@@ -167,7 +163,7 @@ class Log:
 
 @dataclass(frozen=True)
 class Spread:
-    """The least, the largest and the mean of some numbers, of which two such can be added."""
+    """The least and the largest of some numbers, their sum and their count; two such can be added."""
 
     low: float
     high: float
@@ -175,9 +171,9 @@ class Spread:
     count: int
 
     @classmethod
-    def of(cls, numbers: Floats) -> "Spread":
+    def of(cls, values: Floats) -> "Spread":
         """Return the spread of an array."""
-        return cls(float(numbers.min()), float(numbers.max()), float(numbers.sum()), len(numbers))
+        return cls(float(values.min()), float(values.max()), float(values.sum()), len(values))
 
     def __add__(self, other: "Spread") -> "Spread":
         ends = min(self.low, other.low), max(self.high, other.high)
@@ -193,7 +189,6 @@ class Spread:
 class Contents:
     """What is in a log, whether it is in memory or not."""
 
-    kind: Kind
     rewards: Spread
     propensities: Spread
     doses: Spread | None
@@ -208,7 +203,6 @@ class Contents:
     def of(cls, log: Log) -> "Contents":
         """Return what is in a log."""
         return cls(
-            kind=log.kind,
             rewards=Spread.of(log.reward),
             propensities=Spread.of(log.propensity),
             doses=None if log.dose is None else Spread.of(log.dose),
@@ -224,7 +218,7 @@ class Contents:
         """Return what JSON says of a log."""
         return {
             "rows": self.rewards.count,
-            "kind": self.kind,
+            "kind": "labels" if self.doses is None else "doses",
             "actions": [str(action) for action in self.actions],
             "dose": None if self.doses is None else {"low": self.doses.low, "high": self.doses.high},
             "context": list(self.context),

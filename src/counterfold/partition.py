@@ -40,53 +40,51 @@ class Partition(ABC):
 class ByNumber(Partition):
     """Units of rows in any order, by the number of each row's unit; some may be empty.
 
-    >>> import numpy as np
     >>> ByNumber(np.array([1, 0, 1]), 2).sums(np.array([1.0, 2.0, 3.0]))
     array([2., 4.])
     """
 
-    places: Ints
-    number: int
+    units: Ints
+    unit_count: int
 
     def __len__(self) -> int:
-        return self.number
+        return self.unit_count
 
     @property
     def of_rows(self) -> Ints:
-        return self.places
+        return self.units
 
-    @property
+    @cached_property
     def sizes(self) -> Floats:
-        return np.bincount(self.places, minlength=self.number).astype(np.float64)
+        return np.bincount(self.units, minlength=len(self)).astype(np.float64)
 
     def sums(self, values: Floats) -> Floats:
-        lines = [np.bincount(self.places, line, self.number) for line in values.reshape(-1, values.shape[-1])]
-        return np.asarray(lines, dtype=np.float64).reshape(*values.shape[:-1], self.number)
+        lines = [np.bincount(self.units, line, len(self)) for line in values.reshape(-1, values.shape[-1])]
+        return np.asarray(lines, dtype=np.float64).reshape(*values.shape[:-1], len(self))
 
 
 @dataclass(frozen=True, eq=False)
 class Consecutive(Partition):
     """Units that follow each other, by where each starts; none of them is empty.
 
-    >>> import numpy as np
     >>> Consecutive(np.array([0, 3]), 5).sums(np.arange(5.0))
     array([3., 7.])
     """
 
     starts: Ints
-    rows: int
+    row_count: int
 
     @classmethod
-    def all(cls, rows: int) -> Self:
+    def all(cls, row_count: int) -> Self:
         """Return one unit that holds every row."""
-        return cls(np.zeros(1, dtype=np.intp), rows)
+        return cls(np.zeros(1, dtype=np.intp), row_count)
 
     def __len__(self) -> int:
         return len(self.starts)
 
     @cached_property
     def sizes(self) -> Floats:
-        return np.diff(self.starts, append=self.rows).astype(np.float64)
+        return np.diff(self.starts, append=self.row_count).astype(np.float64)
 
     @cached_property
     def of_rows(self) -> Ints:
@@ -95,4 +93,4 @@ class Consecutive(Partition):
     def sums(self, values: Floats) -> Floats:
         if len(self) == 1:
             return np.asarray(values.sum(axis=-1, keepdims=True))
-        return np.asarray(values if len(self) == self.rows else np.add.reduceat(values, self.starts, axis=-1))
+        return np.asarray(values if len(self) == self.row_count else np.add.reduceat(values, self.starts, axis=-1))

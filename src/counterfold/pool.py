@@ -2,11 +2,13 @@
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_limits
 
 from counterfold import checks
 from counterfold.progress import Progress
@@ -60,13 +62,10 @@ class Pool:
             executor.shutdown(cancel_futures=True)
 
 
-@contextmanager
-def limit_blas() -> Iterator[None]:
+def limit_blas() -> AbstractContextManager[Any]:
     """Keep BLAS to one thread: many small products gain nothing from more, and sums must not depend on their number."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
-        yield
+    limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
+    return limits
 
 
 def count_cores() -> int:

@@ -1,7 +1,7 @@
 """A bar for anything that takes more than two seconds."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Timer
 from time import monotonic
 
@@ -9,14 +9,11 @@ Progress = Callable[[int, int], None]
 """Called with the pieces done and the pieces in all."""
 
 
-@contextmanager
-def show_progress(label: str, *, progress: "Progress | bool", unit: str | None = None) -> Iterator["Progress | None"]:
-    """Yield what moves the user's own bar or ours, if there is to be one."""
-    if progress is not True:
-        yield progress or None
-        return
-    with bar(label, unit=unit) as moved:
-        yield moved
+def show_progress(
+    label: str, *, progress: "Progress | bool", unit: str | None = None
+) -> AbstractContextManager["Progress | None"]:
+    """Return what yields what moves the user's own bar or ours, if there is to be one."""
+    return bar(label, unit=unit) if progress is True else nullcontext(progress or None)
 
 
 @contextmanager
@@ -35,17 +32,17 @@ def bar(label: str, *, after: float = 2.0, unit: str | None = None) -> Iterator[
     shown = Progress(*columns, console=console, speed_estimate_period=3600)  # pieces may be minutes apart
     task = shown.add_task(label, total=None, pace="")
     start = monotonic()
+
+    def move(done: int, total: int) -> None:
+        pace = f"{done:,} of {total:,} {unit}, {done / (monotonic() - start):,.0f}/s"
+        shown.update(task, completed=done, total=total, pace=pace)
+
     timer = Timer(after, shown.start)
     timer.daemon = True
     if after == 0 or console.is_terminal or console.is_jupyter:
         timer.start()
     try:
-        yield lambda done, total: shown.update(
-            task,
-            completed=done,
-            total=total,
-            pace=f"{done:,} of {total:,} {unit}, {done / (monotonic() - start):,.0f}/s",
-        )
+        yield move
     finally:
         timer.cancel()
         if timer.ident is not None:

@@ -22,8 +22,8 @@ def names(folder: str) -> tuple[str, ...]:
     ('kfold-cv', 'ladder', 'ocv', 'opera', 'pasif', 'pseudo-target', 'slope', 'theory')
     """
     spec = find_spec(f"counterfold.{folder}")
-    places = spec.submodule_search_locations if spec else None
-    found = (module.name for module in pkgutil.iter_modules(places) if not module.ispkg)
+    modules = pkgutil.iter_modules(spec.submodule_search_locations if spec else None)
+    found = (module.name for module in modules if not module.ispkg)
     return tuple(sorted(name.replace("_", "-") for name in found if name != "base" and not name.startswith("_")))
 
 
@@ -37,13 +37,11 @@ def find(folder: str, name: str, also: tuple[str, ...] = ()) -> type[Any]:
     """
     known = {_normalise(known): known for known in names(folder)}
     if _normalise(name) not in known:
-        kind = folder.removesuffix("s")
-        choices = (*also, *names(folder))
+        kind, choices = folder.removesuffix("s"), (*also, *names(folder))
         raise ParameterError(f"unknown {kind} `{name}`.{messages.suggest(name, choices)} Known: {', '.join(choices)}.")
     module = import_module(f"counterfold.{folder}.{known[_normalise(name)].replace('-', '_')}")
-    return next(
-        member for label, member in inspect.getmembers(module, inspect.isclass) if _normalise(label) == _normalise(name)
-    )
+    classes = inspect.getmembers(module, inspect.isclass)
+    return next(member for label, member in classes if _normalise(label) == _normalise(name))
 
 
 def build(folder: str, text: str, **given: Any) -> Any:
@@ -81,6 +79,14 @@ def build(folder: str, text: str, **given: Any) -> Any:
     return found(**{field: _read(field, hints[field], value) for field, value in texts.items()}, **given)
 
 
+def resolve(folder: str, kind: type, value: Any, rule: str) -> Any:
+    """Return an object of a folder's kind from one or from its name; `rule` says what it must be."""
+    found = build(folder, value) if isinstance(value, str) else value
+    if not isinstance(found, kind):
+        raise ParameterError(f"{rule} or the name of one, got {value!r}.")
+    return found
+
+
 def _find_folder(hint: Any) -> str | None:
     """Return the folder of the strategies that a field takes, if it takes one."""
     modules = (getattr(option, "__module__", "").split(".")[1:2] for option in _options(hint))
@@ -99,10 +105,9 @@ def _read(field: str, hint: Any, text: str) -> Any:
     options = _options(hint)
     if bool in options:
         return {"true": True, "false": False}.get(text.lower(), text)
-    for option in options:
-        if option in (int, float):
-            with suppress(ValueError):
-                return option(text)
+    for number in (option for option in options if option in (int, float)):
+        with suppress(ValueError):
+            return number(text)
     if hint is Any:
         return _import_class(field, text)
     if set(options) <= {int, float}:
@@ -113,12 +118,10 @@ def _read(field: str, hint: Any, text: str) -> Any:
 def _import_class(field: str, path: str) -> Any:
     """Return a model of the class that a dotted path such as `sklearn.linear_model.Lasso` names."""
     module, _, name = path.rpartition(".")
-    try:
+    with suppress(ImportError, ValueError, AttributeError, TypeError):
         found = getattr(import_module(module), name)
         if isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "predict"):
             return found()
-    except (ImportError, ValueError, AttributeError, TypeError):
-        pass
     raise ParameterError(f"`{field}` must be a class like sklearn.linear_model.Lasso, got {path!r}.")
 
 

@@ -33,7 +33,6 @@ KINDS: dict[Kind, str] = {
 }
 """Why an estimator does not apply, for each kind of action that a log may have."""
 
-
 BY_ROW = ("weights", "propensity", "target_probs", "logging_probs", "unsupported", "groups", "row_numbers")
 """What rows hold for every row, besides the examples of the reward model; some of it may be missing."""
 
@@ -193,14 +192,8 @@ class Rows:
         """Return the same rows as if one policy (n x A) had logged them and another one were to be valued."""
         logged, wanted = (probs[np.arange(len(self)), self.actions] for probs in (logging_probs, target_probs))
         weights = wanted / logged
-        return replace(
-            self,
-            examples=replace(self.examples, importance=weights),
-            weights=weights,
-            propensity=logged,
-            logging_probs=logging_probs,
-            target_probs=target_probs,
-        )
+        rows = replace(self, logging_probs=logging_probs, target_probs=target_probs, propensity=logged)
+        return replace(rows, weights=weights, examples=replace(self.examples, importance=weights))
 
     def take(self, index: Ints | slice, refit: Lazy | None = None) -> "Rows":
         """Return some of the rows, with the reward model refitted on them; a slice copies nothing."""

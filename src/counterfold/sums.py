@@ -1,8 +1,8 @@
 """Sums: what candidates add up to over units of rows; splits, errors and bootstrap samples need nothing else."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from operator import add
 from typing import Protocol, Self, TypeVar
 
@@ -57,9 +57,9 @@ class Sums:
     def of(cls, rows: Rows, estimators: Sequence[Estimator], partition: Partition) -> "Sums":
         """Return the sums over units of the rows; estimators of one class are summed together."""
         found: dict[int, Floats] = {}
-        for places in group_by_class(estimators):
-            alike = [estimators[place] for place in places]
-            found |= dict(zip(places, type(alike[0]).sums(alike, rows, partition), strict=True))
+        for kind in dict.fromkeys(type(one) for one in estimators):
+            places = [place for place, one in enumerate(estimators) if type(one) is kind]
+            found |= zip(places, kind.sums([estimators[place] for place in places], rows, partition), strict=True)
         lines = [found[place] for place in range(len(estimators))]
         terms = np.concatenate(lines) if lines else np.empty((0, len(partition)))
         return cls(tuple(estimators), tuple(map(len, lines)), partition.sizes, partition.sums(rows.weights), terms)
@@ -75,9 +75,8 @@ class Sums:
     def lines(self) -> dict[Estimator, slice]:
         """Return which lines of `terms` belong to each estimator."""
         ends = np.cumsum(self.widths).tolist()
-        return {
-            one: slice(end - width, end) for one, width, end in zip(self.estimators, self.widths, ends, strict=True)
-        }
+        slices = (slice(end - width, end) for width, end in zip(self.widths, ends, strict=True))
+        return dict(zip(self.estimators, slices, strict=True))
 
     @cached_property
     def occupied(self) -> "Sums":
@@ -140,20 +139,9 @@ class Sums:
         return np.stack([one.combine_means(means[self.lines[one]]) for one in estimators])
 
 
-def add_up(several: Iterable[Sum]) -> Sum | None:
-    """Return the sum of what is known of different rows, one after the other; nothing if there is none."""
-    total = None
-    for one in several:
-        total = one if total is None else total + one
-    return total
-
-
-def group_by_class(estimators: Sequence[Estimator]) -> list[list[int]]:
-    """Return the places of the estimators of each class."""
-    found: dict[type[Estimator], list[int]] = {}
-    for place, estimator in enumerate(estimators):
-        found.setdefault(type(estimator), []).append(place)
-    return list(found.values())
+def add_known(one: Sum | None, other: Sum | None) -> Sum | None:
+    """Return the sum of what is known of different rows, or the one that there is; nothing if there is none."""
+    return other if one is None else one if other is None else one + other
 
 
 def values(estimators: Sequence[Estimator], rows: Rows) -> Floats:
@@ -162,15 +150,10 @@ def values(estimators: Sequence[Estimator], rows: Rows) -> Floats:
     return sums.values(estimators, sums.terms / sums.sizes)[:, 0]
 
 
-def assign_buckets(units: Ints) -> tuple[Ints, int]:
-    """Return a bucket for each row from the number of its unit, and how many buckets there are."""
-    highest = int(units.max()) + 1
-    return (units, highest) if highest <= BUCKETS else (assign_folds(units, BUCKETS), BUCKETS)
-
-
 def sum_buckets(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums:
     """Return the sums over buckets of rows or, if they belong to groups, of groups; reward models are not refitted."""
-    bucket, buckets = assign_buckets(rows.examples.units)
+    units, highest = rows.examples.units, int(rows.examples.units.max())
+    bucket, buckets = (units, highest + 1) if highest < BUCKETS else (assign_folds(units, BUCKETS), BUCKETS)
     if any(one.uses("model") for one in estimators):
         rows.q  # noqa: B018 (fitted once, before the rows are cut)
     step = max(1024, min(CHUNK, NUMBERS // rows.examples.n_actions))
@@ -195,14 +178,10 @@ def sum_by_bucket(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buc
         chosen = order[start : start + NEAR]
         inside = bucket[chosen]
         starts = np.flatnonzero(np.diff(inside, prepend=-1))
-        some = rows.take(chosen, partial(_take_q, rows, chosen))
+        some = rows.take(chosen, lambda: take_rows(rows.q, chosen))  # noqa: B023 (called before the next)
         found = Sums.of(some, estimators, Consecutive(starts, len(chosen)))
         if start == 0:
             terms, widths = np.zeros((len(found.terms), buckets)), found.widths
         terms[:, inside[starts]] += found.terms
         weights[inside[starts]] += found.weights
     return Sums(tuple(estimators), widths, sizes, weights, terms)
-
-
-def _take_q(rows: Rows, chosen: Ints) -> Floats:
-    return take_rows(rows.q, chosen)

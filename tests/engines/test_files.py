@@ -35,7 +35,7 @@ def test_rows_of_any_size_are_read_one_at_a_time_if_they_must(save_table, monkey
 
 def test_a_small_sample_of_many_pieces(tmp_path, monkeypatch):
     pa.parquet.write_table(made(ROWS), tmp_path / "log.parquet", row_group_size=100)
-    monkeypatch.setattr("counterfold.engines.passes.plan.sample_size", lambda _: 50)
+    monkeypatch.setattr("counterfold.engines.passes.plan.count_sample", lambda *_: 50)
     found = both(tmp_path / "log.parquet", candidates=["dr", "switch-dr"])
     values = [[one.value for one in result.table[:1]] for result in found]
     assert values[0] == pytest.approx(values[1])

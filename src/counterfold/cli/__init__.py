@@ -34,9 +34,7 @@ def start(
 
 def add_commands() -> None:
     """Add the command of each file: a function of its name, or a group of commands."""
-    for name in registry.names("cli"):
-        if name == "options":
-            continue
+    for name in (name for name in registry.names("cli") if name != "options"):
         module = name.replace("-", "_")
         command = getattr(import_module(f"{__name__}.{module}"), module)
         if isinstance(command, typer.Typer):

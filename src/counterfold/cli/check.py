@@ -4,18 +4,13 @@ from typing import Annotated
 
 import typer
 
-from counterfold.cli._parameters import take_options
-from counterfold.cli.options import Engine, Json, LogOptions, print_json
+from counterfold.cli.options import Engine, Json, LogOptions, print_json, take_options
+
+UnusedSeed = Annotated[int, typer.Option(help="Accepted as everywhere; nothing here is random.")]
 
 
 @take_options
-def check(
-    log: LogOptions,
-    *,
-    engine: Engine = "auto",
-    as_json: Json = False,
-    seed: Annotated[int, typer.Option(help="Accepted as everywhere; nothing here is random.")] = 0,
-) -> None:
+def check(log: LogOptions, *, engine: Engine = "auto", as_json: Json = False, seed: UnusedSeed = 0) -> None:
     """Say whether a log can answer for each target policy, without evaluating any."""
     from counterfold.evaluation.assembly import check_targets
 

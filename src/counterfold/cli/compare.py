@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from counterfold.cli._parameters import make_option, take_options
-from counterfold.cli.options import AnswerOptions, LogOptions, list_evaluations, print_json
+from counterfold.cli.options import AnswerOptions, LogOptions, list_evaluations, make_option, print_json, take_options
 from counterfold.errors import ParameterError
 
 Baseline = Annotated[str | None, make_option("COLUMN", "The target to compare with.", "the log itself")]

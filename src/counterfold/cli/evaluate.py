@@ -1,7 +1,6 @@
 """The command `evaluate`: what each target policy would have earned."""
 
-from counterfold.cli._parameters import take_options
-from counterfold.cli.options import AnswerOptions, Everything, LogOptions, list_evaluations, print_json
+from counterfold.cli.options import AnswerOptions, Everything, LogOptions, list_evaluations, print_json, take_options
 
 
 @take_options

@@ -1,17 +1,19 @@
-"""What commands have in common: options, the question that they ask of a log, JSON and warnings."""
+"""What commands have in common: options, which are fields of dataclasses, the question to a log, JSON and warnings."""
 
+import inspect
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
+from functools import update_wrapper
+from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
 from counterfold import registry
-from counterfold.cli._parameters import COLUMNS, make_option
 from counterfold.tables.scan import LogScan
 
 if TYPE_CHECKING:
@@ -19,33 +21,36 @@ if TYPE_CHECKING:
     from counterfold.evaluation.result import Evaluation
     from counterfold.log import Contents
 
+Command = Callable[..., None]
+COLUMNS = "The log and its columns"
+"""The heading in `--help` of the options that say where the log and its columns are."""
+
+
+def make_option(metavar: str, help_: str, default: str = "", *, panel: str | None = None) -> Any:
+    """Return an option; `default` tells what is used by default, unless the default value itself does."""
+    return typer.Option(metavar=metavar, help=help_, show_default=default or True, rich_help_panel=panel)
+
+
 NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", "selectors", "models", "intervals")}
+TARGETS = "Column of the target's probabilities, or doses; repeat for several."
 SPEC = "A name may carry settings, NAME:FIELD=VALUE."
+PREDICTIONS = "Column of predicted rewards of all actions, instead of a model."
+CANDIDATES = f"default, plain, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"
+USUAL_SELECTOR, USUAL_MODEL = "ladder; ocv for doses, or with --validator or --splits", "cross-fitted, or ridge-on-dose"
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seed = Annotated[int, make_option("N", "Seed of everything random.")]
 Everything = Annotated[bool, typer.Option("--all", help="Show every candidate.")]
 Threads = Annotated[int | None, make_option("N", "Threads; never change the answer.", "all cores")]
-Engine = Annotated[
-    str,
-    make_option(
-        "NAME",
-        f"auto, {', '.join(registry.names('engines'))}: local reads a few rows at a time, for files of any size; for "
-        "spark, LOG may name a table.",
-    ),
-]
+LOCAL = "local reads a few rows at a time, for files of any size; for spark, LOG may name a table."
+Engine = Annotated[str, make_option("NAME", f"auto, {', '.join(registry.names('engines'))}: {LOCAL}")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogOptions:
     """A log's file and its columns, and those of the target policies."""
 
-    target: Annotated[
-        list[str] | None,
-        make_option(
-            "COLUMN", "Column of the target's probabilities, or doses; repeat for several.", "target", panel=COLUMNS
-        ),
-    ] = None
+    target: Annotated[list[str] | None, make_option("COLUMN", TARGETS, "target", panel=COLUMNS)] = None
     columns: LogScan
 
     @property
@@ -55,8 +60,8 @@ class LogOptions:
 
     def build_scan(self) -> LogScan:
         """Return the log, not read yet; its context leaves out the targets."""
-        lists = {name: value for name, value in vars(self.columns).items() if isinstance(value, list)}
-        values: dict[str, Any] = {name: split_commas(value) for name, value in lists.items()}
+        given = vars(self.columns).items()
+        values: dict[str, Any] = {name: split_commas(value) for name, value in given if isinstance(value, list)}
         values["context"] = values.get("context") or None  # an empty list is the default, too
         return replace(self.columns, **values, ignore=[*self.targets])
 
@@ -69,23 +74,12 @@ class LogOptions:
 class AnswerOptions:
     """How a log is to answer."""
 
-    predictions: Annotated[
-        str | None,
-        make_option("COLUMN", "Column of predicted rewards of all actions, instead of a model.", panel=COLUMNS),
-    ] = None
-    candidates: Annotated[
-        list[str],
-        make_option("NAMES", f"default, plain, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"),
-    ] = field(default_factory=lambda: ["default"])
-    selector: Annotated[
-        str,
-        make_option("NAME", f"{NAMES['selectors']}. {SPEC}", "ladder; ocv for doses, or with --validator or --splits"),
-    ] = "default"
+    predictions: Annotated[str | None, make_option("COLUMN", PREDICTIONS, panel=COLUMNS)] = None
+    candidates: Annotated[list[str], make_option("NAMES", CANDIDATES)] = field(default_factory=lambda: ["default"])
+    selector: Annotated[str, make_option("NAME", f"{NAMES['selectors']}. {SPEC}", USUAL_SELECTOR)] = "default"
     validator: Annotated[str | None, make_option("NAME", "The selector's trusted estimator.", "dr, or else ips")] = None
     splits: Annotated[int | None, make_option("N", "The selector's number of splits.", "10")] = None
-    reward_model: Annotated[
-        str, make_option("NAME", f"{NAMES['models']} or none. {SPEC}", "cross-fitted, or ridge-on-dose")
-    ] = "default"
+    reward_model: Annotated[str, make_option("NAME", f"{NAMES['models']} or none. {SPEC}", USUAL_MODEL)] = "default"
     level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
     interval: Annotated[str, make_option("NAME", f"{NAMES['intervals']}. {SPEC}")] = "student-t"
     threads: Threads = None
@@ -139,6 +133,54 @@ class ExperimentOptions:
         from counterfold.pool import count_cores
 
         return count_cores() if self.jobs is None else self.jobs
+
+
+def take_options(command: Command) -> Command:
+    """Give a command an option for each field of the dataclasses among its parameters.
+
+    A field is an option if typer annotates it, or if its metadata holds the texts of an option. A field whose type is a
+    dataclass stands for the options of that one.
+    """
+    own = inspect.signature(command).parameters
+    options = [option for one in own.values() for option in expand_parameter(one)]
+
+    def run(**given: Any) -> None:
+        command(**{name: build_value(one.annotation, name, given) for name, one in own.items()})
+
+    update_wrapper(run, command)
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined] # what typer looks at
+    run.__annotations__ = {one.name: one.annotation for one in options}
+    return run
+
+
+def expand_parameter(parameter: Parameter) -> Iterator[Parameter]:
+    """Yield the parameter itself, or those for the fields of its dataclass."""
+    if not is_dataclass(parameter.annotation):
+        yield parameter.replace(kind=Parameter.KEYWORD_ONLY)
+        return
+    for one in fields(parameter.annotation):
+        kind: Any = annotate_field(one) if "option" in one.metadata else one.type
+        if is_dataclass(kind) or get_origin(kind) is Annotated:
+            default = one.default if one.default_factory is MISSING else one.default_factory()
+            default = Parameter.empty if default is MISSING else default
+            yield from expand_parameter(Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind))
+
+
+def annotate_field(one: "Field[Any]") -> Any:
+    """Return what typer needs to know of a field of `LogScan`: a sequence is an option that can be repeated."""
+    if one.default is MISSING:
+        return Annotated[str, typer.Argument(**one.metadata["option"])]
+    kind: Any = list[str] if any(get_origin(kind) is Sequence for kind in get_args(one.type)) else str
+    return Annotated[kind | None, typer.Option(rich_help_panel=COLUMNS, **one.metadata["option"])]
+
+
+def build_value(kind: Any, name: str, given: Mapping[str, Any]) -> Any:
+    """Return an option's value, or a dataclass whose fields are options; a field without one keeps its default."""
+    if not is_dataclass(kind):
+        return given[name]
+    known = [one for one in fields(kind) if is_dataclass(one.type) or one.name in given]
+    build: Any = kind
+    return build(**{one.name: build_value(one.type, one.name, given) for one in known})
 
 
 def split_commas(texts: Iterable[str] | None) -> list[str]:

@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from counterfold.cli._parameters import make_option, take_options
-from counterfold.cli.options import ExperimentOptions, print_json, split_commas
+from counterfold.cli.options import ExperimentOptions, make_option, print_json, split_commas, take_options
 from counterfold.errors import ParameterError
 from counterfold.progress import bar
 

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from counterfold.cli._parameters import make_option, take_options
-from counterfold.cli.options import Json, Seed, print_json
+from counterfold.cli.options import Json, Seed, make_option, print_json, take_options
 from counterfold.errors import ParameterError
 from counterfold.progress import bar
 
 UNITS = {"k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}
 LARGEST = 10**13
+LOGGED_ONLY = "Store probabilities of the logged action alone."
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,7 @@ class SynthOptions:
     targets: Annotated[int, make_option("N", "Target policies.")] = 1
     reward: Annotated[str, make_option("KIND", "binary or continuous.")] = "binary"
     groups: Annotated[str | None, make_option("SIZE", "Users, several rows each.", "none")] = None
-    logged_only: Annotated[
-        bool, typer.Option("--logged-only", help="Store probabilities of the logged action alone.")
-    ] = False
+    logged_only: Annotated[bool, typer.Option("--logged-only", help=LOGGED_ONLY)] = False
     files: Annotated[int | None, make_option("N", "Make FILE a folder of so many files.", "one file")] = None
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False
     threads: Annotated[int | None, make_option("N", "Threads; never change the log.", "all cores, 4 at most")] = None
@@ -72,6 +70,5 @@ def parse_size(name: str, text: str) -> int:
         value = Decimal(number) * unit
         if 0 <= value <= LARGEST and value == int(value):
             return int(value)
-    raise ParameterError(
-        f"`{name}` must be a whole number of at most 10,000 billion, like 100000, 100k, 2.5M or 1e6, got {text!r}."
-    )
+    rule = "a whole number of at most 10,000 billion, like 100000, 100k, 2.5M or 1e6"
+    raise ParameterError(f"`{name}` must be {rule}, got {text!r}.")

@@ -1,11 +1,9 @@
 """Diagnostics: how far a log can answer for a target, one file for each check; the file's name is the check's."""
 
 from counterfold import registry
-from counterfold.diagnostics.base import Answer as Answer
-from counterfold.diagnostics.base import Diagnostic as Diagnostic
-from counterfold.diagnostics.base import Diagnostics as Diagnostics
-from counterfold.diagnostics.base import Finding as Finding
-from counterfold.diagnostics.base import Verdict as Verdict
+from counterfold.diagnostics.base import Answer, Diagnostic, Diagnostics, Finding, Verdict
+
+__all__ = ["Answer", "Diagnostic", "Diagnostics", "Finding", "Verdict", "build_all"]
 
 
 def build_all() -> list[Diagnostic]:

@@ -86,6 +86,12 @@ class Diagnostic(ABC):
         return Finding(self.name, severity, problem, remedy)
 
 
+def observe_rows(rows: Rows, diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
+    """Return what each diagnostic observes in some rows, by its name; nothing of those that observe nothing."""
+    observed = {one.name: one.observe(rows) for one in diagnostics}
+    return {name: found for name, found in observed.items() if found is not None}
+
+
 @dataclass(frozen=True)
 class Largest:
     """The largest of some numbers, of which two can be added.

@@ -29,6 +29,5 @@ class LargestWeight(Diagnostic):
         if not total or share < self.large_share:
             return Measurement(numbers, text)
         remedy = "look at that row's propensity, and log more rows of what the target prefers"
-        return Measurement(
-            numbers, text, [self.make_finding("caution", f"one row has {share:.0%} of all weight", remedy)]
-        )
+        finding = self.make_finding("caution", f"one row has {share:.0%} of all weight", remedy)
+        return Measurement(numbers, text, [finding])

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
-from counterfold.estimates import Estimate
 from counterfold.evidence import Evidence
 
 TOLERANCE = 1e-9
@@ -27,21 +26,15 @@ class MeanWeight(Diagnostic):
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
         mean, expected = evidence.total_weight / evidence.row_count, 1 - evidence.unsupported_mass
-        p = self.test(evidence.mean_weight, expected)
+        weight = evidence.mean_weight
+        gap = abs(weight.value - expected)
+        far = gap / weight.stderr if weight.stderr else math.inf
+        p = 1.0 if gap <= TOLERANCE else math.erfc(far / math.sqrt(2))
         numbers, text = {"mean_weight": mean, "mean_weight_p": p}, f"{mean:.4f}, expected {expected:.4g} (p = {p:.2g})"
         if not evidence.total_weight or p >= self.surprising:
             return Measurement(numbers, text)
-        suspects = "the propensities"
-        if evidence.rows.bandwidth is not None:
-            suspects = "the densities, and that the target's doses lie well within the logged ones"
+        doses = "the densities, and that the target's doses lie well within the logged ones"
+        suspects = "the propensities" if evidence.rows.bandwidth is None else doses
         odd = f"the mean weight is {mean:.3g} where {expected:.3g} is expected (p = {p:.1g})"
         remedy = f"check {suspects}: they must be those that the actions were drawn with"
         return Measurement(numbers, text, [self.make_finding("caution", f"{odd}: check {suspects}", remedy)])
-
-    @staticmethod
-    def test(mean: Estimate, expected: float) -> float:
-        """Return the two-sided p-value of the hypothesis that the weights' mean is as expected."""
-        gap = abs(mean.value - expected)
-        if gap <= TOLERANCE:
-            return 1.0
-        return math.erfc(gap / mean.stderr / math.sqrt(2)) if mean.stderr else 0.0

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Finding, Measurement
 from counterfold.estimates import Estimate
-from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence
 
 
@@ -29,9 +28,10 @@ class ModelShift(Diagnostic):
             return None
         findings, shift = [], None
         for what, inside, outside in self.compare(evidence, answer):
-            moved = self.shift(inside, outside)
+            noise = max(inside.stderr, ROUNDING * max(abs(inside.value), abs(outside.value)))
+            moved = (outside.value - inside.value) / noise if noise else 0.0
             shift = moved if what == "the answer" else shift
-            if abs(moved) > self.large or outside.stderr > self.stretch * self.noise(inside, outside):
+            if abs(moved) > self.large or outside.stderr > self.stretch * noise:
                 findings.append(self.describe(what, inside, outside))
         if shift is None and not findings:
             return None
@@ -40,32 +40,18 @@ class ModelShift(Diagnostic):
 
     def compare(self, evidence: Evidence, answer: Answer) -> Iterator[tuple[str, Estimate, Estimate]]:
         """Yield the answer and its validator, in sample and out of sample, where they depend on a fitted model."""
-        several: dict[Estimator, str] = {answer.estimator: "the answer"}
-        if answer.validator is not None:
-            several.setdefault(answer.validator, f"the validator {answer.validator.name}")
-        for one, what in several.items():
-            if not one.uses("model"):
-                continue
-            is_answer = one == answer.estimator
-            inside = replace(answer.estimate, refit_stderr=0.0) if is_answer else evidence.estimate(one.name, one)
-            outside = evidence.estimate_out_of_sample(inside, one)
+        several = {answer.estimator: ("the answer", replace(answer.estimate, refit_stderr=0.0))}
+        one = answer.validator
+        if one is not None and one not in several:
+            several[one] = f"the validator {one.name}", evidence.estimate(one.name, one)
+        for estimator, (what, inside) in several.items():
+            outside = evidence.estimate_out_of_sample(inside, estimator) if estimator.uses("model") else None
             if outside is not None:
                 yield what, inside, outside
 
-    def shift(self, inside: Estimate, outside: Estimate) -> float:
-        """Return how far an estimate moves out of sample, in standard errors."""
-        noise = self.noise(inside, outside)
-        return (outside.value - inside.value) / noise if noise else 0.0
-
-    def noise(self, inside: Estimate, outside: Estimate) -> float:
-        """Return the standard error in sample, or what rounding alone may do."""
-        return max(inside.stderr, ROUNDING * max(abs(inside.value), abs(outside.value)))
-
     def describe(self, what: str, inside: Estimate, outside: Estimate) -> Finding:
         """Return what is wrong."""
-        return self.make_finding(
-            "caution",
-            f"{what} moves from {inside.value:.4g} ± {inside.stderr:.2g} to {outside.value:.4g} ± {outside.stderr:.2g} "
-            "when the reward model predicts only rows it was not fitted on: use a cross-fitted one",
-            "use a cross-fitted reward model, such as the default",
-        )
+        before, after = (f"{one.value:.4g} ± {one.stderr:.2g}" for one in (inside, outside))
+        when = "when the reward model predicts only rows it was not fitted on: use a cross-fitted one"
+        remedy = "use a cross-fitted reward model, such as the default"
+        return self.make_finding("caution", f"{what} moves from {before} to {after} {when}", remedy)

@@ -17,12 +17,10 @@ def choose_engine(source: Source, name: str, pool: Pool) -> Engine:
         return next(engine for engine in ranked if engine.is_best_for(source)).of(source, pool)
     if not engines[name].can_read(source):
         able = " or ".join(repr(one) for one, engine in engines.items() if engine.can_read(source))
-        what = "a log in memory" if isinstance(source, Log) else f"a log that is a {describe_type(source.source)}"
+        what = "a log in memory"
+        if not isinstance(source, Log):
+            library = type(source.source).__module__.partition(".")[0]
+            origin = "" if library == "builtins" else f" of {library}"
+            what = f"a log that is a {type(source.source).__name__}{origin}"
         raise ParameterError(f"`engine` must be {able} for {what}, got {name!r}.")
     return engines[name].of(source, pool)
-
-
-def describe_type(value: object) -> str:
-    """Return the name of a value's type, with the library that it is from."""
-    library, _, _ = type(value).__module__.partition(".")
-    return type(value).__name__ if library == "builtins" else f"{type(value).__name__} of {library}"

@@ -6,9 +6,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 
 from counterfold import readers
 from counterfold.engines.base import Source
@@ -19,12 +20,8 @@ from counterfold.log import Log
 from counterfold.pool import Pool
 from counterfold.progress import Progress
 from counterfold.readers.base import Piece, Reader
-from counterfold.sums import Sum, add_up
+from counterfold.sums import Sum, add_known
 from counterfold.tables.scan import LogScan
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 LARGE, SHARE = 2 << 30, 8
 """A log of more bytes than LARGE, or than one SHARE of the machine's memory, is not read into memory."""
@@ -63,10 +60,8 @@ class Local(BatchEngine):
 
     def head(self) -> Batch:
         with closing(self._pieces(None)) as pieces:
-            for piece in pieces:
-                for table in self._tables(piece):
-                    if table.num_rows:
-                        return Batch(readers.drop_index(table), np.arange(table.num_rows))
+            for table, row_numbers in (batch for piece in pieces for batch in self._batches(piece)):
+                return Batch(readers.drop_index(table), row_numbers)
         raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
 
     def count_rows(self) -> int | None:
@@ -75,24 +70,17 @@ class Local(BatchEngine):
 
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
         def work_on(piece: Piece) -> tuple[Sum | None, int]:
-            rows = 0
+            found: Sum | None = None
+            row_count = 0
+            for batch in self._batches(piece):
+                found, row_count = add_known(found, work(batch)), row_count + batch.table.num_rows
+            return found, row_count
 
-            def results() -> Iterator[Sum]:
-                nonlocal rows
-                for table in self._tables(piece):
-                    if table.num_rows:
-                        yield work(Batch(table, np.arange(table.num_rows) + (piece.first + rows)))
-                        rows += table.num_rows
-
-            found = add_up(results())
-            return found, rows
-
-        total, done, count = None, 0, self.count_rows() or 0
+        total: Sum | None = None
+        done, count = 0, self.count_rows() or 0
         with closing(self._pieces(columns)) as pieces, closing(self.pool.stream(work_on, pieces)) as results:
-            for found, rows in results:
-                done += rows
-                if found is not None:
-                    total = found if total is None else total + found
+            for found, row_count in results:
+                total, done = add_known(total, found), done + row_count
                 if progress:
                     progress(done, max(count, done))
         if total is None:
@@ -100,24 +88,23 @@ class Local(BatchEngine):
         return total
 
     def distinct(self, column: str) -> list[Any]:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         found: set[Any] = set()
-        for piece in self._pieces([column]):
-            for table in self._tables(piece):
-                for chunk in table.column(column).chunks:
-                    values = chunk.keys if pa.types.is_map(chunk.type) else chunk
-                    found.update(pc.unique(values).to_pylist())
+        for batch in (batch for piece in self._pieces([column]) for batch in self._batches(piece)):
+            for chunk in batch.table.column(column).chunks:
+                found.update((chunk.keys if pa.types.is_map(chunk.type) else chunk).unique().to_pylist())
         return sorted(value for value in found if value is not None)
 
     def _pieces(self, columns: Sequence[str] | None) -> Generator[Piece]:
         with readers.explain_errors(self.path, self.reader):
             yield from self.reader.pieces(self.path, columns)
 
-    def _tables(self, piece: Piece) -> Iterator["pa.Table"]:
+    def _batches(self, piece: Piece) -> Iterator[Batch]:
+        first = piece.first
         with readers.explain_errors(self.path, self.reader):
-            yield from piece.tables()
+            for table in piece.tables():
+                if table.num_rows:
+                    yield Batch(table, np.arange(first, first + table.num_rows))
+                first += table.num_rows
 
 
 def machine_memory() -> int:

@@ -8,12 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from counterfold.checks import WHOLE
-from counterfold.diagnostics.base import Diagnostic
-from counterfold.engines._targets import list_columns, read_column, read_target
-from counterfold.engines.base import Engine, Request, Source
+from counterfold.diagnostics.base import Diagnostic, observe_rows
+from counterfold.engines.base import Engine, Request, Source, read_column, read_target
 from counterfold.estimates import Estimate, jackknife_error
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Evidence, Unsupported, observe_rows
+from counterfold.evidence import Evidence, Unsupported
 from counterfold.hashing import assign_blocks
 from counterfold.log import Contents, Log
 from counterfold.models import Column, as_model
@@ -53,7 +52,7 @@ class Memory(Engine):
         check = WHOLE
         if not isinstance(log, Log):
             table = read_table(log.source)
-            log = log.layout(table, list_columns(request.targets.values(), given)).log(table)
+            log = log.layout(table, request.columns).log(table)
             if isinstance(given, Column):
                 check = WHOLE.name_columns({"reward_model": given.name})
                 given = read_column(table, given.name)

@@ -6,14 +6,16 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 
 from counterfold import errors
-from counterfold.arrays import Ints
 from counterfold.engines.base import Source
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.batches import HEAD, Batch
@@ -25,11 +27,8 @@ from counterfold.readers.base import COMPRESSIONS
 from counterfold.readers.csv import Csv
 from counterfold.readers.json_lines import JsonLines
 from counterfold.readers.parquet import Parquet
-from counterfold.sums import Sum, add_up
+from counterfold.sums import Sum, add_known
 from counterfold.tables.scan import LogScan
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FILE, ROW = "__counterfold_file", "__counterfold_row"
 """Columns that tell where a row comes from: its file, or else its partition, and its place there."""
@@ -101,38 +100,36 @@ class Spark(BatchEngine):
 
 def _make_sum_task(
     work: Callable[[Batch], Sum], offsets: dict[str, int]
-) -> Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return what is done with the batches of a partition: one row with the partition's number and its sum."""
 
-    def summing(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+    def summing(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
 
         with limit_blas():
-            found = add_up(work(make_batch(table, offsets)) for table in merge_batches(batches))
+            found: Sum | None = None
+            for table in merge_batches(batches):
+                found = add_known(found, work(make_batch(table, offsets)))
         if found is not None:
             yield _pack_sum(TaskContext.get().partitionId(), found)
 
     return summing
 
 
-def _add_sums(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+def _add_sums(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Add up sums in the order of their keys, so that it does not matter which arrived first."""
     rows = [(row["key"], row["sum"]) for batch in batches for row in batch.to_pylist()]
-    total: Any = add_up(pickle.loads(packed) for _, packed in sorted(rows))  # noqa: S301 (our own bytes)
-    if total is not None:
+    if rows:
+        total = reduce(add, (pickle.loads(packed) for _, packed in sorted(rows)))  # noqa: S301 (our own bytes)
         yield _pack_sum(min(key for key, _ in rows), total)
 
 
-def _pack_sum(key: int, found: Any) -> "pa.RecordBatch":
-    import pyarrow as pa
-
+def _pack_sum(key: int, found: Any) -> pa.RecordBatch:
     return pa.record_batch({"key": pa.array([key], pa.int64()), "sum": pa.array([pickle.dumps(found)], pa.binary())})
 
 
-def merge_batches(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.Table"]:
+def merge_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Yield the rows of small batches in larger ones."""
-    import pyarrow as pa
-
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
@@ -143,15 +140,15 @@ def merge_batches(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.Table"]:
         yield pa.Table.from_batches(waiting).combine_chunks()
 
 
-def make_batch(table: "pa.Table", offsets: dict[str, int]) -> Batch:
+def make_batch(table: pa.Table, offsets: dict[str, int]) -> Batch:
     """Return rows with their numbers in the log, from their places in files or partitions.
 
     Partitions may differ from those that were counted; two rows of the same number just stay together.
     """
     files = table.column(FILE).combine_chunks().dictionary_encode()
     first = np.array([offsets.get(name, 0) for name in files.dictionary.to_pylist()], dtype=np.intp)
-    numbers: Ints = table.column(ROW).to_numpy().astype(np.intp) + first[files.indices.to_numpy()]
-    return Batch(table.drop_columns([FILE, ROW]), numbers)
+    places = table.column(ROW).to_numpy().astype(np.intp)
+    return Batch(table.drop_columns([FILE, ROW]), places + first[files.indices.to_numpy()])
 
 
 def _open_frame(source: str | PathLike[str]) -> Any:
@@ -215,12 +212,11 @@ def _quote(name: str) -> str:
 @contextmanager
 def explain_errors() -> Iterator[None]:
     """Turn what is wrong with Spark, or what a function found wrong with the data, into one sentence."""
-    needs = "`engine` 'spark' needs pyspark: pip install 'counterfold[spark]'."
     try:
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException, PySparkRuntimeError
     except ModuleNotFoundError:
-        raise ParameterError(needs) from None
+        raise ParameterError("`engine` 'spark' needs pyspark: pip install 'counterfold[spark]'.") from None
     try:
         with warnings.catch_warnings(), _silence_loggers():
             warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)

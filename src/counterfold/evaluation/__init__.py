@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, overload
 
+from counterfold import registry
 from counterfold.engines.memory import RowEvidence
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.evaluation.assembly import add_weights, evaluate_targets
 from counterfold.evaluation.candidates import Wanted
-from counterfold.evaluation.question import Question, resolve_estimator
+from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Candidate as Candidate
 from counterfold.evaluation.result import Evaluation as Evaluation
 from counterfold.intervals.base import Interval
@@ -38,7 +39,7 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
     with limit_blas():
         wanted = as_target(target, log)
         rows = Rows.of(log, wanted, as_model(reward_model, log, wanted.draws))
-        one = resolve_estimator(estimator)
+        one: Estimator = registry.resolve("estimators", Estimator, estimator, "`estimator` must be one")
         reason = one.find_obstacle(rows)
         if reason:
             raise ParameterError(f"{one.name} {reason}.")

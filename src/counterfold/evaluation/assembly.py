@@ -14,9 +14,8 @@ from counterfold.engines.base import Engine, Request, Source
 from counterfold.errors import ParameterError, SupportWarning
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.evaluation.logged_value import LoggedValue
 from counterfold.evaluation.noise import include_choosing
-from counterfold.evaluation.question import Choice, Question
+from counterfold.evaluation.question import Choice, LoggedValue, Question
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.evidence import Evidence
 from counterfold.log import Contents
@@ -135,12 +134,12 @@ class Assembly:
 
     def tabulate(self, selection: Selection) -> list[Candidate]:
         """Return a line for every candidate."""
-        lines = []
-        for place, (name, estimator) in enumerate(self.choice.estimators.items()):
-            one = self.evidence.estimate(name, estimator)
-            score, share = float(selection.scores[place]), float(selection.shares[place])
-            lines.append(Candidate(name, one.value, one.stderr, score, place == selection.chosen, share))
-        return lines
+        estimates = (self.evidence.estimate(name, one) for name, one in self.choice.estimators.items())
+        scored = zip(estimates, selection.scores.tolist(), selection.shares.tolist(), strict=True)
+        return [
+            Candidate(one.name, one.value, one.stderr, score, place == selection.chosen, share)
+            for place, (one, score, share) in enumerate(scored)
+        ]
 
 
 def add_weights(estimate: Estimate, evidence: Evidence) -> Estimate:

@@ -12,13 +12,11 @@ from counterfold.rows import Rows
 Wanted = str | Estimator | type[Estimator]
 """An estimator; or a class or name of one, which stand for its own grid; or the name of a set."""
 
+PLAIN = ("ips", "snips", "dm", "dr", "sndr")
 SETS = {
-    "default": ("ips", "snips", "dm", "dr", "sndr", "truncated-snips", "truncated-sndr"),
-    "plain": ("ips", "snips", "dm", "dr", "sndr"),
-    "paper": (
-        *("ips", "snips", "dm", "dr", "sndr"),
-        *("truncated-ips", "switch-dr", "cab", "dros", "drps", "ips-lambda", "group-ips"),
-    ),
+    "default": (*PLAIN, "truncated-snips", "truncated-sndr"),
+    "plain": PLAIN,
+    "paper": (*PLAIN, "truncated-ips", "switch-dr", "cab", "dros", "drps", "ips-lambda", "group-ips"),
     "doses": ("dm", "kernel-ips", "kernel-dr"),
 }
 """Named sets: what we recommend, those without parameters to tune, all that the paper tunes jointly, and for doses."""

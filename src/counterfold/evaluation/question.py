@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from counterfold import checks, registry
+from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
-from counterfold.estimates import resolve_interval
 from counterfold.estimators.base import Estimator
 from counterfold.evaluation.candidates import Offer, Wanted, gather_candidates, resolve_candidates
-from counterfold.evaluation.logged_value import LoggedValue
 from counterfold.intervals.base import Interval
 from counterfold.log import Kind
 from counterfold.rows import NEEDS, Rows
@@ -17,6 +16,21 @@ from counterfold.selectors.base import Selector
 
 SELECTORS: dict[Kind, str] = {"labels": "ladder", "doses": "ocv"}
 """The selector for each kind of action, where the user does not say."""
+
+
+@dataclass(frozen=True)
+class LoggedValue(Estimator):
+    """The mean reward of the log, which is the value of the policy that logged it.
+
+    >>> from counterfold.rows import example_rows
+    >>> LoggedValue().value(example_rows())
+    0.5
+    """
+
+    kinds = ("labels", "doses")
+
+    def contributions(self, rows: Rows) -> Floats:
+        return rows.rewards
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +80,9 @@ class Question:
         """Return the question that the arguments of `evaluate` ask, or say which of them is wrong."""
         checks.inside(0, 1, level=level)
         checks.whole(0, seed=seed)
-        method = resolve_interval(interval, "interval")
-        chosen = None if isinstance(selector, str) and selector == "default" else resolve_selector(selector)
+        method = registry.resolve("intervals", Interval, interval, "`interval` must be an interval")
+        is_default = isinstance(selector, str) and selector == "default"
+        chosen = None if is_default else registry.resolve("selectors", Selector, selector, "`selector` must be one")
         offers: dict[Kind, list[Offer]] = {kind: resolve_candidates(candidates, kind) for kind in get_args(Kind)}
         return cls(offers, chosen, reward_model, int(seed), level, method)
 
@@ -79,7 +94,7 @@ class Question:
 
     def selector_for(self, kind: Kind) -> Selector:
         """Return the selector, or the usual one for such actions."""
-        return resolve_selector(SELECTORS[kind]) if self.selector is None else self.selector
+        return registry.find("selectors", SELECTORS[kind])() if self.selector is None else self.selector
 
     def refuse_need_of_rows(self) -> None:
         """Refuse a selector that needs all rows, which is for logs of labels: doses need them anyway."""
@@ -96,19 +111,3 @@ class Question:
         selector = selector.resolve(rows)
         selector = selector if rows.all_rows else selector.without_refits()
         return Choice(*gather_candidates(self.candidates[rows.kind], rows, selector.extend_grid), selector)
-
-
-def resolve_selector(value: Selector | str) -> Selector:
-    """Return a selector from one or from its name."""
-    built = registry.build("selectors", value) if isinstance(value, str) else value
-    if not isinstance(built, Selector):
-        raise ParameterError(f"`selector` must be one or the name of one, got {value!r}.")
-    return built
-
-
-def resolve_estimator(value: Estimator | str) -> Estimator:
-    """Return an estimator from one or from its name."""
-    built = registry.build("estimators", value) if isinstance(value, str) else value
-    if not isinstance(built, Estimator):
-        raise ParameterError(f"`estimator` must be one or the name of one, got {value!r}.")
-    return built

@@ -103,7 +103,5 @@ class Evaluation:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False)
 
     def __repr__(self) -> str:
-        return (
-            f"Evaluation({self.value:.4g}, {100 * self.level:g} % interval {self.interval.low:.4g} to "
-            f"{self.interval.high:.4g}, by {self.selected}, {self.diagnostics.verdict})"
-        )
+        interval = f"{100 * self.level:g} % interval {self.interval.low:.4g} to {self.interval.high:.4g}"
+        return f"Evaluation({self.value:.4g}, {interval}, by {self.selected}, {self.diagnostics.verdict})"

@@ -24,32 +24,25 @@ def read_table(source: Any) -> "pa.Table":
     import pyarrow as pa
 
     if isinstance(source, (str, PathLike)):
-        table = _read_file(Path(source))
-    else:
-        try:
-            table = pa.table(source)
-        except (TypeError, ValueError, pa.ArrowInvalid) as error:
-            raise DataError(f"`source` must be a path or a data frame, got {type(source).__name__}: {error}") from None
+        reader = find_reader(Path(source))
+        with explain_errors(Path(source), reader):
+            table = reader.table(Path(source))
+        if not table.column_names or table.num_rows == 0:
+            raise DataError(f"`{Path(source)}` must hold at least 2 rows, got none.")
+        return drop_index(table)
+    try:
+        table = pa.table(source)
+    except (TypeError, ValueError, pa.ArrowInvalid) as error:
+        raise DataError(f"`source` must be a path or a data frame, got {type(source).__name__}: {error}") from None
     return drop_index(table)
 
 
 def drop_index(table: "pa.Table") -> "pa.Table":
     """Return the table without an index of pandas, if its columns have different names."""
-    names = table.column_names
-    repeated = [name for name, count in Counter(names).items() if count > 1]
+    repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
     if repeated:
         raise DataError(f"columns must have different names, got {messages.join_choices(repeated)} more than once.")
-    return table.drop_columns([name for name in names if name.startswith("__index_level_")])
-
-
-def _read_file(path: Path) -> "pa.Table":
-    reader = find_reader(path)
-    with explain_errors(path, reader):
-        table = reader.table(path)
-        names = table.column_names
-    if not names or table.num_rows == 0:
-        raise DataError(f"`{path}` must hold at least 2 rows, got none.")
-    return table
+    return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])
 
 
 @contextmanager
@@ -68,19 +61,13 @@ def find_reader(path: Path) -> Reader:
     """Return what reads a file that is there, by the end of its name."""
     if not path.exists():
         raise DataError(f"`{path}` must be a file, but there is none.")
-    reader = _by_suffix(path)
-    if path.is_file() and path.stat().st_size == 0:
-        raise DataError(f"`{path}` must not be empty, got 0 bytes.")
-    return reader
-
-
-def _by_suffix(path: Path) -> Reader:
     readers: list[Reader] = [registry.find("readers", name)() for name in registry.names("readers")]
     endings = [ending.lower() for ending in path.suffixes if ending.lower() not in COMPRESSIONS][-1:]
-    if path.is_dir():
-        endings = [".parquet"]
-    for reader in readers:
-        if set(endings) & set(reader.suffixes):
-            return reader
-    known = ", ".join(suffix for reader in readers for suffix in reader.suffixes)
-    raise DataError(f"`{path}` must end in one of {known}, got `{''.join(path.suffixes) or path.name}`.")
+    endings = [".parquet"] if path.is_dir() else endings
+    fitting = [reader for reader in readers if set(endings) & set(reader.suffixes)]
+    if not fitting:
+        known = ", ".join(suffix for reader in readers for suffix in reader.suffixes)
+        raise DataError(f"`{path}` must end in one of {known}, got `{''.join(path.suffixes) or path.name}`.")
+    if path.is_file() and path.stat().st_size == 0:
+        raise DataError(f"`{path}` must not be empty, got 0 bytes.")
+    return fitting[0]

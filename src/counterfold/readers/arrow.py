@@ -2,23 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from counterfold.readers.base import Piece, Reader, read_in_turn
 
-if TYPE_CHECKING:
-    import pyarrow as pa
 
-
-@dataclass(frozen=True)
 class Arrow(Reader):
     """The Arrow IPC file format (also called Feather) or stream format."""
 
     suffixes = (".arrow", ".feather", ".ipc", ".arrows")
 
-    def table(self, path: Path) -> "pa.Table":
+    def table(self, path: Path) -> pa.Table:
         with self._open_batches(path) as (batches, _):
             return batches.read_all()
 
@@ -30,8 +27,6 @@ class Arrow(Reader):
     @contextmanager
     def _open_batches(self, path: Path) -> Iterator[tuple[Any, bool]]:
         """Yield what reads batches, and whether it is a file of them rather than a stream."""
-        import pyarrow as pa
-
         with pa.OSFile(str(path)) as file:
             is_file = file.read(6) == b"ARROW1"
             file.seek(0)

@@ -14,7 +14,6 @@ BLOCK = 1 << 24
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
-
 PACKED = 4
 """How many times larger a packed text is taken to be when it is not."""
 
@@ -41,12 +40,10 @@ class Reader(ABC):
 
     def size(self, path: Path) -> int:
         """Return about how many bytes the rows take in memory."""
-        packed = path.suffix.lower() in COMPRESSIONS
-        return path.stat().st_size * (PACKED if packed else 1)
+        return path.stat().st_size * (PACKED if path.suffix.lower() in COMPRESSIONS else 1)
 
     def rows(self, path: Path) -> int | None:
         """Return the number of rows, if it can be known without reading them."""
-        del path
         return None
 
 

@@ -1,39 +1,32 @@
 """Parquet files, and folders of them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from counterfold.readers.base import Piece, Reader
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 ROWS, BYTES = 1 << 17, 1 << 26
 """How many rows of a row group are read at a time, unless they take more bytes than that."""
 
 
-@dataclass(frozen=True)
 class Parquet(Reader):
     """A Parquet file, or a folder of them read in the order of their names."""
 
     suffixes = (".parquet", ".pq")
 
-    def table(self, path: Path) -> "pa.Table":
-        import pyarrow.parquet
-
-        return pyarrow.parquet.read_table(path)
+    def table(self, path: Path) -> pa.Table:
+        return pq.read_table(path)
 
     def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
-        import pyarrow.parquet
-
         first, schema = 0, None
         for file, metadata in self._files(path):
             if schema is None:
-                with pyarrow.parquet.ParquetFile(file, metadata=metadata) as opened:
+                with pq.ParquetFile(file, metadata=metadata) as opened:
                     schema = opened.schema_arrow
             for number in range(metadata.num_row_groups):
                 yield Piece(first, partial(_row_group, file, metadata, number, columns, schema))
@@ -49,20 +42,16 @@ class Parquet(Reader):
     def _files(self, path: Path) -> Iterator[tuple[str, Any]]:
         """Yield each file with what is known of it."""
         import pyarrow.dataset
-        import pyarrow.parquet
 
         for file in sorted(pyarrow.dataset.dataset(path, format="parquet").files):
-            yield file, pyarrow.parquet.read_metadata(file)
+            yield file, pq.read_metadata(file)
 
 
 def _row_group(
-    file: str, metadata: Any, number: int, columns: Sequence[str] | None, schema: "pa.Schema"
-) -> Iterator["pa.Table"]:
+    file: str, metadata: Any, number: int, columns: Sequence[str] | None, schema: pa.Schema
+) -> Iterator[pa.Table]:
     """Yield the rows of a row group; each call opens the file, since threads must not share one, but not its end."""
-    import pyarrow as pa
-    import pyarrow.parquet
-
-    with pyarrow.parquet.ParquetFile(file, metadata=metadata) as opened:
+    with pq.ParquetFile(file, metadata=metadata) as opened:
         group = metadata.row_group(number)
         few = max(1, min(ROWS, group.num_rows * BYTES // max(group.total_byte_size, 1)))
         if group.num_rows <= few:
@@ -72,10 +61,8 @@ def _row_group(
             yield _conform(pa.Table.from_batches([batch]), columns, schema)
 
 
-def _conform(table: "pa.Table", columns: Sequence[str] | None, schema: "pa.Schema") -> "pa.Table":
+def _conform(table: pa.Table, columns: Sequence[str] | None, schema: pa.Schema) -> pa.Table:
     """Return the columns as the first file of a folder has them; other files may lack some, or store them otherwise."""
-    import pyarrow as pa
-
     wanted = schema if columns is None else pa.schema([schema.field(name) for name in columns])
     if table.schema.equals(wanted):
         return table

@@ -1,1 +1,15 @@
 """Formatting only: what was computed, made readable."""
+
+from collections.abc import Sequence
+
+from rich.table import Table
+
+
+def make_table(title: str, names: Sequence[str], numbers: Sequence[str] = (), gap: int = 2) -> Table:
+    """Return an empty table with columns of names, which may wrap, and columns of numbers, set to the right."""
+    table = Table(title=title, box=None, title_justify="left", title_style="bold", padding=(0, gap, 0, 0))
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for number in numbers:
+        table.add_column(number, justify="right", no_wrap=True)
+    return table

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import ConsoleRenderable, Group
 from rich.text import Text
 
-from counterfold.report.tables import make_table
+from counterfold.report import make_table
 
 COMPARED = ("SNIPS", "DR", "OCV_IPS", "OCV_DR", "OPERA", "default")
 """The methods that are shown family by family; the files have them all."""
@@ -24,17 +24,14 @@ def scores(lines: Sequence[Any]) -> ConsoleRenderable:
         numbers = (f"{number:.3g}" for number in (line.median, line.regret, line.ratio))
         worst = "" if line.worst is None else f"{line.worst:.1%}"
         shown.add_row(line.method, f"{line.mean:.3g}", f"{line.low:.2g} to {line.high:.2g}", *numbers, worst)
-    note = (
-        "regret: beyond the oracle; ratio: to the best fixed or tuned one, geometric mean; worst: on so many problems"
-    )
-    return Group(shown, Text(note, style="dim"))
+    note = "regret: beyond the oracle; ratio: to the best fixed or tuned one, geometric mean"
+    return Group(shown, Text(f"{note}; worst: on so many problems", style="dim"))
 
 
 def ratios(lines: Sequence[Any]) -> ConsoleRenderable:
     """Return the best simple method of each family, and the mean errors of the main methods as multiples of its own."""
-    shown = make_table(
-        "Mean squared errors as multiples of the best simple method's", ("family", "the best"), COMPARED, GAP
-    )
+    title = "Mean squared errors as multiples of the best simple method's"
+    shown = make_table(title, ("family", "the best"), COMPARED, GAP)
     for family in dict.fromkeys(line.family for line in lines):
         mine = {line.method: line for line in lines if line.family == family}
         best = [line.method for line in mine.values() if line.kind in {"fixed", "theory"} and line.ratio == 1.0]
@@ -44,20 +41,18 @@ def ratios(lines: Sequence[Any]) -> ConsoleRenderable:
 
 def coverage(lines: Sequence[Any]) -> ConsoleRenderable:
     """Return how often the default's intervals hold the truth."""
-    numbers = ("answers", "covered", "p", "mean width")
-    shown = make_table("How often the default's 95 % interval holds the truth", ("family", "answers of"), numbers, GAP)
+    title, headings = "How often the default's 95 % interval holds the truth", ("answers", "covered", "p", "mean width")
+    shown = make_table(title, ("family", "answers of"), headings, GAP)
     for line in lines:
-        width = "" if line.width is None else f"{line.width:.3g}"
-        shown.add_row(
-            line.family, line.answers_of, str(line.answers), f"{line.share:.1%}", f"{line.p_value:.2g}", width
-        )
+        numbers = f"{line.share:.1%}", f"{line.p_value:.2g}", "" if line.width is None else f"{line.width:.3g}"
+        shown.add_row(line.family, line.answers_of, str(line.answers), *numbers)
     return shown
 
 
 def verdicts(lines: Sequence[Any]) -> ConsoleRenderable:
     """Return how well each verdict warns of large errors, over all families."""
-    numbers = ("answers", "large errors", "of its answers", "of all large errors")
-    shown = make_table("Large errors of the default, by verdict", ("verdict",), numbers, GAP)
+    headings = ("answers", "large errors", "of its answers", "of all large errors")
+    shown = make_table("Large errors of the default, by verdict", ("verdict",), headings, GAP)
     for line in lines:
         if line.family == lines[0].family:
             recall = "" if line.recall is None else f"{line.recall:.1%}"

@@ -11,7 +11,7 @@ from rich.console import ConsoleRenderable
 
 from counterfold import registry
 from counterfold.estimators.base import MANY
-from counterfold.report.tables import make_table
+from counterfold.report import make_table
 
 FOLDERS = ("estimators", "selectors", "models", "intervals", "diagnostics")
 NEEDS = {
@@ -56,15 +56,14 @@ def describe(folder: str, name: str) -> Method:
     """Return what the code says of one method."""
     kind = registry.find(folder, name)
     paragraphs = [" ".join(paragraph.split()) for paragraph in inspect.getdoc(kind).split("\n\n")]  # type: ignore[union-attr]
+    limits = getattr(kind, "limits", {}).items()
     cited = (re.match(r'(.*\(\d{4}\), ".*?")', paragraph) for paragraph in paragraphs)
     return Method(
         folder=folder,
         name=name,
         summary=paragraphs[0],
         parameters=", ".join(f"{field.name} = {format_default(field)}" for field in fields(kind) if field.repr),
-        limits=", ".join(
-            f"{format_number(value)} is {class_name(text)}" for value, text in getattr(kind, "limits", {}).items()
-        ),
+        limits=", ".join(f"{format_number(value)} is {class_name(text)}" for value, text in limits),
         needs=describe_needs(folder, kind),
         reference=next((match.group(1) for match in cited if match), ""),
     )
@@ -73,8 +72,7 @@ def describe(folder: str, name: str) -> Method:
 def describe_needs(folder: str, kind: Any) -> str:
     """Return what a log must have; an estimator that needs nothing more works with the weights alone."""
     needs = [NEEDS[need] for need in getattr(kind, "needs", ())]
-    kinds = getattr(kind, "kinds", ("labels",))
-    if kinds == ("doses",):
+    if getattr(kind, "kinds", ("labels",)) == ("doses",):
         needs = ["doses", *needs]
     if getattr(kind, "extra", None):
         needs.append(f"the extra `{kind.extra}`")

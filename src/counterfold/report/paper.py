@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import ConsoleRenderable
 from rich.text import Text
 
-from counterfold.report.tables import make_table
+from counterfold.report import make_table
 
 
 def table(title: str, lines: Sequence[Any]) -> ConsoleRenderable:
@@ -25,8 +25,8 @@ def table(title: str, lines: Sequence[Any]) -> ConsoleRenderable:
 
 def costs(found: Sequence[Any]) -> ConsoleRenderable:
     """Return the seconds of every method, and their ratio to those of OCV_IPS."""
-    numbers = ("runs", "seconds", "times OCV_IPS", "published")
-    shown = make_table("What choosing costs", ("dataset", "method"), numbers)
+    headings = ("runs", "seconds", "times OCV_IPS", "published")
+    shown = make_table("What choosing costs", ("dataset", "method"), headings)
     for one in found:
         ratios = f"{one.ratio:.3g}", f"{one.published_ratio:.3g}"
         shown.add_row(one.dataset, one.method, str(one.runs), f"{one.seconds:.4f}", *ratios)
@@ -49,9 +49,8 @@ def overlaps(lines: Sequence[Any]) -> ConsoleRenderable:
     if not comparable:
         return Text("Nothing was published that compares with this.", style="dim")
     count = sum(line.overlaps for line in comparable)
-    return Text(
-        f"Intervals overlap in {count} of {len(comparable)} cells ({count / len(comparable):.0%}).", style="bold"
-    )
+    share = f"{count} of {len(comparable)} cells ({count / len(comparable):.0%})"
+    return Text(f"Intervals overlap in {share}.", style="bold")
 
 
 def paths(files: Sequence[Path]) -> ConsoleRenderable:

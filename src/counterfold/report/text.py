@@ -19,23 +19,19 @@ STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bol
 
 def show(*blocks: ConsoleRenderable) -> None:
     """Print the blocks with a blank line between them; names are shown as they are, not as markup."""
-    Console(markup=False, emoji=False, highlight=False).print(
-        Group(*(Padding(block, (0, 0, 1, 1)) for block in blocks))
-    )
+    padded = (Padding(block, (0, 0, 1, 1)) for block in blocks)
+    Console(markup=False, emoji=False, highlight=False).print(Group(*padded))
 
 
 def answer(title: str, result: Evaluation, truth: float | None = None) -> ConsoleRenderable:
     """Return the value, its interval, the estimator that gave it and, where it is known, the truth."""
     grid = new_grid()
-    low, value, high = (
-        format_number(number, result.stderr) for number in (result.interval.low, result.value, result.interval.high)
-    )
+    value, interval = _format_value(result)
     grid.add_row("value", Text(value, style="bold"))
-    grid.add_row(f"{100 * result.level:g} % interval", f"{low} to {high}")
-    gain = result.uplift()
-    ends = " to ".join(format_signed(end, gain.stderr) for end in gain.interval(result.level, result.method))
+    grid.add_row(f"{100 * result.level:g} % interval", interval)
+    more = ", ".join(_format_gap(result.uplift(), result))
     log = format_number(result.logged.value, result.logged.stderr)
-    grid.add_row("more than the log", f"{format_signed(gain.value, gain.stderr)}, {ends}; the log earned {log}")
+    grid.add_row("more than the log", f"{more}; the log earned {log}")
     how = f"{'a mixture' if _is_mixed(result) else 'the best'} of {len(result.table)} candidates"
     grid.add_row("by", f"{result.selected}, {how if len(result.table) > 1 else 'the only candidate'}")
     if truth is not None:
@@ -48,24 +44,14 @@ def comparison(
     results: Mapping[str, Evaluation], gaps: Mapping[str, Estimate], baseline: str | None
 ) -> ConsoleRenderable:
     """Return a line for every policy: its value, and how much more than the baseline that is."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2))
-    table.add_column("policy")
     first = next(iter(results.values()))
-    for heading in ("value", f"{100 * first.level:g} % interval", "difference", "interval", "verdict"):
-        table.add_column(heading, justify="right")
-    logged = first.logged
-    table.add_row("log", format_number(logged.value, logged.stderr), "", "baseline" if baseline is None else "", "", "")
+    table = _new_table("policy", "value", f"{100 * first.level:g} % interval", "difference", "interval", "verdict")
+    logged = format_number(first.logged.value, first.logged.stderr)
+    table.add_row("log", logged, "", "baseline" if baseline is None else "", "", "")
     for name, one in results.items():
-        low, value, high = (
-            format_number(number, one.stderr) for number in (one.interval.low, one.value, one.interval.high)
-        )
-        apart = ["baseline", ""]
-        if name in gaps:
-            gap = gaps[name]
-            ends = gap.interval(one.level, one.method)
-            apart = [format_signed(gap.value, gap.stderr), " to ".join(format_signed(end, gap.stderr) for end in ends)]
+        apart = _format_gap(gaps[name], one) if name in gaps else ("baseline", "")
         verdict = Text(one.diagnostics.verdict, style=STYLES[one.diagnostics.verdict])
-        table.add_row(name, value, f"{low} to {high}", *apart, verdict)
+        table.add_row(name, *_format_value(one), *apart, verdict)
     return table
 
 
@@ -79,10 +65,7 @@ def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRender
 
     Without `everything` it holds the best of each estimator, and every one that has a share in the answer.
     """
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2))
-    table.add_column("candidate")
-    for heading in ("value", "std. error", "score"):
-        table.add_column(heading, justify="right")
+    table = _new_table("candidate", "value", "std. error", "score")
     table.add_column("")
     ranked = sorted(result.table, key=lambda line: (-line.share, line.score))
     best = {_kind(line): line for line in reversed(ranked)}
@@ -144,9 +127,16 @@ def format_number(number: float, stderr: float) -> str:
     return f"{number:.{max(decimals, 0)}f}" if decimals <= 12 else f"{number:.6g}"
 
 
-def format_signed(number: float, stderr: float) -> str:
-    """Return the same with a sign."""
-    return ("+" if number >= 0 else "") + format_number(number, stderr)
+def _format_value(result: Evaluation) -> tuple[str, str]:
+    value, low, high = (format_number(number, result.stderr) for number in (result.value, *result.interval))
+    return value, f"{low} to {high}"
+
+
+def _format_gap(gap: Estimate, result: Evaluation) -> tuple[str, str]:
+    """Return a difference to a result and its interval, with their signs."""
+    several = (gap.value, *gap.interval(result.level, result.method))
+    value, low, high = (("+" if one >= 0 else "") + format_number(one, gap.stderr) for one in several)
+    return value, f"{low} to {high}"
 
 
 def new_grid() -> Table:
@@ -155,6 +145,14 @@ def new_grid() -> Table:
     grid.add_column(style="dim")
     grid.add_column()
     return grid
+
+
+def _new_table(name: str, *numbers: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2))
+    table.add_column(name)
+    for number in numbers:
+        table.add_column(number, justify="right")
+    return table
 
 
 def _left_out(result: Evaluation) -> Iterator[str]:

@@ -157,10 +157,8 @@ def parse_json(table: pa.Table, name: str, check: Checker) -> pa.ChunkedArray:
         try:
             values.append(None if text is None else json.loads(text, parse_int=float))
         except (json.JSONDecodeError, RecursionError):
-            got = text if len(text) <= 60 else f"{text[:57]}..."
-            raise DataError(
-                f"column `{name}` must be lists like [0.2, 0.8], got {got!r}, first at row {check.row(row)}."
-            ) from None
+            got, where = text if len(text) <= 60 else f"{text[:57]}...", f"first at row {check.row(row)}"
+            raise DataError(f"column `{name}` must be lists like [0.2, 0.8], got {got!r}, {where}.") from None
     try:
         return pa.chunked_array([pa.array(values)])
     except (pa.ArrowException, TypeError, ValueError):
@@ -179,9 +177,8 @@ def _spread_maps(name: str, column: pa.ChunkedArray, check: Checker) -> pa.Table
     labels = [str(label) for label in keys.dictionary.to_pylist()]
     dense = np.zeros((len(maps), len(labels)))
     row = np.repeat(np.arange(len(maps)), np.diff(maps.offsets.to_numpy()))
-    np.add.at(
-        dense, (row, keys.indices.to_numpy()), maps.items.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    )
+    values = maps.items.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    np.add.at(dense, (row, keys.indices.to_numpy()), values)
     return pa.table({label: dense[:, place] for place, label in enumerate(labels)})
 
 

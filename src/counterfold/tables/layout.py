@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from counterfold import inputs
-from counterfold.arrays import Bools, Floats, Ints
+from counterfold.arrays import Bools, Ints
 from counterfold.checks import Checker
 from counterfold.errors import DataError
 from counterfold.log import Log
@@ -42,12 +42,11 @@ class Layout:
     def log(self, table: pa.Table, row_numbers: Ints | None = None) -> Log:
         """Return the table's rows, checked."""
         plain = Checker(row_numbers)
-        features = {} if self.action_features is None else {"action_features": self.action_features}
         return Log(
             **self._read_roles(table, plain),
-            **features,
             context=self._context(table, plain),
             actions=self.actions,
+            action_features=self.action_features,
             check=self.checker(row_numbers),
             seen=self.seen,
         )
@@ -63,15 +62,9 @@ class Layout:
     def _context(self, table: pa.Table, check: Checker) -> pa.Table | None:
         found = columns.read_features(table, self.context, check) if self.context else None
         if found is not None and self.width and found.num_columns != self.width:
-            row = check.row(0)
-            raise DataError(
-                f"`context` must be {self.width} numbers in every row, got {found.num_columns} at row {row}."
-            )
+            got = f"{found.num_columns} at row {check.row(0)}"
+            raise DataError(f"`context` must be {self.width} numbers in every row, got {got}.")
         return found
-
-    def read_numbers(self, table: pa.Table, role: str) -> Floats:
-        """Return the column of a role that holds numbers."""
-        return columns.read_numbers(table, self.roles[role])
 
     def read_labels(self, table: pa.Table, role: str, row_numbers: Ints | None = None) -> Any:
         """Return the column of a role that holds labels, one in every row."""

@@ -8,7 +8,8 @@ import pyarrow as pa
 from counterfold import messages
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.tables import Role, columns
+from counterfold.tables import columns
+from counterfold.tables.scan import Role
 
 LEAST = {"target": 2, "logging_probs": 2, "available": 2, "logger_probs": 1}
 """The roles that may be spread over columns, and over how many at least: one `target_age` alone is no target."""

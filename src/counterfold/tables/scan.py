@@ -3,11 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from counterfold.errors import DataError
 from counterfold.readers import read_table
-from counterfold.tables import Role
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,14 +14,25 @@ if TYPE_CHECKING:
     from counterfold.log import Log
     from counterfold.tables.layout import Layout
 
-
 Columns = ParamSpec("Columns")
 Result = TypeVar("Result")
 
 
-def _column(help_: str, unless_named: str, role: Role | None, default: str | None = None) -> Any:
-    """Return a field that takes the name of a column, and what the command line says of it."""
-    option = {"metavar": "COLUMN", "help": help_, "show_default": unless_named or True}
+class Role(NamedTuple):
+    """What a column is for: `kind` is that of its values, a key of `READERS` in `columns.py`.
+
+    Where the user does not name the column, it is looked for under the role's name, but only `beside` another role.
+    """
+
+    kind: str
+    beside: str | None = None
+
+
+def _option(
+    help_: str, unless_given: str = "", role: Role | None = None, default: str | None = None, metavar: str = "COLUMN"
+) -> Any:
+    """Return a field, by default for the name of a column, and what the command line says of it."""
+    option = {"metavar": metavar, "help": help_, "show_default": unless_given or True}
     return field(default=default, metadata={"option": option, "role": role})
 
 
@@ -44,41 +54,38 @@ class LogScan:
     source: Any = field(
         kw_only=False, metadata={"option": {"metavar": "LOG", "help": "A Parquet, CSV, JSON-lines or Arrow file."}}
     )
-    action: str | None = _column("Column of the logged action.", "action", Role("labels"))
-    dose: str | None = _column(
+    action: str | None = _option("Column of the logged action.", "action", Role("labels"))
+    dose: str | None = _option(
         "Column of the logged dose, such as a price, instead of actions.", "dose, if no action", Role("numbers")
     )
-    reward: str = _column("Column of the reward.", "", Role("numbers"), "reward")
-    propensity: str | None = _column(
+    reward: str = _option("Column of the reward.", "", Role("numbers"), "reward")
+    propensity: str | None = _option(
         "Column of the logged action's probability, or dose's density.",
         "propensity, if there",
         Role("numbers", beside="reward"),
     )
-    logging_probs: str | None = _column(
+    logging_probs: str | None = _option(
         "Column of the probabilities of all actions.", "logging_probs, if there", Role("matrix", beside="action")
     )
-    logger_probs: str | None = _column(
+    logger_probs: str | None = _option(
         "Columns of the probabilities of each of several policies.",
         "logger_probs, if there",
         Role("matrices", beside="action"),
     )
-    logger: str | None = _column(
+    logger: str | None = _option(
         "Column of which of several policies decided.",
         "logger, if there with logger_probs",
         Role("labels", beside="logger_probs"),  # alone it may be any column of that name
     )
-    context: Sequence[str] | None = _column("Columns of the context.", "every other numeric column", None)
-    group: str | None = _column(
+    context: Sequence[str] | None = _option("Columns of the context.", "every other numeric column")
+    group: str | None = _option(
         "Column of the user or session, kept together.", "group, if there", Role("labels", beside="reward")
     )
-    available: str | None = _column(
+    available: str | None = _option(
         "Column of the actions that could be taken.", "available, if there", Role("matrix", beside="action")
     )
-    actions: Sequence[Any] | None = field(
-        default=None,
-        metadata={
-            "option": {"metavar": "LABELS", "help": "All actions in the order of the probabilities, with commas."}
-        },
+    actions: Sequence[Any] | None = _option(
+        "All actions in the order of the probabilities, with commas.", metavar="LABELS"
     )
     action_features: Any = field(
         default=None,

@@ -4,6 +4,7 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from counterfold import inputs
+from counterfold.checks import Checker
 from counterfold.engines.base import Engine, Request
 from counterfold.engines.passes.batches import BatchReader
 from counterfold.engines.passes.first_pass import Survey
@@ -11,7 +12,7 @@ from counterfold.engines.passes.last_pass import LastPass, Tally
 from counterfold.engines.passes.plan import Plan
 from counterfold.engines.passes.sum_evidence import SumEvidence
 from counterfold.evidence import Evidence
-from counterfold.log import Contents
+from counterfold.log import Contents, Spread
 from counterfold.progress import show_progress
 
 
@@ -24,24 +25,30 @@ class BatchEngine(Engine, BatchReader):
         if plan.needs_first_pass:
             with show_progress("First pass", progress=request.progress, unit="rows") as progress:
                 survey = self.total(plan.first_pass, plan.columns, progress)
-            survey.require_log(check)
+            require_log(survey.rewards, check)
+            if survey.groups is not None:
+                check.several_groups(len(survey.groups))
         last_pass = prepare_last_pass(plan, survey, request)
         with show_progress("Last pass", progress=request.progress, unit="rows") as progress:
             tally = self.total(last_pass, plan.columns, progress)
-        rewards = tally.rewards
-        inputs.require_rows(rewards.count)
-        check.variation("reward", rewards.low, rewards.high, rewards.count)
+        require_log(tally.rewards, check)
         contents = describe_contents(plan, survey, tally)
         for name, found in tally.targets.items():
             known = last_pass.samples[name], contents, found.unsupported, found.observed
             yield name, SumEvidence(*known, found.sums.occupied, last_pass.model)
 
 
+def require_log(rewards: Spread, check: Checker) -> None:
+    """Require that all rows together are a log."""
+    inputs.require_rows(rewards.count)
+    check.variation("reward", rewards.low, rewards.high, rewards.count)
+
+
 def prepare_last_pass(plan: Plan, survey: Survey | None, request: Request) -> LastPass:
     """Return what the last pass sums, once it is known who competes for every target."""
     batch, count, builder = plan.head, len(plan.head.row_numbers), plan.builder
     if survey is not None:
-        batch, count = survey.batch, survey.row_count
+        batch, count = survey.batch, survey.rewards.count
         seen = None if survey.seen is None else survey.seen > 0
         builder = replace(builder, layout=replace(builder.layout, seen=seen))
     model = plan.fit(survey)
@@ -53,11 +60,6 @@ def prepare_last_pass(plan: Plan, survey: Survey | None, request: Request) -> La
 
 def describe_contents(plan: Plan, survey: Survey | None, tally: Tally) -> Contents:
     """Return what the log holds, by its first rows and by what the passes found."""
-    known = Contents.of(plan.log)
-    return replace(
-        known,
-        rewards=tally.rewards,
-        propensities=tally.propensities,
-        actions=known.actions if plan.builder.layout.actions is not None else (),
-        groups=None if survey is None else survey.group_count,
-    )
+    known, groups = Contents.of(plan.log), None if survey is None else survey.group_count
+    actions = known.actions if plan.builder.layout.actions is not None else ()
+    return replace(known, rewards=tally.rewards, propensities=tally.propensities, actions=actions, groups=groups)

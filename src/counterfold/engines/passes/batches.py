@@ -2,16 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import pyarrow as pa
 
 from counterfold.arrays import Ints
 from counterfold.progress import Progress
 from counterfold.sums import Sum
 from counterfold.tables.scan import LogScan
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 HEAD = 1 << 14
 """How many of the first rows tell what the columns hold."""
@@ -20,7 +18,7 @@ HEAD = 1 << 14
 class Batch(NamedTuple):
     """Some rows as a table, and the number of each in the log."""
 
-    table: "pa.Table"
+    table: pa.Table
     row_numbers: Ints
 
 

@@ -2,24 +2,19 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from counterfold import inputs
 from counterfold.arrays import Floats, Ints
-from counterfold.checks import Checker
 from counterfold.engines.passes.batches import Batch
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.hashing import hash_numbers, sample_least
+from counterfold.log import Spread
 from counterfold.models import ModelStream, ModelSums
-from counterfold.sums import BUCKETS
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-SAMPLE, NUMBERS = 1 << 16, 1 << 23
-"""A sample has at most SAMPLE rows, and about NUMBERS numbers, but never fewer than 1,024 rows."""
+from counterfold.sums import BUCKETS, add_known
+from counterfold.tables import columns
 
 SPARE = 2
 """A sample is cut to its size once it holds so many times as many rows."""
@@ -30,46 +25,32 @@ GROUPS = 1 << 10
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What the first pass found: `low` and `high` are the ends of the rewards; two surveys of different rows add up.
+    """What the first pass found; two surveys of different rows add up.
 
     `seen` says how often each action was logged, `groups` are the least hashes of groups, and `sample` holds the rows
     whose `row_numbers` have the least hashes, at least `size` of them.
     """
 
-    row_count: int
-    low: float
-    high: float
+    rewards: Spread
     seen: Ints | None
     groups: Ints | None
-    sample: "pa.Table"
+    sample: pa.Table
     row_numbers: Ints
     size: int
     model: ModelSums | None
 
     def __add__(self, other: "Survey") -> "Survey":
-        import pyarrow as pa
-
-        row_numbers, sample = (
-            np.concatenate([self.row_numbers, other.row_numbers]),
-            pa.concat_tables([self.sample, other.sample]),
-        )
+        row_numbers = np.concatenate([self.row_numbers, other.row_numbers])
+        sample = pa.concat_tables([self.sample, other.sample])
         if len(row_numbers) > SPARE * self.size:
             kept = sample_least(row_numbers, self.size)
             row_numbers, sample = row_numbers[kept], sample.take(kept)
         groups = None
         if self.groups is not None and other.groups is not None:
             groups = np.union1d(self.groups, other.groups)[:GROUPS]
-        return Survey(
-            row_count=self.row_count + other.row_count,
-            low=min(self.low, other.low),
-            high=max(self.high, other.high),
-            seen=None if self.seen is None or other.seen is None else self.seen + other.seen,
-            groups=groups,
-            sample=sample,
-            row_numbers=row_numbers,
-            size=self.size,
-            model=None if self.model is None or other.model is None else self.model + other.model,
-        )
+        seen = None if self.seen is None or other.seen is None else self.seen + other.seen
+        rewards, model = self.rewards + other.rewards, add_known(self.model, other.model)
+        return Survey(rewards, seen, groups, sample, row_numbers, self.size, model)
 
     @cached_property
     def batch(self) -> Batch:
@@ -89,14 +70,7 @@ class Survey:
         """Return all units of the log in order, if each can have a bucket: numbers of rows, or hashes of groups."""
         if self.groups is not None:
             return self.groups if len(self.groups) < GROUPS else None
-        return self.batch.row_numbers if self.row_count <= BUCKETS else None
-
-    def require_log(self, check: Checker) -> None:
-        """Require that all rows together are a log."""
-        inputs.require_rows(self.row_count)
-        check.variation("reward", self.low, self.high, self.row_count)
-        if self.groups is not None:
-            check.several_groups(len(self.groups))
+        return self.batch.row_numbers if self.rewards.count <= BUCKETS else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,21 +94,16 @@ class FirstPass:
             rewards, units, seen = self._read(batch)
         kept = sample_least(row_numbers, self.size, SPARE * self.size / self.row_count if self.row_count else 1.0)
         groups = np.unique(hash_numbers(units))[:GROUPS] if self.builder.has_groups else None
-        ends = float(rewards.min()), float(rewards.max())
-        return Survey(len(rewards), *ends, seen, groups, table.take(kept), row_numbers[kept], self.size, model)
+        return Survey(Spread.of(rewards), seen, groups, table.take(kept), row_numbers[kept], self.size, model)
 
     def _read(self, batch: Batch) -> tuple[Floats, Ints, Ints | None]:
         """Return rewards, units and how often each action was logged, where no reward model is fitted."""
         table, row_numbers = batch
         layout, check = self.builder.layout, self.builder.layout.checker(row_numbers)
-        rewards, units = inputs.check_rewards(layout.read_numbers(table, "reward"), check), self.builder.units(batch)
+        rewards = inputs.check_rewards(columns.read_numbers(table, layout.roles["reward"]), check)
+        units = self.builder.units(batch)
         if layout.actions is None:
             return rewards, units, None
         actions = tuple(layout.actions)
         codes = inputs.encode_labels("action", layout.read_labels(table, "action", row_numbers), actions, check)
         return rewards, units, np.bincount(codes, minlength=len(actions))
-
-
-def sample_size(width: int) -> int:
-    """Return the number of rows in a sample, fewer where a row has very many numbers."""
-    return max(1024, min(SAMPLE, NUMBERS // max(width, 1)))

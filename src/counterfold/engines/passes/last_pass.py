@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from counterfold.arrays import Ints
-from counterfold.diagnostics.base import Diagnostic
+from counterfold.diagnostics.base import Diagnostic, observe_rows
 from counterfold.engines.passes.batches import Batch
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Unsupported, observe_rows
+from counterfold.evidence import Unsupported
 from counterfold.hashing import assign_folds, hash_numbers
 from counterfold.log import Spread
 from counterfold.models import Streamed
 from counterfold.rows import Rows
-from counterfold.sums import BUCKETS, NUMBERS, Sums, sum_by_bucket
+from counterfold.sums import BUCKETS, NUMBERS, Sums, add_known, sum_by_bucket
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +30,7 @@ class TargetTally:
     observed: Mapping[str, Any]
 
     def __add__(self, other: "TargetTally") -> "TargetTally":
-        unsupported = None
-        if self.unsupported is not None and other.unsupported is not None:
-            unsupported = self.unsupported + other.unsupported
+        unsupported = add_known(self.unsupported, other.unsupported)
         shared = {name: mine + other.observed[name] for name, mine in self.observed.items() if name in other.observed}
         return TargetTally(self.sums + other.sums, unsupported, {**self.observed, **other.observed, **shared})
 
@@ -81,8 +79,7 @@ class LastPass:
     def _tally_target(self, name: str, rows: Rows) -> TargetTally:
         examples = replace(rows.examples, context=np.empty((len(rows), 0)))  # which no formula needs
         light = replace(rows, examples=examples, whole=self.samples[name])
-        bucket = self.assign_buckets(rows.examples.units)
-        sums = sum_by_bucket(light, self.estimators[name], bucket, BUCKETS)
+        sums = sum_by_bucket(light, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS)
         return TargetTally(sums, Unsupported.of(rows), observe_rows(rows, self.diagnostics))
 
     def assign_buckets(self, units: Ints) -> Ints:

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from counterfold import inputs
 from counterfold.checks import WHOLE
-from counterfold.engines._targets import list_columns
 from counterfold.engines.base import Request
 from counterfold.engines.passes.batches import HEAD, Batch, BatchReader
-from counterfold.engines.passes.first_pass import FirstPass, Survey, sample_size
+from counterfold.engines.passes.first_pass import FirstPass, Survey
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.errors import DataError, ParameterError
 from counterfold.log import Log
@@ -17,11 +18,10 @@ from counterfold.models import Column, Streamed, as_model, fit_on_sample, stream
 from counterfold.models.base import Given, RewardModel
 from counterfold.sums import BUCKETS
 from counterfold.tables import columns, roles
+from counterfold.tables.layout import Layout
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from counterfold.tables.layout import Layout
+SAMPLE, NUMBERS = 1 << 16, 1 << 23
+"""A sample has at most SAMPLE rows, and about NUMBERS numbers, but never fewer than 1,024 rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +46,7 @@ class Plan:
         predictions = request.reward_model.name if isinstance(request.reward_model, Column) else None
         table, row_numbers = reader.head()
         head = Batch(table.slice(0, HEAD), row_numbers[:HEAD])
-        named = list_columns(request.targets.values(), request.reward_model)
-        layout, has_full_target = lay_out(reader, request, head.table, named)
+        layout, has_full_target = lay_out(reader, request, head.table)
         log = layout.log(*head)
         builder = RowBuilder(replace(layout, width=log.context.shape[1]), request.targets, predictions)
         model = None if predictions else require_fittable(request.reward_model, log)
@@ -60,7 +59,7 @@ class Plan:
             builder=builder,
             head=head,
             log=log,
-            columns=list_read_columns(layout, head.table, named),
+            columns=list_read_columns(layout, head.table, request.columns),
             model=model,
             first_pass=FirstPass(builder, count_sample(layout, head.table, log, len(request.targets)), count, stream),
             needs_first_pass=has_few_units or is_support_unknown or model is not None or request.needs_sample,
@@ -90,45 +89,43 @@ def require_fittable(value: Any, log: Log) -> RewardModel | None:
     return as_model(value, log)
 
 
-def lay_out(reader: BatchReader, request: Request, table: "pa.Table", named: Sequence[str]) -> "tuple[Layout, bool]":
+def lay_out(reader: BatchReader, request: Request, table: pa.Table) -> tuple[Layout, bool]:
     """Return what the columns hold, and whether any target is known for all actions."""
-    for name in named:
+    for name in request.columns:
         roles.require(table, {"target": name})
-    layout = reader.scan.layout(table, named)
+    layout = reader.scan.layout(table, request.columns)
     if "dose" in layout.roles:
         raise DataError("a log of doses must be evaluated in memory; use engine 'memory'.")
-    several = request.targets.values()
-    is_full = any(not isinstance(one, str) or roles.is_matrix(table, one) for one in several)
+    is_full = any(not isinstance(one, str) or roles.is_matrix(table, one) for one in request.targets.values())
     if is_full or {"logging_probs", "available", "logger_probs"} & set(layout.roles):
         layout = replace(layout, actions=list_actions(layout, table, reader))
     return layout, is_full
 
 
-def list_read_columns(layout: "Layout", table: "pa.Table", named: Sequence[str]) -> list[str]:
+def list_read_columns(layout: Layout, table: pa.Table, named: Sequence[str]) -> list[str]:
     """Return every column that is read, in the order of the table."""
     wanted = {*layout.places(table), *(place for name in named for place in roles.places(table, "target", name))}
     return [place for place in table.column_names if place in wanted]
 
 
-def count_sample(layout: "Layout", table: "pa.Table", log: Log, targets: int) -> int:
-    """Return how many rows a sample may have, by how many numbers a row holds."""
-    plain = table.num_columns - len(layout.context) + log.context.shape[1]  # lists hold more numbers than one
-    return sample_size(plain + 3 * len(log.actions) * (1 + targets))
+def count_sample(layout: Layout, table: pa.Table, log: Log, targets: int) -> int:
+    """Return how many rows a sample may have, fewer where a row holds very many numbers."""
+    plain: int = table.num_columns - len(layout.context) + log.context.shape[1]  # lists hold more numbers than one
+    return max(1024, min(SAMPLE, NUMBERS // (plain + 3 * len(log.actions) * (1 + targets))))
 
 
-def list_actions(layout: "Layout", head: "pa.Table", reader: BatchReader) -> Sequence[Any]:
+def list_actions(layout: Layout, head: pa.Table, reader: BatchReader) -> Sequence[Any]:
     """Return all actions: those that the user or the probabilities' columns name, or those in the log."""
-    import pyarrow as pa
-
     if layout.actions is not None:
         return tuple(layout.actions)
     role = next((one for one in ("logging_probs", "logger_probs") if one in layout.roles), None)
     probs = None if role is None else read_probabilities(layout, head, role)
     names = getattr(probs, "column_names", None)
     if role is not None and names is not None:
-        if not holds_maps(head, layout.roles[role]):
+        column = layout.roles[role]
+        if column not in head.column_names or not pa.types.is_map(head.column(column).type):
             return tuple(names)
-        every = tuple(reader.distinct(layout.roles[role]))  # other rows may name other actions
+        every = tuple(reader.distinct(column))  # other rows may name other actions
         return inputs.find_actions(layout.read_labels(head, "action"), None, every, None, WHOLE)
     width = None if probs is None else probs.shape[1]
     labels, column = layout.read_labels(head, "action"), layout.roles["action"]
@@ -139,16 +136,9 @@ def list_actions(layout: "Layout", head: "pa.Table", reader: BatchReader) -> Seq
     return inputs.find_actions(labels, None, None, width, WHOLE)
 
 
-def read_probabilities(layout: "Layout", head: "pa.Table", role: str) -> Any:
+def read_probabilities(layout: Layout, head: pa.Table, role: str) -> Any:
     """Return the logging policy's probabilities in the first rows, or those of the first of several loggers."""
     if role == "logging_probs":
         return columns.read_matrix(head, layout.roles[role])
     labels = {str(label) for label in layout.read_labels(head, "logger")} if "logger" in layout.roles else set()
     return next(iter(columns.read_matrices(head, layout.roles[role], labels).values()))
-
-
-def holds_maps(table: "pa.Table", column: str) -> bool:
-    """Say whether a column holds maps, which may name other actions in other rows."""
-    import pyarrow as pa
-
-    return column in table.column_names and pa.types.is_map(table.column(column).type)

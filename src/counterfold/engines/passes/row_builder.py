@@ -3,22 +3,20 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from counterfold.arrays import Ints
 from counterfold.checks import Checker
-from counterfold.engines._targets import read_column, read_target
+from counterfold.engines.base import read_column, read_target
 from counterfold.engines.passes.batches import Batch
 from counterfold.hashing import hash_labels
 from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.models.base import Examples, RewardModel
 from counterfold.rows import Rows
-
-if TYPE_CHECKING:
-    from counterfold.tables.layout import Layout
+from counterfold.tables.layout import Layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +26,7 @@ class RowBuilder:
     `predictions` is the column of predicted rewards, if they take the place of a reward model.
     """
 
-    layout: "Layout"
+    layout: Layout
     targets: Mapping[str, Any]
     predictions: str | None = None
 
@@ -56,12 +54,9 @@ class RowBuilder:
         return replace(several[0].examples, importance=np.mean([rows.weights for rows in several], axis=0))
 
     def _build_targets(self, batch: Batch, log: Log, model: RewardModel | None) -> Iterator[tuple[str, Rows]]:
-        units = self.units(batch)
-        shared: Rows | None = None
+        units, shared = self.units(batch), None
         for name, value in self.targets.items():
             rows = Rows.of(log, read_target(value, log, *batch), model)
             rows = replace(rows, examples=replace(rows.examples, units=units))
-            if model is not None:  # predictions are the same for all targets, and computed once
-                shared = shared or rows
-                rows = replace(rows, refit=partial(getattr, shared, "q"))
-            yield name, rows
+            shared = shared or rows  # predictions are the same for all targets, and computed once
+            yield name, rows if model is None else replace(rows, refit=partial(getattr, shared, "q"))
