@@ -45,3 +45,13 @@ def test_a_baseline_must_be_one_of_several_targets(run, save):
     code, out, err = run("compare", save(), "--baseline", "target")
     alone = "`baseline` must be one of several targets, got target alone: nothing to compare."
     assert (code, out, err) == (2, "", f"Error: {alone}\n")
+
+
+def test_the_terminal_has_a_line_for_every_policy(run, save):
+    code, out, err = run("compare", save(), "--target", "target", "--target", "pi", "--baseline", "pi")
+    assert (code, err) == (0, "")
+    lines = {line.split()[0]: line for line in out.splitlines() if line.split()}
+    assert "baseline" in lines["pi"]
+    assert {"log", "policy"} < set(lines)
+    low, high = lines["target"].rsplit(" to ", 1)[0].split()[-1], lines["target"].rsplit(" to ", 1)[1].split()[0]
+    assert float(low) < float(high)

@@ -12,12 +12,17 @@ from sklearn.dummy import DummyRegressor
 import counterfold as cf
 import reference
 from counterfold import registry
-from counterfold.diagnostics import build_all
+from counterfold.diagnostics import Diagnostics, build_all
+from counterfold.diagnostics.effective_rows import EffectiveRows
+from counterfold.engines.memory import RowEvidence
+from counterfold.evaluation.assembly import check_targets
+from counterfold.log import Contents
 from places import ROOT
 from problems import diagnose, log_of, rows_of
 from reference.diagnostics import MEASURES
 
 NAMES = registry.names("diagnostics")
+ENGINES = ("memory", "local")
 ANSWERS = {"model-shift": {"candidates": ["dm"], "reward_model": cf.PerAction(DummyRegressor())}}
 """What is asked where the answer matters; elsewhere it is IPS alone."""
 
@@ -71,7 +76,7 @@ def test_every_engine_measures_the_same(name, tmp_path):
     columns = {"x": data.x[:, 0], "action": data.a, "reward": data.r, "group": np.arange(800) % 70}
     columns |= {"logging_probs": data.logging.tolist(), "target": data.target.tolist()}
     pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=90)
-    several = [answer(tmp_path / "log.parquet", "target", "", engine=engine) for engine in ("memory", "local")]
+    several = [answer(tmp_path / "log.parquet", "target", "", engine=engine) for engine in ENGINES]
     memory, local = (one.diagnostics for one in several)
     for number in find(name).measures:
         left, right = getattr(memory, number), getattr(local, number)
@@ -192,6 +197,29 @@ def test_it_pickles_and_hashes_and_has_a_name_and_a_line_in_the_docs(name):
     assert f"| `{name}` |" in (ROOT / "docs" / "diagnostics.md").read_text()
 
 
+def test_a_few_diagnostics_are_enough_for_a_verdict_and_its_reasons():
+    data = clean_data(300)
+    rows = rows_of(data)
+    evidence = RowEvidence.of(rows, Contents.of(log_of(data)), [])
+    found = Diagnostics.of(evidence, [find("few-groups")])
+    assert (found.verdict, found.reasons) == ("good", ("nothing speaks against it",))
+
+
+def test_a_diagnostic_may_observe_only_some_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(EffectiveRows, "observe", lambda _, rows: 1 if rows.row_numbers[0] == 0 else None)
+    data = clean_data(800)
+    columns = {
+        "action": data.a,
+        "reward": data.r,
+        "logging_probs": data.logging.tolist(),
+        "target": data.target.tolist(),
+    }
+    pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=90)
+    found = [check_targets(cf.LogScan(tmp_path / "log.parquet"), {"t": "target"}, engine=one) for one in ENGINES]
+    memory, local = (one.targets["t"].effective_rows for one in found)
+    assert memory == pytest.approx(local)
+
+
 def test_labels_and_numbers_are_different():
     every = build_all()
     assert len({one.label for one in every}) == len(every)
@@ -204,5 +232,7 @@ def test_diagnostics_are_plain_values():
     found = diagnose(log_of(data), data.target)
     assert pickle.loads(pickle.dumps(found)) == found  # noqa: S301 (our own bytes)
     assert found.effective_rows == found.measures["effective_rows"]
+    assert "effective_rows" in dir(found)
+    assert hash(found) == hash(pickle.loads(pickle.dumps(found)))  # noqa: S301 (our own bytes)
     with pytest.raises(AttributeError, match="'Diagnostics' has no attribute 'verdikt'"):
         found.verdikt  # noqa: B018

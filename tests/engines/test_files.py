@@ -10,6 +10,7 @@ import reference
 from counterfold.models.base import RewardModel
 from large_logs import ROWS, answer, both, made, same
 from problems import several_loggers
+from tables import FORMATS
 
 
 @pytest.fixture
@@ -33,10 +34,11 @@ def test_rows_of_any_size_are_read_one_at_a_time_if_they_must(save_table, monkey
     same(whole, answer("local", path))
 
 
-def test_a_small_sample_of_many_pieces(tmp_path, monkeypatch):
-    pa.parquet.write_table(made(ROWS), tmp_path / "log.parquet", row_group_size=100)
+@pytest.mark.parametrize("name", ["log.parquet", "log.arrow"])  # which tells the number of its rows, and which does not
+def test_a_small_sample_of_many_pieces(name, tmp_path, monkeypatch):
+    (tmp_path / name).write_bytes(FORMATS[name](made(ROWS)))
     monkeypatch.setattr("counterfold.engines.passes.plan.count_sample", lambda *_: 50)
-    found = both(tmp_path / "log.parquet", candidates=["dr", "switch-dr"])
+    found = both(tmp_path / name, candidates=["dr", "switch-dr"])
     values = [[one.value for one in result.table[:1]] for result in found]
     assert values[0] == pytest.approx(values[1])
     assert found[1].diagnostics.model_shift is None or np.isfinite(found[1].diagnostics.model_shift)
