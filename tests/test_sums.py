@@ -101,7 +101,7 @@ def test_a_bucket_may_lie_across_several_looks_at_the_rows(monkeypatch):
 
 def test_units_without_rows_are_left_out():
     rows = rows_of(reference.random_data(5, rows=50))
-    sums = sum_by_bucket(rows, [cf.IPS()], np.arange(50) % 3 * 2, 8).occupied
+    sums = sum_by_bucket(rows, [cf.IPS()], np.arange(50) % 3 * 2, 8).without_empty
     assert len(sums) == 3
     assert sums.estimate("IPS", cf.IPS()).value == pytest.approx(cf.IPS().value(rows))
 

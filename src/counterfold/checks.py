@@ -1,4 +1,7 @@
-"""Every check of data and parameters, each raising one sentence that names the argument, the rule and the place."""
+"""Checks of one array or one parameter; each raises one sentence that names the argument, the rule and the place.
+
+The checks of a log's arguments against each other are in `log_checks.py`.
+"""
 
 import math
 from collections.abc import Callable, Collection, Mapping

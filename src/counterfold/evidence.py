@@ -16,7 +16,7 @@ from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums
 
 SOME_UNSUPPORTED = 0.001
-"""From which share of the target's probability on support counts as missing."""
+"""Support counts as missing if at least this share of the target's probability lacks it."""
 
 
 @dataclass(frozen=True)

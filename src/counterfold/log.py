@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from counterfold import inputs
+from counterfold import log_checks
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
@@ -53,7 +53,7 @@ class Log:
     group: Ints | None
     available: Bools | None = None
     logging_probs: Floats | None = None
-    loggers: inputs.Loggers | None = None
+    loggers: log_checks.Loggers | None = None
     action_features: Floats | None = None
     row_numbers: Ints | None
     seen: Bools | None
@@ -77,30 +77,30 @@ class Log:
         seen: Bools | None = None,
     ) -> None:
         """Check every argument and keep what the estimators need."""
-        self.reward = inputs.check_rewards(reward, check)
-        self.context, self.context_names = inputs.check_context(context, len(self), check)
-        self.group = None if group is None else inputs.check_groups(group, len(self), check)
+        self.reward = log_checks.check_rewards(reward, check)
+        self.context, self.context_names = log_checks.check_context(context, len(self), check)
+        self.group = None if group is None else log_checks.check_groups(group, len(self), check)
         self.action = np.zeros(len(self), dtype=np.intp)
         self.row_numbers, self.seen = check.row_numbers, seen
         if dose is not None:
-            self.dose = inputs.check_doses(dose, len(self), check)
+            self.dose = log_checks.check_doses(dose, len(self), check)
             given: dict[str, Any] = {"action": action, "actions": actions, "logging_probs": logging_probs}
             given |= {"available": available, "action_features": action_features}
             given |= {"logger": logger, "logger_probs": logger_probs}
             beside = [f"`{name}` goes with `action`" for name, value in given.items() if value is not None]
             if beside:
                 raise DataError(f"a log must have `action` or `dose`, and {beside[0]}, got it with `dose`.")
-            self.propensity = inputs.check_densities(propensity, len(self), check)
+            self.propensity = log_checks.check_densities(propensity, len(self), check)
             return
         self._know_actions(action, actions, logging_probs, logger, logger_probs, check)
-        self.available = inputs.check_availability(available, self.action, self.actions, check)
+        self.available = log_checks.check_availability(available, self.action, self.actions, check)
         if self.logging_probs is not None and self.available is not None:
             allowed = self.available | (self.logging_probs == 0)
             check.every("logging_probs", self.logging_probs, allowed, "0 where an action is not `available`")
         source = "logging_probs" if self.loggers is None else "logger_probs"
-        self.propensity = inputs.check_propensity(propensity, self.logging_probs, self.action, source, check)
+        self.propensity = log_checks.check_propensity(propensity, self.logging_probs, self.action, source, check)
         if action_features is not None:
-            self.action_features = inputs.check_action_features(action_features, self.actions)
+            self.action_features = log_checks.check_action_features(action_features, self.actions)
 
     def _know_actions(
         self, action: Any, actions: Any, logging_probs: Any, logger: Any, logger_probs: Any, check: Checker
@@ -108,22 +108,22 @@ class Log:
         """Find all actions, from the labels and from whatever has a column for each, and what was logged of them."""
         if action is None:
             raise DataError("a log must have `action` or `dose`, got neither.")
-        labels = inputs.check_labels("action", action, len(self), check)
-        several = inputs.has_several_loggers(logger, logger_probs, check)
+        labels = log_checks.check_labels("action", action, len(self), check)
+        several = log_checks.has_several_loggers(logger, logger_probs, check)
         name, shown = "logging_probs", logging_probs
         if several and logging_probs is None:
             name, shown = "logger_probs", next(iter(logger_probs.values()))
-        probs, columns = (None, None) if shown is None else inputs.check_matrix(name, shown, len(self), check)
+        probs, columns = (None, None) if shown is None else log_checks.check_matrix(name, shown, len(self), check)
         width = None if probs is None else probs.shape[1]
-        self.actions = inputs.find_actions(labels, actions, columns, width, check)
-        self.action = inputs.encode_labels("action", labels, self.actions, check)
+        self.actions = log_checks.find_actions(labels, actions, columns, width, check)
+        self.action = log_checks.encode_labels("action", labels, self.actions, check)
         if logging_probs is not None:
-            self.logging_probs = inputs.check_policy("logging_probs", logging_probs, len(self), self.actions, check)
+            self.logging_probs = log_checks.check_policy("logging_probs", logging_probs, len(self), self.actions, check)
         if several:
-            self.loggers = inputs.check_loggers(logger, logger_probs, len(self), self.actions, check)
+            self.loggers = log_checks.check_loggers(logger, logger_probs, len(self), self.actions, check)
             given, self.logging_probs = self.logging_probs, self.loggers.own
             if given is not None:
-                agree = np.abs(given - self.logging_probs) <= inputs.PROPENSITY_TOLERANCE
+                agree = np.abs(given - self.logging_probs) <= log_checks.PROPENSITY_TOLERANCE
                 check.every("logging_probs", given, agree, "those of the row's own logger in `logger_probs`")
 
     def __len__(self) -> int:

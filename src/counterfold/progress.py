@@ -12,7 +12,7 @@ Progress = Callable[[int, int], None]
 def show_progress(
     label: str, *, progress: "Progress | bool", unit: str | None = None
 ) -> AbstractContextManager["Progress | None"]:
-    """Return what yields what moves the user's own bar or ours, if there is to be one."""
+    """Return a context manager that yields the progress function: the user's own, our bar's, or None."""
     return bar(label, unit=unit) if progress is True else nullcontext(progress or None)
 
 

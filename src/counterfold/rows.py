@@ -9,8 +9,8 @@ import numpy as np
 
 from counterfold import kernels
 from counterfold.arrays import Floats, Ints, row_sums, take_rows
-from counterfold.inputs import Loggers
 from counterfold.log import Kind, Log
+from counterfold.log_checks import Loggers
 from counterfold.models.base import Examples, Given, Lazy, RewardModel
 from counterfold.target import Target, as_target
 

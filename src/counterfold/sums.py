@@ -23,7 +23,7 @@ CHUNK, NUMBERS = 1 << 17, 1 << 22
 """How many rows are sorted into buckets at a time, and how many numbers a matrix of rows and actions may then hold."""
 
 FEW = 16
-"""For how many estimators it does not pay to sort rows into buckets."""
+"""With at most this many estimators, rows are summed without sorting them by bucket."""
 
 NEAR = 1 << 15
 """How many rows are summed at a time: few enough that what is computed from them stays near the processor."""
@@ -79,7 +79,7 @@ class Sums:
         return dict(zip(self.estimators, slices, strict=True))
 
     @cached_property
-    def occupied(self) -> "Sums":
+    def without_empty(self) -> "Sums":
         """Return the same without units that hold no rows."""
         there = self.sizes > 0
         return self if there.all() else self.resample(there.astype(np.intp))
@@ -163,7 +163,7 @@ def sum_buckets(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums
         some = replace(rows.take(place, lambda: rows.q[place]), whole=rows.whole or rows)
         return sum_by_bucket(some, estimators, bucket[place], buckets)
 
-    return reduce(add, pool.map(sum_slice, whole)).occupied
+    return reduce(add, pool.map(sum_slice, whole)).without_empty
 
 
 def sum_by_bucket(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: int) -> Sums:

@@ -9,8 +9,8 @@ from counterfold import kernels
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.inputs import check_matrix, check_policy, count_dimensions
 from counterfold.log import Log
+from counterfold.log_checks import check_matrix, check_policy, count_dimensions
 
 FARTHEST = 1e6
 """No target's dose is farther away, in ranges of the logged ones: a reward model's prediction there could overflow."""

@@ -13,6 +13,7 @@ import counterfold as cf
 import reference
 from counterfold import registry
 from counterfold.diagnostics import Diagnostics, build_all
+from counterfold.diagnostics.base import Measurement
 from counterfold.diagnostics.effective_rows import EffectiveRows
 from counterfold.engines.memory import RowEvidence
 from counterfold.evaluation.assembly import check_targets
@@ -167,6 +168,7 @@ def test_it_speaks_where_it_must(name):
         assert len(sentence) > 15
         assert sentence[0].islower() or sentence[0] in "0123456789S"  # SNIPS
         assert not sentence.endswith(".")
+    assert finding.remedy not in finding.problem
     assert vars(finding) in json.loads(json.dumps(found.to_dict()))["findings"]
 
 
@@ -218,6 +220,22 @@ def test_a_diagnostic_may_observe_only_some_rows(tmp_path, monkeypatch):
     found = [check_targets(cf.LogScan(tmp_path / "log.parquet"), {"t": "target"}, engine=one) for one in ENGINES]
     memory, local = (one.targets["t"].effective_rows for one in found)
     assert memory == pytest.approx(local)
+
+
+def test_a_diagnostic_may_ask_for_an_estimate_without_an_answer(tmp_path, monkeypatch):
+    monkeypatch.setattr(EffectiveRows, "witnesses", lambda _self, _rows: [cf.IPS()])
+    monkeypatch.setattr(EffectiveRows, "measure", lambda _self, evidence, _answer: ask_ips(evidence))
+    data = clean_data(800)
+    columns = {"action": data.a, "reward": data.r, "logging_probs": data.logging.tolist()}
+    pa.parquet.write_table(pa.table(columns | {"target": data.target.tolist()}), tmp_path / "log.parquet")
+    found = [check_targets(cf.LogScan(tmp_path / "log.parquet"), {"t": "target"}, engine=one) for one in ENGINES]
+    memory, local = (one.targets["t"].effective_rows for one in found)
+    assert memory == pytest.approx(local)
+
+
+def ask_ips(evidence):
+    value = evidence.estimate("IPS", cf.IPS()).value
+    return Measurement({"effective_rows": value}, str(value))
 
 
 def test_labels_and_numbers_are_different():

@@ -41,7 +41,8 @@ def test_wrong_propensities_show_in_the_mean_weight():
     found = diagnose_data(wrong)
     assert found.mean_weight_p < 1e-6
     assert found.verdict != "good"
-    assert any("check the propensities" in reason for reason in found.reasons)
+    assert any("the mean weight is" in reason for reason in found.reasons)
+    assert any("check that the propensities" in finding.remedy for finding in found.findings)
 
 
 def test_few_effective_rows_are_no_answer():
@@ -120,7 +121,7 @@ def test_the_mean_weight_is_tested_on_both_sides_and_by_groups():
         data.a = np.where(np.arange(2000) % 5 < 3, often, 1 - often)
         found = diagnose_data(data, np.tile([0.8, 0.2], (2000, 1)))
         assert found.mean_weight_p < 0.001
-        assert found.reasons[-1].endswith("check the propensities")
+        assert [finding.name for finding in found.findings] == ["mean-weight"]
     grouped = diagnose_data(data, np.tile([0.8, 0.2], (2000, 1)), group=data.a * 15 + np.arange(2000) % 15)
     assert grouped.mean_weight_p > found.mean_weight_p
 

@@ -7,7 +7,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 TOGETHER = {
     "tests/engines/spark/": "spark",  # one Java process at a time
-    "tests/experiments/test_selection.py": "selection",  # they share a run
+    "tests/experiments/selection/test_selection.py": "selection",  # they share a run
     "tests/engines/test_engines.py::test_memory": "memory",
     "tests/cli/test_synth.py::test_memory": "memory",
 }

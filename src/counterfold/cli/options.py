@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 import typer
 
 from counterfold import registry
+from counterfold.errors import SupportWarning
 from counterfold.tables.scan import LogScan
 
 if TYPE_CHECKING:
@@ -30,6 +31,26 @@ def make_option(metavar: str, help_: str, default: str = "", *, panel: str | Non
     """Return an option; `default` tells what is used by default, unless the default value itself does."""
     return typer.Option(metavar=metavar, help=help_, show_default=default or True, rich_help_panel=panel)
 
+
+SOURCE = "A Parquet, CSV, JSON-lines or Arrow file."
+LOG_TEXTS = {
+    "action": ("COLUMN", "Column of the logged action.", "action"),
+    "dose": ("COLUMN", "Column of the logged dose, such as a price, instead of actions.", "dose, if no action"),
+    "reward": ("COLUMN", "Column of the reward.", ""),
+    "propensity": ("COLUMN", "Column of the logged action's probability, or dose's density.", "propensity, if there"),
+    "logging_probs": ("COLUMN", "Column of the probabilities of all actions.", "logging_probs, if there"),
+    "logger_probs": ("COLUMN", "Columns of the probabilities of each of several policies.", "logger_probs, if there"),
+    "logger": ("COLUMN", "Column of which of several policies decided.", "logger, if there with logger_probs"),
+    "context": ("COLUMN", "Columns of the context.", "every other numeric column"),
+    "group": ("COLUMN", "Column of the user or session, kept together.", "group, if there"),
+    "available": ("COLUMN", "Column of the actions that could be taken.", "available, if there"),
+    "actions": ("LABELS", "All actions in the order of the probabilities, with commas.", ""),
+    "action_features": ("FILE", "A file with each action's label and numbers about it.", ""),
+}
+"""What `--help` says of the fields of `LogScan`: what is given, what for, and what is used otherwise.
+
+A new role need not be here: it is then called by its name.
+"""
 
 NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", "selectors", "models", "intervals")}
 TARGETS = "Column of the target's probabilities, or doses; repeat for several."
@@ -138,8 +159,8 @@ class ExperimentOptions:
 def take_options(command: Command) -> Command:
     """Give a command an option for each field of the dataclasses among its parameters.
 
-    A field is an option if typer annotates it, or if its metadata holds the texts of an option. A field whose type is a
-    dataclass stands for the options of that one.
+    A field is an option if typer annotates it, or if it is one of a `LogScan`. A field whose type is a dataclass stands
+    for the options of that one.
     """
     own = inspect.signature(command).parameters
     options = [option for one in own.values() for option in expand_parameter(one)]
@@ -159,7 +180,7 @@ def expand_parameter(parameter: Parameter) -> Iterator[Parameter]:
         yield parameter.replace(kind=Parameter.KEYWORD_ONLY)
         return
     for one in fields(parameter.annotation):
-        kind: Any = annotate_field(one) if "option" in one.metadata else one.type
+        kind: Any = annotate_field(one) if parameter.annotation is LogScan else one.type
         if is_dataclass(kind) or get_origin(kind) is Annotated:
             default = one.default if one.default_factory is MISSING else one.default_factory()
             default = Parameter.empty if default is MISSING else default
@@ -169,9 +190,12 @@ def expand_parameter(parameter: Parameter) -> Iterator[Parameter]:
 def annotate_field(one: "Field[Any]") -> Any:
     """Return what typer needs to know of a field of `LogScan`: a sequence is an option that can be repeated."""
     if one.default is MISSING:
-        return Annotated[str, typer.Argument(**one.metadata["option"])]
+        return Annotated[str, typer.Argument(metavar="LOG", help=SOURCE)]
+    if one.name not in LOG_TEXTS and "role" not in one.metadata:
+        return one.type
+    texts = LOG_TEXTS.get(one.name, ("COLUMN", f"Column of the {one.name}.", f"{one.name}, if there"))
     kind: Any = list[str] if any(get_origin(kind) is Sequence for kind in get_args(one.type)) else str
-    return Annotated[kind | None, typer.Option(rich_help_panel=COLUMNS, **one.metadata["option"])]
+    return Annotated[kind | None, make_option(*texts, panel=COLUMNS)]
 
 
 def build_value(kind: Any, name: str, given: Mapping[str, Any]) -> Any:
@@ -209,6 +233,6 @@ def print_warnings() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for warning in caught:
-        name = getattr(warning.message, "target", None)
+        name = warning.message.target if isinstance(warning.message, SupportWarning) else None
         about = f"`{name}`: " if name else ""
         typer.echo(f"Warning: {about}{str(warning.message).removesuffix('.')}.", err=True)

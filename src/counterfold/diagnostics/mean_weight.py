@@ -33,8 +33,8 @@ class MeanWeight(Diagnostic):
         numbers, text = {"mean_weight": mean, "mean_weight_p": p}, f"{mean:.4f}, expected {expected:.4g} (p = {p:.2g})"
         if not evidence.total_weight or p >= self.surprising:
             return Measurement(numbers, text)
-        doses = "the densities, and that the target's doses lie well within the logged ones"
-        suspects = "the propensities" if evidence.rows.bandwidth is None else doses
-        odd = f"the mean weight is {mean:.3g} where {expected:.3g} is expected (p = {p:.1g})"
-        remedy = f"check {suspects}: they must be those that the actions were drawn with"
-        return Measurement(numbers, text, [self.make_finding("caution", f"{odd}: check {suspects}", remedy)])
+        remedy = "check that the propensities are those that the actions were drawn with"
+        if evidence.rows.bandwidth is not None:
+            remedy = "check the densities, and that the target's doses lie well within the logged ones"
+        problem = f"the mean weight is {mean:.3g} where {expected:.3g} is expected (p = {p:.1g})"
+        return Measurement(numbers, text, [self.make_finding("caution", problem, remedy)])

@@ -52,6 +52,6 @@ class ModelShift(Diagnostic):
     def describe(self, what: str, inside: Estimate, outside: Estimate) -> Finding:
         """Return what is wrong."""
         before, after = (f"{one.value:.4g} ± {one.stderr:.2g}" for one in (inside, outside))
-        when = "when the reward model predicts only rows it was not fitted on: use a cross-fitted one"
+        when = "when the reward model predicts only rows it was not fitted on"
         remedy = "use a cross-fitted reward model, such as the default"
         return self.make_finding("caution", f"{what} moves from {before} to {after} {when}", remedy)

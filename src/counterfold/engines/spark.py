@@ -103,7 +103,7 @@ def _make_sum_task(
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return what is done with the batches of a partition: one row with the partition's number and its sum."""
 
-    def summing(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def sum_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
 
         with limit_blas():
@@ -113,7 +113,7 @@ def _make_sum_task(
         if found is not None:
             yield _pack_sum(TaskContext.get().partitionId(), found)
 
-    return summing
+    return sum_partition
 
 
 def _add_sums(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

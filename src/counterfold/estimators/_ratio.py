@@ -13,7 +13,7 @@ from counterfold.rows import Rows
 
 
 class Ratio(Estimator):
-    """`terms` are summed, `linearise` tells what the means say; contributions are linearised around them."""
+    """An estimator that is not linear in the rows: `linearise` turns the means of its `terms` into contributions."""
 
     @abstractmethod
     def terms(self, rows: Rows) -> Floats:

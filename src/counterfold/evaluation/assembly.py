@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -50,8 +51,8 @@ def evaluate_targets(
         question.refuse_need_of_rows()
 
     def list_estimators(rows: Rows) -> Sequence[Estimator]:
-        witnesses = [witness for one in diagnostics for witness in one.witnesses(rows)]
-        return list(dict.fromkeys([*question.resolve(rows).needed, *witnesses]))
+        witnesses = list_witnesses(diagnostics, rows)
+        return list(dict.fromkeys([*question.resolve(rows).required_estimators, *witnesses]))
 
     def answer(name: str, evidence: Evidence) -> Evaluation:
         warn_of_missing_support(evidence, name)
@@ -66,10 +67,16 @@ def evaluate_targets(
 
 def check_targets(source: Source, targets: Mapping[str, Any], *, engine: str = "auto") -> Results[Diagnostics]:
     """Return what the diagnostics say of every target of a log, without evaluating any."""
-    diagnostics = build_all()
-    request = Request(targets, None, lambda _rows: [], needs_sample=False, diagnostics=diagnostics)
+    diagnostics = [one for one in build_all() if not one.needs_answer]
+    list_estimators = partial(list_witnesses, diagnostics)
+    request = Request(targets, None, list_estimators, needs_sample=False, diagnostics=diagnostics)
     where = choose_engine(source, engine, Pool())
     return gather_results(where, request, lambda _name, evidence: Diagnostics.of(evidence, diagnostics))
+
+
+def list_witnesses(diagnostics: Sequence[Diagnostic], rows: Rows) -> list[Estimator]:
+    """Return the estimators whose estimates diagnostics ask for."""
+    return list(dict.fromkeys(witness for one in diagnostics for witness in one.witnesses(rows)))
 
 
 def gather_results(engine: Engine, request: Request, find: Callable[[str, Evidence], Found]) -> Results[Found]:

@@ -47,7 +47,7 @@ class Choice:
         return list(self.estimators.values())
 
     @property
-    def needed(self) -> list[Estimator]:
+    def required_estimators(self) -> list[Estimator]:
         """Return what evidence must know to choose and to compare: candidates, what judges them, and the log."""
         return list(dict.fromkeys([*self.candidates, *self.selector.witnesses, LoggedValue()]))
 

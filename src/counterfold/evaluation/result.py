@@ -16,7 +16,7 @@ from counterfold.selectors.base import Selector
 class Candidate:
     """One line of the table: a candidate, what it says, how it scored (lower is better) and whether it was chosen.
 
-    `share` is its part in the answer: 1 for the chosen one, unless the selector mixes several.
+    `share` is its share in the answer: 1 for the chosen one, unless the selector mixes several.
     """
 
     name: str

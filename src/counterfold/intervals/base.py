@@ -117,7 +117,7 @@ class Bounded(Interval):
             checks.above(self.low, high=self.high)
 
     def span(self, units: Units) -> tuple[float, float]:
-        """Return between what the units lie: as far out as the largest of them can be, or as they are observed."""
+        """Return the range of the units: as far out as the largest of them can be, or as they are observed."""
         least, most, value = float(units.values.min()), float(units.values.max()), units.value
         low = least if self.low is None else value - units.largest * (value - self.low)
         high = most if self.high is None else value + units.largest * (self.high - value)

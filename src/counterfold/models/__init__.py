@@ -7,8 +7,8 @@ from counterfold import registry
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError, ParameterError
-from counterfold.inputs import check_matrix, count_dimensions, order_columns
 from counterfold.log import Kind, Log
+from counterfold.log_checks import check_matrix, count_dimensions, order_columns
 from counterfold.models._streamed import ModelStream, ModelSums, Streamed, fit_on_sample, stream_model
 from counterfold.models.action_encoded import ActionEncoded
 from counterfold.models.base import Given, RewardModel

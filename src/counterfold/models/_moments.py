@@ -8,6 +8,9 @@ import numpy as np
 from counterfold.arrays import Floats, Ints
 from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel
 
+FOLDS = 5
+"""On how many folds the settings of a model are chosen; those of a large log must be the same."""
+
 
 class LinearModels(NamedTuple):
     """Intercepts and slopes (d x A) of the models of all actions, on context that was scaled."""
@@ -23,7 +26,7 @@ class LinearModels(NamedTuple):
 
 
 class Summed(TrainedModel):
-    """A model that sums over rows can tell, so that it is fitted in one pass over rows that are gone then."""
+    """A model that can be solved from sums, so that it is fitted in one pass over rows that are gone then."""
 
     def counts(self, examples: Examples) -> Floats:
         """Return how much each row counts, up to a factor that makes the sum the effective number of rows."""

@@ -9,12 +9,12 @@ import numpy as np
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import ParameterError
 from counterfold.hashing import assign_folds
-from counterfold.models._moments import Summed, moments, rescale_moments, table_of
+from counterfold.models._moments import FOLDS, Summed, moments, rescale_moments, table_of
 from counterfold.models.base import Examples, Predictor, RewardModel, Scaling, TrainedModel, constant, extremes
 from counterfold.models.cross_fitted import CrossFitted
 
-CELLS, SYSTEMS, NUMBERS, FOLDS = 100, 4000, 1 << 23, 5
-"""Into how many cells rows are divided, of how many systems of equations and numbers in them; and folds by default."""
+CELLS, SYSTEMS, NUMBERS = 100, 4000, 1 << 23
+"""Rows are divided into at most this many cells, with at most so many systems of equations, and numbers in these."""
 
 
 @dataclass(frozen=True, eq=False)

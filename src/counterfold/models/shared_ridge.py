@@ -9,10 +9,12 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.hashing import assign_folds
-from counterfold.models._moments import LinearModels, Summed, moments, table_of
+from counterfold.models._moments import FOLDS, LinearModels, Summed, moments, table_of
 from counterfold.models.base import Examples, Predictor, Scaling
 
-FOLDS, LEAST = 5, 0.1
+LEAST = 0.1
+"""What is added to every weight, so that no row is ignored."""
+
 PENALTIES, COMMON = (1.0, 10.0, 100.0, 1000.0, 10000.0), (1.0, 30.0, 1000.0)
 """What is tried where the user does not say how strongly actions are drawn together, and how flat all are."""
 

@@ -1,4 +1,4 @@
-"""Every estimator, selector, reward model and interval: parameters, limits, needs and paper, as read from the code."""
+"""Every estimator, selector, reward model, interval and diagnostic, as read from the code."""
 
 import inspect
 import math

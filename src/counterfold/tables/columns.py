@@ -13,7 +13,7 @@ from counterfold import messages
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.inputs import check_labels
+from counterfold.log_checks import check_labels
 
 SEPARATORS = (".", "_")
 """What may stand between a name and an action where a matrix is spread over columns, as in `target.red`."""

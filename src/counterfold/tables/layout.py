@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from counterfold import inputs
+from counterfold import log_checks
 from counterfold.arrays import Bools, Ints
 from counterfold.checks import Checker
 from counterfold.errors import DataError
@@ -69,4 +69,4 @@ class Layout:
     def read_labels(self, table: pa.Table, role: str, row_numbers: Ints | None = None) -> Any:
         """Return the column of a role that holds labels, one in every row."""
         found = columns.read_labels(table, self.roles[role])
-        return inputs.check_labels(role, found, table.num_rows, self.checker(row_numbers))
+        return log_checks.check_labels(role, found, table.num_rows, self.checker(row_numbers))

@@ -28,19 +28,16 @@ class Role(NamedTuple):
     beside: str | None = None
 
 
-def _option(
-    help_: str, unless_given: str = "", role: Role | None = None, default: str | None = None, metavar: str = "COLUMN"
-) -> Any:
-    """Return a field, by default for the name of a column, and what the command line says of it."""
-    option = {"metavar": metavar, "help": help_, "show_default": unless_given or True}
-    return field(default=default, metadata={"option": option, "role": role})
+def _column(role: Role, default: str | None = None) -> Any:
+    """Return a field for the name of the column that has a role."""
+    return field(default=default, metadata={"role": role})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogScan:
     """A log that is not read yet: a file, a folder of Parquet files or a data frame, and which columns hold what.
 
-    The arguments are those of `read_log`; a field's metadata tell its option on the command line, and the role that its
+    The arguments are those of `read_log`, and options of the command line; a field's metadata tell the role that its
     column has in a log, which is an argument of `Log`. `evaluate` reads the log into memory if it fits, and otherwise a
     few rows at a time; its targets are then names of columns, or functions of the context.
 
@@ -51,46 +48,19 @@ class LogScan:
     Log(2 rows, 2 actions, 0 context columns, propensities only)
     """
 
-    source: Any = field(
-        kw_only=False, metadata={"option": {"metavar": "LOG", "help": "A Parquet, CSV, JSON-lines or Arrow file."}}
-    )
-    action: str | None = _option("Column of the logged action.", "action", Role("labels"))
-    dose: str | None = _option(
-        "Column of the logged dose, such as a price, instead of actions.", "dose, if no action", Role("numbers")
-    )
-    reward: str = _option("Column of the reward.", "", Role("numbers"), "reward")
-    propensity: str | None = _option(
-        "Column of the logged action's probability, or dose's density.",
-        "propensity, if there",
-        Role("numbers", beside="reward"),
-    )
-    logging_probs: str | None = _option(
-        "Column of the probabilities of all actions.", "logging_probs, if there", Role("matrix", beside="action")
-    )
-    logger_probs: str | None = _option(
-        "Columns of the probabilities of each of several policies.",
-        "logger_probs, if there",
-        Role("matrices", beside="action"),
-    )
-    logger: str | None = _option(
-        "Column of which of several policies decided.",
-        "logger, if there with logger_probs",
-        Role("labels", beside="logger_probs"),  # alone it may be any column of that name
-    )
-    context: Sequence[str] | None = _option("Columns of the context.", "every other numeric column")
-    group: str | None = _option(
-        "Column of the user or session, kept together.", "group, if there", Role("labels", beside="reward")
-    )
-    available: str | None = _option(
-        "Column of the actions that could be taken.", "available, if there", Role("matrix", beside="action")
-    )
-    actions: Sequence[Any] | None = _option(
-        "All actions in the order of the probabilities, with commas.", metavar="LABELS"
-    )
-    action_features: Any = field(
-        default=None,
-        metadata={"option": {"metavar": "FILE", "help": "A file with each action's label and numbers about it."}},
-    )
+    source: Any = field(kw_only=False)
+    action: str | None = _column(Role("labels"))
+    dose: str | None = _column(Role("numbers"))
+    reward: str = _column(Role("numbers"), "reward")
+    propensity: str | None = _column(Role("numbers", beside="reward"))
+    logging_probs: str | None = _column(Role("matrix", beside="action"))
+    logger_probs: str | None = _column(Role("matrices", beside="action"))
+    logger: str | None = _column(Role("labels", beside="logger_probs"))  # alone it may be any column of that name
+    context: Sequence[str] | None = None
+    group: str | None = _column(Role("labels", beside="reward"))
+    available: str | None = _column(Role("matrix", beside="action"))
+    actions: Sequence[Any] | None = None
+    action_features: Any = None
     ignore: Sequence[str] = ("target",)
 
     def read(self) -> "Log":

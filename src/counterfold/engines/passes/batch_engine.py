@@ -3,12 +3,12 @@
 from collections.abc import Generator
 from dataclasses import replace
 
-from counterfold import inputs
+from counterfold import log_checks
 from counterfold.checks import Checker
 from counterfold.engines.base import Engine, Request
 from counterfold.engines.passes.batches import BatchReader
-from counterfold.engines.passes.first_pass import Survey
-from counterfold.engines.passes.last_pass import LastPass, Tally
+from counterfold.engines.passes.first_pass import FirstPassSums
+from counterfold.engines.passes.last_pass import LastPass, LastPassSums
 from counterfold.engines.passes.plan import Plan
 from counterfold.engines.passes.sum_evidence import SumEvidence
 from counterfold.evidence import Evidence
@@ -35,16 +35,16 @@ class BatchEngine(Engine, BatchReader):
         contents = describe_contents(plan, survey, tally)
         for name, found in tally.targets.items():
             known = last_pass.samples[name], contents, found.unsupported, found.observed
-            yield name, SumEvidence(*known, found.sums.occupied, last_pass.model)
+            yield name, SumEvidence(*known, found.sums.without_empty, last_pass.model)
 
 
 def require_log(rewards: Spread, check: Checker) -> None:
     """Require that all rows together are a log."""
-    inputs.require_rows(rewards.count)
+    log_checks.require_rows(rewards.count)
     check.variation("reward", rewards.low, rewards.high, rewards.count)
 
 
-def prepare_last_pass(plan: Plan, survey: Survey | None, request: Request) -> LastPass:
+def prepare_last_pass(plan: Plan, survey: FirstPassSums | None, request: Request) -> LastPass:
     """Return what the last pass sums, once it is known who competes for every target."""
     batch, count, builder = plan.head, len(plan.head.row_numbers), plan.builder
     if survey is not None:
@@ -58,7 +58,7 @@ def prepare_last_pass(plan: Plan, survey: Survey | None, request: Request) -> La
     return LastPass(builder, model, estimators, samples, request.diagnostics, known_units)
 
 
-def describe_contents(plan: Plan, survey: Survey | None, tally: Tally) -> Contents:
+def describe_contents(plan: Plan, survey: FirstPassSums | None, tally: LastPassSums) -> Contents:
     """Return what the log holds, by its first rows and by what the passes found."""
     known, groups = Contents.of(plan.log), None if survey is None else survey.group_count
     actions = known.actions if plan.builder.layout.actions is not None else ()

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from counterfold import inputs
+from counterfold import log_checks
 from counterfold.arrays import Floats, Ints
 from counterfold.engines.passes.batches import Batch
 from counterfold.engines.passes.row_builder import RowBuilder
@@ -17,14 +17,14 @@ from counterfold.sums import BUCKETS, add_known
 from counterfold.tables import columns
 
 SPARE = 2
-"""A sample is cut to its size once it holds so many times as many rows."""
+"""A sample is cut to its size when it holds more than SPARE times as many rows."""
 
 GROUPS = 1 << 10
 """Fewer groups are counted, and each has a bucket; more are estimated."""
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class FirstPassSums:
     """What the first pass found; two surveys of different rows add up.
 
     `seen` says how often each action was logged, `groups` are the least hashes of groups, and `sample` holds the rows
@@ -39,7 +39,7 @@ class Survey:
     size: int
     model: ModelSums | None
 
-    def __add__(self, other: "Survey") -> "Survey":
+    def __add__(self, other: "FirstPassSums") -> "FirstPassSums":
         row_numbers = np.concatenate([self.row_numbers, other.row_numbers])
         sample = pa.concat_tables([self.sample, other.sample])
         if len(row_numbers) > SPARE * self.size:
@@ -50,7 +50,7 @@ class Survey:
             groups = np.union1d(self.groups, other.groups)[:GROUPS]
         seen = None if self.seen is None or other.seen is None else self.seen + other.seen
         rewards, model = self.rewards + other.rewards, add_known(self.model, other.model)
-        return Survey(rewards, seen, groups, sample, row_numbers, self.size, model)
+        return FirstPassSums(rewards, seen, groups, sample, row_numbers, self.size, model)
 
     @cached_property
     def batch(self) -> Batch:
@@ -82,7 +82,7 @@ class FirstPass:
     row_count: int | None
     stream: ModelStream | None
 
-    def __call__(self, batch: Batch) -> Survey:
+    def __call__(self, batch: Batch) -> FirstPassSums:
         """Return what is known of a batch."""
         table, row_numbers = batch
         model = None
@@ -94,16 +94,16 @@ class FirstPass:
             rewards, units, seen = self._read(batch)
         kept = sample_least(row_numbers, self.size, SPARE * self.size / self.row_count if self.row_count else 1.0)
         groups = np.unique(hash_numbers(units))[:GROUPS] if self.builder.has_groups else None
-        return Survey(Spread.of(rewards), seen, groups, table.take(kept), row_numbers[kept], self.size, model)
+        return FirstPassSums(Spread.of(rewards), seen, groups, table.take(kept), row_numbers[kept], self.size, model)
 
     def _read(self, batch: Batch) -> tuple[Floats, Ints, Ints | None]:
         """Return rewards, units and how often each action was logged, where no reward model is fitted."""
         table, row_numbers = batch
         layout, check = self.builder.layout, self.builder.layout.checker(row_numbers)
-        rewards = inputs.check_rewards(columns.read_numbers(table, layout.roles["reward"]), check)
+        rewards = log_checks.check_rewards(columns.read_numbers(table, layout.roles["reward"]), check)
         units = self.builder.units(batch)
         if layout.actions is None:
             return rewards, units, None
         actions = tuple(layout.actions)
-        codes = inputs.encode_labels("action", layout.read_labels(table, "action", row_numbers), actions, check)
+        codes = log_checks.encode_labels("action", layout.read_labels(table, "action", row_numbers), actions, check)
         return rewards, units, np.bincount(codes, minlength=len(actions))

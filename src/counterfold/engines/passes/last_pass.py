@@ -22,30 +22,30 @@ from counterfold.sums import BUCKETS, NUMBERS, Sums, add_known, sum_by_bucket
 
 
 @dataclass(frozen=True, eq=False)
-class TargetTally:
+class TargetSums:
     """The sums of one target, where it lacks support, and what diagnostics observed."""
 
     sums: Sums
     unsupported: Unsupported | None
     observed: Mapping[str, Any]
 
-    def __add__(self, other: "TargetTally") -> "TargetTally":
+    def __add__(self, other: "TargetSums") -> "TargetSums":
         unsupported = add_known(self.unsupported, other.unsupported)
         shared = {name: mine + other.observed[name] for name, mine in self.observed.items() if name in other.observed}
-        return TargetTally(self.sums + other.sums, unsupported, {**self.observed, **other.observed, **shared})
+        return TargetSums(self.sums + other.sums, unsupported, {**self.observed, **other.observed, **shared})
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class LastPassSums:
     """What the last pass found of every target, of the rewards and of the propensities; tallies add up."""
 
-    targets: Mapping[str, TargetTally]
+    targets: Mapping[str, TargetSums]
     rewards: Spread
     propensities: Spread
 
-    def __add__(self, other: "Tally") -> "Tally":
+    def __add__(self, other: "LastPassSums") -> "LastPassSums":
         targets = {name: mine + other.targets[name] for name, mine in self.targets.items()}
-        return Tally(targets, self.rewards + other.rewards, self.propensities + other.propensities)
+        return LastPassSums(targets, self.rewards + other.rewards, self.propensities + other.propensities)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,24 +63,24 @@ class LastPass:
     diagnostics: Sequence[Diagnostic]
     known_units: Ints | None
 
-    def __call__(self, batch: Batch) -> Tally:
+    def __call__(self, batch: Batch) -> LastPassSums:
         """Return the sums of a batch over all buckets, of fewer rows at a time where there are many actions."""
         step = max(1024, NUMBERS // max(len(self.builder.layout.actions or ()), 1))
         starts = range(0, len(batch.row_numbers), step)
         several = [Batch(batch.table.slice(at, step), batch.row_numbers[at : at + step]) for at in starts]
         return reduce(add, map(self.tally, several))
 
-    def tally(self, batch: Batch) -> Tally:
+    def tally(self, batch: Batch) -> LastPassSums:
         """Return the sums of a few rows."""
         log, targets = self.builder.build(batch, self.model)
         found = {name: self._tally_target(name, rows) for name, rows in targets.items()}
-        return Tally(found, Spread.of(log.reward), Spread.of(log.propensity))
+        return LastPassSums(found, Spread.of(log.reward), Spread.of(log.propensity))
 
-    def _tally_target(self, name: str, rows: Rows) -> TargetTally:
+    def _tally_target(self, name: str, rows: Rows) -> TargetSums:
         examples = replace(rows.examples, context=np.empty((len(rows), 0)))  # which no formula needs
         light = replace(rows, examples=examples, whole=self.samples[name])
         sums = sum_by_bucket(light, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS)
-        return TargetTally(sums, Unsupported.of(rows), observe_rows(rows, self.diagnostics))
+        return TargetSums(sums, Unsupported.of(rows), observe_rows(rows, self.diagnostics))
 
     def assign_buckets(self, units: Ints) -> Ints:
         """Return the bucket of each row."""

@@ -6,11 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from counterfold import inputs
+from counterfold import log_checks
 from counterfold.checks import WHOLE
 from counterfold.engines.base import Request
 from counterfold.engines.passes.batches import HEAD, Batch, BatchReader
-from counterfold.engines.passes.first_pass import FirstPass, Survey
+from counterfold.engines.passes.first_pass import FirstPass, FirstPassSums
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.errors import DataError, ParameterError
 from counterfold.log import Log
@@ -65,7 +65,7 @@ class Plan:
             needs_first_pass=has_few_units or is_support_unknown or model is not None or request.needs_sample,
         )
 
-    def fit(self, survey: Survey | None) -> Streamed | None:
+    def fit(self, survey: FirstPassSums | None) -> Streamed | None:
         """Return the reward model, from the sums of the first pass or fitted on its sample."""
         if self.model is None or survey is None:
             return None
@@ -84,7 +84,7 @@ def require_streamable(targets: Mapping[str, Any]) -> None:
 
 def require_fittable(value: Any, log: Log) -> RewardModel | None:
     """Return the reward model, which must be one that can be fitted."""
-    if inputs.count_dimensions(value) == 2 or isinstance(value, Given):
+    if log_checks.count_dimensions(value) == 2 or isinstance(value, Given):
         raise ParameterError("`reward_model` must be a model where the log is not in memory, got predictions.")
     return as_model(value, log)
 
@@ -126,14 +126,14 @@ def list_actions(layout: Layout, head: pa.Table, reader: BatchReader) -> Sequenc
         if column not in head.column_names or not pa.types.is_map(head.column(column).type):
             return tuple(names)
         every = tuple(reader.distinct(column))  # other rows may name other actions
-        return inputs.find_actions(layout.read_labels(head, "action"), None, every, None, WHOLE)
+        return log_checks.find_actions(layout.read_labels(head, "action"), None, every, None, WHOLE)
     width = None if probs is None else probs.shape[1]
     labels, column = layout.read_labels(head, "action"), layout.roles["action"]
     is_counted = width is not None and labels.dtype.kind in "iu" and labels.min() == 0 and labels.max() < width
     if not is_counted:  # the first rows may not show the first action
         values = pa.array(reader.distinct(column), head.schema.field(column).type)
         labels = layout.read_labels(pa.table({column: values}), "action")
-    return inputs.find_actions(labels, None, None, width, WHOLE)
+    return log_checks.find_actions(labels, None, None, width, WHOLE)
 
 
 def read_probabilities(layout: Layout, head: pa.Table, role: str) -> Any:

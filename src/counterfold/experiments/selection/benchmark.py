@@ -17,7 +17,7 @@ from counterfold.progress import Progress
 
 
 @dataclass(frozen=True)
-class Results:
+class BenchmarkResults:
     """What a benchmark found, and the files that hold it."""
 
     scores: list[Score]
@@ -58,7 +58,7 @@ class Benchmark:
             wanted = f"the family `{PAPER}` needs its datasets from `--data`, or to be left out of `--families`"
             raise DataError(f"{wanted}: {error}") from None
 
-    def run(self, progress: Progress | None = None) -> Results:
+    def run(self, progress: Progress | None = None) -> BenchmarkResults:
         """Return the scores and the paths of the files, each of which is written as a whole or not at all."""
         self.prepare()
         tasks = list_tasks([family for family in KNOWN if family in self.families], self.problems, self.part)
@@ -78,4 +78,4 @@ class Benchmark:
                 *results.draw_coverage(coverage, self.out / "selection-coverage"),
                 *results.draw_errors(rows, self.out / "selection-errors"),
             ]
-        return Results(scores, coverage, verdicts, files)
+        return BenchmarkResults(scores, coverage, verdicts, files)
