@@ -61,7 +61,7 @@ class ModelSums:
 
 @dataclass(frozen=True, eq=False)
 class ModelStream:
-    """Fits a model that sums can tell, or a cross-fitted one, in one pass.
+    """Fits a model that can be solved from sums, or a cross-fitted one of it, in one pass.
 
     Rows fall into `cells` by the same hash by which cross-fitting and tuning form folds, so that a model without a
     fold, or without one cell, is solved from the sums of the other cells.
@@ -119,7 +119,7 @@ class ModelStream:
 
 
 def stream_model(model: RewardModel | None, head: Examples) -> ModelStream | None:
-    """Return how to fit a model in one pass over the log, if it is one that sums can tell; else nothing."""
+    """Return how to fit a model in one pass over the log, if it can be solved from sums; else nothing."""
     plain, folds = (model.model, model.folds) if isinstance(model, CrossFitted) else (model, 1)
     if not isinstance(plain, Summed):
         return None
