@@ -67,8 +67,8 @@ def evaluate_targets(
 
 def check_targets(source: Source, targets: Mapping[str, Any], *, engine: str = "auto") -> Results[Diagnostics]:
     """Return what the diagnostics say of every target of a log, without evaluating any."""
-    diagnostics = [one for one in build_all() if not one.needs_answer]
-    list_estimators = partial(list_witnesses, diagnostics)
+    diagnostics = build_all()
+    list_estimators = partial(list_witnesses, [one for one in diagnostics if not one.needs_answer])
     request = Request(targets, None, list_estimators, needs_sample=False, diagnostics=diagnostics)
     where = choose_engine(source, engine, Pool())
     return gather_results(where, request, lambda _name, evidence: Diagnostics.of(evidence, diagnostics))
