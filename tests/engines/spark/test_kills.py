@@ -47,9 +47,9 @@ def uniform(halt):
 
 
 def halt_first_pass(monkeypatch, halt):
-    real = engine._summing  # noqa: SLF001
+    real = engine._make_sum_task  # noqa: SLF001
 
-    def summing(work, offsets):
+    def make_sum_task(work, offsets):
         if not isinstance(work, FirstPass):
             return real(work, offsets)
 
@@ -59,17 +59,17 @@ def halt_first_pass(monkeypatch, halt):
 
         return real(halted, offsets)
 
-    monkeypatch.setattr(engine, "_summing", summing)
+    monkeypatch.setattr(engine, "_make_sum_task", make_sum_task)
 
 
 def halt_merging(monkeypatch, halt):
-    real = engine._adding  # noqa: SLF001
+    real = engine._add_sums  # noqa: SLF001
 
-    def adding(batches):
+    def add_sums(batches):
         halt()
         yield from real(batches)
 
-    monkeypatch.setattr(engine, "_adding", adding)
+    monkeypatch.setattr(engine, "_add_sums", add_sums)
 
 
 def executor_of(pid, machines):
