@@ -23,7 +23,7 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-def Training(**given):  # noqa: N802
+def configure(**given):
     """Return the settings of PASIF, some of them changed."""
     selector = PASIF(**given)
     return AllSettings(**{name: getattr(selector, name) for name in AllSettings._fields})
@@ -63,7 +63,7 @@ def test_a_target_that_is_the_logging_policy_gives_weights_of_one(ratio):
     """Exact: any constant rule fits. Within 8 %, because dropout keeps the network moving around it."""
     logged, _ = known(np.ones((400, 4)), rng().normal(size=(400, 3)), ratio)
     np.testing.assert_allclose(logged.weights, 1.0)
-    for sample, rho in zip(*fitted(logged, Training(ratio=ratio, patience=50, batch=100, epochs=300)), strict=True):
+    for sample, rho in zip(*fitted(logged, configure(ratio=ratio, patience=50, batch=100, epochs=300)), strict=True):
         weights, share = surrogate_weights(logged, sample, rho)
         assert np.sqrt(np.mean((weights - 1) ** 2)) < 0.08
         assert abs(share - ratio) < 0.03
@@ -82,7 +82,7 @@ def test_weights_from_a_known_rule_are_reproduced(kind, ratio):
     """
     side = rng().integers(2, size=600)
     logged, wanted = known(np.array(RULES[kind])[side], 2.0 * side[:, None] - 1, ratio)
-    for sample, rho in zip(*fitted(logged, Training(ratio=ratio, patience=50, batch=100, epochs=400)), strict=True):
+    for sample, rho in zip(*fitted(logged, configure(ratio=ratio, patience=50, batch=100, epochs=400)), strict=True):
         weights, share = surrogate_weights(logged, sample, rho)
         assert np.sqrt(np.mean((weights / wanted[sample] - 1) ** 2)) < 0.1 < np.std(wanted[sample]) / 2
         assert abs(share - ratio) < 0.03
@@ -90,7 +90,7 @@ def test_weights_from_a_known_rule_are_reproduced(kind, ratio):
 
 def test_without_context_the_rule_depends_on_the_action_alone():
     logged, wanted = known(np.tile([0.7, 1.0, 1.3, 1.6], (400, 1)), np.empty((400, 0)), 0.3)
-    training = Training(ratio=0.3, patience=50, batch=100, rate=0.01, epochs=150)
+    training = configure(ratio=0.3, patience=50, batch=100, rate=0.01, epochs=150)
     for sample, rho in zip(*fitted(logged, training), strict=True):
         assert np.ptp(rho, axis=0).max() < 1e-12
         np.testing.assert_allclose(surrogate_weights(logged, sample, rho)[0], wanted[sample], rtol=0.1)
@@ -102,7 +102,7 @@ def test_huge_weights_constant_columns_and_many_actions_stay_finite():
     actions = probs.argmax(axis=1)
     context = np.column_stack([np.zeros(50), draw.normal(size=50)])
     for weights in (np.full(50, 1e30), np.zeros(50), np.geomspace(1e-30, 1e30, 50)):
-        for rho in fitted(TrainingRows(context, actions, weights, probs), Training(epochs=30))[1]:
+        for rho in fitted(TrainingRows(context, actions, weights, probs), configure(epochs=30))[1]:
             assert ((rho > 0) & (rho < 1)).all()
 
 
@@ -113,7 +113,7 @@ def test_huge_weights_constant_columns_and_many_actions_stay_finite():
 def test_replicates_learn_the_same_alone_and_in_company(batch):
     rows = rows_of(reference.random_data(0, rows=100))
     logged = TrainingRows(rows.examples.context, rows.actions, rows.weights, rows.logging_probs)
-    training = Training(epochs=15, patience=2, batch=batch)
+    training = configure(epochs=15, patience=2, batch=batch)
     together, alone = (fitted(logged, training, 5, alone=alone)[1] for alone in (False, True))
     for one, other in zip(together, alone, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
@@ -147,7 +147,7 @@ def test_the_objective_against_naive_loop():
     actions, weights = draw.integers(3, size=(2, 6)), draw.gamma(1.0, size=(2, 6))
     batch = TrainingRows(torch.empty(2, 6, 0), *(torch.tensor(part) for part in (actions, weights, probs)))
     for ratio, tolerance in [(0.2, 0.02), (0.5, 1.0)]:
-        found = objective(torch.tensor(logit), batch, Training(ratio=ratio, tolerance=tolerance))
+        found = objective(torch.tensor(logit), batch, configure(ratio=ratio, tolerance=tolerance))
         for k in range(2):
             misfit, shares = 0.0, []
             for i in range(6):
@@ -171,7 +171,7 @@ def test_weights_are_clipped_and_epochs_that_run_out_leave_the_best():
     seen = []
     judge = networks.judge
     networks.judge = lambda losses: (seen.append((losses.item(), networks.flat.detach().clone())), judge(losses))[1]
-    found = train(networks, batches, Training(epochs=40, patience=40, rate=0.5))
+    found = train(networks, batches, configure(epochs=40, patience=40, rate=0.5))
     best = min(seen, key=lambda pair: pair[0])
     assert best[0] < seen[-1][0] - 1e-3
     np.testing.assert_array_equal(found, best[1])

@@ -97,7 +97,7 @@ class Question:
         return registry.find("selectors", SELECTORS[kind])() if self.selector is None else self.selector
 
     def refuse_need_of_rows(self) -> None:
-        """Refuse a selector that needs all rows, which is for logs of labels: doses need them anyway."""
+        """Refuse a selector that needs all rows; engines that have only sums read logs of labels, never of doses."""
         selector = self.selector_for("labels")
         if "all_rows" in selector.needs:
             raise ParameterError(f"the selector {type(selector).__name__} {NEEDS['all_rows']}.")

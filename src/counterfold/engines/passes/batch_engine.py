@@ -20,20 +20,20 @@ class BatchEngine(Engine, BatchReader):
     """An engine that reads a log batch by batch, in one or two passes for all targets."""
 
     def gather(self, request: Request) -> Generator[tuple[str, Evidence]]:
-        plan, survey = Plan.of(self, request), None
+        plan, first = Plan.of(self, request), None
         check = plan.builder.layout.checker(None)
         if plan.needs_first_pass:
             with show_progress("First pass", progress=request.progress, unit="rows") as progress:
-                survey = self.total(plan.first_pass, plan.columns, progress)
-            require_log(survey.rewards, check)
-            if survey.groups is not None:
-                check.several_groups(len(survey.groups))
-        last_pass = prepare_last_pass(plan, survey, request)
+                first = self.total(plan.first_pass, plan.columns, progress)
+            require_log(first.rewards, check)
+            if first.groups is not None:
+                check.several_groups(len(first.groups))
+        last_pass = prepare_last_pass(plan, first, request)
         with show_progress("Last pass", progress=request.progress, unit="rows") as progress:
-            tally = self.total(last_pass, plan.columns, progress)
-        require_log(tally.rewards, check)
-        contents = describe_contents(plan, survey, tally)
-        for name, found in tally.targets.items():
+            last = self.total(last_pass, plan.columns, progress)
+        require_log(last.rewards, check)
+        contents = describe_contents(plan, first, last)
+        for name, found in last.targets.items():
             known = last_pass.samples[name], contents, found.unsupported, found.observed
             yield name, SumEvidence(*known, found.sums.without_empty, last_pass.model)
 
@@ -44,22 +44,22 @@ def require_log(rewards: Spread, check: Checker) -> None:
     check.variation("reward", rewards.low, rewards.high, rewards.count)
 
 
-def prepare_last_pass(plan: Plan, survey: FirstPassSums | None, request: Request) -> LastPass:
+def prepare_last_pass(plan: Plan, first: FirstPassSums | None, request: Request) -> LastPass:
     """Return what the last pass sums, once it is known who competes for every target."""
     batch, count, builder = plan.head, len(plan.head.row_numbers), plan.builder
-    if survey is not None:
-        batch, count = survey.batch, survey.rewards.count
-        seen = None if survey.seen is None else survey.seen > 0
+    if first is not None:
+        batch, count = first.batch, first.rewards.count
+        seen = None if first.seen is None else first.seen > 0
         builder = replace(builder, layout=replace(builder.layout, seen=seen))
-    model = plan.fit(survey)
+    model = plan.fit(first)
     samples = {name: replace(rows, stands_for=count) for name, rows in builder.build(batch, model)[1].items()}
     estimators = {name: request.list_estimators(rows) for name, rows in samples.items()}
-    known_units = None if survey is None else survey.known_units
+    known_units = None if first is None else first.known_units
     return LastPass(builder, model, estimators, samples, request.diagnostics, known_units)
 
 
-def describe_contents(plan: Plan, survey: FirstPassSums | None, tally: LastPassSums) -> Contents:
+def describe_contents(plan: Plan, first: FirstPassSums | None, last: LastPassSums) -> Contents:
     """Return what the log holds, by its first rows and by what the passes found."""
-    known, groups = Contents.of(plan.log), None if survey is None else survey.group_count
+    known, groups = Contents.of(plan.log), None if first is None else first.group_count
     actions = known.actions if plan.builder.layout.actions is not None else ()
-    return replace(known, rewards=tally.rewards, propensities=tally.propensities, actions=actions, groups=groups)
+    return replace(known, rewards=last.rewards, propensities=last.propensities, actions=actions, groups=groups)

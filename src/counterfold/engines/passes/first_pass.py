@@ -25,7 +25,7 @@ GROUPS = 1 << 10
 
 @dataclass(frozen=True, eq=False)
 class FirstPassSums:
-    """What the first pass found; two surveys of different rows add up.
+    """What the first pass found; what it found of different rows can be added.
 
     `seen` says how often each action was logged, `groups` are the least hashes of groups, and `sample` holds the rows
     whose `row_numbers` have the least hashes, at least `size` of them.

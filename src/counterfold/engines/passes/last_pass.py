@@ -37,7 +37,7 @@ class TargetSums:
 
 @dataclass(frozen=True, eq=False)
 class LastPassSums:
-    """What the last pass found of every target, of the rewards and of the propensities; tallies add up."""
+    """What the last pass found of every target and of the log; what it found of different rows can be added."""
 
     targets: Mapping[str, TargetSums]
     rewards: Spread
@@ -68,15 +68,15 @@ class LastPass:
         step = max(1024, NUMBERS // max(len(self.builder.layout.actions or ()), 1))
         starts = range(0, len(batch.row_numbers), step)
         several = [Batch(batch.table.slice(at, step), batch.row_numbers[at : at + step]) for at in starts]
-        return reduce(add, map(self.tally, several))
+        return reduce(add, map(self.sum_batch, several))
 
-    def tally(self, batch: Batch) -> LastPassSums:
+    def sum_batch(self, batch: Batch) -> LastPassSums:
         """Return the sums of a few rows."""
         log, targets = self.builder.build(batch, self.model)
-        found = {name: self._tally_target(name, rows) for name, rows in targets.items()}
+        found = {name: self._sum_target(name, rows) for name, rows in targets.items()}
         return LastPassSums(found, Spread.of(log.reward), Spread.of(log.propensity))
 
-    def _tally_target(self, name: str, rows: Rows) -> TargetSums:
+    def _sum_target(self, name: str, rows: Rows) -> TargetSums:
         examples = replace(rows.examples, context=np.empty((len(rows), 0)))  # which no formula needs
         light = replace(rows, examples=examples, whole=self.samples[name])
         sums = sum_by_bucket(light, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS)

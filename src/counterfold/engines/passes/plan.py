@@ -65,13 +65,13 @@ class Plan:
             needs_first_pass=has_few_units or is_support_unknown or model is not None or request.needs_sample,
         )
 
-    def fit(self, survey: FirstPassSums | None) -> Streamed | None:
+    def fit(self, first: FirstPassSums | None) -> Streamed | None:
         """Return the reward model, from the sums of the first pass or fitted on its sample."""
-        if self.model is None or survey is None:
+        if self.model is None or first is None:
             return None
-        if self.first_pass.stream is not None and survey.model is not None:
-            return self.first_pass.stream.solve(survey.model)
-        return fit_on_sample(self.builder.examples(survey.batch), self.model)
+        if self.first_pass.stream is not None and first.model is not None:
+            return self.first_pass.stream.solve(first.model)
+        return fit_on_sample(self.builder.examples(first.batch), self.model)
 
 
 def require_streamable(targets: Mapping[str, Any]) -> None:
