@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from counterfold import messages
@@ -60,14 +61,22 @@ def list_context(
     return chosen
 
 
-def read_target(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
-    """Return a target's probabilities or doses, or predicted rewards: numbers, or a matrix in any layout."""
+def find_kind(table: pa.Table, name: str) -> str:
+    """Return how a target's column is read, a key of `READERS`: a matrix, numbers, or labels if it is anything else."""
     require(table, {"target": name})
-    if is_matrix(table, name):
-        return columns.read_matrix(table, name, check)
+    if columns.is_matrix(table, name):
+        return "matrix"
+    return "numbers" if columns.is_numeric(table.column(name).type) else "labels"
+
+
+def read_target(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
+    """Return a target's probabilities, labels or doses, or predicted rewards: numbers, or a matrix in any layout."""
+    return columns.READERS[find_kind(table, name)](table, name, check)
+
+
+def read_predictions(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
+    """Return predicted rewards in any layout; what a struct, map or object does not name is NaN."""
+    require(table, {"target": name})
+    if columns.is_matrix(table, name):
+        return columns.read_matrix(table, name, check, missing=np.nan)
     return columns.read_numbers(table, name)
-
-
-def is_matrix(table: pa.Table, name: str) -> bool:
-    """Say whether a target has more than one number in a row, such as the probabilities of all actions."""
-    return name not in table.column_names or not columns.is_numeric(table.column(name).type)

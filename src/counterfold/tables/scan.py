@@ -6,6 +6,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from counterfold.errors import DataError
+from counterfold.indices import find_index
 from counterfold.readers import read_table
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class LogScan:
     def read(self) -> "Log":
         """Return the whole log in memory."""
         table = read_table(self.source)
-        return self.layout(table).log(table)
+        return self.layout(table).log(table, index=find_index(self.source))
 
     def layout(self, table: "pa.Table", ignore: Sequence[str] = ()) -> "Layout":
         """Return what the columns of a table hold, or of one like it; `ignore` names more columns to leave alone."""

@@ -1,0 +1,40 @@
+"""Indices of pandas: rows of several frames belong together by their labels, not by their places."""
+
+from typing import Any
+
+import numpy as np
+
+from counterfold.checks import WHOLE, Checker
+from counterfold.errors import DataError
+
+WAYS = "Give both the same index, or say that rows go by position: `.reset_index(drop=True)` or `.to_numpy()`."
+
+
+def find_index(value: Any) -> Any:
+    """Return the index of a pandas frame or column, which labels its rows; nothing of anything else."""
+    index = getattr(value, "index", None)
+    return None if callable(index) else index
+
+
+def align_rows(name: str, value: Any, index: Any, check: Checker = WHOLE) -> Any:
+    """Return a pandas frame or column with its rows in the order of the log's index, or refuse it.
+
+    What is not of pandas goes by position. An index that only counts rows does not tell where they belong in a log with
+    another index; and one that counts them in another order does not tell where they belong in a log without an index.
+    """
+    own = find_index(value)
+    if own is None or (index is not None and len(own) != len(index)):  # whose length is checked elsewhere
+        return value
+    counted = np.arange(len(own))
+    wanted = counted if index is None else index
+    differs = np.asarray(own, dtype=object) != np.asarray(wanted, dtype=object)
+    if own.equals(index) or not differs.any():
+        return value
+    places = own.get_indexer(wanted) if own.is_unique else np.array([-1])
+    is_reordered = bool((places >= 0).all())
+    if index is None and not is_reordered:
+        return value
+    if index is not None and is_reordered and not np.array_equal(own, counted):
+        return value.iloc[places]
+    where = f"{int(differs.sum())} of {len(own)} rows, first at row {int(np.argmax(differs))}"
+    raise DataError(f"{check.called(name)} must have the index of the log, got another one in {where}. {WAYS}")
