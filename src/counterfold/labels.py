@@ -211,7 +211,9 @@ def find_actions(
         return given
     if isinstance(given, str) or not isinstance(given, Iterable | None):
         raise DataError(f"`actions` must be a list of labels, got {given!r}.")
-    known = _infer_actions(labels, naming, check) if given is None else KnownActions(_list_plain(given), True)
+    known = (
+        _infer_actions(labels, naming, check) if given is None else KnownActions(_list_plain(given), is_ordered=True)
+    )
     distinct = len(set(known.labels))
     if distinct < len(known):
         raise DataError(f"`actions` must be different labels, got {len(known) - distinct} repeated.")

@@ -13,7 +13,7 @@ from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
 from counterfold.indices import align_rows, find_index
-from counterfold.labels import KnownActions, Naming, check_labels, encode_labels, find_actions, find_categories
+from counterfold.labels import KnownActions, check_labels, encode_labels, find_actions, find_categories
 
 Kind = Literal["labels", "doses"]
 """What an action is: one of a few labels, or a number such as a price."""
@@ -29,7 +29,7 @@ class Log:
     - `context`: numbers, one row per decision; without it the reward model knows the action alone.
     - `action`: labels of any one kind. `actions` lists all labels in the order of the probabilities' columns; by
       default it is the columns' names, an ordered categorical's categories, 0 to A - 1 or 1 to A for whole-number
-      labels, or the sorted labels seen. In the last case columns without names are refused, as nobody knows their order.
+      labels, or the sorted labels seen. In the last case columns without names are refused: their order is unknown.
     - `dose`: instead of `action`, a number such as a price; `propensity` is then its probability density.
     - `group`: a user or session per row. Splits keep groups together and errors treat a group as one observation.
     - `available`: which actions could be taken in each row (n x A of booleans).

@@ -108,10 +108,9 @@ def _require_order(name: str, width: int, actions: KnownActions, check: Checker)
         raise DataError(f"{called} must have one column per action ({listed}), got {width}. {UNLOGGED}")
     if not actions.is_ordered:
         rule = "have one column per action, named after it or in a known order"
+        some = messages.list_some(actions.labels)
         way = "List all actions in the order of the columns as `actions` (--actions a,b,c), or name the columns"
-        raise DataError(
-            f"{called} must {rule}, got {width} without names for the actions {messages.list_some(actions.labels)}. {way}."
-        )
+        raise DataError(f"{called} must {rule}, got {width} without names for the actions {some}. {way}.")
 
 
 def _find_place(places: Mapping[str, int], action: Any) -> int | None:

@@ -18,7 +18,7 @@ from counterfold.log import Log
 from counterfold.log_checks import Matrix, check_matrix, check_policy, count_dimensions, order_columns
 
 FARTHEST = 10
-"""No target's dose is farther away, in ranges of the logged ones; one in other units is, and no model knows that far."""
+"""No target's dose is farther away, in ranges of the logged ones: no reward model knows that far."""
 
 WAYS = (
     "If they are the actions that the target would take, pass `cf.Actions(...)` (--target-action COLUMN); if they are "

@@ -13,7 +13,8 @@ class MissingSupport(Diagnostic):
     $$\frac1n \sum_i \sum_a \pi(a \mid x_i)\, 1[\pi_0(a \mid x_i) = 0]$$
 
     This is known where the full logging policy or an availability mask is given; with propensities alone, an action
-    counts as unsupported if it was never logged at all.
+    counts as unsupported if it was never logged at all. A dose counts as unsupported if it is outside the range of the
+    logged ones by more than the bandwidth.
     """
 
     some: float = SOME_UNSUPPORTED
@@ -23,16 +24,17 @@ class MissingSupport(Diagnostic):
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
         known, mass = evidence.unsupported, evidence.unsupported_mass
-        if evidence.rows.bandwidth is not None:
-            near = f"doses within {evidence.rows.bandwidth:.3g} of the target's, by a rule of thumb"
-            return Measurement({}, f"unknown: weights are smoothed over {near}")
         if known is None:
             return Measurement({}, "unknown: the target's probabilities are known for the logged actions alone")
         numbers = {"unsupported_rows": known.row_count, "unsupported_mass": mass}
         text = f"{known.row_count} rows, {mass:.2%} of the target's probability"
+        lacking = "actions that the log could never take"
+        if evidence.rows.bandwidth is not None:
+            text = f"{text}; weights are smoothed over doses within {evidence.rows.bandwidth:.3g}"
+            lacking = "doses farther outside the logged ones than the bandwidth"
         if mass < self.some:
             return Measurement(numbers, text)
-        problem = f"{mass:.2%} of the target's probability is on actions that the log could never take"
-        remedy = "let the target keep to what the log could do, or let the log explore those actions first"
+        problem = f"{mass:.2%} of the target's probability is on {lacking}"
+        remedy = "let the target keep to what the log could do, or let the log explore those first"
         finding = self.make_finding("not answerable" if mass >= self.too_much else "caution", problem, remedy)
         return Measurement(numbers, text, [finding])

@@ -151,7 +151,8 @@ class Assembly:
 
 def add_weights(estimate: Estimate, evidence: Evidence) -> Estimate:
     """Return the answer with its weights, which some intervals use, if they are known to be 1 on average."""
-    if evidence.unsupported is None or evidence.unsupported.total > 0:
+    is_smoothed = evidence.rows.kind == "doses"
+    if is_smoothed or evidence.unsupported is None or evidence.unsupported.total > 0:
         return estimate
     return replace(estimate, weights=evidence.mean_weight.contributions)
 

@@ -69,8 +69,8 @@ class LogScan:
         table = read_table(self.source)
         return self.layout(table).log(table, index=find_index(self.source))
 
-    def layout(self, table: "pa.Table", ignore: Sequence[str] = ()) -> "Layout":
-        """Return what the columns of a table hold, or of one like it; `ignore` names more columns to leave alone."""
+    def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
+        """Return what the columns of a table hold, or of one like it, besides those of the targets."""
         from counterfold.tables import roles
         from counterfold.tables.layout import Layout
 
@@ -78,8 +78,9 @@ class LogScan:
         found = roles.find_roles(table, known, {role: getattr(self, role) for role in known})
         chosen = [self.context] if isinstance(self.context, str) else self.context
         roles.require(table, found, chosen or ())
+        roles.refuse_two_roles(table, found, targets)
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
-        context = roles.list_context(table, found, chosen, [*self.ignore, *ignore])
+        context = roles.list_context(table, found, chosen, self.ignore, targets)
         return Layout(found, {role: known[role].kind for role in found}, context, self.actions, features)
 
 

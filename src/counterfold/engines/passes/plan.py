@@ -48,6 +48,8 @@ class Plan:
         require_streamable(request.targets)
         predictions = request.reward_model.name if isinstance(request.reward_model, Column) else None
         table, row_numbers = reader.head()
+        count = reader.count_rows()
+        log_checks.require_rows(2 if count is None else count)
         head = Batch(table.slice(0, HEAD), row_numbers[:HEAD])
         targets = make_readers(request.targets, head.table)
         has_full_target = any(one.is_full for one in targets.values())
@@ -59,7 +61,6 @@ class Plan:
         builder = RowBuilder(replace(layout, width=log.context.shape[1]), targets, predictions)
         model = None if predictions else require_fittable(request.reward_model, log)
         model = model if has_full_target else None  # checked, even where nothing can use it
-        count = reader.count_rows()
         is_support_unknown = has_full_target and log.logging_probs is None and log.available is None
         has_few_units = (count or len(head.row_numbers)) <= BUCKETS or builder.has_groups
         stream = stream_model(model, builder.examples(head))
