@@ -42,6 +42,9 @@ SHORT = {name: values[:1] for name, values in GOOD.items() if name not in {"rewa
 }
 
 
+ONE = "Make them one label, or list both in `actions` if they are two actions."
+ORDERED = "have one column per action, named after it or in a known order"
+LISTED = "List all actions in the order of the columns as `actions` (--actions a,b,c), or name the columns."
 BAD_LOG = {
     **{f"{name} too short": ({name: short}, length(name, 1)) for name, short in SHORT.items()},
     "reward nan": ({"reward": [1, NAN, NAN, 0]}, said("reward", "finite", NAN, 2, 1)),
@@ -79,14 +82,11 @@ BAD_LOG = {
     ),
     "actions alike": (
         {"action": ["a", "b", "a ", "b"], "actions": None},
-        "`action` must be labels that differ by more than case, spaces or `.0`, got 'a' and 'a '. "
-        "Make them one label, or list both in `actions` if they are two actions.",
+        f"`action` must be labels that differ by more than case, spaces or `.0`, got 'a' and 'a '. {ONE}",
     ),
     "unknown order": (
         {"actions": None},
-        "`logging_probs` must have one column per action, named after it or in a known order, got 2 without names for "
-        "the actions a, b. List all actions in the order of the columns as `actions` (--actions a,b,c), or name the "
-        "columns.",
+        f"`logging_probs` must {ORDERED}, got 2 without names for the actions a, b. {LISTED}",
     ),
     "rewards that are propensities": (
         {"reward": [0.5, 0.6, 0.3, 0.8]},

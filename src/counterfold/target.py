@@ -226,7 +226,8 @@ def as_target(value: Any, log: Log, check: Checker = WHOLE) -> Target:
     of these. On a log of doses the target is the dose it would give in each row (n), or several draws of it (n x m).
     """
     if log.dose is not None:
-        return _of_doses(value(log.context) if callable(value) else value, log, check)
+        given = value.given if isinstance(value, TargetForm) else value
+        return _of_doses(given(log.context) if callable(given) else given, log, check)
     return find_form(value, log).resolve(log, check)
 
 

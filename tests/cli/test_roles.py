@@ -43,7 +43,7 @@ def test_a_log_of_doses_is_answered_from_every_format(name, doses, found):
     [one] = answer["evaluations"]
     assert one == found("evaluate", doses())["evaluations"][0]
     assert {line["name"].partition("(")[0] for line in one["table"]} == {"DM", "KernelIPS", "KernelDR"}
-    assert (one["left_out"], one["diagnostics"]["unsupported_mass"]) == ({}, None)
+    assert (one["left_out"], one["diagnostics"]["unsupported_mass"]) == ({}, 0.0)
     assert one["diagnostics"]["bandwidth"] > 0
 
 

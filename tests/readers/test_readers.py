@@ -180,8 +180,8 @@ BAD_COLUMN = {
 
 @pytest.mark.parametrize(("role", "values", "message"), BAD_COLUMN.values(), ids=BAD_COLUMN)
 def test_a_bad_column_is_named_in_one_sentence(role, values, message, columns):
+    known = None if role == "action" else ACTIONS
     with pytest.raises(cf.DataError) as caught:
-        known = None if role == "action" else ACTIONS
         cf.read_log(table_of(columns, c=values * (120 // len(values))), **{role: "c"}, actions=known)
     assert str(caught.value).startswith(message)
 

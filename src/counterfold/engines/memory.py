@@ -63,7 +63,7 @@ class Memory(Engine):
         contents = Contents.of(log)
         for name, reader in make_readers(request.targets, table).items():
             if table is not None:
-                reader.check_first_rows(log, table, None)
+                reader.require_label(log, table)
             target = reader.read(log, table)
             rows = Rows.of(log, target, as_model(given, log, target.draws, check))
             yield name, RowEvidence.of(rows, contents, request.diagnostics)

@@ -6,7 +6,6 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from counterfold.errors import DataError
-from counterfold.indices import find_index
 from counterfold.readers import read_table
 
 if TYPE_CHECKING:
@@ -66,6 +65,8 @@ class LogScan:
 
     def read(self) -> "Log":
         """Return the whole log in memory."""
+        from counterfold.indices import find_index
+
         table = read_table(self.source)
         return self.layout(table).log(table, index=find_index(self.source))
 

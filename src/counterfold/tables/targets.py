@@ -42,7 +42,7 @@ class TargetReader:
         """Say whether the target is known for all actions, and not for the logged ones alone."""
         return self.kind != "numbers" and not isinstance(self.given, Probabilities)
 
-    def find_form(self, log: Log, table: pa.Table | None, row_numbers: Ints | None = None) -> Any:
+    def find_form(self, table: pa.Table | None, row_numbers: Ints | None = None) -> Any:
         """Return what the target is in some rows, not checked yet."""
         if self.column is None or self.kind is None or table is None:
             return self.given
@@ -57,24 +57,23 @@ class TargetReader:
 
     def read(self, log: Log, table: pa.Table | None, row_numbers: Ints | None = None) -> Target:
         """Return the target in some rows, checked."""
-        return as_target(self.find_form(log, table, row_numbers), log, self.checker(row_numbers))
+        return as_target(self.find_form(table, row_numbers), log, self.checker(row_numbers))
 
-    def check_first_rows(self, log: Log, table: pa.Table, row_numbers: Ints | None) -> None:
-        """Refuse what can be read in two ways, and a text that is neither a column nor a label."""
-        if self.column is None and isinstance(self.given, Actions) and isinstance(self.given.given, str):
-            require_label(self.given.given, log, table)
-        if log.kind == "labels":
-            form = find_form(self.find_form(log, table, row_numbers), log)
-            refuse_ambiguity(form, log, self.checker(row_numbers))
-
-
-def require_label(name: str, log: Log, table: pa.Table) -> None:
-    """Require that a text which names no column is the label of an action."""
-    if name not in map(write_label, log.actions):
+    def require_label(self, log: Log, table: pa.Table) -> None:
+        """Require that a text which names no column is the label of an action."""
+        name = self.given.given if self.column is None and isinstance(self.given, Actions) else None
+        if not isinstance(name, str) or name in map(write_label, log.actions):
+            return
+        if log.kind == "doses":
+            roles.require(table, {"target": name})
         known = [*table.column_names, *map(write_label, log.actions)]
         found = f"Found: {', '.join(table.column_names)}. Actions: {messages.list_some(log.actions)}"
         rule = "must be there, or be an action that the target always takes"
         raise DataError(f"column `{name}` {rule}.{messages.suggest(name, known)} {found}.")
+
+    def refuse_ambiguity(self, log: Log, table: pa.Table, row_numbers: Ints) -> None:
+        """Refuse a target that can be read in two ways, by the first rows of a long log."""
+        refuse_ambiguity(find_form(self.find_form(table, row_numbers), log), log, self.checker(row_numbers))
 
 
 def make_readers(targets: Mapping[str, Any], table: pa.Table | None) -> dict[str, TargetReader]:

@@ -57,7 +57,8 @@ class Plan:
         layout = lay_out(reader, head.table, targets.values(), named)
         log = layout.log(*head)
         for one in targets.values():
-            one.check_first_rows(log, *head)
+            one.require_label(log, head.table)
+            one.refuse_ambiguity(log, *head)
         builder = RowBuilder(replace(layout, width=log.context.shape[1]), targets, predictions)
         model = None if predictions else require_fittable(request.reward_model, log)
         model = model if has_full_target else None  # checked, even where nothing can use it
@@ -137,8 +138,10 @@ def read_probabilities(layout: Layout, head: pa.Table, reader: BatchReader) -> l
     if "logger_probs" in layout.roles:
         labels = {str(label) for label in layout.read_labels(head, "logger")} if "logger" in layout.roles else set()
         found |= columns.read_matrices(head, layout.roles["logger_probs"], labels)
-    matrices = {name: log_checks.check_matrix(name, one, head.num_rows, WHOLE) for name, one in found.items()}
-    for name in matrices:  # other rows may name other actions
-        if name in head.column_names and pa.types.is_map(head.column(name).type):
-            matrices[name] = matrices[name]._replace(names=tuple(map(str, reader.distinct(name))))
-    return list(matrices.values())
+    matrices = []
+    for name, one in found.items():
+        matrix = log_checks.check_matrix(name, one, head.num_rows, WHOLE)
+        if name in head.column_names and pa.types.is_map(head.column(name).type):  # other rows may name other actions
+            matrix = matrix._replace(names=tuple(map(str, reader.distinct(name))))
+        matrices.append(matrix)
+    return matrices

@@ -14,6 +14,7 @@ from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.models.base import Examples, RewardModel
 from counterfold.rows import Rows
+from counterfold.sums import NUMBERS
 from counterfold.tables import roles
 from counterfold.tables.layout import Layout
 from counterfold.tables.targets import TargetReader
@@ -50,7 +51,14 @@ class RowBuilder:
         return log, dict(self._build_targets(batch, log, model))
 
     def examples(self, batch: Batch) -> Examples:
-        """Return what a reward model learns from, aimed at where the targets go on average."""
+        """Return what a reward model learns from, aimed at where the targets go on average.
+
+        A target's actions, one per row, are spread over as many numbers as there are actions, so that rows come a few
+        at a time where there are many.
+        """
+        step = max(1024, NUMBERS // max(len(self.layout.actions or ()), 1))
+        if len(batch.row_numbers) > step:
+            return Examples.join([self.examples(some) for some in batch.split(step)])
         several = list(self.build(batch, None)[1].values())
         return replace(several[0].examples, importance=np.mean([rows.weights for rows in several], axis=0))
 
