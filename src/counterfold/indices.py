@@ -1,5 +1,6 @@
 """Indices of pandas: rows of several frames belong together by their labels, not by their places."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,13 @@ def find_index(value: Any) -> Any:
     """Return the index of a pandas frame or column, which labels its rows; nothing of anything else."""
     index = getattr(value, "index", None)
     return None if callable(index) else index
+
+
+def choose_index(values: Iterable[Any]) -> Any:
+    """Return the first index that tells more than a count of the rows, or else the first one, if there is any."""
+    found = [index for index in map(find_index, values) if index is not None]
+    telling = [index for index in found if not np.array_equal(index, np.arange(len(index)))]
+    return next(iter([*telling, *found]), None)
 
 
 def align_rows(name: str, value: Any, index: Any, check: Checker = WHOLE) -> Any:

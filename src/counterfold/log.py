@@ -12,7 +12,7 @@ from counterfold import log_checks
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.indices import align_rows, find_index
+from counterfold.indices import align_rows, choose_index
 from counterfold.labels import KnownActions, check_labels, encode_labels, find_actions, find_categories
 
 Kind = Literal["labels", "doses"]
@@ -87,7 +87,7 @@ class Log:
         """Check every argument and keep what the estimators need."""
         by_row = {"reward": reward, "action": action, "dose": dose, "context": context, "propensity": propensity}
         by_row |= {"group": group, "logger": logger, "available": available, "logging_probs": logging_probs}
-        self.index = next((one for one in map(find_index, by_row.values()) if one is not None), index)
+        self.index = choose_index(by_row.values()) if index is None else index
         given = {name: align_rows(name, value, self.index, check) for name, value in by_row.items()}
         self.reward = log_checks.check_rewards(given["reward"], check)
         self.context, self.context_names = log_checks.check_context(given["context"], len(self), check)
@@ -107,7 +107,7 @@ class Log:
             if action_features is not None:
                 self.action_features = log_checks.check_action_features(action_features, self.actions)
         if not check.is_part:
-            log_checks.refuse_copies(self.reward, self.propensity, check)
+            log_checks.refuse_copies(self.reward, self.propensity, len(self), check)
 
     def _know_actions(self, given: Mapping[str, Any], actions: Any, logger_probs: Any, check: Checker) -> None:
         """Find all actions, from the labels and from whatever has a column for each, and what was logged of them."""

@@ -195,11 +195,11 @@ def check_propensity(
     return logged
 
 
-def refuse_copies(reward: Floats, propensity: Floats, check: Checker) -> None:
-    """Refuse rewards that are the propensities: one of the two columns is the wrong one."""
+def refuse_copies(reward: Floats, propensity: Floats, rows: int, check: Checker) -> None:
+    """Refuse rewards that are the propensities, in some or all of the log's rows: one of the columns is the wrong one."""
     if np.array_equal(reward, propensity):
         both = f"{check.called('reward')} and {check.called('propensity')}"
-        raise DataError(f"{both} must be two different things, got the same number in all {len(reward)} rows.")
+        raise DataError(f"{both} must be two different things, got the same number in all {rows} rows.")
 
 
 def refuse_beside_doses(given: Mapping[str, Any]) -> None:

@@ -33,7 +33,7 @@ class BatchEngine(Engine, BatchReader):
             last = self.total(last_pass, plan.columns, progress)
         require_log(last.rewards, check)
         if last.rewards == last.propensities:  # of all rows; the first ones tell for certain
-            log_checks.refuse_copies(plan.log.reward, plan.log.propensity, check)
+            log_checks.refuse_copies(plan.log.reward, plan.log.propensity, last.rewards.count, check)
         contents = describe_contents(plan, first, last)
         for name, found in last.targets.items():
             known = last_pass.samples[name], contents, found.unsupported, found.observed
