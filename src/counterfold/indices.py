@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
 
@@ -22,6 +23,15 @@ def choose_index(values: Iterable[Any]) -> Any:
     found = [index for index in map(find_index, values) if index is not None]
     telling = [index for index in found if not np.array_equal(index, np.arange(len(index)))]
     return next(iter([*telling, *found]), None)
+
+
+def call_on_context(value: Any, context: Floats, index: Any) -> Any:
+    """Return what a function makes of the log's own rows, with the log's index; anything else as it is."""
+    if not callable(value):
+        return value
+    found = value(context)
+    own = find_index(found)
+    return found if own is None or index is None or len(own) != len(index) else found.set_axis(index)
 
 
 def align_rows(name: str, value: Any, index: Any, check: Checker = WHOLE) -> Any:

@@ -80,7 +80,8 @@ def encode_labels(name: str, labels: NDArray[Any], known: Names, check: Checker,
         return checks.freeze(labels.astype(np.intp))
     code = {write_label(label): number for number, label in enumerate(known)}
     unique, where = find_distinct(name, labels, check)
-    found = np.array([code.get(write_label(label), -1) for label in unique.tolist()], dtype=np.intp)
+    places = [code.get(write_label(label), code.get(str(label), -1)) for label in unique.tolist()]
+    found = np.array(places, dtype=np.intp)
     if (found < 0).any():
         rule = f"one of the {len(known)} known {kind}s ({messages.list_some(known)})"
         hint = suggest_label(unique[found < 0][0], known) or (

@@ -196,7 +196,7 @@ def check_propensity(
 
 
 def refuse_copies(reward: Floats, propensity: Floats, rows: int, check: Checker) -> None:
-    """Refuse rewards that are the propensities, in some or all of the log's rows: one of the columns is the wrong one."""
+    """Refuse rewards that are the propensities in all these of the log's rows: one of the two is the wrong column."""
     if np.array_equal(reward, propensity):
         both = f"{check.called('reward')} and {check.called('propensity')}"
         raise DataError(f"{both} must be two different things, got the same number in all {rows} rows.")

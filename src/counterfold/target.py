@@ -12,7 +12,7 @@ from counterfold import kernels
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.indices import align_rows
+from counterfold.indices import align_rows, call_on_context
 from counterfold.labels import check_labels, encode_labels, is_categorical, simplify_label
 from counterfold.log import Log
 from counterfold.log_checks import Matrix, check_matrix, check_policy, count_dimensions, order_columns
@@ -97,7 +97,7 @@ class Actions(TargetForm):
         return self.labels
 
     def resolve(self, log: Log, check: Checker) -> Target:
-        value = self.labels(log.context) if callable(self.labels) else self.labels
+        value = call_on_context(self.labels, log.context, log.index)
         value = np.full(len(log), value) if count_dimensions(value) == 0 else value
         labels = check_labels("target", align_rows("target", value, log.index, check), len(log), check)
         codes = encode_labels("target", labels, log.actions, check)
@@ -132,7 +132,7 @@ class Probabilities(TargetForm):
         return Target(self._read(log, check))
 
     def _read(self, log: Log, check: Checker) -> Floats:
-        value = self.values(log.context) if callable(self.values) else self.values
+        value = call_on_context(self.values, log.context, log.index)
         values = check.floats("target", align_rows("target", value, log.index, check), ndim=1)
         check.length("target", values, len(log))
         are_labels = (values > 1) & (values == np.floor(values))
@@ -202,7 +202,7 @@ def find_form(value: Any, log: Log) -> TargetForm:
     if isinstance(value, TargetForm):
         return value
     if callable(value):
-        return find_form(value(log.context), log)
+        return find_form(call_on_context(value, log.context, log.index), log)
     if isinstance(value, Mapping):
         return Mixture(value)
     dimensions = count_dimensions(value)
@@ -212,9 +212,9 @@ def find_form(value: Any, log: Log) -> TargetForm:
 
 
 def are_labels(value: Any) -> bool:
-    """Say whether values can only be labels: text, or a categorical."""
+    """Say whether values can only be labels: text, times, or a categorical."""
     array = np.asarray(value)
-    is_text = array.dtype.kind in "US" or (array.dtype.kind == "O" and any(isinstance(one, str) for one in array))
+    is_text = array.dtype.kind in "USMm" or (array.dtype.kind == "O" and any(isinstance(one, str) for one in array))
     return is_text or is_categorical(value)
 
 
@@ -227,7 +227,7 @@ def as_target(value: Any, log: Log, check: Checker = WHOLE) -> Target:
     """
     if log.dose is not None:
         given = value.given if isinstance(value, TargetForm) else value
-        return _of_doses(given(log.context) if callable(given) else given, log, check)
+        return _of_doses(call_on_context(given, log.context, log.index), log, check)
     return find_form(value, log).resolve(log, check)
 
 

@@ -29,8 +29,9 @@ class Case:
     """What a user would evaluate: a source, a target and more options, and what the target is truly worth.
 
     A table is written as Parquet for every engine; a text as CSV; anything else (a log, a data frame, a function that
-    makes one of these and may be refused) is for memory alone. `columns` are arguments of `LogScan`. `truth` is None where no number is right. Where `baseline` is given,
-    the question is how much more than that target the first one earns, and `truth` is that difference.
+    makes one of these and may be refused) is for memory alone. `columns` are arguments of `LogScan`. `truth` is None
+    where no number is right. Where `baseline` is given, the question is how much more than that target the first one
+    earns, and `truth` is that difference.
     """
 
     source: Any
