@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,6 +61,9 @@ class Target:
 class TargetForm(ABC):
     """One of the ways in which a user may say what the target does."""
 
+    kind: ClassVar[str] = "matrix"
+    """How its column is read, if it is one."""
+
     @property
     @abstractmethod
     def given(self) -> Any:
@@ -91,6 +94,7 @@ class Actions(TargetForm):
     """
 
     labels: Any
+    kind = "labels"
 
     @property
     def given(self) -> Any:
@@ -121,6 +125,7 @@ class Probabilities(TargetForm):
 
     values: Any
     is_sure: bool = True
+    kind = "numbers"
 
     @property
     def given(self) -> Any:

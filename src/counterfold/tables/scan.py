@@ -39,7 +39,7 @@ class LogScan:
 
     The arguments are those of `read_log`, and options of the command line; a field's metadata tell the role that its
     column has in a log, which is an argument of `Log`. `evaluate` reads the log into memory if it fits, and otherwise a
-    few rows at a time; its targets are then names of columns, or functions of the context.
+    few rows at a time; its targets are then names of columns, labels, or functions of the context.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf
@@ -135,9 +135,10 @@ def _features(source: Any, action: str | None) -> Any:
 
 
 def read_target(source: Any, column: str) -> Any:
-    """Return a target's probabilities or doses, or predicted rewards, from a file or data frame, for `evaluate`.
+    """Return a target's probabilities, labels or doses, or predicted rewards, from a file or data frame, for `evaluate`.
 
-    A column of numbers holds the probabilities of the logged actions alone, or the doses that the target would give.
+    A column of numbers holds the probabilities of the logged actions alone, or the doses that the target would give; one
+    of text, the actions that it would take.
     Probabilities of all actions, or several doses per row, are laid out in any of the ways that `read_log` takes for
     `logging_probs`.
 

@@ -35,7 +35,7 @@ class TargetReader:
         if is_label:
             return cls(Actions(name))
         kind = roles.find_kind(table, name)
-        return cls(value, name, "labels" if isinstance(value, Actions) else kind)
+        return cls(value, name, value.kind if isinstance(value, TargetForm) else kind)
 
     @property
     def is_full(self) -> bool:
