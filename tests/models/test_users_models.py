@@ -52,9 +52,9 @@ ODD = {
 
 @pytest.mark.parametrize(("predicted", "message"), ODD.values(), ids=ODD)
 def test_what_is_no_reward_is_refused(predicted, message):
-    with pytest.raises(cf.ModelError, match=f"^the reward model {message}"):
+    with pytest.raises(cf.ModelError, match=rf"^the reward model {message}"):
         cf.DM().contributions(rows_of(reference.random_data(17), Odd(predicted)))
-    with pytest.raises(cf.ModelError, match="^the reward model must predict"):
+    with pytest.raises(cf.ModelError, match=r"^the reward model must predict"):
         cf.DM().contributions(rows_of(reference.random_data(17), cf.CrossFitted(Odd(predicted))))
 
 

@@ -135,10 +135,10 @@ def _features(source: Any, action: str | None) -> Any:
 
 
 def read_target(source: Any, column: str) -> Any:
-    """Return a target's probabilities, labels or doses, or predicted rewards, from a file or data frame, for `evaluate`.
+    """Return a target's probabilities, labels or doses, or predicted rewards, from a file or data frame.
 
-    A column of numbers holds the probabilities of the logged actions alone, or the doses that the target would give; one
-    of text, the actions that it would take.
+    A column of numbers holds the probabilities of the logged actions alone, or the doses that the target would give;
+    one of text holds the actions that it would take.
     Probabilities of all actions, or several doses per row, are laid out in any of the ways that `read_log` takes for
     `logging_probs`.
 
