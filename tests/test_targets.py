@@ -149,6 +149,12 @@ def test_rows_are_put_in_the_order_of_the_log(frames):
         )
 
 
+def test_the_log_keeps_the_order_of_the_actions(frames):
+    data, context, _ = frames
+    log = log_of(data, context, reward=data["reward"].sort_values())
+    assert log.reward.tolist() == data["reward"].tolist()
+
+
 def test_other_rows_are_refused_and_arrays_go_by_position(frames):
     data, context, target = frames
     log = log_of(data, context, actions=LABELS)

@@ -40,7 +40,7 @@ class Log:
       and which actions the longer one ever took; and the index of the pandas frame that a log was read from.
 
     Rows of pandas frames and columns belong together by their index: in another order they are put in that of the
-    reward, and with another index they are refused. Everything else goes by position.
+    actions or doses, and with another index they are refused. Everything else goes by position.
 
     >>> import counterfold as cf
     >>> cf.Log(action=["a", "b", "a"], reward=[1.0, 0.0, 0.5], propensity=[0.5, 0.5, 0.8])
@@ -85,7 +85,7 @@ class Log:
         index: Any = None,
     ) -> None:
         """Check every argument and keep what the estimators need."""
-        by_row = {"reward": reward, "action": action, "dose": dose, "context": context, "propensity": propensity}
+        by_row = {"action": action, "dose": dose, "reward": reward, "context": context, "propensity": propensity}
         by_row |= {"group": group, "logger": logger, "available": available, "logging_probs": logging_probs}
         self.index = choose_index(by_row.values()) if index is None else index
         given = {name: align_rows(name, value, self.index, check) for name, value in by_row.items()}
