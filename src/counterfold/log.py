@@ -13,6 +13,8 @@ from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
 
+ROUNDING = 1e-9
+
 Kind = Literal["labels", "doses"]
 """What an action is: one of a few labels, or a number such as a price."""
 
@@ -163,26 +165,43 @@ class Log:
 
 @dataclass(frozen=True)
 class Spread:
-    """The least and the largest of some numbers, their sum and their count; two such can be added."""
+    """The least and the largest of some numbers, their sum and their count; two such can be added.
+
+    `squares` and `cubes` are the sums of the second and third powers of how far each number is from the mean.
+    """
 
     low: float
     high: float
     total: float
     count: int
+    squares: float
+    cubes: float
 
     @classmethod
     def of(cls, values: Floats) -> "Spread":
         """Return the spread of an array."""
-        return cls(float(values.min()), float(values.max()), float(values.sum()), len(values))
+        ends, total = (float(values.min()), float(values.max())), float(values.sum())
+        apart = values - total / len(values)
+        return cls(*ends, total, len(values), float(apart @ apart), float((apart * apart) @ apart))
 
     def __add__(self, other: "Spread") -> "Spread":
-        ends = min(self.low, other.low), max(self.high, other.high)
-        return Spread(*ends, self.total + other.total, self.count + other.count)
+        ends, count = (min(self.low, other.low), max(self.high, other.high)), self.count + other.count
+        gap, mine, theirs = other.mean - self.mean, self.count / count, other.count / count
+        squares = self.squares + other.squares + gap**2 * mine * other.count
+        cubes = self.cubes + other.cubes + 3 * gap * (mine * other.squares - theirs * self.squares)
+        cubes += gap**3 * mine * other.count * (mine - theirs)
+        return Spread(*ends, self.total + other.total, count, squares, cubes)
 
     @property
     def mean(self) -> float:
         """Return the mean."""
         return self.total / self.count
+
+    @property
+    def is_two_valued(self) -> bool:
+        """Say whether there are only two different numbers: no others between these ends vary so much."""
+        most = (self.high - self.mean) * (self.mean - self.low) * self.count
+        return self.high > self.low and self.squares >= (1 - ROUNDING) * most
 
 
 @dataclass(frozen=True)

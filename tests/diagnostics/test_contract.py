@@ -13,8 +13,9 @@ import counterfold as cf
 import reference
 from counterfold import registry
 from counterfold.diagnostics import Diagnostics, build_all
-from counterfold.diagnostics.base import Measurement
+from counterfold.diagnostics.base import Largest, Measurement
 from counterfold.diagnostics.effective_rows import EffectiveRows
+from counterfold.diagnostics.largest_weight import LargestWeight
 from counterfold.engines.memory import RowEvidence
 from counterfold.evaluation.assembly import check_targets
 from counterfold.log import Contents
@@ -93,7 +94,7 @@ OBSERVING = [name for name in NAMES if find(name).observe(rows_of(clean_data(300
 
 
 def test_some_diagnostics_observe_rows():
-    assert set(OBSERVING) >= {"effective-rows", "largest-weight"}
+    assert set(OBSERVING) >= {"largest-weight"}
 
 
 @pytest.mark.parametrize("name", OBSERVING)
@@ -219,7 +220,7 @@ def test_a_few_diagnostics_are_enough_for_a_verdict_and_its_reasons():
 
 
 def test_a_diagnostic_may_observe_only_some_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(EffectiveRows, "observe", lambda _, rows: 1 if rows.row_numbers[0] == 0 else None)
+    monkeypatch.setattr(LargestWeight, "observe", lambda _, rows: Largest(7.0) if rows.row_numbers[0] == 0 else None)
     data = clean_data(800)
     columns = {
         "action": data.a,
@@ -229,8 +230,7 @@ def test_a_diagnostic_may_observe_only_some_rows(tmp_path, monkeypatch):
     }
     pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=90)
     found = [check_targets(cf.LogScan(tmp_path / "log.parquet"), {"t": "target"}, engine=one) for one in ENGINES]
-    memory, local = (one.targets["t"].effective_rows for one in found)
-    assert memory == pytest.approx(local)
+    assert [one.targets["t"].largest_weight for one in found] == [7.0, 7.0]
 
 
 def test_a_diagnostic_may_ask_for_an_estimate_without_an_answer(tmp_path, monkeypatch):

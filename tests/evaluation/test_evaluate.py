@@ -168,7 +168,7 @@ def test_json_is_strict_and_complete(data):
     result = cf.evaluate(log_of(data), data.target, [cf.TruncatedIPS(np.inf), cf.DR()], seed=np.int64(3))
     read = json.loads(result.to_json(), parse_constant=pytest.fail)
     assert (read["value"], read["selected"]) == (result.value, result.selected)
-    ends = {"low": result.interval.low, "high": result.interval.high, "method": repr(cf.StudentT())}
+    ends = {"low": result.interval.low, "high": result.interval.high, "method": repr(cf.SkewedT())}
     assert read["interval"] == {"level": 0.95, **ends}
     assert read["verdict"] in {"good", "caution", "not answerable"}
     assert len(read["table"]) == 2

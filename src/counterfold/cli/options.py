@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
-from counterfold import registry
+from counterfold import intervals, registry
 from counterfold.errors import SupportWarning
 from counterfold.tables.scan import LogScan
 
@@ -54,6 +54,7 @@ A new role need not be here: it is then called by its name.
 
 NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", "selectors", "models", "intervals")}
 TARGETS = "Column of the target's probabilities, or doses; repeat for several."
+RANGE = "The least and the largest possible reward; the answer lies between them."
 SPEC = "A name may carry settings, NAME:FIELD=VALUE."
 PREDICTIONS = "Column of predicted rewards of all actions, instead of a model."
 CANDIDATES = f"default, plain, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"
@@ -102,7 +103,8 @@ class AnswerOptions:
     splits: Annotated[int | None, make_option("N", "The selector's number of splits.", "10")] = None
     reward_model: Annotated[str, make_option("NAME", f"{NAMES['models']} or none. {SPEC}", USUAL_MODEL)] = "default"
     level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
-    interval: Annotated[str, make_option("NAME", f"{NAMES['intervals']}. {SPEC}")] = "student-t"
+    interval: Annotated[str, make_option("NAME", f"{NAMES['intervals']}. {SPEC}")] = intervals.DEFAULT
+    reward_range: Annotated[str | None, make_option("LOW,HIGH", RANGE, "known if there are two rewards")] = None
     threads: Threads = None
     engine: Engine = "auto"
     as_json: Json = False
@@ -125,7 +127,8 @@ class AnswerOptions:
         model = None if self.reward_model == "none" else self.reward_model
         model_or_column = Column(self.predictions) if self.predictions else model
         candidates, selector = split_commas(self.candidates), self.build_selector()
-        return Question.of(candidates, selector, model_or_column, self.seed, self.level, self.interval)
+        limits = None if self.reward_range is None else split_commas([self.reward_range])
+        return Question.of(candidates, selector, model_or_column, self.seed, self.level, self.interval, limits)
 
     def evaluate(self, log: LogOptions) -> "tuple[Mapping[str, Evaluation], Contents]":
         """Return the evaluation of each target, and what the log holds; print warnings."""

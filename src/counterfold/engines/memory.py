@@ -10,7 +10,7 @@ import numpy as np
 from counterfold.checks import WHOLE
 from counterfold.diagnostics.base import Diagnostic, observe_rows
 from counterfold.engines.base import Engine, Request, Source, read_column, read_target
-from counterfold.estimates import Estimate, jackknife_error
+from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence, Unsupported
 from counterfold.hashing import assign_blocks
@@ -70,7 +70,8 @@ class RowEvidence(Evidence):
     @classmethod
     def of(cls, rows: Rows, contents: Contents, diagnostics: Sequence[Diagnostic] = ()) -> Self:
         """Return what all rows tell."""
-        return cls(rows, contents, Unsupported.of(rows), observe_rows(rows, diagnostics))
+        squared = float(np.square(rows.weights).sum())
+        return cls(rows, contents, Unsupported.of(rows), squared, observe_rows(rows, diagnostics))
 
     @property
     def mean_weight(self) -> Estimate:
@@ -105,7 +106,7 @@ class RowEvidence(Evidence):
         block = assign_blocks(rows.examples.units, BLOCKS)
         kept = [np.flatnonzero(block != number) for number in range(block.max() + 1)]
         values = np.array(pool.map(lambda some: estimator.value(rows.take(some)), kept))
-        return replace(answer, refit_stderr=jackknife_error(values))
+        return replace(answer, moves=Moves.by_jackknife("refits on blocks", values))
 
     def estimate_out_of_sample(self, inside: Estimate, estimator: Estimator) -> Estimate | None:
         """Return the estimate with the same reward model, cross-fitted."""

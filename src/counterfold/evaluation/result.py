@@ -52,13 +52,13 @@ class Evaluation:
 
     @property
     def value(self) -> float:
-        """Return the estimated value of the target."""
-        return self.estimate.value
+        """Return the estimated value of the target, within the possible rewards if these are known."""
+        return self.keep_possible(self.estimate.value)
 
     @cached_property
     def interval(self) -> Bounds:
         """Return the interval of the value, at the `level` and by the `method` that were asked for."""
-        return self.estimate.interval(self.level, self.method)
+        return Bounds(*map(self.keep_possible, self.estimate.interval()))
 
     @property
     def stderr(self) -> float:
@@ -68,9 +68,15 @@ class Evaluation:
     def uplift(self, other: "Evaluation | None" = None) -> Estimate:
         """Return how much more than the log, or than another target on the same log, the target would have earned.
 
-        The error is paired row by row, so it may be much smaller than those of both values.
+        The error is paired row by row, so it may be much smaller than those of both values; the difference of two
+        equal targets is exactly 0. Its interval has the level and method of this evaluation, unless told otherwise.
         """
         return self.estimate - (self.logged if other is None else other.estimate)
+
+    def keep_possible(self, number: float) -> float:
+        """Return a value within the possible rewards, from which rounding errors may have moved it."""
+        low, high = self.estimate.unseen.limits
+        return min(max(number, low), high)
 
     def ends(self, bounds: Bounds) -> dict[str, Any]:
         """Return an interval as plain numbers, with its level and how it was made."""
@@ -78,7 +84,7 @@ class Evaluation:
 
     def difference(self, gap: Estimate) -> dict[str, Any]:
         """Return a difference to another value as plain numbers, its interval made like that of the value."""
-        interval = gap.interval(self.level, self.method)
+        interval = gap.interval()
         return {"value": gap.value, "stderr": gap.stderr, "interval": self.ends(interval)}
 
     def to_dict(self) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
     value, interval = _format_value(result)
     grid.add_row("value", Text(value, style="bold"))
     grid.add_row(f"{100 * result.level:g} % interval", interval)
-    more = ", ".join(_format_gap(result.uplift(), result))
+    more = ", ".join(_format_gap(result.uplift()))
     log = format_number(result.logged.value, result.logged.stderr)
     grid.add_row("more than the log", f"{more}; the log earned {log}")
     how = f"{'a mixture' if _is_mixed(result) else 'the best'} of {len(result.table)} candidates"
@@ -49,7 +49,7 @@ def comparison(
     logged = format_number(first.logged.value, first.logged.stderr)
     table.add_row("log", logged, "", "baseline" if baseline is None else "", "", "")
     for name, one in results.items():
-        apart = _format_gap(gaps[name], one) if name in gaps else ("baseline", "")
+        apart = _format_gap(gaps[name]) if name in gaps else ("baseline", "")
         verdict = Text(one.diagnostics.verdict, style=STYLES[one.diagnostics.verdict])
         table.add_row(name, *_format_value(one), *apart, verdict)
     return table
@@ -132,9 +132,9 @@ def _format_value(result: Evaluation) -> tuple[str, str]:
     return value, f"{low} to {high}"
 
 
-def _format_gap(gap: Estimate, result: Evaluation) -> tuple[str, str]:
+def _format_gap(gap: Estimate) -> tuple[str, str]:
     """Return a difference to a result and its interval, with their signs."""
-    several = (gap.value, *gap.interval(result.level, result.method))
+    several = (gap.value, *gap.interval())
     value, low, high = (("+" if one >= 0 else "") + format_number(one, gap.stderr) for one in several)
     return value, f"{low} to {high}"
 

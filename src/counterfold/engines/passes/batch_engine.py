@@ -34,7 +34,7 @@ class BatchEngine(Engine, BatchReader):
         require_log(last.rewards, check)
         contents = describe_contents(plan, first, last)
         for name, found in last.targets.items():
-            known = last_pass.samples[name], contents, found.unsupported, found.observed
+            known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, found.observed
             yield name, SumEvidence(*known, found.sums.without_empty, last_pass.model)
 
 

@@ -23,16 +23,18 @@ from counterfold.sums import BUCKETS, NUMBERS, Sums, add_known, sum_by_bucket
 
 @dataclass(frozen=True, eq=False)
 class TargetSums:
-    """The sums of one target, where it lacks support, and what diagnostics observed."""
+    """The sums of one target, where it lacks support, its squared weights, and what diagnostics observed."""
 
     sums: Sums
     unsupported: Unsupported | None
+    squared_weight: float
     observed: Mapping[str, Any]
 
     def __add__(self, other: "TargetSums") -> "TargetSums":
         unsupported = add_known(self.unsupported, other.unsupported)
         shared = {name: mine + other.observed[name] for name, mine in self.observed.items() if name in other.observed}
-        return TargetSums(self.sums + other.sums, unsupported, {**self.observed, **other.observed, **shared})
+        squared, observed = self.squared_weight + other.squared_weight, {**self.observed, **other.observed, **shared}
+        return TargetSums(self.sums + other.sums, unsupported, squared, observed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +82,8 @@ class LastPass:
         examples = replace(rows.examples, context=np.empty((len(rows), 0)))  # which no formula needs
         light = replace(rows, examples=examples, whole=self.samples[name])
         sums = sum_by_bucket(light, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS)
-        return TargetSums(sums, Unsupported.of(rows), observe_rows(rows, self.diagnostics))
+        squared = float(np.square(rows.weights).sum())
+        return TargetSums(sums, Unsupported.of(rows), squared, observe_rows(rows, self.diagnostics))
 
     def assign_buckets(self, units: Ints) -> Ints:
         """Return the bucket of each row."""
