@@ -99,7 +99,7 @@ class Evidence(ABC):
         low = rewards.mean - variance / (rewards.high - rewards.mean)
         high = rewards.mean + variance / (rewards.mean - rewards.low)
         known = (rewards.low, rewards.high) if rewards.is_two_valued else (-math.inf, math.inf)
-        slope = rewards.cubes / rewards.squares / effective if effective else 0.0
+        slope = rewards.cubes / rewards.squares / effective if effective and rewards.squares else 0.0
         chance = Chance(effective, max(value - low, 0.0), max(high - value, 0.0))
         return Unseen((chance,), known if limits is None else limits, slope)
 
