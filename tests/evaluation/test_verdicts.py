@@ -37,7 +37,9 @@ def test_a_biased_answer_is_called_out():
     assert result.diagnostics.disagreement == pytest.approx(gap.value / gap.stderr)
     assert result.diagnostics.disagreement < -3
     assert result.diagnostics.verdict == "caution"
-    assert result.diagnostics.reasons[-1].startswith("SNIPS, which is hardly biased, says ")
+    assert result.diagnostics.reasons[-1].startswith(
+        "SNIPS, which relies on the propensities and no reward model, says "
+    )
     honest = cf.evaluate(log_of(data), data.target, [cf.SNIPS()]).diagnostics
     assert (honest.disagreement, honest.verdict) == (0.0, "good")
 

@@ -80,7 +80,8 @@ class LastPass:
         examples = replace(rows.examples, context=np.empty((len(rows), 0)))  # which no formula needs
         light = replace(rows, examples=examples, whole=self.samples[name])
         sums = sum_by_bucket(light, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS)
-        return TargetSums(sums, Unsupported.of(rows), observe_rows(rows, self.diagnostics))
+        observed = observe_rows(replace(rows, whole=self.samples[name]), self.diagnostics)
+        return TargetSums(sums, Unsupported.of(rows), observed)
 
     def assign_buckets(self, units: Ints) -> Ints:
         """Return the bucket of each row."""
