@@ -86,7 +86,7 @@ class OutlyingRewards(Diagnostic):
 
     far_code: float = 2.0
     far_repeated: float = 20.0
-    far_single: float = 1000.0
+    far_single: float = 100.0
     label = "outlying rewards"
     measures = ("outlying_rewards",)
 
