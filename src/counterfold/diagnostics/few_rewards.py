@@ -36,7 +36,7 @@ class Moves:
 
 @dataclass(frozen=True)
 class FewRewards(Diagnostic):
-    r"""Warn where the answer rests on fewer than a `few` rewards, as when one of 38 clicks supplies half of it.
+    r"""Warn where fewer than a `few` rewards carry the answer, or one row supplies a `large_share` of it.
 
     $$\frac{(\sum_i w_i |r_i - u|)^2}{\sum_i w_i^2 (r_i - u)^2}$$
 
@@ -46,6 +46,7 @@ class FewRewards(Diagnostic):
     """
 
     few: float = 8.0
+    large_share: float = 0.25
     label = "rewards that count"
     measures = ("effective_rewards", "top_row_share", "top_five_share", "value_without_top_row")
 
@@ -72,8 +73,9 @@ class FewRewards(Diagnostic):
         numbers: dict[str, Number] = {"effective_rewards": effective, "top_row_share": one, "top_five_share": five}
         numbers["value_without_top_row"] = without
         text = f"{effective:.1f}; one row supplies {one:.2%} of the answer, five rows {five:.2%}"
-        findings = [self.describe_few(effective, one, moves.earned / total, without)] if effective < self.few else []
-        return Measurement(numbers, text, findings)
+        if effective >= self.few and one < self.large_share:
+            return Measurement(numbers, text)
+        return Measurement(numbers, text, [self.describe_few(effective, one, moves.earned / total, without)])
 
     def describe_none(self, moves: Moves) -> Finding:
         """Return what is wrong where no reward tells anything of the target."""

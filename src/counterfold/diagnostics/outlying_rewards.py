@@ -95,7 +95,7 @@ class OutlyingRewards(Diagnostic):
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
         ends: Ends = evidence.observed[self.name]
-        found = next(filter(self.is_outlying, ends.cut()), None)
+        *_, found = None, *filter(self.is_outlying, ends.cut())  # the most that are far away
         rows = 0 if found is None else sum(one.rows for one in found.outlying)
         findings = [] if found is None else [self.describe(found, rows)]
         return Measurement({"outlying_rewards": rows}, f"{rows} rows", findings)

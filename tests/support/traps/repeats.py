@@ -50,7 +50,7 @@ def every_row_its_own_group(rng):
 
 
 @trap("none: with few different contexts and clicks many rows are the same by chance", RIGHT)
-def rows_that_are_the_same_by_chance(rng):
+def equal_rows_by_chance(rng):
     bandit = make_clicks(rng, np.full((4000, 2), 0.5), np.tile([0.3, 0.7], (4000, 1)), [0.2, 0.4])
     bandit.x = rng.integers(2, size=(4000, 2)).astype(float)
     return Case(bandit.table(), truth=bandit.truth)
