@@ -9,7 +9,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfold.arrays import Ints
+from counterfold.arrays import Floats, Ints
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 """The increment of SplitMix64, which keeps the hash of 0 from being 0."""
@@ -27,7 +27,7 @@ def hash_numbers(numbers: Ints) -> Ints:
     return (mix_bits(numbers.astype(np.uint64) + STEP) >> np.uint64(1)).astype(np.intp)
 
 
-def hash_rows(columns: Iterable[NDArray[np.generic]]) -> Ints:
+def hash_rows(columns: Iterable[Floats | Ints]) -> Ints:
     """Return a fixed hash of every row of some columns of numbers, from 0 to below 2**63; equal rows have equal ones.
 
     >>> left, right = np.array([0.5, 0.5, 1.5]), np.array([1.0, 1.0, 1.0])
@@ -35,11 +35,13 @@ def hash_rows(columns: Iterable[NDArray[np.generic]]) -> Ints:
     >>> bool(keys[0] == keys[1]), bool(keys[0] == keys[2])
     (True, False)
     """
-    bits = np.zeros(1, dtype=np.uint64)
+    bits: NDArray[np.uint64] | None = None
     for column in columns:
-        numbers = np.ascontiguousarray(column, dtype=np.float64) + 0.0  # so that -0.0 is 0.0
-        bits = mix_bits((bits ^ numbers.view(np.uint64)) + STEP)
-    return (bits >> np.uint64(1)).astype(np.intp)
+        numbers = (column + 0.0).view(np.uint64)  # so that -0.0 is 0.0
+        bits = numbers if bits is None else np.bitwise_xor(bits, numbers, out=bits)
+        bits *= STEP
+        bits ^= bits >> np.uint64(32)
+    return np.empty(0, dtype=np.intp) if bits is None else (mix_bits(bits) >> np.uint64(1)).astype(np.intp)
 
 
 def hash_labels(labels: NDArray[np.generic]) -> Ints:

@@ -41,11 +41,11 @@ def test_no_number_is_shown_where_the_log_cannot_answer(ask):
     answered, withheld = split_targets(out)
     assert {"value", "interval", "more"} & {line[0] for line in split_lines(answered)}
     said = split_lines(withheld)
-    assert ["value", *"withheld, because the log cannot answer".split(" ")] in said
+    assert " ".join(said[0]) == "value withheld, because the log cannot answer"
     assert not {"95", "more", "by", "candidate", "IPS", "DR"} & {line[0] for line in said}
     assert "candidates say is withheld, too; --all shows it" in withheld
     assert ["verdict", "not", "answerable"] in said
-    assert said[1][:5] == ["because", "100.00%", "of", "the", "target's"]
+    assert " ".join(said[1]) == "because the target never takes a logged action"
     shown = split_lines(split_targets(ask("evaluate", "--all")[1])[1])
     assert {"candidate", "DM"} <= {line[0] for line in shown}
 
