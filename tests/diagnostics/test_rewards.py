@@ -1,10 +1,15 @@
 """Few, outlying and usual rewards: what is said of them, where, and how rarely of clean logs."""
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 import pytest
 
 import counterfold as cf
+from counterfold.diagnostics.few_rewards import FewRewards
 from counterfold.diagnostics.outlying_rewards import KEPT, Ends, Least, OutlyingRewards
+from counterfold.target import as_target
 from problems import diagnose
 
 
@@ -37,7 +42,10 @@ def test_few_clicks_are_called_out(count, said):
 def test_a_manager_understands_what_one_row_does():
     found = diagnose_rewards(clicks(*range(38)), np.where(np.arange(1000) == 4, 1.0, 0.04))
     [finding] = [one for one in found.findings if one.name == "few-rewards"]
-    assert "one row supplies 40% of it, and without that row it is 0.037 instead of 0.0605 (SNIPS)" in finding.problem
+    assert (
+        "one row supplies 40% of the answer, and without that row it is 0.037 instead of 0.0605 (SNIPS)"
+        in finding.problem
+    )
     assert found.value_without_top_row == pytest.approx(37 / 999)
 
 
@@ -60,6 +68,7 @@ def test_a_target_that_never_acts_as_logged_has_no_rewards_either_and_that_is_sa
 def test_the_usual_reward_is_not_what_counts():
     rare = diagnose_rewards(5.0 - 3 * clicks(*range(40)))
     assert rare.effective_rewards == pytest.approx(40)
+    assert "of what the answer differs from 5," in rare.texts["rewards that count"]
     even = diagnose_rewards(np.arange(1000.0) % 3)
     assert even.effective_rewards == pytest.approx(1000 * 1.0**2 / (5 / 3), rel=0.01)
 
@@ -67,7 +76,7 @@ def test_the_usual_reward_is_not_what_counts():
 def test_a_single_weight_that_is_all_there_is():
     found = diagnose_rewards(clicks(0, 2), np.arange(1000) == 0)
     assert found.value_without_top_row is None
-    assert "one row supplies 100% of it" in " ".join(found.reasons)
+    assert "one row supplies 100% of the answer" in " ".join(found.reasons)
 
 
 def with_values(*values, spread=4.0, rows=1000):
@@ -146,3 +155,11 @@ def test_rewards_of_many_rows_are_hardly_ever_few(rows):
     draws = [lambda: rng.normal(size=rows), lambda: rng.standard_t(2.5, rows), lambda: rng.random(rows) < 0.1]
     found = [diagnose_rewards(draw()) for draw in draws for _ in range(70)]
     assert sum("few-rewards" in names(one) for one in found) <= 0.01 * len(found)
+
+
+def test_which_rows_are_kept_does_not_depend_on_how_the_log_is_cut():
+    weights, rewards = np.resize([1.0, 2.0, 4.0], 600), np.resize([4.0, 2.0, 1.0], 600)
+    log = cf.Log(action=np.arange(600) % 2, reward=rewards, propensity=np.full(600, 0.125))
+    rows, one = cf.Rows.of(log, as_target(weights / 8, log), None), FewRewards()
+    parts = [one.observe(rows.take(slice(start, start + 7))) for start in range(0, 600, 7)]
+    assert reduce(add, parts).top == one.observe(rows).top == ((4.0, 4.0, 1.0),) * 5

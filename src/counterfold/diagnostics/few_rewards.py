@@ -5,7 +5,7 @@ from heapq import nlargest
 
 import numpy as np
 
-from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement, Number
+from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Finding, Measurement, Number
 from counterfold.evidence import Evidence
 from counterfold.rows import Rows
 
@@ -54,9 +54,11 @@ class FewRewards(Diagnostic):
         usual, weights, rewards = rows.usual_reward, rows.weights, rows.rewards
         moves = weights * np.abs(rewards - usual)
         sums = float(moves.sum()), float(moves @ moves), float(weights @ rewards)
-        top = np.argpartition(-moves, FIVE)[:FIVE] if len(rows) > FIVE else np.arange(len(rows))
+        least = np.partition(moves, -FIVE)[-FIVE] if len(rows) > FIVE else 0.0
+        large = np.flatnonzero(moves >= least)
+        top = large[np.lexsort((rewards[large], weights[large], moves[large]))[: -FIVE - 1 : -1]]
         several = zip(moves[top].tolist(), weights[top].tolist(), rewards[top].tolist(), strict=True)
-        return Moves(*sums, int((rewards != usual).sum()), usual, tuple(nlargest(FIVE, several)))
+        return Moves(*sums, int((rewards != usual).sum()), usual, tuple(several))
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
         moves: Moves = evidence.observed[self.name]
@@ -69,24 +71,24 @@ class FewRewards(Diagnostic):
         one, five = moves.top[0][0] / moves.apart, sum(move for move, _, _ in moves.top) / moves.apart
         _, weight, reward = moves.top[0]
         rest = total - weight
-        without = (moves.earned - weight * reward) / rest if rest > 0 else None
+        without = (moves.earned - weight * reward) / rest if rest > ROUNDING * total else None
         numbers: dict[str, Number] = {"effective_rewards": effective, "top_row_share": one, "top_five_share": five}
         numbers["value_without_top_row"] = without
-        text = f"{effective:.1f}; one row supplies {one:.2%} of the answer, five rows {five:.2%}"
+        what = "the answer" if not moves.usual else f"what the answer differs from {moves.usual:g}"
+        text = f"{effective:.1f}; one row supplies {one:.2%} of {what}, five rows {five:.2%}"
         if effective >= self.few and one < self.large_share:
             return Measurement(numbers, text)
-        return Measurement(numbers, text, [self.describe_few(effective, one, moves.earned / total, without)])
+        supplied = f"as if {effective:.1f} equal ones did: one row supplies {one:.0%} of {what}"
+        return Measurement(numbers, text, [self.describe_few(supplied, moves.earned / total, without)])
 
     def describe_none(self, moves: Moves) -> Finding:
         """Return what is wrong where no reward tells anything of the target."""
         problem = f"none of the {moves.unusual} rewards other than {moves.usual:g} fell on what the target does"
         return self.make_finding("caution", problem, "log more rows of what the target does, or wait for its rewards")
 
-    def describe_few(self, effective: float, share: float, value: float, without: float | None) -> Finding:
+    def describe_few(self, supplied: str, value: float, without: float | None) -> Finding:
         """Return what is wrong where few rewards carry the answer."""
-        problem = (
-            f"few rewards carry the answer, as if {effective:.1f} equal ones did: one row supplies {share:.0%} of it"
-        )
+        problem = f"few rewards carry the answer, {supplied}"
         if without is not None:
             problem += f", and without that row it is {without:.3g} instead of {value:.3g} (SNIPS)"
         remedy = "look at that row, and log more rows of what the target does before you rely on the answer"
