@@ -18,6 +18,9 @@ ROUNDING = 1e-9
 Kind = Literal["labels", "doses"]
 """What an action is: one of a few labels, or a number such as a price."""
 
+CERTAIN = 1 - 1e-9
+"""An action that had this probability or more was the only one that could be taken."""
+
 
 class Log:
     """What the old policy saw, did and got; checked once, here, and trusted everywhere else.
@@ -155,6 +158,20 @@ class Log:
     @cached_property
     def supported(self) -> Bools:
         """Return which actions the log could have taken in each row (n x A), as far as the log tells."""
+        possible = self._possible
+        if not self.is_certain.any():
+            return possible
+        own = np.arange(len(self.actions)) == self.action[:, None]
+        return np.asarray(np.where(self.is_certain[:, None], own, possible))
+
+    @property
+    def is_certain(self) -> Bools:
+        """Return in which rows the logged action had probability 1, so that nothing else was ever tried there."""
+        return np.asarray((self.propensity >= CERTAIN) & (self.kind == "labels"))
+
+    @property
+    def _possible(self) -> Bools:
+        """Return which actions might have been taken (n x A), whatever the propensities say."""
         if self.logging_probs is not None:
             return np.asarray(self.logging_probs > 0)
         if self.available is not None:

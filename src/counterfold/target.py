@@ -9,7 +9,7 @@ from counterfold import kernels
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.log import Log
+from counterfold.log import CERTAIN, Log
 from counterfold.log_checks import check_matrix, check_policy, count_dimensions
 
 FARTHEST = 1e6
@@ -34,9 +34,14 @@ class Target:
         return 1 if self.doses is None else self.doses.shape[1]
 
     def find_unsupported(self, log: Log) -> Floats | None:
-        """Return the probability, row by row, of actions that the log could never take; nothing if that is unknown."""
+        """Return the probability, row by row, of actions that the log could never take; nothing if that is unknown.
+
+        Of a target that is known for the logged actions alone, it is known where these had probability 1: there it is
+        what the target does besides; elsewhere it is taken for 0.
+        """
         if self.probs is None:
-            return None
+            elsewhere = np.where(log.is_certain & (self.logged < CERTAIN), 1 - self.logged, 0.0)
+            return elsewhere if elsewhere.any() else None
         return np.zeros(len(log)) if log.supports_all else np.where(log.supported, 0.0, self.probs).sum(axis=1)
 
 

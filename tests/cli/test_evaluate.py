@@ -54,8 +54,8 @@ def test_json_has_what_the_table_has(evaluated, run, save):
     missing = dict.fromkeys(["dose", "groups", "loggers", "action_features"])
     assert found["log"] == log | {"context": ["age", "height", "pi"]} | missing
     [answer] = found["evaluations"]
-    keys = "target value stderr interval logged uplift selected selector seed verdict diagnostics left_out table"
-    assert set(answer) == set(keys.split())
+    keys = "target value stderr interval logged uplift selected selector seed verdict answerable diagnostics"
+    assert set(answer) == {*keys.split(), "left_out", "table"}
     assert answer["interval"]["low"] < answer["value"] < answer["interval"]["high"]
     [chosen] = [line for line in answer["table"] if line["chosen"]]
     assert (chosen["name"], chosen["value"]) == (answer["selected"], answer["value"])

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -105,7 +106,16 @@ def test_what_is_observed_adds_up(name):
     total = several[0]
     for more in several[1:]:
         total = total + more
-    assert getattr(total, "value", total) == pytest.approx(getattr(whole, "value", whole))
+    assert flatten(total) == pytest.approx(flatten(whole))
+
+
+def flatten(observed):
+    """Return all numbers of what was observed, however it is nested, in ascending order within arrays and tuples."""
+    if is_dataclass(observed):
+        return [number for one in fields(observed) for number in flatten(getattr(observed, one.name))]
+    if isinstance(observed, tuple):
+        return sorted(number for one in observed for number in flatten(one))
+    return np.sort(np.ravel(np.asarray(observed, dtype=np.float64))).tolist()
 
 
 def test_it_is_silent_on_a_clean_log(name):
@@ -156,14 +166,37 @@ def flattering_model():
     return log_of(data), data.target
 
 
+def one_click_counts():
+    data = clean_data()
+    data.r = np.zeros(2000)
+    data.r[[3, 500, 700]] = 1.0
+    return log_of(data), data.target
+
+
+def missing_rewards():
+    data = clean_data()
+    data.r[::100] = -999.0
+    return log_of(data), data.target
+
+
+def rows_four_times():
+    data = clean_data()
+    for name in ("x", "a", "r", "logging", "target"):
+        setattr(data, name, np.repeat(getattr(data, name), 4, axis=0))
+    return log_of(data), data.target
+
+
 PROVOKED = {
     "disagreement": (biased_answer, {"candidates": ["dm"], "reward_model": np.zeros((2000, 4)) + np.arange(4)}),
     "effective-rows": (little_overlap, {}),
     "few-groups": (five_groups, {}),
+    "few-rewards": (one_click_counts, {}),
     "largest-weight": (one_large_weight, {}),
     "mean-weight": (wrong_propensities, {}),
     "missing-support": (nothing_supported, {}),
     "model-shift": (flattering_model, ANSWERS["model-shift"]),
+    "outlying-rewards": (missing_rewards, {}),
+    "repeated-rows": (rows_four_times, {}),
 }
 """For every diagnostic a log and a target on which it speaks, and what is asked."""
 

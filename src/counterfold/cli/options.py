@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 import typer
 
 from counterfold import intervals, registry
-from counterfold.errors import SupportWarning
+from counterfold.errors import ParameterError, SupportWarning
 from counterfold.tables.scan import LogScan
 
 if TYPE_CHECKING:
+    from counterfold.diagnostics import Diagnostics
     from counterfold.evaluation.question import Question
     from counterfold.evaluation.result import Evaluation
     from counterfold.log import Contents
@@ -60,9 +61,13 @@ PREDICTIONS = "Column of predicted rewards of all actions, instead of a model."
 CANDIDATES = f"default, plain, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"
 USUAL_SELECTOR, USUAL_MODEL = "ladder; ocv for doses, or with --validator or --splits", "cross-fitted, or ridge-on-dose"
 
+REQUIRE = "good or caution: exit with 3 if the verdict on a target is worse."
+NOT_MET = 3
+"""The exit code that says that a verdict is worse than required."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seed = Annotated[int, make_option("N", "Seed of everything random.")]
-Everything = Annotated[bool, typer.Option("--all", help="Show every candidate.")]
+Everything = Annotated[bool, typer.Option("--all", help="Show every candidate, even if the log cannot answer.")]
 Threads = Annotated[int | None, make_option("N", "Threads; never change the answer.", "all cores")]
 LOCAL = "local reads a few rows at a time, for files of any size; for spark, LOG may name a table."
 Engine = Annotated[str, make_option("NAME", f"auto, {', '.join(registry.names('engines'))}: {LOCAL}")]
@@ -137,6 +142,26 @@ class AnswerOptions:
         question = self.build_question()
         with print_warnings():
             return evaluate_targets(log.build_scan(), log.targets, question, threads=self.threads, engine=self.engine)
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """The worst verdict that is good enough, so that a pipeline can go by the exit code."""
+
+    require: Annotated[str | None, make_option("VERDICT", REQUIRE)] = None
+
+    def __post_init__(self) -> None:
+        if self.require not in {None, "good", "caution"}:
+            raise ParameterError(f"`require` must be `good` or `caution`, got {self.require}.")
+
+    def enforce(self, found: "Mapping[str, Evaluation] | Mapping[str, Diagnostics]") -> None:
+        """End with exit code 3 and a sentence on stderr if the verdict on some target is worse than required."""
+        accepted = {"good"} | ({"caution"} if self.require == "caution" else set())
+        worse = [f"`{name}` is {one.verdict}" for name, one in found.items() if one.verdict not in accepted]
+        if self.require is not None and worse:
+            wanted = "good" if self.require == "good" else "good or caution"
+            typer.echo(f"Error: every verdict must be {wanted}, but that on {', on '.join(worse)}.", err=True)
+            raise typer.Exit(NOT_MET)
 
 
 @dataclass(frozen=True)

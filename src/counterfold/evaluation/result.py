@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from counterfold.diagnostics import Diagnostics
+from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.intervals.base import Bounds, Interval
@@ -35,7 +35,8 @@ class Evaluation:
     `table` has a line for every candidate, its error as if the reward model were fixed; `pandas.DataFrame(table)` and
     `polars.DataFrame(table)` take it as it is. `left_out` says which estimators did not apply and why. `estimate` keeps
     the contributions of the rows, so that differences have a paired error: `uplift` is the one to `logged`, the mean
-    reward of the log, or to another target.
+    reward of the log, or to another target. Where the `verdict` is "not answerable", the numbers are there, but they
+    are not to be relied on: `answerable` is False, JSON says so, and neither `repr` nor the terminal shows them.
     """
 
     estimate: Estimate
@@ -64,6 +65,16 @@ class Evaluation:
     def stderr(self) -> float:
         """Return the standard error of the value."""
         return self.estimate.stderr
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return "good", "caution" or "not answerable" (from this log), by the worst finding of the diagnostics."""
+        return self.diagnostics.verdict
+
+    @property
+    def answerable(self) -> bool:
+        """Say whether the log can answer at all; otherwise `value` and `interval` are not to be relied on."""
+        return self.verdict != "not answerable"
 
     def uplift(self, other: "Evaluation | None" = None) -> Estimate:
         """Return how much more than the log, or than another target on the same log, the target would have earned.
@@ -98,7 +109,8 @@ class Evaluation:
             "selected": self.selected,
             "selector": repr(self.selector),
             "seed": self.seed,
-            "verdict": self.diagnostics.verdict,
+            "verdict": self.verdict,
+            "answerable": self.answerable,
             "diagnostics": self.diagnostics.to_dict(),
             "left_out": self.left_out,
             "table": [asdict(candidate) for candidate in self.table],
@@ -109,5 +121,7 @@ class Evaluation:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False)
 
     def __repr__(self) -> str:
+        if not self.answerable:
+            return f"Evaluation({self.verdict}: {self.diagnostics.reasons[0]})"
         interval = f"{100 * self.level:g} % interval {self.interval.low:.4g} to {self.interval.high:.4g}"
-        return f"Evaluation({self.value:.4g}, {interval}, by {self.selected}, {self.diagnostics.verdict})"
+        return f"Evaluation({self.value:.4g}, {interval}, by {self.selected}, {self.verdict})"

@@ -16,6 +16,9 @@ from counterfold.log import Contents
 
 STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red"}
 
+WITHHELD = "withheld"
+"""What takes the place of a number that the log cannot answer for."""
+
 
 def show(*blocks: ConsoleRenderable) -> None:
     """Print the blocks with a blank line between them; names are shown as they are, not as markup."""
@@ -24,8 +27,16 @@ def show(*blocks: ConsoleRenderable) -> None:
 
 
 def answer(title: str, result: Evaluation, truth: float | None = None) -> ConsoleRenderable:
-    """Return the value, its interval, the estimator that gave it and, where it is known, the truth."""
+    """Return the value, its interval, the estimator that gave it and, where it is known, the truth.
+
+    Where the log cannot answer, the reason takes the place of these numbers.
+    """
     grid = new_grid()
+    if not result.answerable:
+        grid.add_row("value", Text(f"{WITHHELD}, because the log cannot answer", style=STYLES[result.verdict]))
+        grid.add_row("because", result.diagnostics.reasons[0])
+        grid.add_row("the log earned", format_number(result.logged.value, result.logged.stderr))
+        return add_title(title, grid)
     value, interval = _format_value(result)
     grid.add_row("value", Text(value, style="bold"))
     grid.add_row(f"{100 * result.level:g} % interval", interval)
@@ -43,15 +54,21 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
 def comparison(
     results: Mapping[str, Evaluation], gaps: Mapping[str, Estimate], baseline: str | None
 ) -> ConsoleRenderable:
-    """Return a line for every policy: its value, and how much more than the baseline that is."""
+    """Return a line for every policy: its value, and how much more than the baseline that is.
+
+    Values that the log cannot answer for are withheld, and so are differences to them.
+    """
     first = next(iter(results.values()))
     table = _new_table("policy", "value", f"{100 * first.level:g} % interval", "difference", "interval", "verdict")
     logged = format_number(first.logged.value, first.logged.stderr)
     table.add_row("log", logged, "", "baseline" if baseline is None else "", "", "")
     for name, one in results.items():
+        withheld = WITHHELD, ""
         apart = _format_gap(gaps[name]) if name in gaps else ("baseline", "")
-        verdict = Text(one.diagnostics.verdict, style=STYLES[one.diagnostics.verdict])
-        table.add_row(name, *_format_value(one), *apart, verdict)
+        if name in gaps and not (one.answerable and (baseline is None or results[baseline].answerable)):
+            apart = withheld
+        verdict = Text(one.verdict, style=STYLES[one.verdict])
+        table.add_row(name, *(_format_value(one) if one.answerable else withheld), *apart, verdict)
     return table
 
 
@@ -63,8 +80,11 @@ def add_title(title: str, block: ConsoleRenderable) -> ConsoleRenderable:
 def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRenderable:
     """Return the table of candidates, the best first.
 
-    Without `everything` it holds the best of each estimator, and every one that has a share in the answer.
+    Without `everything` it holds the best of each estimator, and every one that has a share in the answer; or nothing,
+    where the log cannot answer.
     """
+    if not (everything or result.answerable):
+        return Text(f"what {len(result.table)} candidates say is {WITHHELD}, too; --all shows it", style="dim")
     table = _new_table("candidate", "value", "std. error", "score")
     table.add_column("")
     ranked = sorted(result.table, key=lambda line: (-line.share, line.score))

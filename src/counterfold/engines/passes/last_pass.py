@@ -83,7 +83,8 @@ class LastPass:
         light = replace(rows, examples=examples, whole=self.samples[name])
         sums = sum_by_bucket(light, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS)
         squared = float(np.square(rows.weights).sum())
-        return TargetSums(sums, Unsupported.of(rows), squared, observe_rows(rows, self.diagnostics))
+        observed = observe_rows(replace(rows, whole=self.samples[name]), self.diagnostics)
+        return TargetSums(sums, Unsupported.of(rows), squared, observed)
 
     def assign_buckets(self, units: Ints) -> Ints:
         """Return the bucket of each row."""
