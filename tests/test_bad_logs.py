@@ -11,6 +11,7 @@ GOOD = {
     "reward": [1.0, 0.0, 0.5, 0.2],
     "context": [[0.0, 5.0], [1.0, 6.0], [2.0, 7.0], [3.0, 8.0]],
     "logging_probs": [[0.5, 0.5], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]],
+    "actions": ["a", "b"],
 }
 
 
@@ -32,13 +33,18 @@ def shape(name, rule, got):
 
 SUM, CELL = "rows of probabilities that sum to 1", "in [0, 1]"
 MATRIX = "a matrix with one row per row of the log"
-WIDE = "must have one column per action (2: a, b), got 3. If some action was never logged, list them all in `actions`."
-SHORT = {name: values[:1] for name, values in GOOD.items()} | {"propensity": [0.5], "group": [1], "available": [[1, 1]]}
+UNLOGGED = "If some action was never logged, list them all in `actions`."
+WIDE = f"must have one column per action (2: a, b), got 3. {UNLOGGED}"
+SHORT = {name: values[:1] for name, values in GOOD.items() if name not in {"reward", "actions"}} | {
+    "propensity": [0.5],
+    "group": [1],
+    "available": [[1, 1]],
+}
 
 
-del SHORT["reward"]
-
-
+ONE = "Make them one label, or list both in `actions` if they are two actions."
+ORDERED = "have one column per action, named after it or in a known order"
+LISTED = "List all actions in the order of the columns as `actions` (--actions a,b,c), or name the columns."
 BAD_LOG = {
     **{f"{name} too short": ({name: short}, length(name, 1)) for name, short in SHORT.items()},
     "reward nan": ({"reward": [1, NAN, NAN, 0]}, said("reward", "finite", NAN, 2, 1)),
@@ -64,18 +70,39 @@ BAD_LOG = {
         said("propensity", "the logged action's entry of `logging_probs`", 0.7, 1, 2),
     ),
     "neither": (ALONE, "a log must have `logging_probs` or `propensity`, got neither."),
-    "action unknown": ({"actions": ["a", "c"]}, said("action", "one of the 2 known actions (a, c)", "b", 2, 1)),
+    "action unknown": (
+        {"actions": ["a", "c"]},
+        said("action", "one of the 2 known actions (a, c)", "b", 2, 1)
+        + " If the log never took it, list all actions in `actions`.",
+    ),
+    "action mis-cased": (
+        {"actions": ["A", "b"]},
+        said("action", "one of the 2 known actions (A, b)", "a", 2, 0)
+        + " Did you mean 'A'? It differs by case, spaces or `.0` alone.",
+    ),
+    "actions alike": (
+        {"action": ["a", "b", "a ", "b"], "actions": None},
+        f"`action` must be labels that differ by more than case, spaces or `.0`, got 'a' and 'a '. {ONE}",
+    ),
+    "unknown order": (
+        {"actions": None},
+        f"`logging_probs` must {ORDERED}, got 2 without names for the actions a, b. {LISTED}",
+    ),
+    "rewards that are propensities": (
+        {"reward": [0.5, 0.6, 0.3, 0.8]},
+        "`reward` and `propensity` must be two different things, got the same number in all 4 rows.",
+    ),
     "action missing": ({"action": ["a", None, "b", "b"]}, said("action", "a label in every row", None, 1, 1)),
     "action 2d": ({"action": [["a"], ["b"]] * 2}, shape("action", "one label per row", (4, 1))),
     "action mixed": (
-        {"action": np.array([1, "a", 1, "a"], dtype=object)},
+        {"action": np.array([1, "a", 1, "a"], dtype=object), "actions": None},
         "`action` must be labels of one kind, got a mixture that cannot be sorted.",
     ),
     "actions repeated": ({"actions": ["a", "b", "b"]}, "`actions` must be different labels, got 1 repeated."),
     "no row": ({name: [] for name in GOOD}, "a log must have at least 2 rows, got 0."),
     "one row": ({name: values[:1] for name, values in GOOD.items()}, "a log must have at least 2 rows, got 1."),
     "one action": (
-        {"action": ["a"] * 4, "logging_probs": [[1.0]] * 4},
+        {"action": ["a"] * 4, "logging_probs": [[1.0]] * 4, "actions": None},
         "a log must know at least 2 actions, got 1: there is nothing to choose between.",
     ),
     "group missing": ({"group": [1, 2, NAN, 3]}, said("group", "a label in every row", NAN, 1, 2)),
@@ -99,6 +126,15 @@ def test_a_bad_log_gets_one_sentence(changes, message):
     assert str(caught.value) == message
 
 
+KNOWN, BOTH = "one of the 2 known actions (a, b)", f"2: a, b. {UNLOGGED}"
+NEVER, ALIKE = "If the log never took it, list all actions in `actions`.", " Did you mean 'b'? It differs by case,"
+AS_ACTIONS = "If they are the actions that the target would take, pass `cf.Actions(...)` (--target-action COLUMN)."
+
+
+def unknown(label):
+    return said("target", KNOWN, label, 4, 0) + f" {NEVER}"
+
+
 BAD_TARGET = {
     "too short": ([[0.5, 0.5]], length("target", 1)),
     "logged too long": ([0.5] * 5, length("target", 5)),
@@ -108,12 +144,17 @@ BAD_TARGET = {
     "logged over 1": ([0.5, 0.5, 1.5, 0.5], said("target", CELL, 1.5, 1, 2)),
     "negative": ([[-0.2, 1.2]] * 4, said("target", CELL, -0.2, 4, 0)),
     "sum": ([[0.5, 0.5], [0.25, 0.5]] * 2, said("target", SUM, 0.75, 2, 1)),
-    "text": ("target", "`target` must be numbers, got 'target'."),
-    "scalar": (0.5, shape("target", MATRIX, ())),
+    "text": ("target", unknown("target")),
+    "scalar": (0.5, unknown(0.5)),
+    "labels": (["a", "c", "b", "c"], said("target", KNOWN, "c", 2, 1) + f" {NEVER}"),
+    "labels mis-cased": (["a", "B", "b", "B"], said("target", KNOWN, "B", 2, 1) + ALIKE),
+    "labels as numbers": ([0.5, 2, 3, 0.5], said("target", CELL, 2.0, 2, 1) + f" {AS_ACTIONS}"),
+    "mixture": ({"a": 0.5, "c": 0.5}, f"the columns of `target` must be named after the actions, got c for {BOTH}"),
+    "mixture sum": ({"a": 0.5, "b": 0.4}, "`target` must be rows of probabilities that sum to 1, got 0.9 in 1 of 1"),
     "ragged": ([[0.5], [1.0, 0.0]] * 2, "`target` must be numbers, got [[0.5], [1.0, 0.0], [0.5], [1.0, 0.0]]."),
     "names": (
         pa.table({"a": [0.5] * 4, "c": [0.5] * 4}),
-        "the columns of `target` must be named after the actions, got a, c.",
+        f"the columns of `target` must be named after the actions, got c for {BOTH}",
     ),
 }
 
@@ -122,7 +163,7 @@ BAD_TARGET = {
 def test_a_bad_target_gets_one_sentence(target, message):
     with pytest.raises(cf.DataError) as caught:
         cf.evaluate(cf.Log(**GOOD), target)
-    assert str(caught.value) == message
+    assert str(caught.value).startswith(message)
 
 
 def texts():

@@ -68,12 +68,12 @@ THREE, FOUR = np.full((4, 3), 1 / 3), np.full((4, 4), 0.25)
 @pytest.mark.parametrize(
     ("labels", "probs", "given", "actions", "codes"),
     [
-        pytest.param(["c", "a", "b", "a"], THREE, None, ("a", "b", "c"), [2, 0, 1, 0], id="texts are sorted"),
+        pytest.param(["c", "a", "b", "a"], None, None, ("a", "b", "c"), [2, 0, 1, 0], id="texts are sorted"),
         pytest.param([2, 0, 1, 0], THREE, None, (0, 1, 2), [2, 0, 1, 0], id="whole numbers"),
         pytest.param([2, 0, 1, 0], FOUR, None, (0, 1, 2, 3), [2, 0, 1, 0], id="the last number is never logged"),
         pytest.param([3, 0, 3, 0], FOUR, None, (0, 1, 2, 3), [3, 0, 3, 0], id="numbers between are never logged"),
-        pytest.param([30, 10, 20, 10], THREE, None, (10, 20, 30), [2, 0, 1, 0], id="numbers with gaps"),
-        pytest.param([1, -1, 0, -1], THREE, None, (-1, 0, 1), [2, 0, 1, 0], id="negative numbers"),
+        pytest.param([30, 10, 20, 10], None, None, (10, 20, 30), [2, 0, 1, 0], id="numbers with gaps"),
+        pytest.param([1, -1, 0, -1], None, None, (-1, 0, 1), [2, 0, 1, 0], id="negative numbers"),
         pytest.param([True, False, True, True], THREE[:, :2] * 1.5, None, (False, True), [1, 0, 1, 1], id="booleans"),
         pytest.param(["c", "a", "b", "a"], THREE, ["b", "c", "a"], ("b", "c", "a"), [1, 2, 0, 2], id="a given order"),
         pytest.param(
@@ -82,11 +82,12 @@ THREE, FOUR = np.full((4, 3), 1 / 3), np.full((4, 4), 0.25)
         pytest.param(["9", "7", "8", "7"], THREE, [7, 8, 9], (7, 8, 9), [2, 0, 1, 0], id="the text of a number"),
         pytest.param([9, 7, 8, 7], THREE, ["7", "8", "9"], ("7", "8", "9"), [2, 0, 1, 0], id="the number of a text"),
         pytest.param([2.0, 0.0, 1.0, 0.0], THREE, [0, 1, 2], (0, 1, 2), [2, 0, 1, 0], id="floats for whole numbers"),
-        pytest.param(["ü", " ", "日本", " "], THREE, None, (" ", "ü", "日本"), [1, 0, 2, 0], id="any text"),
+        pytest.param(["ü", " ", "日本", " "], None, None, (" ", "ü", "日本"), [1, 0, 2, 0], id="any text"),
     ],
 )
 def test_labels(labels, probs, given, actions, codes):
-    log = cf.Log(action=labels, reward=[1.0, 0.0, 0.5, 0.2], logging_probs=probs, actions=given)
+    logged = {"propensity": [0.5] * 4} if probs is None else {"logging_probs": probs}
+    log = cf.Log(action=labels, reward=[1.0, 0.0, 0.5, 0.2], **logged, actions=given)
     assert (log.actions, log.action.tolist()) == (actions, codes)
 
 

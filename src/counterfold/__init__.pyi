@@ -67,3 +67,5 @@ from .selectors.theory import Theory as Theory
 from .tables.scan import LogScan as LogScan
 from .tables.scan import read_log as read_log
 from .tables.scan import read_target as read_target
+from .target import Actions as Actions
+from .target import Probabilities as Probabilities

@@ -81,8 +81,8 @@ class Checker:
         if len(array) != rows:
             raise DataError(f"{self.called(name)} must have one entry per row ({rows}), got {len(array)}.")
 
-    def every(self, name: str, array: np.ndarray, good: Bools, rule: str) -> None:
-        """Require `good` everywhere; otherwise say what `array` holds in how many rows and where first."""
+    def every(self, name: str, array: np.ndarray, good: Bools, rule: str, hint: str = "") -> None:
+        """Require `good` everywhere; otherwise say what `array` holds in how many rows and where first, and a hint."""
         by_row = np.asarray(good if good.ndim == 1 else good.all(axis=1))
         if by_row.all():
             return
@@ -90,7 +90,7 @@ class Checker:
         bad = array[place] if array.ndim == 1 else array[place][~good[place]][0]
         start = f" from row {self.row(0)} on" if self.is_part else ""
         where = f"{int((~by_row).sum())} of {len(by_row)} rows{start}, first at row {self.row(place)}"
-        raise DataError(f"{self.called(name)} must be {rule}, got {bad} in {where}.")
+        raise DataError(f"{self.called(name)} must be {rule}, got {bad} in {where}.{hint}")
 
     def finite(self, name: str, array: Floats) -> None:
         """Require every number to be finite, and small enough to compute with."""

@@ -12,6 +12,8 @@ from counterfold import log_checks
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
+from counterfold.indices import align_rows, choose_index
+from counterfold.labels import KnownActions, check_labels, encode_labels, find_actions, find_categories
 
 ROUNDING = 1e-9
 
@@ -31,15 +33,19 @@ class Log:
 
     - `context`: numbers, one row per decision; without it the reward model knows the action alone.
     - `action`: labels of any one kind. `actions` lists all labels in the order of the probabilities' columns; by
-      default it is the columns' names, or 0 to A - 1 for whole-number labels below A, or the sorted labels seen.
+      default it is the columns' names, an ordered categorical's categories, 0 to A - 1 or 1 to A for whole-number
+      labels, or the sorted labels seen. In the last case columns without names are refused: their order is unknown.
     - `dose`: instead of `action`, a number such as a price; `propensity` is then its probability density.
     - `group`: a user or session per row. Splits keep groups together and errors treat a group as one observation.
     - `available`: which actions could be taken in each row (n x A of booleans).
     - `action_features`: numbers that describe each action (A x k), in the order of `actions` or by label.
     - `logger`, `logger_probs`: which of several policies took each decision, and by label the probabilities (n x A)
       that each of them gives in every row, whoever decided there; `logging_probs` follow from them.
-    - `check`, `seen`: for a log that is a part of a longer one, how its rows and columns are named in errors, and which
-      actions the longer one ever took.
+    - `check`, `seen`, `index`: for a log that is a part of a longer one, how its rows and columns are named in errors,
+      and which actions the longer one ever took; and the index of the pandas frame that a log was read from.
+
+    Rows of pandas frames and columns belong together by their index: in another order they are put in that of the
+    reward, and with another index they are refused. Everything else goes by position.
 
     >>> import counterfold as cf
     >>> cf.Log(action=["a", "b", "a"], reward=[1.0, 0.0, 0.5], propensity=[0.5, 0.5, 0.8])
@@ -53,7 +59,8 @@ class Log:
     context: Floats
     context_names: tuple[str, ...]
     action: Ints
-    actions: tuple[Any, ...] = ()
+    known_actions: KnownActions = KnownActions((), is_ordered=False)
+    index: Any
     dose: Floats | None = None
     group: Ints | None
     available: Bools | None = None
@@ -73,63 +80,75 @@ class Log:
         propensity: ArrayLike | None = None,
         group: ArrayLike | None = None,
         available: ArrayLike | None = None,
-        actions: Sequence[Any] | None = None,
+        actions: Sequence[Any] | KnownActions | None = None,
         action_features: ArrayLike | Mapping[Any, ArrayLike] | None = None,
         logger: ArrayLike | None = None,
         logger_probs: Mapping[Any, ArrayLike] | None = None,
         dose: ArrayLike | None = None,
         check: Checker = WHOLE,
         seen: Bools | None = None,
+        index: Any = None,
     ) -> None:
         """Check every argument and keep what the estimators need."""
-        self.reward = log_checks.check_rewards(reward, check)
-        self.context, self.context_names = log_checks.check_context(context, len(self), check)
-        self.group = None if group is None else log_checks.check_groups(group, len(self), check)
+        by_row = {"reward": reward, "action": action, "dose": dose, "context": context, "propensity": propensity}
+        by_row |= {"group": group, "logger": logger, "available": available, "logging_probs": logging_probs}
+        self.index = choose_index(by_row.values()) if index is None else index
+        given = {name: align_rows(name, value, self.index, check) for name, value in by_row.items()}
+        self.reward = log_checks.check_rewards(given["reward"], check)
+        self.context, self.context_names = log_checks.check_context(given["context"], len(self), check)
+        self.group = None if group is None else log_checks.check_groups(given["group"], len(self), check)
         self.action = np.zeros(len(self), dtype=np.intp)
         self.row_numbers, self.seen = check.row_numbers, seen
         if dose is not None:
-            self.dose = log_checks.check_doses(dose, len(self), check)
-            given: dict[str, Any] = {"action": action, "actions": actions, "logging_probs": logging_probs}
-            given |= {"available": available, "action_features": action_features}
-            given |= {"logger": logger, "logger_probs": logger_probs}
-            beside = [f"`{name}` goes with `action`" for name, value in given.items() if value is not None]
-            if beside:
-                raise DataError(f"a log must have `action` or `dose`, and {beside[0]}, got it with `dose`.")
-            self.propensity = log_checks.check_densities(propensity, len(self), check)
-            return
-        self._know_actions(action, actions, logging_probs, logger, logger_probs, check)
-        self.available = log_checks.check_availability(available, self.action, self.actions, check)
+            refused = given | {"actions": actions, "action_features": action_features, "logger_probs": logger_probs}
+            log_checks.refuse_beside_doses(refused)
+            self.dose = log_checks.check_doses(given["dose"], len(self), check)
+            self.propensity = log_checks.check_densities(given["propensity"], len(self), check)
+        else:
+            if isinstance(logger_probs, Mapping):
+                several = logger_probs.items()
+                logger_probs = {key: align_rows("logger_probs", one, self.index, check) for key, one in several}
+            self._know_actions(given, actions, logger_probs, check)
+            if action_features is not None:
+                self.action_features = log_checks.check_action_features(action_features, self.actions)
+        if not check.is_part:
+            log_checks.refuse_copies(self.reward, self.propensity, len(self), check)
+
+    def _know_actions(self, given: Mapping[str, Any], actions: Any, logger_probs: Any, check: Checker) -> None:
+        """Find all actions, from the labels and from whatever has a column for each, and what was logged of them."""
+        if given["action"] is None:
+            raise DataError("a log must have `action` or `dose`, got neither.")
+        labels = check_labels("action", given["action"], len(self), check)
+        several = log_checks.has_several_loggers(given["logger"], logger_probs, check)
+        probs, source = given["logging_probs"], "logger_probs" if several else "logging_probs"
+        shown = [("logging_probs", probs), *(("logger_probs", one) for one in (logger_probs or {}).values())]
+        matrices = [log_checks.check_matrix(name, one, len(self), check) for name, one in shown if one is not None]
+        naming = log_checks.find_naming(matrices, find_categories(given["action"]))
+        self.known_actions = find_actions(labels, actions, naming, check)
+        self.action = encode_labels("action", labels, self.actions, check)
+        if probs is not None:
+            self.logging_probs = log_checks.check_policy("logging_probs", probs, len(self), self.known_actions, check)
+        if several:
+            loggers = given["logger"], logger_probs, len(self)
+            self._know_loggers(log_checks.check_loggers(*loggers, self.known_actions, check), check)
+        self.available = log_checks.check_availability(given["available"], self.action, self.known_actions, check)
         if self.logging_probs is not None and self.available is not None:
             allowed = self.available | (self.logging_probs == 0)
             check.every("logging_probs", self.logging_probs, allowed, "0 where an action is not `available`")
-        source = "logging_probs" if self.loggers is None else "logger_probs"
-        self.propensity = log_checks.check_propensity(propensity, self.logging_probs, self.action, source, check)
-        if action_features is not None:
-            self.action_features = log_checks.check_action_features(action_features, self.actions)
+        known = self.logging_probs
+        self.propensity = log_checks.check_propensity(given["propensity"], known, self.action, source, check)
 
-    def _know_actions(
-        self, action: Any, actions: Any, logging_probs: Any, logger: Any, logger_probs: Any, check: Checker
-    ) -> None:
-        """Find all actions, from the labels and from whatever has a column for each, and what was logged of them."""
-        if action is None:
-            raise DataError("a log must have `action` or `dose`, got neither.")
-        labels = log_checks.check_labels("action", action, len(self), check)
-        several = log_checks.has_several_loggers(logger, logger_probs, check)
-        name, shown = "logging_probs", logging_probs
-        if several and logging_probs is None:
-            name, shown = "logger_probs", next(iter(logger_probs.values()))
-        probs, columns = (None, None) if shown is None else log_checks.check_matrix(name, shown, len(self), check)
-        width = None if probs is None else probs.shape[1]
-        self.actions = log_checks.find_actions(labels, actions, columns, width, check)
-        self.action = log_checks.encode_labels("action", labels, self.actions, check)
-        if logging_probs is not None:
-            self.logging_probs = log_checks.check_policy("logging_probs", logging_probs, len(self), self.actions, check)
-        if several:
-            self.loggers = log_checks.check_loggers(logger, logger_probs, len(self), self.actions, check)
-            given, self.logging_probs = self.logging_probs, self.loggers.own
-            if given is not None:
-                agree = np.abs(given - self.logging_probs) <= log_checks.PROPENSITY_TOLERANCE
-                check.every("logging_probs", given, agree, "those of the row's own logger in `logger_probs`")
+    def _know_loggers(self, loggers: log_checks.Loggers, check: Checker) -> None:
+        """Keep several loggers, with whose probabilities those of the log must agree if both are given."""
+        given, self.loggers, self.logging_probs = self.logging_probs, loggers, loggers.own
+        if given is not None:
+            agree = np.abs(given - self.logging_probs) <= log_checks.PROPENSITY_TOLERANCE
+            check.every("logging_probs", given, agree, "those of the row's own logger in `logger_probs`")
+
+    @property
+    def actions(self) -> tuple[Any, ...]:
+        """Return the labels of all actions, in the order of the columns of every matrix."""
+        return self.known_actions.labels
 
     def __len__(self) -> int:
         return len(self.reward)

@@ -1,8 +1,8 @@
 """The arguments of a log, each checked alone or against the others: what the user gave in, plain arrays out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,13 +11,39 @@ from counterfold import checks, messages
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
+from counterfold.indices import find_index
+from counterfold.labels import (
+    KnownActions,
+    Naming,
+    check_labels,
+    encode_labels,
+    find_distinct,
+    suggest_label,
+    write_label,
+)
 
 PROPENSITY_TOLERANCE = 1e-6
 
-FEW_LABELS = 1 << 16
-"""Up to what range whole numbers are counted rather than sorted."""
+UNLOGGED = "If some action was never logged, list them all in `actions`."
 
-Columns = tuple[Any, ...] | None
+
+class Matrix(NamedTuple):
+    """A matrix, the names of its columns if it has any, and whether the order of these names tells anything."""
+
+    values: Floats
+    names: tuple[Any, ...] | None = None
+    are_ordered: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class ByLabel:
+    """Numbers for each action by its label, from maps or JSON objects, whose names come in no order."""
+
+    column_names: tuple[str, ...]
+    values: Floats
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001 (numpy's)
+        return self.values
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +60,15 @@ class Loggers:
         return checks.freeze(self.probs[self.codes, np.arange(len(self.codes))])
 
 
-def check_matrix(name: str, value: Any, rows: int, check: Checker) -> tuple[Floats, Columns]:
+def check_matrix(name: str, value: Any, rows: int, check: Checker) -> Matrix:
     """Return a matrix with one row per row of the log, and the names of its columns if it is a frame with names."""
-    names = getattr(value, "column_names", None) or getattr(value, "columns", None)
+    names = getattr(value, "column_names", None)
+    names = getattr(value, "columns", None) if names is None else names
     array = check.floats(name, value, ndim=2)
     check.length(name, array, rows)
-    columns = None if names is None else tuple(names)
-    return array, None if columns == tuple(range(array.shape[1])) else columns
+    if names is None or tuple(names) == tuple(range(array.shape[1])):
+        return Matrix(array)
+    return Matrix(array, tuple(names), not isinstance(value, ByLabel))
 
 
 def count_dimensions(value: Any) -> int | None:
@@ -51,25 +79,52 @@ def count_dimensions(value: Any) -> int | None:
         return None
 
 
-def order_columns(
-    name: str, matrix: tuple[Floats, Columns], actions: tuple[Any, ...], check: Checker, *, sparse: bool = False
-) -> Floats:
+def order_columns(name: str, matrix: Matrix, actions: KnownActions, check: Checker, *, sparse: bool = False) -> Floats:
     """Return a matrix with one column per action, in the order of `actions`; a `sparse` one may lack some, all 0."""
-    array, columns = matrix
-    if columns is not None and sparse and len(columns) < len(actions):
-        named = set(map(str, columns))
-        lacking = [str(action) for action in actions if str(action) not in named]
-        array, columns = np.hstack([array, np.zeros((len(array), len(lacking)))]), (*columns, *lacking)
-    if array.shape[1] != len(actions):
-        wanted = f"one column per action ({len(actions)}: {messages.list_some(actions)})"
-        hint = "If some action was never logged, list them all in `actions`."
-        raise DataError(f"{check.called(name)} must have {wanted}, got {array.shape[1]}. {hint}")
-    if columns is None:
+    array, names, _ = matrix
+    if names is None:
+        _require_order(name, array.shape[1], actions, check)
         return array
-    place = {str(column): number for number, column in enumerate(columns)}
-    if set(place) != set(map(str, actions)):
-        raise DataError(f"the columns of {check.called(name)} must be named after the actions, got {', '.join(place)}.")
-    return checks.freeze(np.ascontiguousarray(array[:, [place[str(action)] for action in actions]]))
+    called, listed = check.called(name), f"{len(actions)}: {messages.list_some(actions.labels)}"
+    place = {str(column): number for number, column in enumerate(names)}
+    found = [_find_place(place, action) for action in actions]
+    unknown = [column for number, column in enumerate(names) if number not in set(found)]
+    if unknown:
+        hint = next(filter(None, (suggest_label(one, actions) for one in unknown)), f" {UNLOGGED}")
+        got = f"got {messages.list_some(unknown)} for {listed}"
+        raise DataError(f"the columns of {called} must be named after the actions, {got}.{hint}")
+    lacking = [action for action, number in zip(actions, found, strict=True) if number is None]
+    if lacking and not sparse:
+        got = f"got none for {messages.list_some(lacking)}"
+        raise DataError(f"{called} must have one column per action ({listed}), {got}.")
+    padded = np.hstack([array, np.zeros((len(array), 1))]) if lacking else array
+    return checks.freeze(np.ascontiguousarray(padded[:, [-1 if number is None else number for number in found]]))
+
+
+def _require_order(name: str, width: int, actions: KnownActions, check: Checker) -> None:
+    """Require that columns without names are as many as the actions, whose order must be known."""
+    called, listed = check.called(name), f"{len(actions)}: {messages.list_some(actions.labels)}"
+    if width != len(actions):
+        raise DataError(f"{called} must have one column per action ({listed}), got {width}. {UNLOGGED}")
+    if not actions.is_ordered:
+        rule = "have one column per action, named after it or in a known order"
+        some = messages.list_some(actions.labels)
+        way = "List all actions in the order of the columns as `actions` (--actions a,b,c), or name the columns"
+        raise DataError(f"{called} must {rule}, got {width} without names for the actions {some}. {way}.")
+
+
+def _find_place(places: Mapping[str, int], action: Any) -> int | None:
+    """Return the place of an action's column; 7.0 may be called "7.0" or "7"."""
+    return places.get(str(action), places.get(write_label(action)))
+
+
+def find_naming(matrices: Sequence[Matrix], categories: tuple[Any, ...] | None) -> Naming:
+    """Return what the columns of several matrices and an ordered categorical tell about the actions."""
+    named = sorted((one for one in matrices if one.names is not None), key=lambda one: not one.are_ordered)
+    if named:
+        has_one_order = len({one.names for one in named if one.are_ordered}) == 1
+        return Naming(named[0].names, has_one_order, categories=categories)
+    return Naming(width=matrices[0].values.shape[1] if matrices else None, categories=categories)
 
 
 def check_rewards(reward: ArrayLike, check: Checker) -> Floats:
@@ -89,81 +144,11 @@ def require_rows(rows: int) -> None:
         raise DataError(f"a log must have at least 2 rows, got {rows}.")
 
 
-def check_labels(name: str, value: Any, rows: int, check: Checker) -> NDArray[Any]:
-    """Return one label per row, none of them missing."""
-    try:
-        labels = np.asarray(value)
-    except ValueError:
-        raise DataError(f"{check.called(name)} must be one label per row, got lists of different lengths.") from None
-    if labels.ndim != 1:
-        raise DataError(f"{check.called(name)} must be one label per row, got shape {labels.shape}.")
-    check.length(name, labels, rows)
-    if labels.dtype.kind in "OfmM":
-        present = np.array([_is_label(label) for label in labels.tolist()])
-        check.every(name, labels, present, "a label in every row")
-    return labels.astype(str) if labels.dtype.kind in "SmM" else labels
-
-
-def _is_label(label: Any) -> bool:
-    """Say whether a label is there: neither None nor NaN nor one of the other ways to be missing."""
-    try:
-        return label is not None and bool(label == label)  # noqa: PLR0124 (NaN does not equal itself)
-    except TypeError:  # pandas.NA does not even answer
-        return False
-
-
-def find_distinct(name: str, labels: NDArray[Any], check: Checker) -> tuple[NDArray[Any], Ints]:
-    """Return the different labels, sorted, and the place of each row's label among them."""
-    if labels.dtype.kind in "iu" and len(labels) and int(labels.max()) - int(labels.min()) < FEW_LABELS:
-        codes = (labels - labels.min()).astype(np.intp)
-        seen = np.bincount(codes) > 0
-        return np.flatnonzero(seen).astype(labels.dtype) + labels.min(), (np.cumsum(seen) - 1)[codes]
-    try:
-        return np.unique(labels, return_inverse=True)
-    except TypeError:
-        kinds = "labels of one kind, got a mixture that cannot be sorted"
-        raise DataError(f"{check.called(name)} must be {kinds}.") from None
-
-
-def find_actions(
-    labels: NDArray[Any], given: Sequence[Any] | None, columns: Columns, width: int | None, check: Checker
-) -> tuple[Any, ...]:
-    """Return all actions: those given, or those that name the probabilities' columns, or those seen."""
-    given = columns if given is None else given
-    if given is None:
-        is_counted = width is not None and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < width
-        given = range(width or 0) if is_counted else find_distinct("action", labels, check)[0].tolist()
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise DataError(f"`actions` must be a list of labels, got {given!r}.")
-    actions = tuple(np.asarray(given).tolist())
-    if len(set(actions)) < len(actions):
-        raise DataError(f"`actions` must be different labels, got {len(actions) - len(set(actions))} repeated.")
-    if len(actions) < 2 and not check.is_part:
-        raise DataError(f"a log must know at least 2 actions, got {len(actions)}: there is nothing to choose between.")
-    return actions
-
-
-def encode_labels(name: str, labels: NDArray[Any], known: tuple[Any, ...], check: Checker) -> Ints:
-    """Return the place of each label among the known ones; 7, 7.0 and "7" are the same label."""
-    is_counted = labels.dtype.kind in "iu" and known == tuple(range(len(known)))
-    if is_counted and labels.min() >= 0 and labels.max() < len(known):
-        return checks.freeze(labels.astype(np.intp))
-    code = {_text(label): number for number, label in enumerate(known)}
-    unique, where = find_distinct(name, labels, check)
-    codes = np.array([code.get(_text(label), -1) for label in unique.tolist()], dtype=np.intp)[where]
-    check.every(name, labels, codes >= 0, f"one of the {len(known)} known {name}s ({messages.list_some(known)})")
-    return checks.freeze(codes)
-
-
-def _text(label: Any) -> str:
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
-
-
 def check_context(context: Any, rows: int, check: Checker) -> tuple[Floats, tuple[str, ...]]:
     """Return the context and the names of its columns."""
     if context is None:
         return np.empty((rows, 0)), ()
-    array, columns = check_matrix("context", context, rows, check)
+    array, columns, _ = check_matrix("context", context, rows, check)
     names = tuple(map(str, range(array.shape[1]) if columns is None else columns))
     if not (np.abs(array) <= checks.LARGEST).all():
         for name, column in zip(names, array.T, strict=True):
@@ -171,7 +156,7 @@ def check_context(context: Any, rows: int, check: Checker) -> tuple[Floats, tupl
     return array, names
 
 
-def check_availability(available: Any, codes: Ints, actions: tuple[Any, ...], check: Checker) -> Bools | None:
+def check_availability(available: Any, codes: Ints, actions: KnownActions, check: Checker) -> Bools | None:
     """Return which actions could be taken in each row, which must include the logged one."""
     if available is None:
         return None
@@ -182,7 +167,7 @@ def check_availability(available: Any, codes: Ints, actions: tuple[Any, ...], ch
     return checks.freeze(mask.astype(bool))
 
 
-def check_policy(name: str, value: Any, rows: int, actions: tuple[Any, ...], check: Checker) -> Floats:
+def check_policy(name: str, value: Any, rows: int, actions: KnownActions, check: Checker) -> Floats:
     """Return a policy's probabilities with one column per action."""
     probs = order_columns(name, check_matrix(name, value, rows, check), actions, check, sparse=True)
     check.probabilities(name, probs)
@@ -210,6 +195,21 @@ def check_propensity(
     return logged
 
 
+def refuse_copies(reward: Floats, propensity: Floats, rows: int, check: Checker) -> None:
+    """Refuse rewards that are the propensities in all these of the log's rows: one of the two is the wrong column."""
+    if np.array_equal(reward, propensity):
+        both = f"{check.called('reward')} and {check.called('propensity')}"
+        raise DataError(f"{both} must be two different things, got the same number in all {rows} rows.")
+
+
+def refuse_beside_doses(given: Mapping[str, Any]) -> None:
+    """Refuse what a log of doses cannot have."""
+    of_actions = ("action", "actions", "logging_probs", "available", "action_features", "logger", "logger_probs")
+    beside = [f"`{name}` goes with `action`" for name in of_actions if given[name] is not None]
+    if beside:
+        raise DataError(f"a log must have `action` or `dose`, and {beside[0]}, got it with `dose`.")
+
+
 def check_doses(dose: ArrayLike, rows: int, check: Checker) -> Floats:
     """Return the doses, which must differ."""
     doses = check.numbers("dose", dose, rows)
@@ -230,10 +230,10 @@ def check_densities(propensity: ArrayLike | None, rows: int, check: Checker) -> 
     return given
 
 
-def check_loggers(logger: Any, probs: Any, rows: int, actions: tuple[Any, ...], check: Checker) -> Loggers:
+def check_loggers(logger: Any, probs: Any, rows: int, actions: KnownActions, check: Checker) -> Loggers:
     """Return the logging policies, at least two of which must have taken decisions."""
     known = tuple(probs)
-    codes = encode_labels("logger", check_labels("logger", logger, rows, check), known, check)
+    codes = encode_labels("logger", check_labels("logger", logger, rows, check), known, check, "logger")
     if not check.is_part and len(np.unique(codes)) < 2:
         only = f"got {known[codes[0]]} in all {rows} rows"
         raise DataError(f"{check.called('logger')} must name at least 2 policies, {only}.")
@@ -255,16 +255,16 @@ def has_several_loggers(logger: Any, probs: Any, check: Checker) -> bool:
 
 def check_action_features(value: Any, actions: tuple[Any, ...]) -> Floats:
     """Return the features of the actions (A x k), in the order of the actions or by label (a pandas frame's index)."""
-    index = getattr(value, "index", None)
-    if index is not None and not callable(index) and list(index) != list(range(len(index))):
+    index = find_index(value)
+    if index is not None and list(index) != list(range(len(index))):
         value = dict(zip(index, np.asarray(value), strict=True))
     if isinstance(value, Mapping):
-        by_label = {_text(label): features for label, features in value.items()}
-        missing = [action for action in actions if _text(action) not in by_label]
+        by_label = {write_label(label): features for label, features in value.items()}
+        missing = [action for action in actions if write_label(action) not in by_label]
         if missing:
             counted = f"{len(missing)} of {len(actions)}: {messages.list_some(missing)}"
             raise DataError(f"`action_features` must hold every action, got none for {counted}.")
-        value = [by_label[_text(action)] for action in actions]
+        value = [by_label[write_label(action)] for action in actions]
     features = WHOLE.floats("action_features", value, ndim=2, per="action")
     if len(features) != len(actions) or features.shape[1] == 0:
         raise DataError(f"`action_features` must have one row per action ({len(actions)}), got {features.shape}.")

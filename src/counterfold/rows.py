@@ -11,7 +11,7 @@ from counterfold import kernels
 from counterfold.arrays import Floats, Ints, row_sums, take_rows
 from counterfold.log import Kind, Log
 from counterfold.log_checks import Loggers
-from counterfold.models.base import Examples, Given, Lazy, RewardModel
+from counterfold.models.base import Examples, Given, Lazy, RewardModel, check_predictions
 from counterfold.target import Target, as_target
 
 Need = Literal["target_probs", "logging_probs", "model", "action_features", "loggers", "all_rows"]
@@ -148,10 +148,10 @@ class Rows:
     def q(self) -> Floats:
         """The predicted reward of every action (n x A)."""
         if self.refit is not None:
-            return self.refit()
+            return check_predictions(self.refit(), self.examples)
         if self.model is None:
             raise AttributeError("these rows have no reward model")
-        return self.model.predictions(self.examples)
+        return check_predictions(self.model.predictions(self.examples), self.examples)
 
     @cached_property
     def q_logged(self) -> Floats:

@@ -19,7 +19,7 @@ def doses(tmp_path):
         "propensity": np.exp(-(((price - age / 5) / 2.0) ** 2) / 2) / 2.0 / np.sqrt(2 * np.pi),
         "target": age / 5 - 0.5,
         "draws": age[:, None] / 5 + rng.normal(size=(150, 3)),
-        "far": age + 500,
+        "far": age + 30,
         "q": np.ones((150, 2)),
     }
 

@@ -24,7 +24,11 @@ def refused(code, out, err):
 
 BAD = {
     "missing column": ({"action": None}, "", "column `action` must be there. Found: age, height, reward,"),
-    "missing target": ({}, "--target targte", "column `targte` must be there. Did you mean `target`? Found: "),
+    "missing target": (
+        {},
+        "--target targte",
+        "column `targte` must be there, or be an action that the target always takes. Did you mean `target`? Found: ",
+    ),
     "nan": ({"r": [1.0, None] * 60}, "--reward r", "`reward` (column `r`) must be finite, got nan in 60 of 120 rows"),
     "propensity": ({"p": [2.0] * 120}, "--propensity p", "`propensity` (column `p`) must be in (0, 1], got 2.0 in 120"),
     "sum": ({"t": [[0.5, 0.2, 0.2]] * 120}, "--target t", "`target` (column `t`) must be rows of probabilities that"),

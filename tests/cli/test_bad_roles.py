@@ -24,7 +24,7 @@ LACKING = {
     "--dose age": "a log of doses must have `propensity`, the probability density of each, got none.",
     "--dose age --action action": "a log must have `action`",
     "--logger user": "`logger` (column `user`) and `logger_probs` must come together",
-    "--logger-probs logging_probs": "column `logging_probs` must be objects from logger to probabilities",
+    "--logger-probs logging_probs": "column `logging_probs` must have one role, got `logger_probs` and",
     "--action-features none.csv": "in `action_features`, `none.csv` must be a file, but there is none.",
     "--action-features log.parquet": "in `action_features`, column `action` must hold each action once, got",
     "--candidates learned-mips --target pi": "LearnedMIPS needs the target's probabilities of all actions",
@@ -71,7 +71,7 @@ BAD_DOSES = {
     "text target": (
         {"t": ["x"] * 150},
         "--target t",
-        "column `t` must be lists like [0.2, 0.8], got 'x', first at row 0.",
+        "`target` (column `t`) must be numbers, got array(['x', 'x'",
     ),
     "ragged": (
         {"t": [[1.0, 2.0], [1.0]] * 75},

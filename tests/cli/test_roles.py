@@ -43,7 +43,7 @@ def test_a_log_of_doses_is_answered_from_every_format(name, doses, found):
     [one] = answer["evaluations"]
     assert one == found("evaluate", doses())["evaluations"][0]
     assert {line["name"].partition("(")[0] for line in one["table"]} == {"DM", "KernelIPS", "KernelDR"}
-    assert (one["left_out"], one["diagnostics"]["unsupported_mass"]) == ({}, None)
+    assert (one["left_out"], one["diagnostics"]["unsupported_mass"]) == ({}, 0.0)
     assert one["diagnostics"]["bandwidth"] > 0
 
 
@@ -70,7 +70,7 @@ def test_the_terminal_tells_of_doses(doses, said):
     assert [line for line in lines if re.fullmatch(r"logging policy densities, logged doses had \S+ to \S+", line)]
     [support] = [line for line in lines if "support" in line]
     assert re.fullmatch(
-        r"without support unknown: weights are smoothed over doses within \S+ of the target's, by a rule of thumb",
+        r"without support 0 rows, 0.00% of the target's probability; weights are smoothed over doses within \S+",
         support,
     )
     assert not [line for line in lines if line.startswith("actions")]

@@ -144,7 +144,7 @@ def test_nothing_else_was_ever_tried(full, whole):
     assert found.verdict == "not answerable"
     assert "in every row the logged action had probability 1, so nothing else was ever tried" in found.reasons[0]
     assert "log the probabilities with which they were" in found.findings[0].remedy
-    same = diagnose(log, probs if whole else np.ones(200))
+    same = diagnose(log, probs if whole else cf.Probabilities(np.ones(200)))
     assert (same.verdict, same.unexplored_rows) == ("good", 200)
     assert same.unsupported_mass == (0.0 if whole else None)
 

@@ -92,6 +92,6 @@ def test_rows_that_are_the_same_by_chance_are_no_copies(kind):
 def test_a_log_without_exploration_cannot_tell():
     x, _, reward, _ = draw_log(np.random.default_rng(5), users=500)
     log = make_log(x, (x[:, 0] > 0).astype(int), reward, np.ones(2000))
-    found = diagnose(log, np.ones(2000))
+    found = diagnose(log, cf.Probabilities(np.ones(2000)))
     assert "repeated-rows" not in [one.name for one in found.findings]
     assert found.repeated_excess == 0.0

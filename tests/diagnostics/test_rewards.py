@@ -17,7 +17,7 @@ def diagnose_rewards(rewards, target=0.5):
     """Return what is found of rewards whose rows all had two equally likely actions."""
     rows = len(rewards)
     log = cf.Log(action=np.arange(rows) % 2, reward=rewards, propensity=np.full(rows, 0.5))
-    return diagnose(log, np.broadcast_to(np.asarray(target, dtype=float), rows))
+    return diagnose(log, cf.Probabilities(np.broadcast_to(np.asarray(target, dtype=float), rows)))
 
 
 def names(found):

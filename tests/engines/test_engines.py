@@ -54,7 +54,9 @@ def test_the_column_of_a_role_is_named(table, save_table):
     scan = cf.LogScan(save_table(renamed), reward="clicks", ignore=["target", "target_2"])
     with pytest.raises(cf.DataError, match=r"`reward` \(column `clicks`\) must be finite"):
         cf.evaluate(scan, engine="local", progress=False)
-    with pytest.raises(cf.DataError, match=r"column `targets` must be there\. Did you mean `target`"):
+    with pytest.raises(
+        cf.DataError, match=r"column `targets` must be there, or be an action .*\. Did you mean `target`"
+    ):
         cf.evaluate(scan, "targets", engine="local", progress=False)
 
 

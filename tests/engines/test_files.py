@@ -74,7 +74,9 @@ def test_a_model_that_cannot_predict_other_rows_is_refused(path):
 
 
 def test_frames_lack_columns_of_actions_that_are_never_taken():
-    log = cf.Log(action=["a", "b", "c", "a"], reward=[1.0, 0.0, 1.0, 0.5], propensity=[0.5, 0.5, 0.5, 0.5])
+    log = cf.Log(
+        action=["a", "b", "c", "a"], reward=[1.0, 0.0, 1.0, 0.5], propensity=[0.5] * 4, actions=["a", "b", "c"]
+    )
     some = cf.evaluate(log, pa.table({"a": [1.0, 0.5, 1.0, 0.0], "c": [0.0, 0.5, 0.0, 1.0]}), ["ips"], "slope")
     every = cf.evaluate(log, [[1.0, 0.0, 0.0], [0.5, 0.0, 0.5], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], ["ips"], "slope")
     assert some.value == every.value

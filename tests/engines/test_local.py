@@ -132,10 +132,9 @@ def test_predictions_may_come_from_a_column(table, save_table):
 @pytest.mark.parametrize("labels", [["d", "b", "a", "c"], [40, 10, 30, 20]])
 def test_actions_are_found_where_only_propensities_are_known(labels, table, save_table):
     code = table.column("action").to_numpy()
-    order = np.argsort(labels)
-    probs = np.array(table.column("target").to_pylist())[:, order]
+    probs = [dict(zip(map(str, labels), row, strict=True)) for row in table.column("target").to_pylist()]
     named = pa.table({"action": np.array(labels)[code], "reward": table.column("reward"), "x": table.column("x0")})
-    named = named.append_column("propensity", table.column("propensity")).append_column("target", [probs.tolist()])
+    named = named.append_column("propensity", table.column("propensity")).append_column("target", [probs])
     memory, local = both(save_table(named))
     same(memory, local)
     assert "CAB" in local.left_out
@@ -197,7 +196,8 @@ def test_a_map_names_only_the_actions_that_a_policy_may_take(known, table, save_
         dense[row, best] = probs[row, best] / probs[row, best].sum()
     plain = sparse.drop_columns(["target"]).append_column("target", [dense[:, np.argsort(names)].tolist()])
     if known == "propensity":
-        assert answer("memory", save_table(plain)).value == pytest.approx(memory.value)
+        scan = cf.LogScan(save_table(plain), actions=sorted(names))
+        assert answer("memory", scan).value == pytest.approx(memory.value)
 
 
 def test_objects_need_not_name_every_action(table, tmp_path):

@@ -50,7 +50,11 @@ def test_maps_may_name_actions_that_were_never_logged(table, save_table):
 
 def test_actions_may_be_times(table, save_table):
     days = [dt.datetime(2024, 1, 1 + code, tzinfo=dt.UTC) for code in table.column("action").to_pylist()]
-    same(*both(save_table(with_column(table, "action", pa.array(days)).drop_columns(["logging_probs"]))))
+    path = save_table(with_column(table, "action", pa.array(days)).drop_columns(["logging_probs"]))
+    refused(path, "`target` must have one column per action, named after it or in a known order, got 4 without names")
+    texts = [f"2024-01-0{day}T00:00:00.000000" for day in range(1, 5)]
+    scan = cf.LogScan(path, actions=texts, ignore=["target", "target_2"])
+    same(*both(scan))
 
 
 # files
@@ -145,7 +149,9 @@ def test_maps_hold_numbers(table, save_table):
 
 def test_targets_of_a_file_are_columns_or_functions(table, save_table):
     path = save_table(table)
-    with pytest.raises(cf.ParameterError, match=r"`target` must be the name of a column, or a function .* got ndarray"):
+    with pytest.raises(
+        cf.ParameterError, match=r"`target` must be the name of a column, a label, or a function .* got ndarray"
+    ):
         cf.evaluate(path, np.full((ROWS, 4), 0.25), engine="local")
     refused(path, "`target` must hold at least one target, got none", target={})
 
@@ -200,7 +206,9 @@ def test_an_action_has_support_in_all_rows_if_it_was_logged_in_any(table, save_t
 
 def test_a_target_that_never_takes_a_logged_action(save_table):
     lone = made(ROWS, logged_only=True, targets=1, context=0)
-    memory, local = doubts(save_table(with_column(lone, "target", np.zeros(ROWS))))
+    path = save_table(with_column(lone, "target", np.zeros(ROWS)))
+    refused(path, "`target` must be numbers that can only be probabilities, got 0 alone, which are labels of actions")
+    memory, local = doubts(path, target=cf.Probabilities("target"))
     assert memory == local
     assert (local.largest_share, local.disagreement) == (1.0, None)
 

@@ -1,5 +1,8 @@
 """What users may pass as a reward model, and what is refused."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -23,6 +26,36 @@ def test_predictions_are_taken_and_follow_the_rows():
 def test_sklearn_estimators_are_taken_per_action():
     data = reference.random_data(16)
     near(rows_of(data, Ridge(alpha=2.0)).q, reference.ridge(data, 2.0))
+
+
+@dataclass(frozen=True)
+class Odd(TrainedModel):
+    """A model that predicts what it is told to."""
+
+    predicted: Any
+
+    def fit(self, _examples):
+        return lambda rows: np.resize(self.predicted, (len(rows), *np.shape(self.predicted)[1:]))
+
+
+ODD = {
+    "nan": (
+        [[0.0, 1.0, np.nan, 2.0]],
+        "must predict finite rewards of at most 1e\\+60 in size, got nan in 60 of 60 rows",
+    ),
+    "infinite": ([[0.0, 1.0, 2.0, np.inf]], "must predict finite rewards .* got inf in 60 of 60 rows, first at row 0"),
+    "huge": ([[1e300] * 4], "must predict finite rewards .* got 1e\\+300 in 60 of 60 rows, first at row 0"),
+    "one column": ([[1.0]], "must predict a number for each of 4 actions in each of 60 rows, got shape \\(60, 1\\)"),
+    "a vector": ([1.0], "must predict a number for each of 4 actions in each of 60 rows, got shape \\(60,\\)"),
+}
+
+
+@pytest.mark.parametrize(("predicted", "message"), ODD.values(), ids=ODD)
+def test_what_is_no_reward_is_refused(predicted, message):
+    with pytest.raises(cf.ModelError, match=rf"^the reward model {message}"):
+        cf.DM().contributions(rows_of(reference.random_data(17), Odd(predicted)))
+    with pytest.raises(cf.ModelError, match=r"^the reward model must predict"):
+        cf.DM().contributions(rows_of(reference.random_data(17), cf.CrossFitted(Odd(predicted))))
 
 
 @pytest.mark.parametrize(

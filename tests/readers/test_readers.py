@@ -12,6 +12,7 @@ import counterfold as cf
 from tables import FORMATS, csv, json_lines, objects, parquet, spread, table_of
 
 MATRICES = ("logging_probs", "target")
+ACTIONS = ["red", "green", "blue"]
 
 
 @pytest.fixture
@@ -116,32 +117,33 @@ def test_context_is_every_other_numeric_column(columns):
         "group": [1, 2, 3] * 40,
         "pi": [0.5] * 120,
     }
-    log = cf.read_log(table_of(columns, **more), ignore=["target", "pi"])
+    log = cf.read_log(table_of(columns, **more), ignore=["target", "pi"], actions=ACTIONS)
     assert log.context_names == ("age", "height", "clicked", "price")
 
 
 def test_large_numbers_become_context_as_they_do_from_numpy(columns):
     users = 2**62 + np.arange(120)
-    log = cf.read_log(table_of(columns, user=users), context=["user"])
+    log = cf.read_log(table_of(columns, user=users), context=["user"], actions=ACTIONS)
     np.testing.assert_array_equal(log.context[:, 0], users.astype(float))
 
 
 @pytest.mark.parametrize("name", ["group_size", "propensity_score", "action_id", "reward.usd"])
 def test_a_column_that_begins_like_a_role_is_context(name, columns):
-    assert cf.read_log(table_of(columns, **{name: [3, 4] * 60})).context_names == ("age", "height", name)
+    log = cf.read_log(table_of(columns, **{name: [3, 4] * 60}), actions=ACTIONS)
+    assert log.context_names == ("age", "height", name)
 
 
 def test_context_can_be_listed_and_lists_are_spread(columns):
     table = table_of(columns, place=np.column_stack([columns["age"], columns["height"]]))
-    log = cf.read_log(table, context=["height", "place"])
+    log = cf.read_log(table, context=["height", "place"], actions=ACTIONS)
     assert log.context_names == ("height", "place.0", "place.1")
     np.testing.assert_array_equal(log.context, np.column_stack([columns[n] for n in ("height", "age", "height")]))
-    assert cf.read_log(table, context=[]).context_names == ()
+    assert cf.read_log(table, context=[], actions=ACTIONS).context_names == ()
 
 
 def test_context_columns_may_begin_with_anything(columns):
     table = table_of(columns, _age=columns["age"], _height=columns["age"], **{".x": columns["age"]})
-    assert cf.read_log(table).context_names == ("age", "height", "_age", "_height", ".x")
+    assert cf.read_log(table, actions=ACTIONS).context_names == ("age", "height", "_age", "_height", ".x")
 
 
 @pytest.mark.parametrize(("name", "role"), [("action", "action"), ("gain", "reward")])
@@ -178,8 +180,9 @@ BAD_COLUMN = {
 
 @pytest.mark.parametrize(("role", "values", "message"), BAD_COLUMN.values(), ids=BAD_COLUMN)
 def test_a_bad_column_is_named_in_one_sentence(role, values, message, columns):
+    known = None if role == "action" else ACTIONS
     with pytest.raises(cf.DataError) as caught:
-        cf.read_log(table_of(columns, c=values * (120 // len(values))), **{role: "c"})
+        cf.read_log(table_of(columns, c=values * (120 // len(values))), **{role: "c"}, actions=known)
     assert str(caught.value).startswith(message)
 
 

@@ -20,7 +20,7 @@ def made(rows, seed=0, **settings):
 
 def answer(engine, path, target="target", candidates="paper", **settings):
     """Return the answer by one engine."""
-    scan = cf.LogScan(path, ignore=["target", "target_2"])
+    scan = path if isinstance(path, cf.LogScan) else cf.LogScan(path, ignore=["target", "target_2"])
     settings = {"selector": REFIT, "progress": False} | settings
     return cf.evaluate(scan, target, candidates, engine=engine, **settings)
 

@@ -69,7 +69,7 @@ def test_an_action_beside_a_dose_wins_unless_one_is_named(doses):
 
 BAD_TARGETS = {
     "no draws": (np.empty((120, 0)), "`target` must hold a dose in every row, got none."),
-    "far": (np.full(120, 1e30), "`target` must be within 1e+06 times the range of the logged doses, got 1e+30 in 120"),
+    "far": (np.full(120, 1e30), "`target` must be within 10 times the range of the logged doses, got 1e+30 in 120"),
     "short": (np.ones(3), "`target` must have one entry per row (120), got 3."),
     "nan": (np.full((120, 2), np.nan), "`target` must be finite, got nan in 120 of 120 rows, first at row 0."),
 }

@@ -3,6 +3,7 @@
 import inspect
 import json
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
@@ -54,7 +55,9 @@ A new role need not be here: it is then called by its name.
 """
 
 NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", "selectors", "models", "intervals")}
-TARGETS = "Column of the target's probabilities, or doses; repeat for several."
+TARGETS = "Column of the target's probabilities, labels as text, or doses, or a label; repeat for several."
+CHOSEN = "Column of the actions that a target would take, whatever their kind; repeat for several."
+LOGGED = "Column of a target's probabilities of the logged actions, if they could be labels; repeat for several."
 RANGE = "The least and the largest possible reward; the answer lies between them."
 SPEC = "A name may carry settings, NAME:FIELD=VALUE."
 PREDICTIONS = "Column of predicted rewards of all actions, instead of a model."
@@ -78,12 +81,22 @@ class LogOptions:
     """A log's file and its columns, and those of the target policies."""
 
     target: Annotated[list[str] | None, make_option("COLUMN", TARGETS, "target", panel=COLUMNS)] = None
+    target_action: Annotated[list[str] | None, make_option("COLUMN", CHOSEN, panel=COLUMNS)] = None
+    target_probability: Annotated[list[str] | None, make_option("COLUMN", LOGGED, panel=COLUMNS)] = None
     columns: LogScan
 
     @property
-    def targets(self) -> dict[str, str]:
-        """Return the column of each target by the target's name, which is the same."""
-        return {name: name for name in self.target or ["target"]}
+    def targets(self) -> dict[str, Any]:
+        """Return each target by its name, which is that of its column."""
+        from counterfold.target import Actions, Probabilities
+
+        plain, chosen, logged = self.target or [], self.target_action or [], self.target_probability or []
+        plain = plain if plain or chosen or logged else ["target"]
+        repeated = [name for name, count in Counter([*plain, *chosen, *logged]).items() if count > 1]
+        if repeated:
+            raise ParameterError(f"`target` must name each column once, got `{repeated[0]}` more than once.")
+        found: dict[str, Any] = {name: name for name in plain}
+        return found | {name: Actions(name) for name in chosen} | {name: Probabilities(name) for name in logged}
 
     def build_scan(self) -> LogScan:
         """Return the log, not read yet; its context leaves out the targets."""

@@ -14,7 +14,7 @@ FIVE = 5
 
 
 @dataclass(frozen=True)
-class Moves:
+class Supplied:
     """How far rows move the answer away from the usual reward, which two summaries of different rows add up to.
 
     `apart` and `squares` are the sums of $w |r - u|$ and of its squares, where $u$ is the usual reward; `earned` is the
@@ -29,9 +29,9 @@ class Moves:
     usual: float
     top: tuple[tuple[float, float, float], ...]
 
-    def __add__(self, other: "Moves") -> "Moves":
+    def __add__(self, other: "Supplied") -> "Supplied":
         sums = self.apart + other.apart, self.squares + other.squares, self.earned + other.earned
-        return Moves(*sums, self.unusual + other.unusual, self.usual, tuple(nlargest(FIVE, self.top + other.top)))
+        return Supplied(*sums, self.unusual + other.unusual, self.usual, tuple(nlargest(FIVE, self.top + other.top)))
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class FewRewards(Diagnostic):
     label = "rewards that count"
     measures = ("effective_rewards", "top_row_share", "top_five_share", "value_without_top_row")
 
-    def observe(self, rows: Rows) -> Moves:
+    def observe(self, rows: Rows) -> Supplied:
         usual, weights, rewards = rows.usual_reward, rows.weights, rows.rewards
         moves = weights * np.abs(rewards - usual)
         sums = float(moves.sum()), float(moves @ moves), float(weights @ rewards)
@@ -58,10 +58,10 @@ class FewRewards(Diagnostic):
         large = np.flatnonzero(moves >= least)
         top = large[np.lexsort((rewards[large], weights[large], moves[large]))[: -FIVE - 1 : -1]]
         several = zip(moves[top].tolist(), weights[top].tolist(), rewards[top].tolist(), strict=True)
-        return Moves(*sums, int((rewards != usual).sum()), usual, tuple(several))
+        return Supplied(*sums, int((rewards != usual).sum()), usual, tuple(several))
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
-        moves: Moves = evidence.observed[self.name]
+        moves: Supplied = evidence.observed[self.name]
         total = evidence.total_weight
         if not total:
             return Measurement({"effective_rewards": 0.0}, "none")
@@ -81,7 +81,7 @@ class FewRewards(Diagnostic):
         supplied = f"as if {effective:.1f} equal ones did: one row supplies {one:.0%} of {what}"
         return Measurement(numbers, text, [self.describe_few(supplied, moves.earned / total, without)])
 
-    def describe_none(self, moves: Moves) -> Finding:
+    def describe_none(self, moves: Supplied) -> Finding:
         """Return what is wrong where no reward tells anything of the target."""
         problem = f"none of the {moves.unusual} rewards other than {moves.usual:g} fell on what the target does"
         return self.make_finding("caution", problem, "log more rows of what the target does, or wait for its rewards")

@@ -16,7 +16,8 @@ class MissingSupport(Diagnostic):
 
     This is known where the full logging policy or an availability mask is given; with propensities alone, an action
     counts as unsupported if it was never logged at all. Where the logged action had probability 1, nothing else could
-    be taken, whatever else is known.
+    be taken, whatever else is known. A dose counts as unsupported if it is outside the range of the logged ones by more
+    than the bandwidth.
     """
 
     some: float = SOME_UNSUPPORTED
@@ -28,19 +29,20 @@ class MissingSupport(Diagnostic):
         return None if rows.kind == "doses" else int((rows.propensity >= CERTAIN).sum())
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
-        if evidence.rows.bandwidth is not None:
-            near = f"doses within {evidence.rows.bandwidth:.3g} of the target's, by a rule of thumb"
-            return Measurement({}, f"unknown: weights are smoothed over {near}")
-        known, mass, unexplored = evidence.unsupported, evidence.unsupported_mass, evidence.observed[self.name]
+        known, mass, unexplored = evidence.unsupported, evidence.unsupported_mass, evidence.observed.get(self.name)
         if known is None:
             text = "unknown: the target's probabilities are known for the logged actions alone"
             return Measurement({"unexplored_rows": unexplored}, text)
         numbers = {"unsupported_rows": known.row_count, "unsupported_mass": mass, "unexplored_rows": unexplored}
         text = f"{known.row_count} rows, {mass:.2%} of the target's probability"
+        lacking = "actions that the log could never take"
+        if evidence.rows.bandwidth is not None:
+            text = f"{text}; weights are smoothed over doses within {evidence.rows.bandwidth:.3g}"
+            lacking = "doses farther outside the logged ones than the bandwidth"
         if mass < self.some:
             return Measurement(numbers, text)
-        problem = f"{mass:.2%} of the target's probability is on actions that the log could never take"
-        remedy = "let the target keep to what the log could do, or let the log explore those actions first"
+        problem = f"{mass:.2%} of the target's probability is on {lacking}"
+        remedy = "let the target keep to what the log could do, or let the log explore those first"
         if unexplored:
             often = "every row" if unexplored == evidence.row_count else f"{unexplored} of {evidence.row_count} rows"
             problem += f"; in {often} the logged action had probability 1, so nothing else was ever tried there"

@@ -1,12 +1,10 @@
 """Engine: reads a log wherever it is, and turns it with its targets and a reward model into evidence."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
-from counterfold.arrays import Ints
-from counterfold.checks import Checker
 from counterfold.diagnostics.base import Diagnostic
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence
@@ -16,10 +14,7 @@ from counterfold.pool import Pool
 from counterfold.progress import Progress
 from counterfold.rows import Rows
 from counterfold.tables.scan import LogScan
-from counterfold.target import Target, as_target
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from counterfold.tables.targets import TargetReader
 
 Source = Log | LogScan
 """A log in memory, or one that is not read yet."""
@@ -39,12 +34,6 @@ class Request:
     needs_sample: bool
     diagnostics: Sequence[Diagnostic]
     progress: Progress | bool = True
-
-    @property
-    def columns(self) -> list[str]:
-        """Return the names of the columns that hold targets, and of the one that holds predictions."""
-        named = [value for value in self.targets.values() if isinstance(value, str)]
-        return [*named, self.reward_model.name] if isinstance(self.reward_model, Column) else named
 
 
 class Engine(ABC):
@@ -73,16 +62,7 @@ class Engine(ABC):
         """Yield the evidence on each target, in the order of the targets."""
 
 
-def read_column(table: "pa.Table", name: str, row_numbers: Ints | None = None) -> Any:
-    """Return a column of a target's probabilities or doses, or of predicted rewards."""
-    from counterfold.tables import roles
-
-    return roles.read_target(table, name, Checker(row_numbers))
-
-
-def read_target(value: Any, log: Log, table: "pa.Table | None", row_numbers: Ints | None = None) -> Target:
-    """Return a checked target, which may be the name of a column; errors then name the column."""
-    check = Checker(row_numbers)
-    if table is None or not isinstance(value, str):
-        return as_target(value, log, check)
-    return as_target(read_column(table, value, row_numbers), log, check.name_columns({"target": value}))
+def list_columns(targets: Iterable[TargetReader], reward_model: Any) -> list[str]:
+    """Return the names of the columns that hold targets, and of the one that holds predictions."""
+    named = [one.column for one in targets if one.column is not None]
+    return [*named, reward_model.name] if isinstance(reward_model, Column) else named

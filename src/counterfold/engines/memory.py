@@ -9,11 +9,12 @@ import numpy as np
 
 from counterfold.checks import WHOLE
 from counterfold.diagnostics.base import Diagnostic, observe_rows
-from counterfold.engines.base import Engine, Request, Source, read_column, read_target
+from counterfold.engines.base import Engine, Request, Source, list_columns
 from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence, Unsupported
 from counterfold.hashing import assign_blocks
+from counterfold.indices import find_index
 from counterfold.log import Contents, Log
 from counterfold.models import Column, as_model
 from counterfold.models.cross_fitted import CrossFitted
@@ -22,6 +23,8 @@ from counterfold.readers import read_table
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums, sum_buckets
+from counterfold.tables import roles
+from counterfold.tables.targets import make_readers
 
 BLOCKS = 20
 """How many blocks of rows are left out in turn to see the noise of fitting."""
@@ -51,14 +54,17 @@ class Memory(Engine):
         log, table, given = self.source, None, request.reward_model
         check = WHOLE
         if not isinstance(log, Log):
-            table = read_table(log.source)
-            log = log.layout(table, request.columns).log(table)
+            table, index = read_table(log.source), find_index(log.source)
+            named = list_columns(make_readers(request.targets, table).values(), given)
+            log = log.layout(table, named).log(table, index=index)
             if isinstance(given, Column):
                 check = WHOLE.name_columns({"reward_model": given.name})
-                given = read_column(table, given.name)
+                given = roles.read_predictions(table, given.name)
         contents = Contents.of(log)
-        for name, value in request.targets.items():
-            target = read_target(value, log, table)
+        for name, reader in make_readers(request.targets, table).items():
+            if table is not None:
+                reader.require_label(log, table)
+            target = reader.read(log, table)
             rows = Rows.of(log, target, as_model(given, log, target.draws, check))
             yield name, RowEvidence.of(rows, contents, request.diagnostics)
 

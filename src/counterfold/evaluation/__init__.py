@@ -25,7 +25,7 @@ from counterfold.progress import Progress
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
 from counterfold.tables.scan import LogScan
-from counterfold.target import as_target
+from counterfold.target import as_target, is_mixture
 from counterfold.unseen import Limits
 
 
@@ -46,6 +46,24 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
             raise ParameterError(f"{one.name} {reason}.")
         evidence = RowEvidence.of(rows, Contents.of(log))
         return add_knowledge(evidence.estimate(one.name, one), evidence)
+
+
+@overload
+def evaluate(
+    log: Log | LogScan | str | PathLike[str] | Any,
+    target: Mapping[Any, float],
+    candidates: Wanted | Sequence[Wanted] = "default",
+    selector: Selector | str = "default",
+    reward_model: Any = "default",
+    *,
+    seed: int = 0,
+    level: float = 0.95,
+    interval: Interval | str = intervals.DEFAULT,
+    reward_range: Limits | None = None,
+    threads: int | None = None,
+    progress: Progress | bool = True,
+    engine: str = "auto",
+) -> Evaluation: ...
 
 
 @overload
@@ -102,9 +120,11 @@ def evaluate(
     """Return what a target would have earned, by what the log itself trusts most among many estimators.
 
     - `log`: a log in memory; or a `LogScan` or the path of a file, which need not fit there.
-    - `target`: probabilities (n x A), or (n) for the logged actions alone, or a callable of the context. On a log of
-      doses: the dose that the target would give in each row (n), or several draws of it (n x m). Of a file: the name of
-      a column with any of these. A mapping of several targets gives a mapping of evaluations.
+    - `target`: probabilities (n x A), or (n) for the logged actions alone; the actions that it would take, as text (n),
+      as one label or as `Actions`; a mapping {label: probability}; or a callable of the context that returns any of
+      these. On a log of doses: the dose that the target would give in each row (n), or several draws of it (n x m). Of
+      a file: the name of a column with any of these, or a label. A mapping of names to such targets, which has other
+      values than plain numbers, gives a mapping of evaluations.
     - `candidates`: "default", "plain", "paper" (everything the paper tunes jointly), or any mixture of estimators and
       of classes or names of estimators, which stand for their own grids.
     - `selector`: a selector or the name of one; by default `Ladder`, or `OCV` on a log of doses.
@@ -131,7 +151,8 @@ def evaluate(
     True
     """
     question = Question.of(candidates, selector, reward_model, seed, level, interval, reward_range)
-    targets = target if isinstance(target, Mapping) else {"target": target}
+    is_several = isinstance(target, Mapping) and not is_mixture(target)
+    targets = target if is_several else {"target": target}
     source = log if isinstance(log, (Log, LogScan)) else LogScan(log)
     found = evaluate_targets(source, targets, question, threads=threads, progress=progress, engine=engine).targets
-    return found if isinstance(target, Mapping) else found["target"]
+    return found if is_several else found["target"]

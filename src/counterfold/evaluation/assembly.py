@@ -178,7 +178,8 @@ class Assembly:
 def add_knowledge(estimate: Estimate, evidence: Evidence, limits: Limits | None = None) -> Estimate:
     """Return an estimate with all that intervals rest on; some use weights, if these are known to be 1 on average."""
     exposure, missing = evidence.mean_weight.contributions, evidence.unsupported
-    weights = exposure if missing is not None and missing.total == 0 else None
+    is_known = evidence.rows.kind == "labels" and missing is not None and missing.total == 0
+    weights = exposure if is_known else None
     unseen = evidence.foresee(estimate.value, evidence.effective_units, limits)
     return replace(estimate, weights=weights, exposure=exposure, unseen=unseen)
 

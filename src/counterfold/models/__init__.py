@@ -7,6 +7,7 @@ from counterfold import registry
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError, ParameterError
+from counterfold.indices import align_rows
 from counterfold.log import Kind, Log
 from counterfold.log_checks import check_matrix, count_dimensions, order_columns
 from counterfold.models._streamed import ModelStream, ModelSums, Streamed, fit_on_sample, stream_model
@@ -58,10 +59,10 @@ def as_model(value: Any, log: Log, draws: int = 1, check: Checker = WHOLE) -> Re
 
 
 def _predictions(value: Any, log: Log, draws: int, check: Checker) -> Floats:
-    matrix = check_matrix("reward_model", value, len(log), check)
-    array = matrix[0]
+    matrix = check_matrix("reward_model", align_rows("reward_model", value, log.index, check), len(log), check)
+    array = matrix.values
     if log.kind == "labels":
-        array = order_columns("reward_model", matrix, log.actions, check)
+        array = order_columns("reward_model", matrix, log.known_actions, check)
     elif array.shape[1] != 1 + draws:
         wanted = f"the logged dose and each of the target's ({1 + draws} columns)"
         raise DataError(f"{check.called('reward_model')} must predict {wanted}, got {array.shape[1]}.")

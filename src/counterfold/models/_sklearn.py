@@ -39,5 +39,10 @@ def expected_reward(model: Any, features: Floats) -> Floats:
     """Return the prediction of a regressor, or the mean reward under a classifier's probabilities."""
     with explain_errors(model, f"used on {len(features)} rows"):
         if hasattr(model, "predict_proba"):
-            return np.asarray(model.predict_proba(features) @ model.classes_.astype(np.float64))
-        return np.asarray(model.predict(features), dtype=np.float64)
+            found = np.asarray(model.predict_proba(features) @ model.classes_.astype(np.float64))
+        else:
+            found = np.asarray(model.predict(features), dtype=np.float64)
+    if found.shape != (len(features),):
+        rule = f"predict one number in each of {len(features)} rows"
+        raise ModelError(f"the reward model {model} must {rule}, got shape {found.shape}.")
+    return found

@@ -10,7 +10,16 @@ from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import ParameterError
 from counterfold.hashing import assign_folds
 from counterfold.models._moments import FOLDS, Summed, moments, rescale_moments, table_of
-from counterfold.models.base import Examples, Predictor, RewardModel, Scaling, TrainedModel, constant, extremes
+from counterfold.models.base import (
+    Examples,
+    Predictor,
+    RewardModel,
+    Scaling,
+    TrainedModel,
+    check_predictions,
+    constant,
+    extremes,
+)
 from counterfold.models.cross_fitted import CrossFitted
 
 CELLS, SYSTEMS, NUMBERS = 100, 4000, 1 << 23
@@ -39,7 +48,8 @@ class Streamed(RewardModel):
         for number, predict in enumerate(self.predictors):
             mine = np.flatnonzero(fold == number)
             if len(mine):
-                q[mine] = predict(examples.take(mine))
+                some = examples.take(mine)
+                q[mine] = check_predictions(predict(some), some)
         return q
 
 

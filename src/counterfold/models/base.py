@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from counterfold.arrays import Floats, Ints, take_rows
+from counterfold.checks import LARGEST
+from counterfold.errors import ModelError
 from counterfold.log import Kind
 
 Lazy = Callable[[], Floats]
@@ -50,6 +52,22 @@ class Examples:
         """Return the rows of several, one after the other."""
         every: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in several]) for name in BY_ROW}
         return replace(several[0], **every)
+
+
+def check_predictions(q: Any, examples: Examples) -> Floats:
+    """Return predicted rewards if there is a finite number for each action in each row; or blame the model."""
+    wanted = len(examples), examples.n_actions
+    if np.shape(q) != wanted:
+        rule = f"predict a number for each of {wanted[1]} actions in each of {wanted[0]} rows"
+        raise ModelError(f"the reward model must {rule}, got shape {np.shape(q)}.")
+    values = np.asarray(q, dtype=np.float64)
+    if values.size and not (values.min() >= -LARGEST and values.max() <= LARGEST):  # False where there is a NaN
+        bad = ~(np.abs(values) <= LARGEST)
+        row = int(np.argmax(bad.any(axis=1)))
+        where = f"{int(bad.any(axis=1).sum())} of {len(values)} rows, first at row {examples.ids[row]}"
+        rule = f"predict finite rewards of at most {LARGEST:g} in size"
+        raise ModelError(f"the reward model must {rule}, got {values[row][bad[row]][0]} in {where}.")
+    return values
 
 
 Predictor = Callable[[Examples], Floats]

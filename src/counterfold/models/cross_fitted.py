@@ -9,7 +9,7 @@ from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.hashing import assign_folds
 from counterfold.log import Kind
-from counterfold.models.base import Examples, RewardModel, TrainedModel
+from counterfold.models.base import Examples, RewardModel, TrainedModel, check_predictions
 from counterfold.models.shared_ridge import SharedRidge
 
 
@@ -47,5 +47,6 @@ class CrossFitted(RewardModel):
         for number in range(self.folds):
             inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
             if len(inside) and len(outside):
-                q[inside] = model.fit(examples.take(outside))(examples.take(inside))
+                some = examples.take(inside)
+                q[inside] = check_predictions(model.fit(examples.take(outside))(some), some)
         return q

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from counterfold import messages
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.log_checks import check_labels
+from counterfold.labels import check_labels
+from counterfold.log_checks import ByLabel
 
 SEPARATORS = (".", "_")
 """What may stand between a name and an action where a matrix is spread over columns, as in `target.red`."""
@@ -54,10 +54,21 @@ def is_text(kind: pa.DataType) -> bool:
 
 def is_vector(column: pa.ChunkedArray) -> bool:
     """Say whether a column holds lists, or texts that look like them."""
-    if not is_text(column.type):
-        return is_list(column.type)
-    first = next((cell.as_py() for cell in column if cell.is_valid), "")
-    return bool(first.lstrip().startswith("["))
+    return is_list(column.type) or (is_text(column.type) and _first_text(column).startswith("["))
+
+
+def is_matrix(table: pa.Table, name: str) -> bool:
+    """Say whether a name stands for a number per action: lists, structs, maps, JSON of these, or spread columns."""
+    if name not in table.column_names:
+        return True
+    column = table.column(name)
+    is_json = is_text(column.type) and _first_text(column).startswith(("[", "{"))
+    return is_json or bool(pa.types.is_nested(column.type))
+
+
+def _first_text(column: pa.ChunkedArray) -> str:
+    """Return the first text that is there, without spaces before it."""
+    return str(next((cell.as_py() for cell in column if cell.is_valid), "")).lstrip()
 
 
 def read_numbers(table: pa.Table, name: str, check: Checker = WHOLE) -> Floats:
@@ -68,9 +79,11 @@ def read_numbers(table: pa.Table, name: str, check: Checker = WHOLE) -> Floats:
     return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
 
 
-def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> NDArray[Any]:
-    """Return a column of labels, None where a value is missing."""
+def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
+    """Return a column of labels, None where a value is missing; an ordered dictionary as it is, to keep its order."""
     column = table.column(name)
+    if pa.types.is_dictionary(column.type) and column.type.ordered and not column.null_count:
+        return column
     if pa.types.is_dictionary(column.type):
         column = pa.chunked_array([pa.array(column.to_pylist())])  # polars' dictionaries cannot be cast
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
@@ -81,23 +94,22 @@ def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> NDArray[A
     return np.asarray(column.to_numpy())
 
 
-def read_matrix(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
+def read_matrix(table: pa.Table, name: str, check: Checker = WHOLE, missing: float = 0.0) -> Any:
     """Return a matrix from a column of lists or structs, or JSON text of either, or from columns `NAME.ACTION`.
 
-    A struct and spread columns name the actions, so they come as a table; lists come as an array.
+    A struct and spread columns name the actions, so they come as a table; maps and objects of JSON do so in no order;
+    lists come as an array. What a struct, map or object does not name is `missing`.
     """
     wide = find_spread(table, name)
     if wide:
         return pa.table({action: read_numbers(table, column) for column, action in wide.items()})
     column = parse_json(table, name, check)
     if pa.types.is_map(column.type):
-        return _spread_maps(name, column, check)
+        return _spread_maps(name, column, check, missing)
     if pa.types.is_struct(column.type):
-        flat = pa.table({name: column}).flatten()
-        known = {field.removeprefix(f"{name}."): read_numbers(flat, field) for field in flat.column_names}
-        if column.null_count == 0:  # an object need not name what it has none of
-            known = {field: np.where(np.isnan(values), 0.0, values) for field, values in known.items()}
-        return pa.table(known)
+        known = _spread_structs(name, column, missing)
+        is_parsed = is_text(table.column(name).type)
+        return ByLabel(tuple(known), np.column_stack(list(known.values()))) if is_parsed else pa.table(known)
     if is_list(column.type):
         return _stack_lists(name, column, check)
     raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
@@ -165,8 +177,20 @@ def parse_json(table: pa.Table, name: str, check: Checker) -> pa.ChunkedArray:
         raise DataError(f"column `{name}` must be lists of numbers like [0.2, 0.8], or objects of them.") from None
 
 
-def _spread_maps(name: str, column: pa.ChunkedArray, check: Checker) -> pa.Table:
-    """Return maps from action to number as a column for each action, 0 where a map does not name it."""
+def _spread_structs(name: str, column: pa.ChunkedArray, missing: float) -> dict[str, Floats]:
+    """Return the fields of structs; a field without a value is `missing`, unless the whole struct is."""
+    flat = pa.table({name: column}).flatten()
+    known = {}
+    for field in flat.column_names:
+        values = read_numbers(flat, field)
+        if column.null_count == 0 and flat.column(field).null_count:  # NaN is no null, and stays
+            values = np.where(flat.column(field).is_null().to_numpy(), missing, values)
+        known[field.removeprefix(f"{name}.")] = values
+    return known
+
+
+def _spread_maps(name: str, column: pa.ChunkedArray, check: Checker, missing: float) -> ByLabel:
+    """Return maps from action to number as a column for each action, `missing` where a map does not name it."""
     whole = column.combine_chunks()
     maps = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
     present = maps.is_valid().to_numpy(zero_copy_only=False)
@@ -175,11 +199,12 @@ def _spread_maps(name: str, column: pa.ChunkedArray, check: Checker) -> pa.Table
         raise DataError(f"column `{name}` must be maps to numbers, got {column.type}.")
     keys = maps.keys.dictionary_encode()
     labels = [str(label) for label in keys.dictionary.to_pylist()]
-    dense = np.zeros((len(maps), len(labels)))
+    dense, is_named = np.zeros((2, len(maps), len(labels)))
     row = np.repeat(np.arange(len(maps)), np.diff(maps.offsets.to_numpy()))
     values = maps.items.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     np.add.at(dense, (row, keys.indices.to_numpy()), values)
-    return pa.table({label: dense[:, place] for place, label in enumerate(labels)})
+    is_named[row, keys.indices.to_numpy()] = 1.0
+    return ByLabel(tuple(labels), np.where(is_named, dense, missing))
 
 
 def _stack_lists(name: str, column: pa.ChunkedArray, check: Checker) -> Floats:

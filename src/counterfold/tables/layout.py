@@ -6,10 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from counterfold import log_checks
 from counterfold.arrays import Bools, Ints
 from counterfold.checks import Checker
 from counterfold.errors import DataError
+from counterfold.labels import KnownActions, check_labels
 from counterfold.log import Log
 from counterfold.tables import columns, roles
 
@@ -25,7 +25,7 @@ class Layout:
     roles: dict[str, str]
     kinds: dict[str, str]
     context: Sequence[str]
-    actions: Sequence[Any] | None
+    actions: Sequence[Any] | KnownActions | None
     action_features: Any = None
     width: int | None = None
     seen: Bools | None = None
@@ -39,8 +39,8 @@ class Layout:
         """Return what names rows and columns of a table in errors."""
         return Checker(row_numbers).name_columns(self.roles)
 
-    def log(self, table: pa.Table, row_numbers: Ints | None = None) -> Log:
-        """Return the table's rows, checked."""
+    def log(self, table: pa.Table, row_numbers: Ints | None = None, index: Any = None) -> Log:
+        """Return the table's rows, checked; `index` is that of the pandas frame that the table was, if any."""
         plain = Checker(row_numbers)
         return Log(
             **self._read_roles(table, plain),
@@ -49,6 +49,7 @@ class Layout:
             action_features=self.action_features,
             check=self.checker(row_numbers),
             seen=self.seen,
+            index=index,
         )
 
     def _read_roles(self, table: pa.Table, check: Checker) -> dict[str, Any]:
@@ -69,4 +70,4 @@ class Layout:
     def read_labels(self, table: pa.Table, role: str, row_numbers: Ints | None = None) -> Any:
         """Return the column of a role that holds labels, one in every row."""
         found = columns.read_labels(table, self.roles[role])
-        return log_checks.check_labels(role, found, table.num_rows, self.checker(row_numbers))
+        return check_labels(role, found, table.num_rows, self.checker(row_numbers))

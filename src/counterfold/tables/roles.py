@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from counterfold import messages
@@ -13,6 +14,9 @@ from counterfold.tables.scan import Role
 
 LEAST = {"target": 2, "logging_probs": 2, "available": 2, "logger_probs": 1}
 """The roles that may be spread over columns, and over how many at least: one `target_age` alone is no target."""
+
+AFTER_DECISION = ("action", "dose", "reward", "propensity")
+"""The roles whose columns tell what was decided or what came of it, so that they cannot be context."""
 
 
 def places(table: pa.Table, role: str, name: str) -> list[str]:
@@ -45,29 +49,53 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
 
 
 def list_context(
-    table: pa.Table, roles: dict[str, str], chosen: Sequence[str] | None, ignore: Sequence[str]
+    table: pa.Table, roles: dict[str, str], chosen: Sequence[str] | None, ignore: Sequence[str], targets: Sequence[str]
 ) -> Sequence[str]:
     """Return the columns of the context: those that the user chose, or every numeric one that is not taken."""
     if chosen is None:
         taken = {place for role, name in roles.items() for place in places(table, role, name)}
         taken |= {place for name in ignore for place in places(table, "target", name)}
+        taken |= {place for name in targets for place in places(table, "target", name)}
         if "dose" in roles:
             taken.add("action")  # it is known only after the decision
         chosen = [name for name in columns.numeric(table) if name not in taken]
-    for role in ("action", "dose", "reward"):
-        if roles.get(role) in chosen:
-            raise DataError(f"`context` must not hold column `{roles[role]}`, which is the {role}.")
+    known_later = [(role, roles[role]) for role in AFTER_DECISION if role in roles]
+    for role, name in [*known_later, *(("target", name) for name in targets)]:
+        held = next((place for place in places(table, role, name) if place in chosen), None)
+        if held is not None:
+            raise DataError(f"`context` must not hold column `{held}`, which is the {role}.")
     return chosen
 
 
-def read_target(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
-    """Return a target's probabilities or doses, or predicted rewards: numbers, or a matrix in any layout."""
+def refuse_two_roles(table: pa.Table, roles: Mapping[str, str], targets: Sequence[str]) -> None:
+    """Refuse a column that is two things at once, such as the reward and the propensity, or the reward and a target."""
+    owner: dict[str, str] = {}
+    for role, name in roles.items():
+        for place in places(table, role, name):
+            other = owner.setdefault(place, role)
+            if other != role and {other, role} != {"group", "logger"}:
+                raise DataError(f"column `{place}` must have one role, got `{other}` and `{role}`.")
+    for place in (place for name in targets for place in places(table, "target", name)):
+        if owner.get(place, "propensity") not in {"propensity", "logging_probs"}:  # the log's policy is a fair target
+            raise DataError(f"column `{place}` must have one role, got `{owner[place]}` and `target`.")
+
+
+def find_kind(table: pa.Table, name: str) -> str:
+    """Return how a target's column is read, a key of `READERS`: a matrix, numbers, or labels if it is anything else."""
     require(table, {"target": name})
-    if is_matrix(table, name):
-        return columns.read_matrix(table, name, check)
+    if columns.is_matrix(table, name):
+        return "matrix"
+    return "numbers" if columns.is_numeric(table.column(name).type) else "labels"
+
+
+def read_target(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
+    """Return a target's probabilities, labels or doses, or predicted rewards: numbers, or a matrix in any layout."""
+    return columns.READERS[find_kind(table, name)](table, name, check)
+
+
+def read_predictions(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
+    """Return predicted rewards in any layout; what a struct, map or object does not name is NaN."""
+    require(table, {"target": name})
+    if columns.is_matrix(table, name):
+        return columns.read_matrix(table, name, check, missing=np.nan)
     return columns.read_numbers(table, name)
-
-
-def is_matrix(table: pa.Table, name: str) -> bool:
-    """Say whether a target has more than one number in a row, such as the probabilities of all actions."""
-    return name not in table.column_names or not columns.is_numeric(table.column(name).type)

@@ -39,7 +39,7 @@ class LogScan:
 
     The arguments are those of `read_log`, and options of the command line; a field's metadata tell the role that its
     column has in a log, which is an argument of `Log`. `evaluate` reads the log into memory if it fits, and otherwise a
-    few rows at a time; its targets are then names of columns, or functions of the context.
+    few rows at a time; its targets are then names of columns, labels, or functions of the context.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf
@@ -65,11 +65,13 @@ class LogScan:
 
     def read(self) -> "Log":
         """Return the whole log in memory."""
-        table = read_table(self.source)
-        return self.layout(table).log(table)
+        from counterfold.indices import find_index
 
-    def layout(self, table: "pa.Table", ignore: Sequence[str] = ()) -> "Layout":
-        """Return what the columns of a table hold, or of one like it; `ignore` names more columns to leave alone."""
+        table = read_table(self.source)
+        return self.layout(table).log(table, index=find_index(self.source))
+
+    def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
+        """Return what the columns of a table hold, or of one like it, besides those of the targets."""
         from counterfold.tables import roles
         from counterfold.tables.layout import Layout
 
@@ -77,8 +79,9 @@ class LogScan:
         found = roles.find_roles(table, known, {role: getattr(self, role) for role in known})
         chosen = [self.context] if isinstance(self.context, str) else self.context
         roles.require(table, found, chosen or ())
+        roles.refuse_two_roles(table, found, targets)
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
-        context = roles.list_context(table, found, chosen, [*self.ignore, *ignore])
+        context = roles.list_context(table, found, chosen, self.ignore, targets)
         return Layout(found, {role: known[role].kind for role in found}, context, self.actions, features)
 
 
@@ -132,9 +135,10 @@ def _features(source: Any, action: str | None) -> Any:
 
 
 def read_target(source: Any, column: str) -> Any:
-    """Return a target's probabilities or doses, or predicted rewards, from a file or data frame, for `evaluate`.
+    """Return a target's probabilities, labels or doses, or predicted rewards, from a file or data frame.
 
-    A column of numbers holds the probabilities of the logged actions alone, or the doses that the target would give.
+    A column of numbers holds the probabilities of the logged actions alone, or the doses that the target would give;
+    one of text holds the actions that it would take.
     Probabilities of all actions, or several doses per row, are laid out in any of the ways that `read_log` takes for
     `logging_probs`.
 

@@ -28,9 +28,10 @@ ROW_GROUP = 700
 class Case:
     """What a user would evaluate: a source, a target and more options, and what the target is truly worth.
 
-    A table is written as Parquet for every engine; a text as CSV; anything else (a log, a data frame) is for memory
-    alone. `columns` are arguments of `LogScan`. `truth` is None where no number is right. Where `baseline` is given,
-    the question is how much more than that target the first one earns, and `truth` is that difference.
+    A table is written as Parquet for every engine; a text as CSV; anything else (a log, a data frame, a function that
+    makes one of these and may be refused) is for memory alone. `columns` are arguments of `LogScan`. `truth` is None
+    where no number is right. Where `baseline` is given, the question is how much more than that target the first one
+    earns, and `truth` is that difference.
     """
 
     source: Any
@@ -120,7 +121,9 @@ def evaluate(case, engine, folder):
 
 
 def write(source, folder):
-    """Return a path for a table or a text, and anything else as it is."""
+    """Return a path for a table or a text, what a function makes, and anything else as it is."""
+    if callable(source):
+        return source()
     if isinstance(source, pa.Table):
         pa.parquet.write_table(source, folder / "log.parquet", row_group_size=ROW_GROUP)
         return folder / "log.parquet"

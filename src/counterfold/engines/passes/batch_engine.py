@@ -32,6 +32,8 @@ class BatchEngine(Engine, BatchReader):
         with show_progress("Last pass", progress=request.progress, unit="rows") as progress:
             last = self.total(last_pass, plan.columns, progress)
         require_log(last.rewards, check)
+        if last.rewards == last.propensities:  # of all rows; the first ones tell for certain
+            log_checks.refuse_copies(plan.log.reward, plan.log.propensity, last.rewards.count, check)
         contents = describe_contents(plan, first, last)
         for name, found in last.targets.items():
             known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, found.observed

@@ -21,6 +21,11 @@ class Batch(NamedTuple):
     table: pa.Table
     row_numbers: Ints
 
+    def split(self, rows: int) -> "list[Batch]":
+        """Return the rows in order, at most so many at a time."""
+        starts = range(0, len(self.row_numbers), rows)
+        return [Batch(self.table.slice(at, rows), self.row_numbers[at : at + rows]) for at in starts]
+
 
 class BatchReader(ABC):
     """Applies a function to all rows of a log, a few at a time, and adds up what it returns."""

@@ -11,6 +11,7 @@ from counterfold.arrays import Floats, Ints
 from counterfold.engines.passes.batches import Batch
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.hashing import hash_numbers, sample_least
+from counterfold.labels import encode_labels
 from counterfold.log import Spread
 from counterfold.models import ModelStream, ModelSums
 from counterfold.sums import BUCKETS, add_known
@@ -105,5 +106,5 @@ class FirstPass:
         if layout.actions is None:
             return rewards, units, None
         actions = tuple(layout.actions)
-        codes = log_checks.encode_labels("action", layout.read_labels(table, "action", row_numbers), actions, check)
+        codes = encode_labels("action", layout.read_labels(table, "action", row_numbers), actions, check)
         return rewards, units, np.bincount(codes, minlength=len(actions))

@@ -68,9 +68,7 @@ class LastPass:
     def __call__(self, batch: Batch) -> LastPassSums:
         """Return the sums of a batch over all buckets, of fewer rows at a time where there are many actions."""
         step = max(1024, NUMBERS // max(len(self.builder.layout.actions or ()), 1))
-        starts = range(0, len(batch.row_numbers), step)
-        several = [Batch(batch.table.slice(at, step), batch.row_numbers[at : at + step]) for at in starts]
-        return reduce(add, map(self.sum_batch, several))
+        return reduce(add, map(self.sum_batch, batch.split(step)))
 
     def sum_batch(self, batch: Batch) -> LastPassSums:
         """Return the sums of a few rows."""

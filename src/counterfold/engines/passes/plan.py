@@ -1,6 +1,6 @@
 """Plan: what the first rows of a large log tell of all, and what the passes over it must find."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,17 +8,20 @@ import pyarrow as pa
 
 from counterfold import log_checks
 from counterfold.checks import WHOLE
-from counterfold.engines.base import Request
+from counterfold.engines.base import Request, list_columns
 from counterfold.engines.passes.batches import HEAD, Batch, BatchReader
 from counterfold.engines.passes.first_pass import FirstPass, FirstPassSums
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.errors import DataError, ParameterError
+from counterfold.labels import KnownActions, Naming, find_actions, find_categories
 from counterfold.log import Log
+from counterfold.log_checks import Matrix
 from counterfold.models import Column, Streamed, as_model, fit_on_sample, stream_model
 from counterfold.models.base import Given, RewardModel
 from counterfold.sums import BUCKETS
 from counterfold.tables import columns, roles
 from counterfold.tables.layout import Layout
+from counterfold.tables.targets import TargetReader, make_readers, require_streamable
 
 SAMPLE, NUMBERS = 1 << 16, 1 << 23
 """A sample has at most SAMPLE rows, and about NUMBERS numbers, but never fewer than 1,024 rows."""
@@ -45,13 +48,20 @@ class Plan:
         require_streamable(request.targets)
         predictions = request.reward_model.name if isinstance(request.reward_model, Column) else None
         table, row_numbers = reader.head()
+        count = reader.count_rows()
+        log_checks.require_rows(2 if count is None else count)
         head = Batch(table.slice(0, HEAD), row_numbers[:HEAD])
-        layout, has_full_target = lay_out(reader, request, head.table)
+        targets = make_readers(request.targets, head.table)
+        has_full_target = any(one.is_full for one in targets.values())
+        named = list_columns(targets.values(), request.reward_model)
+        layout = lay_out(reader, head.table, targets.values(), named)
         log = layout.log(*head)
-        builder = RowBuilder(replace(layout, width=log.context.shape[1]), request.targets, predictions)
+        for one in targets.values():
+            one.require_label(log, head.table)
+            one.refuse_ambiguity(log, *head)
+        builder = RowBuilder(replace(layout, width=log.context.shape[1]), targets, predictions)
         model = None if predictions else require_fittable(request.reward_model, log)
         model = model if has_full_target else None  # checked, even where nothing can use it
-        count = reader.count_rows()
         is_support_unknown = has_full_target and log.logging_probs is None and log.available is None
         has_few_units = (count or len(head.row_numbers)) <= BUCKETS or builder.has_groups
         stream = stream_model(model, builder.examples(head))
@@ -59,7 +69,7 @@ class Plan:
             builder=builder,
             head=head,
             log=log,
-            columns=list_read_columns(layout, head.table, request.columns),
+            columns=list_read_columns(layout, head.table, named),
             model=model,
             first_pass=FirstPass(builder, count_sample(layout, head.table, log, len(request.targets)), count, stream),
             needs_first_pass=has_few_units or is_support_unknown or model is not None or request.needs_sample,
@@ -74,14 +84,6 @@ class Plan:
         return fit_on_sample(self.builder.examples(first.batch), self.model)
 
 
-def require_streamable(targets: Mapping[str, Any]) -> None:
-    """Require targets that can be computed for any batch: names of columns, or functions of the context."""
-    for value in targets.values():
-        if not isinstance(value, str) and not callable(value):
-            wanted = "the name of a column, or a function of the context, where the log is not in memory"
-            raise ParameterError(f"`target` must be {wanted}, got {type(value).__name__}.")
-
-
 def require_fittable(value: Any, log: Log) -> RewardModel | None:
     """Return the reward model, which must be one that can be fitted."""
     if log_checks.count_dimensions(value) == 2 or isinstance(value, Given):
@@ -89,17 +91,16 @@ def require_fittable(value: Any, log: Log) -> RewardModel | None:
     return as_model(value, log)
 
 
-def lay_out(reader: BatchReader, request: Request, table: pa.Table) -> tuple[Layout, bool]:
-    """Return what the columns hold, and whether any target is known for all actions."""
-    for name in request.columns:
+def lay_out(reader: BatchReader, table: pa.Table, targets: Iterable[TargetReader], named: Sequence[str]) -> Layout:
+    """Return what the columns hold, with all actions where any target or column has a number for each of them."""
+    for name in named:
         roles.require(table, {"target": name})
-    layout = reader.scan.layout(table, request.columns)
+    layout = reader.scan.layout(table, named)
     if "dose" in layout.roles:
         raise DataError("a log of doses must be evaluated in memory; use engine 'memory'.")
-    is_full = any(not isinstance(one, str) or roles.is_matrix(table, one) for one in request.targets.values())
-    if is_full or {"logging_probs", "available", "logger_probs"} & set(layout.roles):
+    if any(one.is_full for one in targets) or {"logging_probs", "available", "logger_probs"} & set(layout.roles):
         layout = replace(layout, actions=list_actions(layout, table, reader))
-    return layout, is_full
+    return layout
 
 
 def list_read_columns(layout: Layout, table: pa.Table, named: Sequence[str]) -> list[str]:
@@ -114,31 +115,33 @@ def count_sample(layout: Layout, table: pa.Table, log: Log, targets: int) -> int
     return max(1024, min(SAMPLE, NUMBERS // (plain + 3 * len(log.actions) * (1 + targets))))
 
 
-def list_actions(layout: Layout, head: pa.Table, reader: BatchReader) -> Sequence[Any]:
+def list_actions(layout: Layout, head: pa.Table, reader: BatchReader) -> KnownActions:
     """Return all actions: those that the user or the probabilities' columns name, or those in the log."""
-    if layout.actions is not None:
-        return tuple(layout.actions)
-    role = next((one for one in ("logging_probs", "logger_probs") if one in layout.roles), None)
-    probs = None if role is None else read_probabilities(layout, head, role)
-    names = getattr(probs, "column_names", None)
-    if role is not None and names is not None:
-        column = layout.roles[role]
-        if column not in head.column_names or not pa.types.is_map(head.column(column).type):
-            return tuple(names)
-        every = tuple(reader.distinct(column))  # other rows may name other actions
-        return log_checks.find_actions(layout.read_labels(head, "action"), None, every, None, WHOLE)
-    width = None if probs is None else probs.shape[1]
     labels, column = layout.read_labels(head, "action"), layout.roles["action"]
-    is_counted = width is not None and labels.dtype.kind in "iu" and labels.min() == 0 and labels.max() < width
-    if not is_counted:  # the first rows may not show the first action
+    if layout.actions is not None:
+        return find_actions(labels, layout.actions, Naming(), WHOLE)
+    categories = find_categories(columns.read_labels(head, column))
+    naming = log_checks.find_naming(read_probabilities(layout, head, reader), categories)
+    width = naming.width or 0
+    is_counted = width and labels.dtype.kind in "iu" and labels.min() == 0 and labels.max() < width
+    if not (is_counted or naming.names or categories):  # the first rows may not show every action
         values = pa.array(reader.distinct(column), head.schema.field(column).type)
         labels = layout.read_labels(pa.table({column: values}), "action")
-    return log_checks.find_actions(labels, None, None, width, WHOLE)
+    return find_actions(labels, None, naming, WHOLE)
 
 
-def read_probabilities(layout: Layout, head: pa.Table, role: str) -> Any:
-    """Return the logging policy's probabilities in the first rows, or those of the first of several loggers."""
-    if role == "logging_probs":
-        return columns.read_matrix(head, layout.roles[role])
-    labels = {str(label) for label in layout.read_labels(head, "logger")} if "logger" in layout.roles else set()
-    return next(iter(columns.read_matrices(head, layout.roles[role], labels).values()))
+def read_probabilities(layout: Layout, head: pa.Table, reader: BatchReader) -> list[Matrix]:
+    """Return the probabilities of the logging policy, or of each of several, in the first rows."""
+    found = {}
+    if "logging_probs" in layout.roles:
+        found[layout.roles["logging_probs"]] = columns.read_matrix(head, layout.roles["logging_probs"])
+    if "logger_probs" in layout.roles:
+        labels = {str(label) for label in layout.read_labels(head, "logger")} if "logger" in layout.roles else set()
+        found |= columns.read_matrices(head, layout.roles["logger_probs"], labels)
+    matrices = []
+    for name, one in found.items():
+        matrix = log_checks.check_matrix(name, one, head.num_rows, WHOLE)
+        if name in head.column_names and pa.types.is_map(head.column(name).type):  # other rows may name other actions
+            matrix = matrix._replace(names=tuple(map(str, reader.distinct(name))))
+        matrices.append(matrix)
+    return matrices

@@ -3,31 +3,32 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from counterfold.arrays import Ints
 from counterfold.checks import Checker
-from counterfold.engines.base import read_column, read_target
 from counterfold.engines.passes.batches import Batch
 from counterfold.hashing import hash_labels
 from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.models.base import Examples, RewardModel
 from counterfold.rows import Rows
+from counterfold.sums import NUMBERS
+from counterfold.tables import roles
 from counterfold.tables.layout import Layout
+from counterfold.tables.targets import TargetReader
 
 
 @dataclass(frozen=True, eq=False)
 class RowBuilder:
-    """Builds rows of a log that is laid out in columns; targets are names of columns, or functions of the context.
+    """Builds rows of a log that is laid out in columns.
 
     `predictions` is the column of predicted rewards, if they take the place of a reward model.
     """
 
     layout: Layout
-    targets: Mapping[str, Any]
+    targets: Mapping[str, TargetReader]
     predictions: str | None = None
 
     @property
@@ -44,19 +45,27 @@ class RowBuilder:
         """Return the log of a batch and, for every target, its rows."""
         log = self.layout.log(*batch)
         if self.predictions is not None:
-            check = Checker(batch.row_numbers).name_columns({"reward_model": self.predictions})
-            model = as_model(read_column(batch.table, self.predictions, batch.row_numbers), log, check=check)
+            check = Checker(batch.row_numbers)
+            values = roles.read_predictions(batch.table, self.predictions, check)
+            model = as_model(values, log, check=check.name_columns({"reward_model": self.predictions}))
         return log, dict(self._build_targets(batch, log, model))
 
     def examples(self, batch: Batch) -> Examples:
-        """Return what a reward model learns from, aimed at where the targets go on average."""
+        """Return what a reward model learns from, aimed at where the targets go on average.
+
+        A target's actions, one per row, are spread over as many numbers as there are actions, so that rows come a few
+        at a time where there are many.
+        """
+        step = max(1024, NUMBERS // max(len(self.layout.actions or ()), 1))
+        if len(batch.row_numbers) > step:
+            return Examples.join([self.examples(some) for some in batch.split(step)])
         several = list(self.build(batch, None)[1].values())
         return replace(several[0].examples, importance=np.mean([rows.weights for rows in several], axis=0))
 
     def _build_targets(self, batch: Batch, log: Log, model: RewardModel | None) -> Iterator[tuple[str, Rows]]:
         units, shared = self.units(batch), None
-        for name, value in self.targets.items():
-            rows = Rows.of(log, read_target(value, log, *batch), model)
+        for name, reader in self.targets.items():
+            rows = Rows.of(log, reader.read(log, *batch), model)
             rows = replace(rows, examples=replace(rows.examples, units=units))
             shared = shared or rows  # predictions are the same for all targets, and computed once
             yield name, rows if model is None else replace(rows, refit=partial(getattr, shared, "q"))

@@ -1,0 +1,61 @@
+"""Options that say what a target's column holds: actions that it would take, or probabilities of the logged ones."""
+
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def found(run):
+    """Return a function that runs a command and returns what `--json` prints."""
+
+    def answer(*arguments):
+        code, out, err = run(*arguments, "--json")
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return answer
+
+
+@pytest.fixture
+def path(save):
+    """Return a log whose actions are numbered, with two targets as columns of numbers."""
+    rng = np.random.default_rng(3)
+    action, chosen = rng.integers(2, size=(2, 120))
+    numbers = {"action": action, "chosen": chosen, "agrees": (action == chosen).astype(float), "word": "no"}
+    return save(**numbers | {"word": np.where(chosen, "1", "0"), "logging_probs": None, "propensity": [0.5] * 120}).name
+
+
+def test_actions_and_probabilities_of_the_logged_ones_weigh_alike(path, found):
+    options = ["--target", "word", "--target-action", "chosen", "--target-probability", "agrees", "--candidates", "ips"]
+    several = found("evaluate", path, *options)["evaluations"]
+    assert [one["target"] for one in several] == ["word", "chosen", "agrees"]
+    assert len({one["value"] for one in several}) == 1
+
+
+def test_a_label_is_a_target(path, found):
+    answer = found("evaluate", path, "--target", "1", "--target-action", "0", "--candidates", "ips")
+    values = [one["value"] for one in answer["evaluations"]]
+    assert [one["target"] for one in answer["evaluations"]] == ["1", "0"]
+    assert values[0] != values[1]
+
+
+BAD = {
+    "--target chosen": "got 0 and 1 alone, which are labels of actions, too. If they are the actions that the target",
+    "--target chosen --target-action chosen": "`target` must name each column once, got `chosen` more than once.",
+    "--target-action reward": "column `reward` must have one role, got `reward` and `target`.",
+    "--target-action nothing": "column `nothing` must be there, or be an action that the target always takes.",
+    "--target-probability nothing": "column `nothing` must be there.",
+    "--target-probability word": "column `word` must be numbers, got string.",
+}
+
+
+@pytest.mark.parametrize("command", ["evaluate", "check", "compare"])
+@pytest.mark.parametrize("engine", ["memory", "local"])
+@pytest.mark.parametrize(("options", "message"), BAD.items(), ids=BAD)
+def test_what_is_wrong_is_one_sentence(options, message, engine, command, path, run):
+    code, out, err = run(command, path, *options.split(), "--engine", engine)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1

@@ -1,0 +1,98 @@
+"""Labels: which order of actions is known, so that lists without names can follow it, and which is not."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import counterfold as cf
+from counterfold.checks import WHOLE
+from counterfold.labels import (
+    KnownActions,
+    Naming,
+    count_to_width,
+    find_actions,
+    is_counted,
+    refuse_look_alikes,
+    sort_labels,
+)
+
+ORDERS = {
+    "text": (["b", "a"], Naming(), ("a", "b"), False),
+    "from 0 on": ([1, 0, 2], Naming(), (0, 1, 2), True),
+    "from 1 on": ([3, 1, 2], Naming(), (1, 2, 3), True),
+    "with gaps": ([30, 10], Naming(), (10, 30), False),
+    "text of numbers": ([str(number) for number in range(12)], Naming(), tuple(map(str, range(12))), True),
+    "zeros before": (["01", "02"], Naming(), ("01", "02"), False),
+    "last never logged": ([0, 1], Naming(width=3), (0, 1, 2), True),
+    "first of three never logged": ([2, 3], Naming(width=3), (1, 2, 3), True),
+    "0 or 1 first": ([1, 2], Naming(width=3), (1, 2), True),
+    "text, never logged": (["0", "2"], Naming(width=4), ("0", "1", "2", "3"), True),
+    "booleans": ([True, False], Naming(width=2), (False, True), True),
+    "names": (["b", "a"], Naming(("b", "a"), are_ordered=True), ("b", "a"), True),
+    "names in no order": (["b", "a"], Naming(("b", "a")), ("a", "b"), False),
+    "numbers in no order": ([1, 0], Naming(("1", "0")), ("0", "1"), True),
+    "names against numbers": ([1, 0], Naming(("1", "0"), are_ordered=True), ("1", "0"), False),
+    "categories": (["b", "a"], Naming(categories=("c", "b", "a")), ("c", "b", "a"), True),
+    "categories order names": (["b", "a"], Naming(("a", "b"), categories=("b", "a")), ("b", "a"), True),
+    "categories against names": (
+        ["b", "a"],
+        Naming(("a", "b"), are_ordered=True, categories=("b", "a")),
+        ("a", "b"),
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("labels", "naming", "actions", "is_ordered"), ORDERS.values(), ids=ORDERS)
+def test_orders(labels, naming, actions, is_ordered):
+    assert find_actions(np.array(labels), None, naming, WHOLE) == KnownActions(actions, is_ordered)
+
+
+def test_counting():
+    assert count_to_width((1, 2), 3) is None
+    assert count_to_width((0, 5), 3) is None
+    assert count_to_width((True, False), 3) is None
+    assert not is_counted(["a"])
+    assert not is_counted([0, 2])
+    assert sort_labels(["b", 1, "a"]) == (1, "a", "b")
+
+
+@pytest.mark.parametrize("pair", [("Red", "red"), ("red", "red "), ("1", "1.0"), ("big  red", "big red")])
+def test_labels_that_look_alike_are_refused_unless_they_are_declared(pair):
+    with pytest.raises(cf.DataError, match=f"got '{pair[0]}' and '{pair[1]}'"):
+        refuse_look_alikes(pair, WHOLE)
+    log = cf.Log(action=[*pair, *pair], reward=[1, 0, 2, 3], propensity=[0.5] * 4, actions=pair)
+    assert log.action.tolist() == [0, 1, 0, 1]
+
+
+ORDERED = {
+    "pandas": lambda pd, labels, names: pd.Categorical(labels, categories=names, ordered=True),
+    "pandas column": lambda pd, labels, names: pd.Series(pd.Categorical(labels, categories=names, ordered=True)),
+    "polars": lambda pl, labels, names: pl.Series(labels, dtype=pl.Enum(names)),
+    "pyarrow": lambda pa, labels, names: pa.DictionaryArray.from_arrays(
+        [names.index(label) for label in labels], names, ordered=True
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ORDERED)
+def test_ordered_categories_give_the_order(kind):
+    names, labels = ["low", "mid", "high"], ["mid", "low", "high", "mid"]
+    action = ORDERED[kind](pytest.importorskip(kind.partition(" ")[0]), labels, names)
+    log = cf.Log(action=action, reward=[1.0, 0.0, 2.0, 0.5], logging_probs=[[0.2, 0.3, 0.5]] * 4)
+    assert (log.actions, log.propensity.tolist()) == (tuple(names), [0.3, 0.2, 0.5, 0.3])
+
+
+def test_float_actions_find_their_columns_under_both_names():
+    known = {"action": [1.0, 2.0, 1.0], "reward": [0.0, 1.0, 2.0]}
+    for names in (["1", "2"], ["1.0", "2.0"]):
+        probs = pa.table(dict(zip(names, np.array([[0.4, 0.6]] * 3).T, strict=True)))
+        assert cf.Log(**known, logging_probs=probs).propensity.tolist() == [0.4, 0.6, 0.4]
+
+
+def test_loggers_may_be_named_in_part():
+    rows = {"action": ["a", "b", "a", "b"], "reward": [0.0, 1.0, 2.0, 3.0], "logger": ["x", "y", "x", "y"]}
+    named = pa.table({"b": [0.6] * 4, "a": [0.4] * 4})
+    log = cf.Log(**rows, logger_probs={"x": [[0.7, 0.3]] * 4, "y": named})
+    assert log.actions == ("b", "a")
+    assert log.propensity.tolist() == [0.3, 0.6, 0.3, 0.6]
