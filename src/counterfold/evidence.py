@@ -2,11 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from counterfold.balance import Balance
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.log import Contents
@@ -42,13 +43,14 @@ class Evidence(ABC):
 
     `rows` are all rows of the log, or a sample that stands for them. `contents` says what the log holds. `unsupported`
     is missing where the target is known for the logged actions alone, or gives doses. `observed` holds what each
-    diagnostic observed in all rows, by the diagnostic's name.
+    diagnostic observed in all rows, by the diagnostic's name. `balance` is what tests of the log alone found.
     """
 
     rows: Rows
     contents: Contents
     unsupported: Unsupported | None
     observed: Mapping[str, Any]
+    balance: Balance | None = field(default=None, kw_only=True)
 
     @property
     def row_count(self) -> int:

@@ -41,6 +41,11 @@ class Request:
     progress: Progress | bool = True
 
     @property
+    def fixes_context(self) -> bool:
+        """Say whether a target is a function of the context, all columns of which it must see."""
+        return any(callable(value) for value in self.targets.values())
+
+    @property
     def columns(self) -> list[str]:
         """Return the names of the columns that hold targets, and of the one that holds predictions."""
         named = [value for value in self.targets.values() if isinstance(value, str)]

@@ -122,6 +122,7 @@ class Assembly:
             seed=question.seed,
             logged=evidence.estimate("log", LoggedValue()),
             method=question.interval,
+            contents=evidence.contents,
         )
 
     def include_noise(self, estimate: Estimate, winner: Estimator, selection: Selection) -> Estimate:

@@ -79,7 +79,8 @@ class LogScan:
         roles.require(table, found, chosen or ())
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
         context = roles.list_context(table, found, chosen, [*self.ignore, *ignore])
-        return Layout(found, {role: known[role].kind for role in found}, context, self.actions, features)
+        kinds, named = {role: known[role].kind for role in found}, chosen is not None
+        return Layout(found, kinds, context, self.actions, features, named_context=named)
 
 
 def take_arguments_of(scan: Callable[Columns, Any]) -> Callable[[Callable[..., Result]], Callable[Columns, Result]]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from counterfold.arrays import Ints
+from counterfold.balance import BalanceStream, BalanceSums
 from counterfold.diagnostics.base import Diagnostic, observe_rows
 from counterfold.engines.passes.batches import Batch
 from counterfold.engines.passes.row_builder import RowBuilder
@@ -42,10 +43,12 @@ class LastPassSums:
     targets: Mapping[str, TargetSums]
     rewards: Spread
     propensities: Spread
+    balance: BalanceSums | None
 
     def __add__(self, other: "LastPassSums") -> "LastPassSums":
         targets = {name: mine + other.targets[name] for name, mine in self.targets.items()}
-        return LastPassSums(targets, self.rewards + other.rewards, self.propensities + other.propensities)
+        balance = add_known(self.balance, other.balance)
+        return LastPassSums(targets, self.rewards + other.rewards, self.propensities + other.propensities, balance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +56,8 @@ class LastPass:
     """What the last pass does with a batch.
 
     `samples` are the rows of every target that stand for the whole log. If there are few units, `known_units` are all
-    of them, in order: the numbers of rows, or the hashes of groups; each has a bucket of its own.
+    of them, in order: the numbers of rows, or the hashes of groups; each has a bucket of its own. `balance` is there if
+    no first pass tested the log.
     """
 
     builder: RowBuilder
@@ -62,6 +66,7 @@ class LastPass:
     samples: Mapping[str, Rows]
     diagnostics: Sequence[Diagnostic]
     known_units: Ints | None
+    balance: BalanceStream | None
 
     def __call__(self, batch: Batch) -> LastPassSums:
         """Return the sums of a batch over all buckets, of fewer rows at a time where there are many actions."""
@@ -74,7 +79,8 @@ class LastPass:
         """Return the sums of a few rows."""
         log, targets = self.builder.build(batch, self.model)
         found = {name: self._sum_target(name, rows) for name, rows in targets.items()}
-        return LastPassSums(found, Spread.of(log.reward), Spread.of(log.propensity))
+        balance = None if self.balance is None else self.balance.sums(log)
+        return LastPassSums(found, Spread.of(log.reward), Spread.of(log.propensity), balance)
 
     def _sum_target(self, name: str, rows: Rows) -> TargetSums:
         examples = replace(rows.examples, context=np.empty((len(rows), 0)))  # which no formula needs

@@ -50,8 +50,7 @@ class RowBuilder:
 
     def examples(self, batch: Batch) -> Examples:
         """Return what a reward model learns from, aimed at where the targets go on average."""
-        several = list(self.build(batch, None)[1].values())
-        return replace(several[0].examples, importance=np.mean([rows.weights for rows in several], axis=0))
+        return aim_examples(self.build(batch, None)[1])
 
     def _build_targets(self, batch: Batch, log: Log, model: RewardModel | None) -> Iterator[tuple[str, Rows]]:
         units, shared = self.units(batch), None
@@ -60,3 +59,9 @@ class RowBuilder:
             rows = replace(rows, examples=replace(rows.examples, units=units))
             shared = shared or rows  # predictions are the same for all targets, and computed once
             yield name, rows if model is None else replace(rows, refit=partial(getattr, shared, "q"))
+
+
+def aim_examples(targets: Mapping[str, Rows]) -> Examples:
+    """Return what a reward model learns from rows of several targets, aimed at where these go on average."""
+    several = list(targets.values())
+    return replace(several[0].examples, importance=np.mean([rows.weights for rows in several], axis=0))
