@@ -19,7 +19,7 @@ DIFFERENT = 0.95
 """From which share of different values on the whole numbers of a column called an id identify rows."""
 
 INDEX = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
-IDENTIFIER = re.compile(r"(.*[_ .-])?(id|uuid|guid|ids)|.*[a-z](Id|ID|UUID)", re.IGNORECASE)
+IDENTIFIER = re.compile(r"(?i:(.*[_ .-])?(id|ids|uuid|guid))|.*[a-z0-9](Id|ID|Uuid|UUID)")
 """What columns are called that pandas makes of an index, and what identifiers are called."""
 
 

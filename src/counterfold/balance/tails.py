@@ -17,7 +17,7 @@ def tame(deviations: Floats, variances: Floats, largest: Floats) -> Floats:
     Poisson's, are not alarming; with many rows it is $|T| / \sqrt V$.
 
     >>> tame(np.array([4.0, 40.0]), np.array([1.0, 100.0]), np.array([1.0, 1.0])).round(2)
-    array([2.84, 3.78])
+    array([2.85, 3.77])
     """
     known, most = np.maximum(variances, 1e-300), np.maximum(largest, 1e-9)
     effective = known / most**2
@@ -35,7 +35,7 @@ def tame_excess(sums: Floats, squares: Floats) -> Floats:
     $\lambda$ gives the formula.
 
     >>> tame_excess(np.array([4.0, 40.0, -3.0]), np.array([1.0, 100.0, 1.0])).round(2)
-    array([2.19, 3.57, 0.  ])
+    array([2.19, 3.56, 0.  ])
     """
     known, above = np.maximum(squares, 1e-300), np.maximum(sums, 0.0)
     return np.asarray(np.sqrt(np.maximum(2 * (above - known * np.log1p(above / known)), 0.0)))
