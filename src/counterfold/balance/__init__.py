@@ -20,6 +20,7 @@ from counterfold.balance.features import Features
 from counterfold.balance.frequencies import FrequencyTest
 from counterfold.balance.sharpness import SharpnessTest
 from counterfold.balance.weights import WeightTest
+from counterfold.hashing import sample_least
 from counterfold.log import Log
 
 __all__ = ["FIRST", "Balance", "BalanceStream", "BalanceSums", "Suspicion", "balance_log", "choose_context"]
@@ -27,8 +28,11 @@ __all__ = ["FIRST", "Balance", "BalanceStream", "BalanceSums", "Suspicion", "bal
 FIRST = 1 << 14
 """How many of the first rows tell what the columns hold."""
 
-CHUNK = 1 << 13
-"""How many rows are worked on at a time."""
+ENOUGH, LEAST = 1 << 24, 1 << 15
+"""Of long logs a sample is tested, with so many probabilities, or LEAST rows: what it does not find is small."""
+
+NUMBERS = 1 << 16
+"""How many numbers are worked on at a time, of rows with an entry for each action and each feature."""
 
 DEPENDS = 0.01
 """Below which p-value a column seems to depend on the action, so that it is not taken for context by itself."""
@@ -54,7 +58,6 @@ class Balance:
     been drawn together. `reasons` say which columns are no context, whatever the actions were; these are not tested.
     """
 
-    names: tuple[str, ...]
     reasons: Mapping[str, Reason]
     general: Suspicion | None = None
     columns: Mapping[str, float] | None = None
@@ -87,35 +90,43 @@ class BalanceStream:
     features: Features
     columns: ColumnTest
     tests: tuple[PropensityTest[Any], ...]
+    share: float
 
     @classmethod
-    def of(cls, first: Log) -> Self:
-        """Return the stream for a log that begins with these rows; more than `FIRST` of them change nothing."""
+    def of(cls, first: Log, row_count: int | None) -> Self:
+        """Return the stream for a log of so many rows that begins with these; more than `FIRST` change nothing."""
         features = Features.of(first.context[:FIRST])
+        enough = max(LEAST, ENOUGH // max(count_probabilities(first), 64))
+        share = min(1.0, enough / row_count) if row_count else 1.0
         is_tested = first.dose is None and first.group is None
-        return cls(features, ColumnTest.of(first, FIRST), list_tests(first, features) if is_tested else ())
+        return cls(features, ColumnTest.of(first, FIRST), list_tests(first, features) if is_tested else (), share)
 
-    def sums(self, log: Log) -> BalanceSums:
-        """Return the sums of all rows of a log, which may be a part of a longer one."""
+    def sums(self, log: Log) -> BalanceSums | None:
+        """Return the sums of rows of a log, which may be a part of a longer one; none if it has none of the sample."""
         numbers: Ints = np.arange(len(log)) if log.row_numbers is None else log.row_numbers
-        places = (slice(start, start + CHUNK) for start in range(0, len(log), CHUNK))
-        return reduce(add, (self._sum_rows(log, place, numbers[place]) for place in places))
+        step = max(64, NUMBERS // (count_probabilities(log) + self.features.count))
+        kept = sample_least(numbers, len(numbers), self.share) if self.share < 1 else np.arange(len(numbers))
+        places = (kept[start : start + step] for start in range(0, len(kept), step))
+        several = [self._sum_rows(log, place, numbers[place]) for place in places]
+        return reduce(add, several) if several else None
 
-    def _sum_rows(self, log: Log, place: slice, row_numbers: Ints) -> BalanceSums:
+    def _sum_rows(self, log: Log, place: Ints | slice, row_numbers: Ints) -> BalanceSums:
         features, probs = self.features.build(log.context[place], row_numbers), normalise(log, place)
         tested = tuple(one.sum_rows(log, place, features, probs) for one in self.tests)
         return BalanceSums(self.columns.sum_rows(log, place, row_numbers), tested)
 
-    def solve(self, sums: BalanceSums) -> Balance:
+    def solve(self, sums: BalanceSums | None) -> Balance:
         """Return what the sums of all rows say."""
+        if sums is None:
+            return Balance({})
         names, reasons = self.columns.names, self.columns.explain(sums.columns)
         if not self.tests:
-            return Balance(names, reasons)
+            return Balance(reasons)
         found = [one.test(some) for one, some in zip(self.tests, sums.tested, strict=True)]
         general = find_worst([suspicion for one in found for suspicion in one.general])
         [p] = [one.columns for one in found if one.columns is not None]
         columns = {name: float(one) for name, one in zip(names, p, strict=True) if name not in reasons}
-        return Balance(names, reasons, general, columns)
+        return Balance(reasons, general, columns)
 
 
 def list_tests(first: Log, features: Features) -> tuple[PropensityTest[Any], ...]:
@@ -126,7 +137,12 @@ def list_tests(first: Log, features: Features) -> tuple[PropensityTest[Any], ...
     return DependenceTest.of(likely, features.count), FrequencyTest.of(first), SharpnessTest()
 
 
-def normalise(log: Log, place: slice) -> Floats:
+def count_probabilities(log: Log) -> int:
+    """Return how many probabilities, or marks of what is available, each row of a log holds."""
+    return len(log.actions) if log.logging_probs is not None or log.available is not None else 0
+
+
+def normalise(log: Log, place: Ints | slice) -> Floats:
     """Return the probabilities of all actions in some rows, if they are known; those in files may not sum to 1."""
     if log.logging_probs is None:
         return np.empty((0, 0))
@@ -145,9 +161,10 @@ def choose_context(log: Log, *, keep_all: bool = False) -> tuple[Log, Balance]:
 def balance_log(log: Log) -> Balance:
     """Return what the tests say of a log in memory.
 
-    >>> log = Log(context=[[3.0], [1.0], [2.0]], action=[0, 1, 0], reward=[6.0, 2.0, 4.0], propensity=[0.5, 0.5, 0.5])
+    >>> reward = np.array([3.0, 1.0, 4.0, 1.0, 5.0] * 4)
+    >>> log = Log(context=2 * reward[:, None], action=[0, 1] * 10, reward=reward, propensity=np.full(20, 0.5))
     >>> balance_log(log).reasons["0"].what
     'it is a copy of the reward'
     """
-    stream = BalanceStream.of(log)
+    stream = BalanceStream.of(log, len(log))
     return stream.solve(stream.sums(log))

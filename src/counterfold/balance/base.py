@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, Ints
 from counterfold.log import Log
 
 
@@ -47,7 +47,7 @@ class PropensityTest(ABC, Generic[Sums]):
     """Sums over rows, and p-values from them."""
 
     @abstractmethod
-    def sum_rows(self, log: Log, place: slice, features: Floats, probs: Floats) -> Sums:
+    def sum_rows(self, log: Log, place: Ints | slice, features: Floats, probs: Floats) -> Sums:
         """Return the sums of some rows, given their features and, if they are known, all actions' probabilities."""
 
     @abstractmethod

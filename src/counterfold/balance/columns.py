@@ -18,6 +18,9 @@ COINCIDENCE = 1e-6
 DIFFERENT = 0.95
 """From which share of different values on the whole numbers of a column called an id identify rows."""
 
+FEW = 10
+"""With fewer rows, values tell nothing of what a column is."""
+
 INDEX = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 IDENTIFIER = re.compile(r"(?i:(.*[_ .-])?(id|ids|uuid|guid))|.*[a-z0-9](Id|ID|Uuid|UUID)")
 """What columns are called that pandas makes of an index, and what identifiers are called."""
@@ -95,7 +98,7 @@ class ColumnTest:
         centre, scale = table.mean(axis=0), np.where(spread > 0, spread, 1.0)
         return cls(first.context_names, centre, scale, np.array(identify, dtype=bool))
 
-    def sum_rows(self, log: Log, place: slice, row_numbers: Ints) -> ColumnSums:
+    def sum_rows(self, log: Log, place: Ints | slice, row_numbers: Ints) -> ColumnSums:
         """Return the sums of some rows of a log."""
         context, rewards = log.context[place], log.reward[place]
         x, r = (context - self.centre[:-1]) / self.scale[:-1], (rewards - self.centre[-1]) / self.scale[-1]
@@ -111,7 +114,11 @@ class ColumnTest:
         reasons: dict[str, Reason] = {}
         copies, structure = np.abs(sums.correlations) > COPY, sums.explain_rewards
         for place, name in enumerate(self.names):
-            if INDEX.fullmatch(name) or sums.are_indices[place]:
+            if INDEX.fullmatch(name):
+                reasons[name] = Reason("it is an index of the rows", is_outcome=False)
+            elif sums.rows < FEW:
+                continue
+            elif sums.are_indices[place]:
                 reasons[name] = Reason("it is an index of the rows", is_outcome=False)
             elif self.identify[place]:
                 reasons[name] = Reason("it is an identifier, different in nearly every row", is_outcome=False)

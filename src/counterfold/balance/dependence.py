@@ -61,7 +61,7 @@ class DependenceTest(PropensityTest[DependenceSums]):
         pools[likely] = np.minimum(np.arange(len(likely)), most - 1)
         return cls(pools)
 
-    def sum_rows(self, log: Log, place: slice, features: Floats, probs: Floats) -> DependenceSums:
+    def sum_rows(self, log: Log, place: Ints | slice, features: Floats, probs: Floats) -> DependenceSums:
         number = int(self.pools.max()) + 1
         pooled = np.empty((len(probs), number))
         pooled[:, self.pools[self.pools < number - 1]] = probs[:, self.pools < number - 1]

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from scipy import special
 
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, Ints
 from counterfold.balance.base import PropensityTest, Suspicion, Tested
 from counterfold.balance.features import Ends
 from counterfold.balance.tails import TOLERANCE, tame
@@ -46,7 +46,7 @@ class FrequencyTest(PropensityTest[FrequencySums]):
         """Return the test for a log with such first rows."""
         return cls(tuple(map(str, first.actions)))
 
-    def sum_rows(self, log: Log, place: slice, features: Floats, probs: Floats) -> FrequencySums:
+    def sum_rows(self, log: Log, place: Ints | slice, features: Floats, probs: Floats) -> FrequencySums:
         action = log.action[place]
         root, number = np.sqrt(probs), probs.shape[1]
         taken = np.bincount(action, minlength=number).astype(np.float64)
@@ -73,7 +73,8 @@ class FrequencyTest(PropensityTest[FrequencySums]):
         def suspect(found: Floats, what: str) -> Suspicion:
             worst = int(np.argmax(found))
             p = min(1.0, 2 * len(found) * float(special.ndtr(-found[worst])))
-            times = f"{sums.taken[worst]:.0f} times where {expected[worst]:.4g} are expected"
+            rows = f"in {sums.taken.sum():.0f} rows, where {expected[worst]:.4g} are expected"
+            times = f"{sums.taken[worst]:.0f} times {rows}"
             return Suspicion(p, what.format(action=self.labels[worst], times=times))
 
         where = "action `{action}` was taken too often, or not often enough, where its probability is large"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, Ints
 from counterfold.balance.base import PropensityTest, Suspicion, Tested
 from counterfold.balance.tails import TOLERANCE, tame
 from counterfold.log import Log
@@ -38,7 +38,7 @@ class SharpnessTest(PropensityTest[SharpnessSums]):
     They find propensities of another temperature, and forgotten exploration.
     """
 
-    def sum_rows(self, log: Log, place: slice, features: Floats, probs: Floats) -> SharpnessSums:
+    def sum_rows(self, log: Log, place: Ints | slice, features: Floats, probs: Floats) -> SharpnessSums:
         rows = np.arange(len(probs))
         level = probs + SMALL / probs.shape[1]
         scores, variances, largest = [], [], []

@@ -58,7 +58,7 @@ class WeightTest(PropensityTest[WeightSums]):
         labels = sorted(str(action) for action, is_seen in zip(first.actions, seen, strict=True) if is_seen)
         return cls(tuple(labels[:MOST]), len(labels) <= MOST and int(counts[seen].min()) >= OFTEN)
 
-    def sum_rows(self, log: Log, place: slice, features: Floats, probs: Floats) -> WeightSums:
+    def sum_rows(self, log: Log, place: Ints | slice, features: Floats, probs: Floats) -> WeightSums:
         halves = split_columns(features)
         codes, lines = self._encode(log), np.concatenate([halves.T, np.square(halves).T])
         column, inverse, number = codes[log.action[place]], 1 / log.propensity[place], len(self.labels)
@@ -83,11 +83,16 @@ class WeightTest(PropensityTest[WeightSums]):
         return np.array([places.get(str(action), len(places)) for action in log.actions], dtype=np.intp)
 
     def test(self, sums: WeightSums) -> Tested:
-        low, high = sums.ends.low, np.where(sums.ends.high > sums.ends.low, sums.ends.high, np.inf)
+        low, high = sums.ends.low, sums.ends.high
+        steep = np.divide(1.0, high - low, out=np.zeros(len(low)), where=high > low)
         level = self.score(sums, 0, (1.0, 0.0))
-        order = [self.score(sums, 1, (-low[1] / (high[1] - low[1]), 1 / (high[1] - low[1])))]
-        order.append(self.score(sums, 1, (high[1] / (high[1] - low[1]), -1 / (high[1] - low[1]))))
-        several = np.array([self.score(sums, place, (0.0, 1 / high[place])) for place in range(2, len(high))])
+        order = [
+            self.score(sums, 1, (-low[1] * steep[1], steep[1])),
+            self.score(sums, 1, (high[1] * steep[1], -steep[1])),
+        ]
+        several = np.array(
+            [self.score(sums, place, (-low[place] * steep[place], steep[place])) for place in range(2, len(low))]
+        )
         columns = several.reshape(2, -1, len(level)).transpose(1, 0, 2).reshape(-1, 2 * len(level))
         found = [Suspicion(bound(level), self._describe(sums, int(level.argmax())))]
         found.append(Suspicion(bound(np.concatenate(order)), CHANGED))
@@ -96,8 +101,6 @@ class WeightTest(PropensityTest[WeightSums]):
     def score(self, sums: WeightSums, place: int, line: tuple[float, float]) -> Floats:
         """Return how far the sum for every action is above 0, with a factor that is a line in a feature."""
         level, slope = line
-        if not np.isfinite(level):
-            return np.zeros(sums.weights.shape[2])
 
         def once(numbers: Floats) -> Floats:
             return np.asarray(level * numbers[0, 0] + slope * numbers[0, place])

@@ -19,7 +19,7 @@ class OutcomeContext(Diagnostic):
     is one. Where most columns depend on the action, that is a finding on the propensities instead.
     """
 
-    alarm: float = 0.005
+    alarm: float = 0.01
     label = "context"
     measures = ("context_p",)
 

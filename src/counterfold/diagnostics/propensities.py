@@ -18,7 +18,7 @@ class Propensities(Diagnostic):
     less than `alarm` of all cases. Rows of a group may have been decided together, and are not tested.
     """
 
-    alarm: float = 0.005
+    alarm: float = 0.01
     label = "propensities"
     measures = ("propensities_p",)
 

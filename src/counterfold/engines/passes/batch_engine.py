@@ -33,7 +33,7 @@ class BatchEngine(Engine, BatchReader):
         with show_progress("Last pass", progress=request.progress, unit="rows") as progress:
             last = self.total(last_pass, plan.columns, progress)
         require_log(last.rewards, check)
-        if last.balance is not None:
+        if first is None:
             plan, balance = plan.test_balance(last.balance)
         contents = describe_contents(plan, first, last)
         for name, found in last.targets.items():

@@ -39,7 +39,7 @@ class FirstPassSums:
     row_numbers: Ints
     size: int
     model: ModelSums | None
-    balance: BalanceSums
+    balance: BalanceSums | None
 
     def __add__(self, other: "FirstPassSums") -> "FirstPassSums":
         row_numbers = np.concatenate([self.row_numbers, other.row_numbers])
@@ -52,7 +52,8 @@ class FirstPassSums:
             groups = np.union1d(self.groups, other.groups)[:GROUPS]
         seen = None if self.seen is None or other.seen is None else self.seen + other.seen
         rewards, model = self.rewards + other.rewards, add_known(self.model, other.model)
-        return FirstPassSums(rewards, seen, groups, sample, row_numbers, self.size, model, self.balance + other.balance)
+        balance = add_known(self.balance, other.balance)
+        return FirstPassSums(rewards, seen, groups, sample, row_numbers, self.size, model, balance)
 
     @cached_property
     def batch(self) -> Batch:

@@ -66,12 +66,12 @@ class Plan:
             log=log,
             columns=list_read_columns(layout, head.table, request.columns),
             model=model,
-            first_pass=FirstPass(builder, size, count, stream, BalanceStream.of(log)),
+            first_pass=FirstPass(builder, size, count, stream, BalanceStream.of(log, count)),
             needs_first_pass=has_few_units or is_support_unknown or model is not None or request.needs_sample,
             fixes_context=layout.named_context or request.fixes_context,
         )
 
-    def test_balance(self, sums: BalanceSums) -> tuple["Plan", Balance]:
+    def test_balance(self, sums: BalanceSums | None) -> tuple["Plan", Balance]:
         """Return the plan without columns of the context that nobody named and that are none, and what tests found."""
         balance = self.first_pass.balance.solve(sums)
         if self.fixes_context:
