@@ -98,7 +98,7 @@ def test_rounded_probabilities_of_a_very_long_log_are_no_mistake():
     log = cf.Log(
         action=draw_actions(logging, rng.random(200_000)),
         reward=rng.normal(size=200_000),
-        logging_probs=np.round(logging, 4) * (1 + 1e-3 * np.array([1.0, -1.0, 0.0])),
+        logging_probs=np.round(logging, 4) * (1 + 5e-4 * np.array([1.0, -1.0, 0.0])),
         actions=range(3),
     )
     assert balance_log(log).general.p > 0.01

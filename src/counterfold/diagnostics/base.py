@@ -111,8 +111,9 @@ class Diagnostics:
     """What all diagnostics found for one target; each number that one measures is an attribute, and None if unknown.
 
     There are `effective_rows`, `largest_weight`, `largest_share`, `mean_weight`, `mean_weight_p`, `unsupported_rows`,
-    `unsupported_mass`, `groups`, `disagreement` and `model_shift`, explained in the diagnostics' own files; besides,
-    `rows`, the range of the rewards (`reward_low`, `reward_high`) and, on a log of doses, the `bandwidth` of weights.
+    `unsupported_mass`, `groups`, `disagreement`, `model_shift`, `propensities_p` and `context_p`, explained in the
+    diagnostics' own files; besides, `rows`, the range of the rewards (`reward_low`, `reward_high`) and, on a log of
+    doses, the `bandwidth` of weights.
     `texts` say what was measured, by what it is called. `findings` say what is wrong, the worst first; the `verdict` is
     the worst of them, and `reasons` are their problems in words.
     """
