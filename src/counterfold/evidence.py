@@ -3,11 +3,12 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from counterfold.balance import Balance
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.log import Contents
@@ -43,9 +44,9 @@ class Evidence(ABC):
     """What can be asked about one target, whether all rows are at hand or only sums over buckets of them.
 
     `rows` are all rows of the log, or a sample that stands for them. `contents` says what the log holds. `unsupported`
-    is missing where the target is known for the logged actions alone, or gives doses. `squared_weight` is the sum of
-    the squared weights of all rows. `observed` holds what each diagnostic observed in all rows, by the diagnostic's
-    name.
+    is missing where the target is known for the logged actions alone. `squared_weight` is the sum of the squared
+    weights of all rows. `observed` holds what each diagnostic observed in all rows, by the diagnostic's name. `balance`
+    is what tests of the log alone found.
     """
 
     rows: Rows
@@ -53,6 +54,7 @@ class Evidence(ABC):
     unsupported: Unsupported | None
     squared_weight: float
     observed: Mapping[str, Any]
+    balance: Balance | None = field(default=None, kw_only=True)
 
     @property
     def row_count(self) -> int:

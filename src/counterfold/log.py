@@ -1,8 +1,10 @@
 """Log: validated logged data, one row per decision; and `Contents`, what such a log holds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from counterfold import log_checks
 from counterfold.arrays import Bools, Floats, Ints
-from counterfold.checks import WHOLE, Checker
+from counterfold.checks import WHOLE, Checker, freeze
 from counterfold.errors import DataError
 from counterfold.indices import align_rows, choose_index
 from counterfold.labels import KnownActions, check_labels, encode_labels, find_actions, find_categories
@@ -43,6 +45,8 @@ class Log:
       that each of them gives in every row, whoever decided there; `logging_probs` follow from them.
     - `check`, `seen`, `index`: for a log that is a part of a longer one, how its rows and columns are named in errors,
       and which actions the longer one ever took; and the index of the pandas frame that a log was read from.
+      `named_context` says whether somebody chose the columns of the context; `evaluate` leaves out those that are none
+      if nobody did.
 
     Rows of pandas frames and columns belong together by their index: in another order they are put in that of the
     reward, and with another index they are refused. Everything else goes by position.
@@ -69,6 +73,8 @@ class Log:
     action_features: Floats | None = None
     row_numbers: Ints | None
     seen: Bools | None
+    named_context: bool
+    left_out: Mapping[str, str] = MappingProxyType({})
 
     def __init__(  # noqa: PLR0913 (a log has many columns)
         self,
@@ -88,8 +94,10 @@ class Log:
         check: Checker = WHOLE,
         seen: Bools | None = None,
         index: Any = None,
+        named_context: bool = True,
     ) -> None:
         """Check every argument and keep what the estimators need."""
+        self.named_context = named_context
         by_row = {"reward": reward, "action": action, "dose": dose, "context": context, "propensity": propensity}
         by_row |= {"group": group, "logger": logger, "available": available, "logging_probs": logging_probs}
         self.index = choose_index(by_row.values()) if index is None else index
@@ -149,6 +157,15 @@ class Log:
     def actions(self) -> tuple[Any, ...]:
         """Return the labels of all actions, in the order of the columns of every matrix."""
         return self.known_actions.labels
+
+    def leave_out(self, reasons: Mapping[str, str]) -> "Log":
+        """Return the same log without some columns of its context, and with the reason for each of them."""
+        kept = [place for place, name in enumerate(self.context_names) if name not in reasons]
+        log = copy(self)
+        log.context = freeze(np.ascontiguousarray(self.context[:, kept]))
+        log.context_names = tuple(self.context_names[place] for place in kept)
+        log.left_out = {**self.left_out, **reasons}
+        return log
 
     def __len__(self) -> int:
         return len(self.reward)
@@ -242,7 +259,11 @@ class Spread:
 
 @dataclass(frozen=True)
 class Contents:
-    """What is in a log, whether it is in memory or not."""
+    """What is in a log, whether it is in memory or not.
+
+    `context` are the columns that were taken for context, and `left_out` says which others might have been and why they
+    were not.
+    """
 
     rewards: Spread
     propensities: Spread
@@ -253,6 +274,7 @@ class Contents:
     groups: int | None
     loggers: tuple[Any, ...] | None
     action_features: int | None
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, log: Log) -> "Contents":
@@ -267,6 +289,7 @@ class Contents:
             groups=None if log.group is None else int(np.max(log.group)) + 1,
             loggers=None if log.loggers is None else log.loggers.labels,
             action_features=None if log.action_features is None else log.action_features.shape[1],
+            left_out=dict(log.left_out),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -277,6 +300,7 @@ class Contents:
             "actions": [str(action) for action in self.actions],
             "dose": None if self.doses is None else {"low": self.doses.low, "high": self.doses.high},
             "context": list(self.context),
+            "left_out": dict(self.left_out),
             "groups": self.groups,
             "loggers": None if self.loggers is None else [str(label) for label in self.loggers],
             "action_features": self.action_features,

@@ -29,6 +29,9 @@ ENGINES = ("memory", "local")
 ANSWERS = {"model-shift": {"candidates": ["dm"], "reward_model": cf.PerAction(DummyRegressor())}}
 """What is asked where the answer matters; elsewhere it is IPS alone."""
 
+WITHOUT_GROUPS = {"propensities", "outcome-context"}
+"""Diagnostics that do not apply where rows belong to groups."""
+
 FITTED = {"candidates": ["dr"], "reward_model": "ridge-per-action"}
 """An answer by a reward model that is fitted in sample, on every engine."""
 
@@ -81,6 +84,8 @@ def test_every_engine_measures_the_same(name, tmp_path):
     data = clean_data(800)
     columns = {"x": data.x[:, 0], "action": data.a, "reward": data.r, "group": np.arange(800) % 70}
     columns |= {"logging_probs": data.logging.tolist(), "target": data.target.tolist()}
+    if name in WITHOUT_GROUPS:
+        del columns["group"]
     pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=90)
     asked = FITTED if name == "model-shift" else {}
     several = [answer(tmp_path / "log.parquet", "target", "", engine=engine, **asked) for engine in ENGINES]
@@ -186,6 +191,12 @@ def rows_four_times():
     return log_of(data), data.target
 
 
+def context_from_afterwards():
+    data = clean_data()
+    data.x[:, 2] += data.a == 1
+    return log_of(data), data.target
+
+
 PROVOKED = {
     "disagreement": (biased_answer, {"candidates": ["dm"], "reward_model": np.zeros((2000, 4)) + np.arange(4)}),
     "effective-rows": (little_overlap, {}),
@@ -197,6 +208,8 @@ PROVOKED = {
     "model-shift": (flattering_model, ANSWERS["model-shift"]),
     "outlying-rewards": (missing_rewards, {}),
     "repeated-rows": (rows_four_times, {}),
+    "outcome-context": (context_from_afterwards, {}),
+    "propensities": (wrong_propensities, {}),
 }
 """For every diagnostic a log and a target on which it speaks, and what is asked."""
 

@@ -121,7 +121,7 @@ def test_the_mean_weight_is_tested_on_both_sides_and_by_groups():
         data.a = np.where(np.arange(2000) % 5 < 3, often, 1 - often)
         found = diagnose_data(data, np.tile([0.8, 0.2], (2000, 1)))
         assert found.mean_weight_p < 0.001
-        assert [finding.name for finding in found.findings] == ["mean-weight"]
+        assert {finding.name for finding in found.findings} == {"mean-weight", "propensities"}
     grouped = diagnose_data(data, np.tile([0.8, 0.2], (2000, 1)), group=data.a * 15 + np.arange(2000) % 15)
     assert grouped.mean_weight_p > found.mean_weight_p
 

@@ -43,7 +43,8 @@ LOG_TEXTS = {
     "logging_probs": ("COLUMN", "Column of the probabilities of all actions.", "logging_probs, if there"),
     "logger_probs": ("COLUMN", "Columns of the probabilities of each of several policies.", "logger_probs, if there"),
     "logger": ("COLUMN", "Column of which of several policies decided.", "logger, if there with logger_probs"),
-    "context": ("COLUMN", "Columns of the context.", "every other numeric column"),
+    "context": ("COLUMN", "Columns of the context.", "every other numeric column that passes"),
+    "ignore": ("COLUMN", "Columns that are no context, such as what is known only afterwards; repeat for several.", ""),
     "group": ("COLUMN", "Column of the user or session, kept together.", "group, if there"),
     "available": ("COLUMN", "Column of the actions that could be taken.", "available, if there"),
     "actions": ("LABELS", "All actions in the order of the probabilities, with commas.", ""),
@@ -103,7 +104,8 @@ class LogOptions:
         given = vars(self.columns).items()
         values: dict[str, Any] = {name: split_commas(value) for name, value in given if isinstance(value, list)}
         values["context"] = values.get("context") or None  # an empty list is the default, too
-        return replace(self.columns, **values, ignore=[*self.targets])
+        values["ignore"] = [*self.targets, *values.get("ignore", ())]
+        return replace(self.columns, **values)
 
     def describe(self, contents: "Contents") -> dict[str, Any]:
         """Return what JSON says of the log."""
@@ -235,7 +237,8 @@ def annotate_field(one: "Field[Any]") -> Any:
     if one.name not in LOG_TEXTS and "role" not in one.metadata:
         return one.type
     texts = LOG_TEXTS.get(one.name, ("COLUMN", f"Column of the {one.name}.", f"{one.name}, if there"))
-    kind: Any = list[str] if any(get_origin(kind) is Sequence for kind in get_args(one.type)) else str
+    kinds = (one.type, *get_args(one.type))
+    kind: Any = list[str] if any(get_origin(kind) is Sequence for kind in kinds) else str
     return Annotated[kind | None, make_option(*texts, panel=COLUMNS)]
 
 

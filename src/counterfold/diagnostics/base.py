@@ -143,9 +143,9 @@ class Diagnostics:
 
     There are `effective_rows`, `largest_weight`, `largest_share`, `mean_weight`, `mean_weight_p`, `unsupported_rows`,
     `unsupported_mass`, `unexplored_rows`, `groups`, `effective_rewards`, `top_row_share`, `top_five_share`,
-    `value_without_top_row`, `outlying_rewards`, `repeated_share`, `row_copies`, `repeated_excess`, `disagreement` and
-    `model_shift`, explained in the diagnostics' own files; besides, `rows`, the range of the rewards (`reward_low`,
-    `reward_high`) and, on a log of doses, the `bandwidth` of weights.
+    `value_without_top_row`, `outlying_rewards`, `repeated_share`, `row_copies`, `repeated_excess`, `propensities_p`,
+    `context_p`, `disagreement` and `model_shift`, explained in the diagnostics' own files; besides, `rows`, the range
+    of the rewards (`reward_low`, `reward_high`) and, on a log of doses, the `bandwidth` of weights.
     `texts` say what was measured, by what it is called. `findings` say what is wrong, the worst first; the `verdict` is
     the worst of them, and `reasons` are their problems in words.
     """

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from counterfold.balance import choose_context
 from counterfold.checks import WHOLE
 from counterfold.diagnostics.base import Diagnostic, observe_rows
 from counterfold.engines.base import Engine, Request, Source, list_columns
@@ -60,13 +61,14 @@ class Memory(Engine):
             if isinstance(given, Column):
                 check = WHOLE.name_columns({"reward_model": given.name})
                 given = roles.read_predictions(table, given.name)
+        log, balance = choose_context(log, keep_all=request.fixes_context)
         contents = Contents.of(log)
         for name, reader in make_readers(request.targets, table).items():
             if table is not None:
                 reader.require_label(log, table)
             target = reader.read(log, table)
             rows = Rows.of(log, target, as_model(given, log, target.draws, check))
-            yield name, RowEvidence.of(rows, contents, request.diagnostics)
+            yield name, replace(RowEvidence.of(rows, contents, request.diagnostics), balance=balance)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, overload
 
 from counterfold import intervals, registry
+from counterfold.balance import choose_context
 from counterfold.engines.memory import RowEvidence
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
@@ -38,6 +39,7 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
     Estimate(SNIPS: 0.6667 ± 0.3)
     """
     with limit_blas():
+        log = log if log.named_context or callable(target) else choose_context(log)[0]
         wanted = as_target(target, log)
         rows = Rows.of(log, wanted, as_model(reward_model, log, wanted.draws))
         one: Estimator = registry.resolve("estimators", Estimator, estimator, "`estimator` must be one")

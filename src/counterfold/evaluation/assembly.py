@@ -127,6 +127,7 @@ class Assembly:
             seed=question.seed,
             logged=self.estimate_log(knows_moves=selection.moves is not None),
             method=question.interval,
+            contents=evidence.contents,
         )
 
     def include_noise(self, estimate: Estimate, winner: Estimator, selection: Selection) -> Estimate:

@@ -9,6 +9,7 @@ from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.intervals.base import Bounds, Interval
+from counterfold.log import Contents
 from counterfold.selectors.base import Selector
 
 
@@ -33,10 +34,12 @@ class Evaluation:
 
     `stderr` and `interval` include the noise of fitting a reward model, if one was fitted, and of choosing.
     `table` has a line for every candidate, its error as if the reward model were fixed; `pandas.DataFrame(table)` and
-    `polars.DataFrame(table)` take it as it is. `left_out` says which estimators did not apply and why. `estimate` keeps
-    the contributions of the rows, so that differences have a paired error: `uplift` is the one to `logged`, the mean
-    reward of the log, or to another target. Where the `verdict` is "not answerable", the numbers are there, but they
-    are not to be relied on: `answerable` is False, JSON says so, and neither `repr` nor the terminal shows them.
+    `polars.DataFrame(table)` take it as it is. `left_out` says which estimators did not apply and why. `contents` is
+    what the log holds: `contents.context` are the columns of its context, and `contents.left_out` says which others
+    might have been and why they are not. `estimate` keeps the contributions of the rows, so that differences have a
+    paired error: `uplift` is the one to `logged`, the mean reward of the log, or to another target. Where the `verdict`
+    is "not answerable", the numbers are there, but they are not to be relied on: `answerable` is False, JSON says so,
+    and neither `repr` nor the terminal shows them.
     """
 
     estimate: Estimate
@@ -50,6 +53,7 @@ class Evaluation:
     seed: int
     logged: Estimate
     method: Interval
+    contents: Contents
 
     @property
     def value(self) -> float:
@@ -113,6 +117,7 @@ class Evaluation:
             "answerable": self.answerable,
             "diagnostics": self.diagnostics.to_dict(),
             "left_out": self.left_out,
+            "context": {"taken": list(self.contents.context), "left_out": dict(self.contents.left_out)},
             "table": [asdict(candidate) for candidate in self.table],
         }
 

@@ -128,6 +128,8 @@ def contents(log: Contents) -> ConsoleRenderable:
     if log.action_features is not None:
         grid.add_row("action features", f"{log.action_features} for each action")
     grid.add_row("context", _count_labels(log.context) if log.context else "none")
+    for number, (name, why) in enumerate(log.left_out.items()):
+        grid.add_row("" if number else "no context", f"{name}: {why}")
     grid.add_row("rewards", f"{log.rewards.low:g} to {log.rewards.high:g}, mean {log.rewards.mean:.4g}")
     kind = "full probabilities" if log.full_probabilities else "propensities"
     known = f"{kind}, logged actions" if log.doses is None else "densities, logged doses"

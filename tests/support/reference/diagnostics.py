@@ -2,6 +2,7 @@
 
 import math
 
+from reference.balance import context_p, propensities_p
 from reference.models import fold_of
 
 
@@ -114,6 +115,14 @@ def model_shift(data, groups):
     return {"model_shift": (mean(outside) - mean(inside)) / error(inside, groups)}
 
 
+def propensities(data, groups):
+    return {"propensities_p": propensities_p(data) if groups is None else None}
+
+
+def outcome_context(data, groups):
+    return {"context_p": context_p(data) if groups is None else None}
+
+
 MEASURES = {
     "disagreement": disagreement,
     "effective-rows": effective_rows,
@@ -125,4 +134,6 @@ MEASURES = {
     "model-shift": model_shift,
     "outlying-rewards": outlying_rewards,
     "repeated-rows": repeated_rows,
+    "outcome-context": outcome_context,
+    "propensities": propensities,
 }

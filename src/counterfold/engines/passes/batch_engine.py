@@ -20,7 +20,7 @@ class BatchEngine(Engine, BatchReader):
     """An engine that reads a log batch by batch, in one or two passes for all targets."""
 
     def gather(self, request: Request) -> Generator[tuple[str, Evidence]]:
-        plan, first = Plan.of(self, request), None
+        plan, first, balance = Plan.of(self, request), None, None
         check = plan.builder.layout.checker(None)
         if plan.needs_first_pass:
             with show_progress("First pass", progress=request.progress, unit="rows") as progress:
@@ -28,16 +28,19 @@ class BatchEngine(Engine, BatchReader):
             require_log(first.rewards, check)
             if first.groups is not None:
                 check.several_groups(len(first.groups))
+            plan, balance = plan.test_balance(first.balance)
         last_pass = prepare_last_pass(plan, first, request)
         with show_progress("Last pass", progress=request.progress, unit="rows") as progress:
             last = self.total(last_pass, plan.columns, progress)
         require_log(last.rewards, check)
         if last.rewards == last.propensities:  # of all rows; the first ones tell for certain
             log_checks.refuse_copies(plan.log.reward, plan.log.propensity, last.rewards.count, check)
+        if first is None:
+            plan, balance = plan.test_balance(last.balance)
         contents = describe_contents(plan, first, last)
         for name, found in last.targets.items():
             known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, found.observed
-            yield name, SumEvidence(*known, found.sums.without_empty, last_pass.model)
+            yield name, SumEvidence(*known, found.sums.without_empty, last_pass.model, balance=balance)
 
 
 def require_log(rewards: Spread, check: Checker) -> None:
@@ -57,7 +60,8 @@ def prepare_last_pass(plan: Plan, first: FirstPassSums | None, request: Request)
     samples = {name: replace(rows, stands_for=count) for name, rows in builder.build(batch, model)[1].items()}
     estimators = {name: request.list_estimators(rows) for name, rows in samples.items()}
     known_units = None if first is None else first.known_units
-    return LastPass(builder, model, estimators, samples, request.diagnostics, known_units)
+    balance = plan.first_pass.balance if first is None else None
+    return LastPass(builder, model, estimators, samples, request.diagnostics, known_units, balance)
 
 
 def describe_contents(plan: Plan, first: FirstPassSums | None, last: LastPassSums) -> Contents:

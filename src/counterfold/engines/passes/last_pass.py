@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from counterfold.arrays import Ints
+from counterfold.balance import BalanceStream, BalanceSums
 from counterfold.diagnostics.base import Diagnostic, observe_rows
 from counterfold.engines.passes.batches import Batch
 from counterfold.engines.passes.row_builder import RowBuilder
@@ -18,7 +19,7 @@ from counterfold.hashing import assign_folds, hash_numbers
 from counterfold.log import Spread
 from counterfold.models import Streamed
 from counterfold.rows import Rows
-from counterfold.sums import BUCKETS, NUMBERS, Sums, add_known, sum_by_bucket
+from counterfold.sums import BUCKETS, Sums, add_known, sum_by_bucket
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +45,12 @@ class LastPassSums:
     targets: Mapping[str, TargetSums]
     rewards: Spread
     propensities: Spread
+    balance: BalanceSums | None
 
     def __add__(self, other: "LastPassSums") -> "LastPassSums":
         targets = {name: mine + other.targets[name] for name, mine in self.targets.items()}
-        return LastPassSums(targets, self.rewards + other.rewards, self.propensities + other.propensities)
+        balance = add_known(self.balance, other.balance)
+        return LastPassSums(targets, self.rewards + other.rewards, self.propensities + other.propensities, balance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +58,8 @@ class LastPass:
     """What the last pass does with a batch.
 
     `samples` are the rows of every target that stand for the whole log. If there are few units, `known_units` are all
-    of them, in order: the numbers of rows, or the hashes of groups; each has a bucket of its own.
+    of them, in order: the numbers of rows, or the hashes of groups; each has a bucket of its own. `balance` is there if
+    no first pass tested the log.
     """
 
     builder: RowBuilder
@@ -64,17 +68,18 @@ class LastPass:
     samples: Mapping[str, Rows]
     diagnostics: Sequence[Diagnostic]
     known_units: Ints | None
+    balance: BalanceStream | None
 
     def __call__(self, batch: Batch) -> LastPassSums:
         """Return the sums of a batch over all buckets, of fewer rows at a time where there are many actions."""
-        step = max(1024, NUMBERS // max(len(self.builder.layout.actions or ()), 1))
-        return reduce(add, map(self.sum_batch, batch.split(step)))
+        return reduce(add, map(self.sum_batch, self.builder.split(batch)))
 
     def sum_batch(self, batch: Batch) -> LastPassSums:
         """Return the sums of a few rows."""
         log, targets = self.builder.build(batch, self.model)
         found = {name: self._sum_target(name, rows) for name, rows in targets.items()}
-        return LastPassSums(found, Spread.of(log.reward), Spread.of(log.propensity))
+        balance = None if self.balance is None else self.balance.sums(log)
+        return LastPassSums(found, Spread.of(log.reward), Spread.of(log.propensity), balance)
 
     def _sum_target(self, name: str, rows: Rows) -> TargetSums:
         examples = replace(rows.examples, context=np.empty((len(rows), 0)))  # which no formula needs
