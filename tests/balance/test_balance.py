@@ -62,9 +62,17 @@ def test_actions_may_be_called_anything(mode):
     assert balance_log(named).general.p == pytest.approx(balance_log(cf.Log(**given)).general.p)
 
 
-def test_nothing_is_tested_where_rows_belong_to_groups_or_actions_are_doses():
-    grouped = balance_log(cf.Log(**make_log(group=np.arange(600) % 50)))
-    assert (grouped.general, grouped.columns, grouped.columns_p) == (None, None, None)
+@pytest.mark.parametrize("mode", MODES)
+def test_rows_of_a_group_may_have_been_decided_together(mode):
+    given = make_log(mode=mode, rows=100)
+    repeated = {name: one if name == "actions" else np.repeat(one, 20, axis=0) for name, one in given.items()}
+    grouped = balance_log(cf.Log(**repeated, group=np.repeat(np.arange(100), 20)))
+    assert grouped.general.p > 0.01
+    assert mode == "propensities alone" or balance_log(cf.Log(**repeated)).general.p < 0.01
+    assert grouped.columns == pytest.approx(balance_log(cf.Log(**given)).columns)
+
+
+def test_doses_are_not_tested():
     doses = cf.Log(dose=np.arange(20.0) % 7, reward=np.arange(20.0) % 3, propensity=np.full(20, 0.1))
     assert balance_log(doses).general is None
 

@@ -29,9 +29,6 @@ ENGINES = ("memory", "local")
 ANSWERS = {"model-shift": {"candidates": ["dm"], "reward_model": cf.PerAction(DummyRegressor())}}
 """What is asked where the answer matters; elsewhere it is IPS alone."""
 
-WITHOUT_GROUPS = {"propensities", "outcome-context"}
-"""Diagnostics that do not apply where rows belong to groups."""
-
 FITTED = {"candidates": ["dr"], "reward_model": "ridge-per-action"}
 """An answer by a reward model that is fitted in sample, on every engine."""
 
@@ -84,8 +81,6 @@ def test_every_engine_measures_the_same(name, tmp_path):
     data = clean_data(800)
     columns = {"x": data.x[:, 0], "action": data.a, "reward": data.r, "group": np.arange(800) % 70}
     columns |= {"logging_probs": data.logging.tolist(), "target": data.target.tolist()}
-    if name in WITHOUT_GROUPS:
-        del columns["group"]
     pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=90)
     asked = FITTED if name == "model-shift" else {}
     several = [answer(tmp_path / "log.parquet", "target", "", engine=engine, **asked) for engine in ENGINES]

@@ -54,8 +54,8 @@ class BalanceSums:
 class Balance:
     """What the tests found: `general` suspicions against the propensities, and p-values of columns of the context.
 
-    Both are None where nothing can be tested: on logs of doses, and where rows belong to groups, whose actions may have
-    been drawn together. `reasons` say which columns are no context, whatever the actions were; these are not tested.
+    Both are None on logs of doses. `reasons` say which columns are no context, whatever the actions were; these are not
+    tested.
     """
 
     reasons: Mapping[str, Reason]
@@ -98,14 +98,19 @@ class BalanceStream:
         features = Features.of(first.context[:FIRST])
         enough = max(LEAST, ENOUGH // max(count_probabilities(first), 64))
         share = min(1.0, enough / row_count) if row_count else 1.0
-        is_tested = first.dose is None and first.group is None
-        return cls(features, ColumnTest.of(first, FIRST), list_tests(first, features) if is_tested else (), share)
+        tests = list_tests(first, features) if first.dose is None else ()
+        return cls(features, ColumnTest.of(first, FIRST), tests, share)
 
     def sums(self, log: Log) -> BalanceSums | None:
-        """Return the sums of rows of a log, which may be a part of a longer one; none if it has none of the sample."""
+        """Return the sums of rows of a log, which may be a part of a longer one; none if it has none of the sample.
+
+        Rows of a group may have been decided together, so only the first of each counts; all must be there then.
+        """
         numbers: Ints = np.arange(len(log)) if log.row_numbers is None else log.row_numbers
         step = max(64, NUMBERS // (count_probabilities(log) + self.features.count))
-        kept = sample_least(numbers, len(numbers), self.share) if self.share < 1 else np.arange(len(numbers))
+        kept = list_independent(log)
+        if self.share < 1 and log.group is None:
+            kept = sample_least(numbers, len(numbers), self.share)
         places = (kept[start : start + step] for start in range(0, len(kept), step))
         several = [self._sum_rows(log, place, numbers[place]) for place in places]
         return reduce(add, several) if several else None
@@ -132,9 +137,15 @@ class BalanceStream:
 def list_tests(first: Log, features: Features) -> tuple[PropensityTest[Any], ...]:
     """Return the tests that apply to a log with such first rows."""
     if first.logging_probs is None:
-        return (WeightTest.of(first, FIRST),)
+        independent = list_independent(first)
+        return (WeightTest.of(first, independent[independent < FIRST]),)
     likely = normalise(first, slice(FIRST))
     return DependenceTest.of(likely, features.count), FrequencyTest.of(first), SharpnessTest()
+
+
+def list_independent(log: Log) -> Ints:
+    """Return the places of rows that were decided independently of each other: the first one of each group."""
+    return np.arange(len(log)) if log.group is None else np.sort(np.unique(log.group, return_index=True)[1])
 
 
 def count_probabilities(log: Log) -> int:

@@ -51,9 +51,9 @@ class WeightTest(PropensityTest[WeightSums]):
     together: bool
 
     @classmethod
-    def of(cls, first: Log, rows: int) -> Self:
-        """Return the test for a log with such first rows."""
-        counts = np.bincount(first.action[:rows], minlength=len(first.actions))
+    def of(cls, first: Log, rows: Ints) -> Self:
+        """Return the test for a log that begins like this one; some of its first rows tell which actions there are."""
+        counts = np.bincount(first.action[rows], minlength=len(first.actions))
         seen = counts > 0
         labels = sorted(str(action) for action, is_seen in zip(first.actions, seen, strict=True) if is_seen)
         return cls(tuple(labels[:MOST]), len(labels) <= MOST and int(counts[seen].min()) >= OFTEN)

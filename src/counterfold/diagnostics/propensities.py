@@ -15,7 +15,7 @@ class Propensities(Diagnostic):
     Rewards are not needed: residuals of the actions may depend neither on the action, nor on its probability, nor on
     the number of the row, nor on most columns of the context. With propensities alone, weights of each action may not
     be above 1 on average. The smallest of several p-values counts, times their number, so clean logs are alarmed in
-    less than `alarm` of all cases. Rows of a group may have been decided together, and are not tested.
+    less than `alarm` of all cases. Rows of a group may have been decided together, so one of each is looked at.
     """
 
     alarm: float = 0.01

@@ -1,4 +1,4 @@
-"""Tests of logged propensities and of the context, as naive loops over rows; no test allows for groups."""
+"""Tests of logged propensities and of the context, as naive loops over the rows that count."""
 
 import math
 
@@ -30,7 +30,7 @@ def feature_p(z, a, probs):
         level, first, second = level + spread, first + zi * spread, second + zi * zi * spread
     change = first @ np.linalg.pinv(level, rcond=1e-10, hermitian=True)
     residuals, covariance = products - change @ sums, second - change @ first
-    centre = [first[k, k] / level[k, k] for k in range(actions)]
+    centre = [first[k, k] / level[k, k] if level[k, k] else 0.0 for k in range(actions)]
     largest = [max(max(z) - one, one - min(z)) for one in centre]
     kept = [k for k in range(actions) if covariance[k, k] > LEAST * largest[k] ** 2]
     if len(kept) == actions:
@@ -57,6 +57,8 @@ def frequency_p(a, probs):
         p = [float(one) for one in probs[:, action]]
         residuals = [(ai == action) - pi for ai, pi in zip(a, p, strict=True)]
         expected, total, variance = sum(p), sum(residuals), sum(pi * (1 - pi) for pi in p)
+        if variance == 0:
+            continue
         far = max(abs(total) - TOLERANCE * expected, 0.0)
         counts.append(tame(far, variance, 1.0) if total > 0 else far / math.sqrt(variance))
         centre = sum(pi * (1 - pi) * math.sqrt(pi) for pi in p) / variance
@@ -81,20 +83,22 @@ def sharpness_p(a, probs, score):
     return 2 * normal_tail(tame(far, variance, largest))
 
 
-def propensities_p(data):
+def propensities_p(data, rows):
     """Return the least p-value of the tests that need no context, times their number."""
-    several = [feature_p(list(range(len(data.a))), data.a, data.logging), *frequency_p(data.a, data.logging)]
-    several.append(sharpness_p(data.a, data.logging, lambda p, actions: math.log(p + SMALL / actions)))
-    several.append(sharpness_p(data.a, data.logging, lambda p, actions: 1 / (actions * p + SMALL)))
+    a, logging = data.a[rows], data.logging[rows]
+    several = [feature_p(rows, a, logging), *frequency_p(a, logging)]
+    several.append(sharpness_p(a, logging, lambda p, actions: math.log(p + SMALL / actions)))
+    several.append(sharpness_p(a, logging, lambda p, actions: 1 / (actions * p + SMALL)))
     return min(1.0, len(several) * min(several))
 
 
-def context_p(data):
+def context_p(data, rows):
     """Return the least p-value of a column, times their number."""
     several = []
     for column in data.x.T:
         middle = sum(column) / len(column)
         spread = math.sqrt(sum((x - middle) ** 2 for x in column) / len(column))
         scaled = [(x - middle) / spread for x in column]
-        several.append(feature_p([x / math.sqrt(1 + x * x) for x in scaled], data.a, data.logging))
+        bounded = [scaled[row] / math.sqrt(1 + scaled[row] ** 2) for row in rows]
+        several.append(feature_p(bounded, data.a[rows], data.logging[rows]))
     return min(1.0, len(several) * min(several))

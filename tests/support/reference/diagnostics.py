@@ -116,11 +116,17 @@ def model_shift(data, groups):
 
 
 def propensities(data, groups):
-    return {"propensities_p": propensities_p(data) if groups is None else None}
+    return {"propensities_p": propensities_p(data, first_rows(data, groups))}
 
 
 def outcome_context(data, groups):
-    return {"context_p": context_p(data) if groups is None else None}
+    return {"context_p": context_p(data, first_rows(data, groups))}
+
+
+def first_rows(data, groups):
+    """Return the first row of every group."""
+    labels = list(range(len(data.a))) if groups is None else list(groups)
+    return [row for row, label in enumerate(labels) if label not in labels[:row]]
 
 
 MEASURES = {

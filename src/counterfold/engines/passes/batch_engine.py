@@ -4,6 +4,7 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from counterfold import log_checks
+from counterfold.balance import BalanceSums
 from counterfold.checks import Checker
 from counterfold.engines.base import Engine, Request
 from counterfold.engines.passes.batches import BatchReader
@@ -28,7 +29,7 @@ class BatchEngine(Engine, BatchReader):
             require_log(first.rewards, check)
             if first.groups is not None:
                 check.several_groups(len(first.groups))
-            plan, balance = plan.test_balance(first.balance)
+            plan, balance = plan.test_balance(sum_balance(plan, first))
         last_pass = prepare_last_pass(plan, first, request)
         with show_progress("Last pass", progress=request.progress, unit="rows") as progress:
             last = self.total(last_pass, plan.columns, progress)
@@ -41,6 +42,12 @@ class BatchEngine(Engine, BatchReader):
         for name, found in last.targets.items():
             known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, found.observed
             yield name, SumEvidence(*known, found.sums.without_empty, last_pass.model, balance=balance)
+
+
+def sum_balance(plan: Plan, first: FirstPassSums) -> BalanceSums | None:
+    """Return what tells which columns are context: the sums of all rows, or of a row of each group in the sample."""
+    layout, stream = plan.builder.layout, plan.first_pass.balance
+    return stream.sums(layout.log(*first.batch)) if plan.builder.has_groups else first.balance
 
 
 def require_log(rewards: Spread, check: Checker) -> None:

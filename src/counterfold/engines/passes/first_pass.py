@@ -30,7 +30,7 @@ class FirstPassSums:
 
     `seen` says how often each action was logged, `groups` are the least hashes of groups, and `sample` holds the rows
     whose `row_numbers` have the least hashes, at least `size` of them. `balance` are sums that tell which columns are
-    context.
+    context, unless rows belong to groups, of which the sample then tells.
     """
 
     rewards: Spread
@@ -107,7 +107,7 @@ class FirstPass:
             **self._sample(table, row_numbers),
             size=self.size,
             model=model,
-            balance=self.balance.sums(log),
+            balance=None if self.builder.has_groups else self.balance.sums(log),
         )
 
     def _sample(self, table: pa.Table, row_numbers: Ints) -> dict[str, Any]:
