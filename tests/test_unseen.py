@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import beta
 
 import counterfold as cf
-from counterfold.log import Contents, Spread
+from counterfold.contents import Contents, Spread
 from counterfold.unseen import Chance, Unseen
 
 EVERY = ["normal", "student-t", "skewed-t", "empirical-likelihood", "bootstrap", "empirical-bernstein"]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from counterfold.balance import Balance
+from counterfold.contents import Contents
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.log import Contents
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector

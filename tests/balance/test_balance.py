@@ -154,3 +154,24 @@ def test_wrong_propensities_are_found(case):
         balance = balance_log(draw_log(case, seed)[0])
         found += min(balance.general.p, balance.columns_p) < 0.01
     assert binomtest(found, 40, CASES[case], alternative="less").pvalue > 0.001
+
+
+@pytest.mark.parametrize("by", ["action", "reward", "-reward"])
+def test_a_log_that_is_sorted_by_what_came_of_it_has_no_course(by):
+    rng = np.random.default_rng(0)
+    action, reward = rng.integers(3, size=900), rng.normal(size=900)
+    order = np.argsort({"action": action, "reward": reward - action, "-reward": action - reward}[by], kind="stable")
+    probs = np.full((900, 3), 1 / 3)
+    columns = {"action": action[order], "reward": (reward - action)[order], "actions": range(3)}
+    assert balance_log(cf.Log(**columns, logging_probs=probs)).general.p > 0.01
+    assert balance_log(cf.Log(**columns, propensity=np.full(900, 1 / 3))).general.p > 0.01
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_a_policy_that_changed_on_the_way_is_seen(full):
+    rng = np.random.default_rng(0)
+    action = (rng.random(2000) < np.where(np.arange(2000) < 1000, 0.3, 0.7)).astype(int)
+    known = {"logging_probs": np.full((2000, 2), 0.5)} if full else {"propensity": np.full(2000, 0.5)}
+    found = balance_log(cf.Log(action=action, reward=rng.normal(size=2000), actions=[0, 1], **known)).general
+    assert found.p < 1e-6
+    assert found.what.startswith("they changed in the course of the log")

@@ -13,13 +13,13 @@ from sklearn.dummy import DummyRegressor
 import counterfold as cf
 import reference
 from counterfold import registry
+from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, build_all
 from counterfold.diagnostics.base import Largest, Measurement
 from counterfold.diagnostics.effective_rows import EffectiveRows
 from counterfold.diagnostics.largest_weight import LargestWeight
 from counterfold.engines.memory import RowEvidence
 from counterfold.evaluation.assembly import check_targets
-from counterfold.log import Contents
 from places import ROOT
 from problems import diagnose, log_of, rows_of
 from reference.diagnostics import MEASURES

@@ -58,7 +58,7 @@ def test_the_column_of_a_role_is_named(table, save_table):
     with pytest.raises(
         cf.DataError, match=r"column `targets` must be there, or be an action .*\. Did you mean `target`"
     ):
-        cf.evaluate(scan, "targets", engine="local", progress=False)
+        cf.evaluate(save_table(table), "targets", engine="local", progress=False)
 
 
 @pytest.mark.parametrize("model", ["default", None])

@@ -18,6 +18,7 @@ from counterfold.balance.columns import AFTER, ColumnSums, ColumnTest, Reason
 from counterfold.balance.dependence import DependenceTest
 from counterfold.balance.features import Features
 from counterfold.balance.frequencies import FrequencyTest
+from counterfold.balance.order import OrderSums
 from counterfold.balance.sharpness import SharpnessTest
 from counterfold.balance.weights import WeightTest
 from counterfold.hashing import sample_least
@@ -43,11 +44,12 @@ class BalanceSums:
     """The sums of some rows; those of others can be added."""
 
     columns: ColumnSums
+    order: OrderSums
     tested: tuple[Any, ...]
 
     def __add__(self, other: "BalanceSums") -> "BalanceSums":
         tested = tuple(map(add, self.tested, other.tested))
-        return BalanceSums(self.columns + other.columns, tested)
+        return BalanceSums(self.columns + other.columns, self.order + other.order, tested)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +93,7 @@ class BalanceStream:
     columns: ColumnTest
     tests: tuple[PropensityTest[Any], ...]
     share: float
+    n_actions: int
 
     @classmethod
     def of(cls, first: Log, row_count: int | None) -> Self:
@@ -99,7 +102,7 @@ class BalanceStream:
         enough = max(LEAST, ENOUGH // max(count_probabilities(first), 64))
         share = min(1.0, enough / row_count) if row_count else 1.0
         tests = list_tests(first, features) if first.dose is None else ()
-        return cls(features, ColumnTest.of(first, FIRST), tests, share)
+        return cls(features, ColumnTest.of(first, FIRST), tests, share, len(first.actions))
 
     def sums(self, log: Log) -> BalanceSums | None:
         """Return the sums of rows of a log, which may be a part of a longer one; none if it has none of the sample.
@@ -115,10 +118,10 @@ class BalanceStream:
         several = [self._sum_rows(log, place, numbers[place]) for place in places]
         return reduce(add, several) if several else None
 
-    def _sum_rows(self, log: Log, place: Ints | slice, row_numbers: Ints) -> BalanceSums:
+    def _sum_rows(self, log: Log, place: Ints, row_numbers: Ints) -> BalanceSums:
         features, probs = self.features.build(log.context[place], row_numbers), normalise(log, place)
         tested = tuple(one.sum_rows(log, place, features, probs) for one in self.tests)
-        return BalanceSums(self.columns.sum_rows(log, place, row_numbers), tested)
+        return BalanceSums(self.columns.sum_rows(log, place, row_numbers), OrderSums.of(log, place), tested)
 
     def solve(self, sums: BalanceSums | None) -> Balance:
         """Return what the sums of all rows say."""
@@ -128,7 +131,9 @@ class BalanceStream:
         if not self.tests:
             return Balance(reasons)
         found = [one.test(some) for one, some in zip(self.tests, sums.tested, strict=True)]
-        general = find_worst([suspicion for one in found for suspicion in one.general])
+        is_sorted = sums.order.is_sorted(self.n_actions)
+        several = [one for some in found for one in some.general if not (one.needs_time and is_sorted)]
+        general = find_worst(several)
         [p] = [one.columns for one in found if one.columns is not None]
         columns = {name: float(one) for name, one in zip(names, p, strict=True) if name not in reasons}
         return Balance(reasons, general, columns)

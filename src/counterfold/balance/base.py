@@ -19,20 +19,24 @@ Sums = TypeVar("Sums", bound=Additive)
 
 
 class Suspicion(NamedTuple):
-    """What may be wrong, in words, and how likely chance alone is to look like it."""
+    """What may be wrong, in words, and how likely chance alone is to look like it.
+
+    `needs_time` says that it holds only if rows come in the order of time, or in any that does not follow from actions.
+    """
 
     p: float
     what: str
+    needs_time: bool = False
 
 
 def find_worst(several: Sequence[Suspicion]) -> Suspicion:
     """Return the least likely of several, its p-value multiplied by their number (Bonferroni).
 
     >>> find_worst([Suspicion(0.01, "a"), Suspicion(0.4, "b")])
-    Suspicion(p=0.02, what='a')
+    Suspicion(p=0.02, what='a', needs_time=False)
     """
     worst = min(several, key=lambda one: one.p)
-    return Suspicion(min(1.0, len(several) * worst.p), worst.what)
+    return worst._replace(p=min(1.0, len(several) * worst.p))
 
 
 @dataclass(frozen=True, eq=False)

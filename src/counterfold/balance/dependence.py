@@ -77,7 +77,7 @@ class DependenceTest(PropensityTest[DependenceSums]):
 
     def test(self, sums: DependenceSums) -> Tested:
         p = np.array([find_p(sums, place) for place in range(1, len(sums.residuals))])
-        return Tested([Suspicion(float(p[0]), CHANGED)], p[1:])
+        return Tested([Suspicion(float(p[0]), CHANGED, needs_time=True)], p[1:])
 
 
 def find_p(sums: DependenceSums, place: int) -> float:

@@ -7,7 +7,9 @@ import numpy as np
 
 from counterfold.arrays import Floats, Ints
 
-CHANGED = "the actions changed in the course of the log in a way that it does not say"
+CHANGED = (
+    "they changed in the course of the log in a way that it does not say, unless it is sorted by what came of them"
+)
 
 ROWS = 1 << 14
 """The number of the row is counted in so many rows."""

@@ -95,7 +95,7 @@ class WeightTest(PropensityTest[WeightSums]):
         )
         columns = several.reshape(2, -1, len(level)).transpose(1, 0, 2).reshape(-1, 2 * len(level))
         found = [Suspicion(bound(level), self._describe(sums, int(level.argmax())))]
-        found.append(Suspicion(bound(np.concatenate(order)), CHANGED))
+        found.append(Suspicion(bound(np.concatenate(order)), CHANGED, needs_time=True))
         return Tested(found, np.array([bound(scores) for scores in columns]))
 
     def score(self, sums: WeightSums, place: int, line: tuple[float, float]) -> Floats:

@@ -19,10 +19,10 @@ from counterfold.errors import ParameterError, SupportWarning
 from counterfold.tables.scan import LogScan
 
 if TYPE_CHECKING:
+    from counterfold.contents import Contents
     from counterfold.diagnostics import Diagnostics
     from counterfold.evaluation.question import Question
     from counterfold.evaluation.result import Evaluation
-    from counterfold.log import Contents
 
 Command = Callable[..., None]
 COLUMNS = "The log and its columns"

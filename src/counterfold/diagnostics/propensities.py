@@ -26,7 +26,7 @@ class Propensities(Diagnostic):
         balance = evidence.balance
         if balance is None or balance.general is None:
             return None
-        p, what = balance.general
+        p, what, _ = balance.general
         columns = balance.find_dependent(self.alarm)
         text = f"chance explains the actions with p = {p:.2g}"
         if p >= self.alarm and not balance.is_dependent_throughout(self.alarm):

@@ -9,6 +9,7 @@ import numpy as np
 
 from counterfold.balance import choose_context
 from counterfold.checks import WHOLE
+from counterfold.contents import Contents
 from counterfold.diagnostics.base import Diagnostic, observe_rows
 from counterfold.engines.base import Engine, Request, Source, list_columns
 from counterfold.estimates import Estimate, Moves
@@ -16,7 +17,7 @@ from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence, Unsupported
 from counterfold.hashing import assign_blocks
 from counterfold.indices import find_index
-from counterfold.log import Contents, Log
+from counterfold.log import Log
 from counterfold.models import Column, as_model
 from counterfold.models.cross_fitted import CrossFitted
 from counterfold.pool import Pool

@@ -9,6 +9,7 @@ from typing import Any, overload
 
 from counterfold import intervals, registry
 from counterfold.balance import choose_context
+from counterfold.contents import Contents
 from counterfold.engines.memory import RowEvidence
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
@@ -19,7 +20,7 @@ from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Candidate as Candidate
 from counterfold.evaluation.result import Evaluation as Evaluation
 from counterfold.intervals.base import Interval
-from counterfold.log import Contents, Log
+from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.pool import limit_blas
 from counterfold.progress import Progress

@@ -9,6 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from counterfold.contents import Contents, Spread
 from counterfold.diagnostics import Answer, Diagnostic, Diagnostics, build_all
 from counterfold.engines import choose_engine
 from counterfold.engines.base import Engine, Request, Source
@@ -19,7 +20,6 @@ from counterfold.evaluation.noise import include_choosing
 from counterfold.evaluation.question import Choice, LoggedValue, Question
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.evidence import Evidence
-from counterfold.log import Contents, Spread
 from counterfold.pool import Pool, limit_blas
 from counterfold.progress import Progress, show_progress
 from counterfold.rows import Rows

@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.intervals.base import Bounds, Interval
-from counterfold.log import Contents
 from counterfold.selectors.base import Selector
 
 

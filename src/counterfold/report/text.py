@@ -9,10 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from counterfold import messages
+from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
 from counterfold.estimates import Estimate
 from counterfold.evaluation.result import Candidate, Evaluation
-from counterfold.log import Contents
 
 STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red"}
 

@@ -139,3 +139,16 @@ def clean_unavailable_action(rng):
 def clean_rounded_probabilities(rng):
     bandit = make_bandit(rng, rows=20_000)
     return log_as(bandit, np.round(bandit.logging, 4))
+
+
+@trap("none: the rows are sorted by action, as after a grouping", RIGHT)
+def rows_sorted_by_action(rng):
+    bandit = make_bandit(rng)
+    spread = {f"logging_probs_{label}": bandit.logging[:, place] for place, label in enumerate(bandit.labels)}
+    return Case(bandit.table(**spread).sort_by("action"), truth=bandit.truth)
+
+
+@trap("none: the rows are sorted by reward, the best first", RIGHT)
+def rows_sorted_by_reward(rng):
+    bandit = make_bandit(rng)
+    return Case(bandit.table().sort_by([("reward", "descending")]), truth=bandit.truth)

@@ -109,7 +109,7 @@ def enough_rare_clicks(rng):
 
 
 @trap("none: nearly every reward is 1, and enough are not", RIGHT)
-def enough_failures(rng):
+def failures_are_rare(rng):
     rates = [0.97, 0.98, 0.99]
     bandit = make_clicks(rng, np.full((8000, 3), 1 / 3), np.tile([0.1, 0.2, 0.7], (8000, 1)), rates)
     return Case(bandit.table(), truth=bandit.truth)

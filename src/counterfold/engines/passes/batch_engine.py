@@ -6,6 +6,7 @@ from dataclasses import replace
 from counterfold import log_checks
 from counterfold.balance import BalanceSums
 from counterfold.checks import Checker
+from counterfold.contents import Contents, Spread
 from counterfold.engines.base import Engine, Request
 from counterfold.engines.passes.batches import BatchReader
 from counterfold.engines.passes.first_pass import FirstPassSums
@@ -13,7 +14,6 @@ from counterfold.engines.passes.last_pass import LastPass, LastPassSums
 from counterfold.engines.passes.plan import Plan
 from counterfold.engines.passes.sum_evidence import SumEvidence
 from counterfold.evidence import Evidence
-from counterfold.log import Contents, Spread
 from counterfold.progress import show_progress
 
 

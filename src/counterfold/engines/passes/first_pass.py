@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from counterfold.arrays import Ints
 from counterfold.balance import BalanceStream, BalanceSums
+from counterfold.contents import Spread
 from counterfold.engines.passes.batches import Batch
 from counterfold.engines.passes.row_builder import RowBuilder, aim_examples
 from counterfold.hashing import hash_numbers, sample_least
-from counterfold.log import Spread
 from counterfold.models import ModelStream, ModelSums
 from counterfold.sums import BUCKETS, add_known
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from counterfold.arrays import Ints
 from counterfold.balance import BalanceStream, BalanceSums
+from counterfold.contents import Spread
 from counterfold.diagnostics.base import Diagnostic, observe_rows
 from counterfold.engines.passes.batches import Batch
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Unsupported
 from counterfold.hashing import assign_folds, hash_numbers
-from counterfold.log import Spread
 from counterfold.models import Streamed
 from counterfold.rows import Rows
 from counterfold.sums import BUCKETS, Sums, add_known, sum_by_bucket
