@@ -37,7 +37,7 @@ class Matrix(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ByLabel:
-    """Numbers for each action by its label, from maps or JSON objects, whose names come in no order."""
+    """Numbers for each action by its label, from structs, maps or JSON objects, whose names come in no order."""
 
     column_names: tuple[str, ...]
     values: Floats

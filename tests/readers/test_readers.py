@@ -89,7 +89,14 @@ def test_every_layout_of_probabilities_gives_the_same_answer(layout, columns, ac
 def test_json_objects_name_the_actions(columns, actions, tmp_path, expected):
     path = tmp_path / "log.jsonl"
     path.write_bytes(json_lines(table_of(columns, logging_probs=objects(columns["logging_probs"].tolist(), actions))))
-    check(cf.read_log(path), columns["target"], expected)
+    check(cf.read_log(path, actions=actions), columns["target"], expected)
+    with pytest.raises(cf.DataError, match="in a known order, got 3 without names for the actions blue, green, red"):
+        cf.evaluate(cf.read_log(path), columns["target"])
+
+
+def test_empty_objects_name_no_action(columns):
+    with pytest.raises(cf.DataError, match=r"^column `p` must name actions, got empty objects in all 120 rows\.$"):
+        cf.read_log(table_of(columns, p=["{}"] * 120), logging_probs="p")
 
 
 def test_a_column_of_numbers_is_a_target_of_logged_actions(table, columns):

@@ -97,8 +97,8 @@ def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
 def read_matrix(table: pa.Table, name: str, check: Checker = WHOLE, missing: float = 0.0) -> Any:
     """Return a matrix from a column of lists or structs, or JSON text of either, or from columns `NAME.ACTION`.
 
-    A struct and spread columns name the actions, so they come as a table; maps and objects of JSON do so in no order;
-    lists come as an array. What a struct, map or object does not name is `missing`.
+    Spread columns name the actions, so they come as a table; structs, maps and objects of JSON do so in no order, as
+    readers of JSON sort fields as they like; lists come as an array. What an object does not name is `missing`.
     """
     wide = find_spread(table, name)
     if wide:
@@ -108,8 +108,9 @@ def read_matrix(table: pa.Table, name: str, check: Checker = WHOLE, missing: flo
         return _spread_maps(name, column, check, missing)
     if pa.types.is_struct(column.type):
         known = _spread_structs(name, column, missing)
-        is_parsed = is_text(table.column(name).type)
-        return ByLabel(tuple(known), np.column_stack(list(known.values()))) if is_parsed else pa.table(known)
+        if not known:
+            raise DataError(f"column `{name}` must name actions, got empty objects in all {len(column)} rows.")
+        return ByLabel(tuple(known), np.column_stack(list(known.values())))
     if is_list(column.type):
         return _stack_lists(name, column, check)
     raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")

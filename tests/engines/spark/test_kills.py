@@ -11,7 +11,7 @@ import counterfold as cf
 from cluster import below, kill, wait_for
 from counterfold.engines import spark as engine
 from counterfold.engines.passes.first_pass import FirstPass
-from spark_logs import CLUSTER, LOCAL, MARKS, SLOW, check_same
+from spark_logs import ACTIONS, CLUSTER, LOCAL, MARKS, SLOW, check_same
 
 pytestmark = MARKS
 
@@ -80,9 +80,10 @@ def executor_of(pid, machines):
 def check_survives(place, path, folder, victim, target):
     """Kill the Python worker or the executor of a halted task, and require it to run again, and the right answer."""
     made, machines = place
-    expected = cf.evaluate(path, uniform(lambda: None), engine="local")
+    log, local = (cf.LogScan(one, actions=ACTIONS) for one in (made.read.parquet(str(path)), path))
+    expected = cf.evaluate(local, uniform(lambda: None), engine="local")
     with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(cf.evaluate, made.read.parquet(str(path)), target)
+        answer = pool.submit(cf.evaluate, log, target)
         try:
             marker = wait_for(lambda: next(folder.glob("*-*-*"), None), "task that halts")
             pid = int(wait_for(marker.read_text, "id in the marker"))

@@ -176,7 +176,7 @@ def test_what_else_fails_in_a_worker_is_one_sentence(spark, path):
         return np.full((len(x), 3), 1 / 3) if TaskContext.get() is None else x["no such"]
 
     with pytest.raises(cf.DataError, match=r"^a Spark worker failed: IndexError: only integers.*\.$"):
-        cf.evaluate(spark.read.parquet(str(path)), broken)
+        cf.evaluate(cf.LogScan(spark.read.parquet(str(path)), actions=ACTIONS), broken)
 
 
 @LOCAL

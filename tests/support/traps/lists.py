@@ -80,6 +80,13 @@ def lists_beside_json_objects(rng):
     return Case(as_lists(bandit, logging_probs=texts), truth=bandit.truth)
 
 
+@trap("lists beside structs of the logging policy, whose fields readers may have sorted", REFUSED)
+def lists_beside_structs(rng):
+    bandit = make_bandit(rng)
+    rows = [dict(zip(bandit.labels, row, strict=True)) for row in bandit.logging.tolist()]
+    return Case(as_lists(bandit, logging_probs=rows), truth=bandit.truth)
+
+
 @trap("none: maps name every number, in another order in every row", RIGHT)
 def maps_in_any_order(rng):
     bandit = make_bandit(rng)
