@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import norm
 
 import counterfold as cf
+from counterfold.estimates import Moves
 
 VALUES = np.random.default_rng(0).gamma(2.0, size=50)
 
@@ -51,7 +52,35 @@ def test_a_difference_is_paired_and_adds_what_errors_hide():
     shared, own = rng.normal(size=400), 0.1 * rng.normal(size=400)
     one, other = cf.Estimate("one", shared + own), cf.Estimate("other", shared)
     assert (one - other).stderr == pytest.approx(own.std(ddof=1) / 20)
-    noisy = replace(one, refit_stderr=float(np.hypot(one.stderr, 0.3)))
-    fitted = replace(other, refit_stderr=float(np.hypot(other.stderr, 0.4)))
+    noisy = replace(one, moves=Moves("one way", np.array([one.stderr, 0.3])))
+    fitted = replace(other, moves=Moves("another", np.array([other.stderr, 0.4])))
+    assert noisy.stderr == pytest.approx(np.hypot(one.stderr, 0.3))
     assert (noisy - fitted).stderr == pytest.approx(np.hypot((one - other).stderr, 0.5))
-    assert (replace(one, refit_stderr=one.stderr / 2) - other).stderr == (one - other).stderr
+    still = replace(one, moves=Moves("one way", np.array([one.stderr / 2])))
+    assert (still - other).stderr == pytest.approx((one - other).stderr)
+
+
+def test_moves_of_one_source_cancel():
+    values = np.random.default_rng(0).normal(size=400)
+    moved = np.array([0.3, -0.2, 0.1])
+    one = cf.Estimate("one", values, moves=Moves("units", moved))
+    other = replace(one, moves=Moves("units", 1.01 * moved))
+    assert (one - one).stderr == 0.0
+    assert (one - other).stderr == pytest.approx(np.linalg.norm(moved) / 100)
+
+
+def test_biases_cancel_as_far_as_targets_weigh_the_same_rows():
+    rng = np.random.default_rng(0)
+    values, weights = np.zeros(400), rng.exponential(size=400)
+    moves = Moves("units", np.zeros(3))
+
+    def biased(exposure):
+        return cf.Estimate("x", values, exposure=exposure, moves=moves, bias_variance=0.04)
+
+    assert (biased(weights) - biased(weights.copy())).stderr == 0.0
+    unlike = (biased(weights) - biased(rng.exponential(size=400))).stderr
+    assert unlike == pytest.approx(0.2 * np.sqrt(2), rel=0.1)
+    alike = (biased(weights) - biased(0.99 * weights + 0.01 * rng.exponential(size=400))).stderr
+    assert 0 < alike < 0.01
+    unbiased = cf.Estimate("x", values, exposure=weights, moves=moves)
+    assert (biased(weights) - unbiased).stderr == pytest.approx(0.2)

@@ -38,9 +38,10 @@ def test_every_container_gives_the_same_answer(columns, actions, container):
     assert repr(log) == "Log(120 rows, 3 actions, 2 context columns, full logging probabilities)"
     assert log.group.tolist() == plain.group.tolist()
     assert log.available.tolist() == plain.available.tolist()
-    answer = cf.evaluate(log, matrix(columns["target"], actions))
-    assert answer.to_json() == cf.evaluate(plain, columns["target"]).to_json()
-    assert cf.evaluate(log, vector(logged)).to_json() == cf.evaluate(plain, logged).to_json()
+    for mine, other in ((matrix(columns["target"], actions), columns["target"]), (vector(logged), logged)):
+        answer, expected = (cf.evaluate(*one).to_dict() for one in ((log, mine), (plain, other)))
+        assert len(answer.pop("context")["taken"]) == len(expected.pop("context")["taken"])  # arrays have no names
+        assert answer == expected
 
 
 def test_named_columns_in_any_order_are_arranged_by_their_names(columns, actions):

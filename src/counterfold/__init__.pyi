@@ -39,6 +39,7 @@ from .intervals.confidence_sequence import ConfidenceSequence as ConfidenceSeque
 from .intervals.empirical_bernstein import EmpiricalBernstein as EmpiricalBernstein
 from .intervals.empirical_likelihood import EmpiricalLikelihood as EmpiricalLikelihood
 from .intervals.normal import Normal as Normal
+from .intervals.skewed_t import SkewedT as SkewedT
 from .intervals.student_t import StudentT as StudentT
 from .log import Log as Log
 from .models import Column as Column

@@ -25,3 +25,18 @@ def row_sums(left: Floats, right: Floats) -> Floats:
 def ratio(above: Floats, below: Floats) -> Floats:
     """Return the ratio, 0 where there is nothing to divide by."""
     return np.divide(above, below, out=np.zeros_like(above), where=below != 0)
+
+
+def count_least(values: NDArray[Scalar], most: int) -> tuple[NDArray[Scalar], Ints]:
+    """Return the `most` least of the different values, in ascending order, and how often each is there.
+
+    >>> count_least(np.array([3.0, 1.0, 2.0, 1.0]), 2)
+    (array([1., 2.]), array([2, 1]))
+    """
+    some = values
+    if len(values) > 16 * most:  # sorting a few is enough, unless nearly all of these are equal
+        some = values[values <= np.partition(values, 4 * most)[4 * most]]
+    found, counts = np.unique(some, return_counts=True)
+    if len(found) < most and len(some) < len(values):
+        found, counts = np.unique(values, return_counts=True)
+    return found[:most], counts[:most]

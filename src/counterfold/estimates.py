@@ -1,6 +1,7 @@
 """Estimate: a policy value with everything that can be derived from its contributions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,6 +9,8 @@ from counterfold import checks, registry
 from counterfold.arrays import Floats, Ints
 from counterfold.errors import DataError
 from counterfold.intervals.base import Bounds, Interval, Units
+from counterfold.intervals.normal import Normal
+from counterfold.unseen import Unseen
 
 
 def standard_error(contributions: Floats, groups: Ints | None = None, sizes: Floats | None = None) -> float:
@@ -15,12 +18,41 @@ def standard_error(contributions: Floats, groups: Ints | None = None, sizes: Flo
     return Units.of(contributions, groups, sizes).stderr
 
 
-def jackknife_error(values: Floats) -> float:
-    r"""Return the standard error of a value from what it is without each of m equal parts of the rows.
+class Moves(NamedTuple):
+    """How an answer moves from log to log, seen by leaving out or drawing anew some of its rows.
 
-    $$\hat\sigma^2 = \frac{m - 1}{m} \sum_b (\hat V_{-b} - \bar V)^2$$
+    The sum of the squared `values` is its variance. Two answers whose moves have the same `source`, such as the
+    jackknife over the same units, move together, and their difference moves by the difference of the values.
     """
-    return float(np.sqrt(np.square(values - values.mean()).sum() * (len(values) - 1) / len(values)))
+
+    source: str
+    values: Floats
+
+    @classmethod
+    def by_jackknife(cls, source: str, values: Floats) -> "Moves":
+        r"""Return the moves of an answer from what it is without each of m equal parts of the rows.
+
+        $$\hat\sigma^2 = \frac{m - 1}{m} \sum_b (\hat V_{-b} - \bar V)^2$$
+        """
+        return cls(source, (values - values.mean()) * np.sqrt((len(values) - 1) / len(values)))
+
+    @classmethod
+    def by_bootstrap(cls, source: str, values: Floats) -> "Moves":
+        """Return the moves of an answer from what it is on samples of the rows; none of fewer than two samples."""
+        return cls(source, (values - values.mean()) / np.sqrt(len(values) - 1) if len(values) > 1 else np.zeros(0))
+
+    @property
+    def variance(self) -> float:
+        """Return the variance."""
+        return float(self.values @ self.values)
+
+    def is_paired_with(self, other: "Moves") -> bool:
+        """Say whether both move together."""
+        return self.source == other.source and len(self.values) == len(other.values)
+
+
+STILL = Moves("contributions", np.zeros(0))
+"""The moves of an answer that moves only as its contributions show."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +60,12 @@ class Estimate:
     """A policy value; everything about it is derived from `contributions`, one per row.
 
     `groups` makes errors count a group as one observation. Where the log is too large to keep a number per row, each
-    contribution is the mean of a unit of rows, and `sizes` says of how many. `refit_stderr` is an error that includes
-    the noise of fitting the reward model, which contributions do not show, if one was computed; the larger one counts.
-    `weights`, one per contribution or several lines of them, are 1 on average, which some intervals use.
+    contribution is the mean of a unit of rows, and `sizes` says of how many. `moves` are those of an answer whose noise
+    contributions do not show in full, as they take the reward model and the choice as given, and `bias_variance` is the
+    variance of what may be left of a bias; the error is that of contributions, or of both of these if it is larger.
+    `weights`, one per contribution or several lines of them, are 1 on average, which some intervals use; `exposure` are
+    the weights in any case, by which targets differ. `unseen` tells how far the interval reaches at least, and where it
+    ends at most. `level` and `method` are those of its interval, unless others are asked for.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -44,14 +79,19 @@ class Estimate:
     name: str
     contributions: Floats
     groups: Ints | None = None
-    refit_stderr: float = 0.0
     sizes: Floats | None = None
     weights: Floats | None = None
+    exposure: Floats | None = None
+    moves: Moves = STILL
+    bias_variance: float = 0.0
+    unseen: Unseen = Unseen()  # noqa: RUF009 (frozen)
+    level: float = 0.95
+    method: Interval = field(default_factory=Normal)
 
     @property
     def units(self) -> Units:
         """Return the independent observations whose mean is the value."""
-        return Units.of(self.contributions, self.groups, self.sizes, self.weights)
+        return Units.of(self.contributions, self.groups, self.sizes, self.weights, self.unseen.slope)
 
     @property
     def value(self) -> float:
@@ -59,44 +99,100 @@ class Estimate:
         return float(np.average(self.contributions, weights=self.sizes))
 
     @property
-    def stderr(self) -> float:
-        """Return the standard error of the value."""
-        return max(standard_error(self.contributions, self.groups, self.sizes), self.refit_stderr)
+    def shown_variance(self) -> float:
+        """Return the variance of the value as contributions show it."""
+        return standard_error(self.contributions, self.groups, self.sizes) ** 2
 
     @property
     def hidden_variance(self) -> float:
         """Return what the squared error holds beyond the noise of contributions."""
-        return max(self.refit_stderr**2 - standard_error(self.contributions, self.groups, self.sizes) ** 2, 0.0)
+        return max(self.moves.variance + self.bias_variance - self.shown_variance, 0.0)
 
-    def interval(self, level: float = 0.95, method: Interval | str = "normal") -> Bounds:
+    @property
+    def stderr(self) -> float:
+        """Return the standard error of the value."""
+        return float(np.sqrt(max(self.shown_variance, self.moves.variance + self.bias_variance)))
+
+    def interval(self, level: float | None = None, method: Interval | str | None = None) -> Bounds:
         """Return an interval that is to cover the value with probability `level`, by a method or the name of one.
+
+        Whatever the method, it is never narrower than what rewards that were not seen allow.
 
         >>> import numpy as np
         >>> low, high = Estimate("IPS", np.array([0.0, 0.0, 1.0, 4.0])).interval(0.95, "empirical-likelihood")
         >>> round(low, 2), round(high, 2)
         (0.0, 3.95)
         """
+        level, method = self.level if level is None else level, self.method if method is None else method
         checks.inside(0, 1, level=level)
         found: Interval = registry.resolve("intervals", Interval, method, "`method` must be an interval")
         low, high = found.around(self.units, level, self.stderr)
-        value = self.value  # that of units may be another one in the last digit
-        return Bounds(min(low, value), max(high, value))
+        return Bounds(*self.unseen.widen(low, high, self.value, level))
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Return the difference of two estimates on the same rows; its error is paired row by row.
 
-        What errors hold beyond the noise of contributions, such as that of fitting reward models, is taken not to
-        cancel, so that of both is added.
+        So are the moves of both, if they have the same source; biases then cancel as far as both targets weigh the same
+        rows. Otherwise nothing cancels of what errors hold beyond the noise of contributions.
         """
         if len(self.contributions) != len(other.contributions):
             rows = f"{len(self.contributions)} and {len(other.contributions)}"
             raise DataError(f"estimates to compare must be of the same rows, got {rows} rows.")
-        gap = self.contributions - other.contributions
-        hidden = self.hidden_variance + other.hidden_variance
-        refit = float(np.sqrt(standard_error(gap, self.groups, self.sizes) ** 2 + hidden)) if hidden else 0.0
+        gap, hidden = self.contributions - other.contributions, self.hidden_variance + other.hidden_variance
+        if self.moves.is_paired_with(other.moves):
+            moves = Moves(self.moves.source, self.moves.values - other.moves.values)
+            bias_variance = subtract_biases(self, other)
+        else:
+            moves, bias_variance = Moves("", Units.of(gap, self.groups, self.sizes).moves), hidden
         known = {id(one): one for one in (self.weights, other.weights) if one is not None}
-        weights = np.vstack(list(known.values())) if known else None
-        return Estimate(f"{self.name} - {other.name}", gap, self.groups, refit, self.sizes, weights)
+        return Estimate(
+            f"{self.name} - {other.name}",
+            gap,
+            self.groups,
+            self.sizes,
+            np.vstack(list(known.values())) if known else None,
+            moves=moves,
+            bias_variance=bias_variance,
+            unseen=self.unseen.between(other.unseen, share_gained(self, other), share_gained(other, self)),
+            level=self.level,
+            method=self.method,
+        )
 
     def __repr__(self) -> str:
         return f"Estimate({self.name}: {self.value:.4g} ± {self.stderr:.2g})"
+
+
+def subtract_biases(one: Estimate, other: Estimate) -> float:
+    r"""Return the variance of the difference of what may be left of two biases.
+
+    $$(\tau_1 - \tau_2)^2 + 2 (1 - \rho)\, \tau_1 \tau_2$$
+
+    where $\rho$ is the correlation of the weights: the biases of equal targets are equal.
+    """
+    first, second = np.sqrt([one.bias_variance, other.bias_variance])
+    apart = 1.0
+    if one.exposure is not None and other.exposure is not None:
+        lines = [find_deviations(weights, one.sizes) for weights in (one.exposure, other.exposure)]
+        apart = float(np.square(lines[0] - lines[1]).sum()) / 2
+    return float((first - second) ** 2 + 2 * apart * first * second)
+
+
+def find_deviations(weights: Floats, sizes: Floats | None) -> Floats:
+    """Return how far the weight of each unit is from the mean, scaled to a length of 1, or 0 where all are equal."""
+    apart = (weights - np.average(weights, weights=sizes)) * (1.0 if sizes is None else sizes)
+    length = np.linalg.norm(apart)
+    return np.asarray(apart / length if length else apart)
+
+
+def share_gained(one: Estimate, other: Estimate) -> float:
+    r"""Return how much of all weight a row gains from the other target to this one, where it gains any.
+
+    $$\sum_i \delta_i^2 \Big/ \sum_i \delta_i, \qquad \delta_i = \max(w_{1i} - w_{2i}, 0) / n$$
+    """
+    if one.exposure is None or other.exposure is None:
+        return 0.0
+    sizes = np.ones(len(one.exposure)) if one.sizes is None else one.sizes
+    gains = (one.exposure - other.exposure) * sizes / sizes.sum()
+    gains = np.maximum(gains if one.groups is None else np.bincount(one.groups, weights=gains), 0.0)
+    total = gains.sum()
+    return float(np.square(gains).sum() / total) if total > 0 else 0.0

@@ -1,19 +1,22 @@
 """Evidence: all that an engine knows of one log, one target and one reward model."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from counterfold.balance import Balance
+from counterfold.contents import Contents
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.log import Contents
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums
+from counterfold.unseen import Chance, Limits, Unseen
 
 SOME_UNSUPPORTED = 0.001
 """Support counts as missing if at least this share of the target's probability lacks it."""
@@ -41,14 +44,17 @@ class Evidence(ABC):
     """What can be asked about one target, whether all rows are at hand or only sums over buckets of them.
 
     `rows` are all rows of the log, or a sample that stands for them. `contents` says what the log holds. `unsupported`
-    is missing where the target is known for the logged actions alone, or gives doses. `observed` holds what each
-    diagnostic observed in all rows, by the diagnostic's name.
+    is missing where the target is known for the logged actions alone. `squared_weight` is the sum of the squared
+    weights of all rows. `observed` holds what each diagnostic observed in all rows, by the diagnostic's name. `balance`
+    is what tests of the log alone found.
     """
 
     rows: Rows
     contents: Contents
     unsupported: Unsupported | None
+    squared_weight: float
     observed: Mapping[str, Any]
+    balance: Balance | None = field(default=None, kw_only=True)
 
     @property
     def row_count(self) -> int:
@@ -64,6 +70,40 @@ class Evidence(ABC):
     def lacks_support(self) -> bool:
         """Say whether so much support is missing that estimates without a reward model are biased."""
         return self.unsupported_mass >= SOME_UNSUPPORTED
+
+    @property
+    def effective_rows(self) -> float:
+        """Return how many equally weighted rows would be as informative; 0 where there is no weight."""
+        return self.total_weight**2 / self.squared_weight if self.squared_weight else 0.0
+
+    @property
+    def unit_count(self) -> int:
+        """Return the number of independent observations: groups, or else rows."""
+        return self.row_count if self.contents.groups is None else self.contents.groups
+
+    @property
+    def effective_units(self) -> float:
+        """Return how many equally weighted independent observations would be as informative."""
+        return self.effective_rows * self.unit_count / self.row_count
+
+    def foresee(self, value: float, effective: float, limits: Limits | None = None) -> Unseen:
+        r"""Return how far rewards that were not seen may move a value that the log has so many effective rows for.
+
+        $$r_{\text{high}} = r_{\min} + \frac{\sum_i (r_i - r_{\min})^2}{\sum_i (r_i - r_{\min})}, \qquad
+          r_{\text{low}} = r_{\max} - \frac{\sum_i (r_{\max} - r_i)^2}{\sum_i (r_{\max} - r_i)}$$
+
+        These are what such rewards may be: the other one of two values that would have the mean and variance of the
+        log's rewards. Where rewards are 0 or 1 they are 0 and 1; where purchases are rare, $r_{\text{high}}$ is the
+        mean purchase if each counts by its size. Limits that are not stated are known where there are two rewards.
+        """
+        rewards = self.contents.rewards
+        variance = rewards.squares / rewards.count
+        low = rewards.mean - variance / (rewards.high - rewards.mean)
+        high = rewards.mean + variance / (rewards.mean - rewards.low)
+        known = (rewards.low, rewards.high) if rewards.is_two_valued else (-math.inf, math.inf)
+        slope = rewards.cubes / rewards.squares / effective if effective and rewards.squares else 0.0
+        chance = Chance(effective, max(value - low, 0.0), max(high - value, 0.0))
+        return Unseen((chance,), known if limits is None else limits, slope)
 
     @property
     @abstractmethod

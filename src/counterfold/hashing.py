@@ -3,12 +3,13 @@
 A row has the same hash wherever the log is read, so folds do not depend on a seed, on threads or on batches.
 """
 
+from collections.abc import Iterable
 from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfold.arrays import Ints
+from counterfold.arrays import Floats, Ints
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 """The increment of SplitMix64, which keeps the hash of 0 from being 0."""
@@ -24,6 +25,23 @@ def mix_bits(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def hash_numbers(numbers: Ints) -> Ints:
     """Return a fixed hash of every number, from 0 to below 2**63."""
     return (mix_bits(numbers.astype(np.uint64) + STEP) >> np.uint64(1)).astype(np.intp)
+
+
+def hash_rows(columns: Iterable[Floats | Ints]) -> Ints:
+    """Return a fixed hash of every row of some columns of numbers, from 0 to below 2**63; equal rows have equal ones.
+
+    >>> left, right = np.array([0.5, 0.5, 1.5]), np.array([1.0, 1.0, 1.0])
+    >>> keys = hash_rows([left, right])
+    >>> bool(keys[0] == keys[1]), bool(keys[0] == keys[2])
+    (True, False)
+    """
+    bits: NDArray[np.uint64] | None = None
+    for column in columns:
+        numbers = (column + 0.0).view(np.uint64)  # so that -0.0 is 0.0
+        bits = numbers if bits is None else np.bitwise_xor(bits, numbers, out=bits)
+        bits *= STEP
+        bits ^= bits >> np.uint64(32)
+    return np.empty(0, dtype=np.intp) if bits is None else (mix_bits(bits) >> np.uint64(1)).astype(np.intp)
 
 
 def hash_labels(labels: NDArray[np.generic]) -> Ints:

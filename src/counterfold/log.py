@@ -1,8 +1,9 @@
-"""Log: validated logged data, one row per decision; and `Contents`, what such a log holds."""
+"""Log: validated logged data, one row per decision."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -10,13 +11,16 @@ from numpy.typing import ArrayLike
 
 from counterfold import log_checks
 from counterfold.arrays import Bools, Floats, Ints
-from counterfold.checks import WHOLE, Checker
+from counterfold.checks import WHOLE, Checker, freeze
 from counterfold.errors import DataError
 from counterfold.indices import align_rows, choose_index
 from counterfold.labels import KnownActions, check_labels, encode_labels, find_actions, find_categories
 
 Kind = Literal["labels", "doses"]
 """What an action is: one of a few labels, or a number such as a price."""
+
+CERTAIN = 1 - 1e-9
+"""An action that had this probability or more was the only one that could be taken."""
 
 
 class Log:
@@ -38,6 +42,8 @@ class Log:
       that each of them gives in every row, whoever decided there; `logging_probs` follow from them.
     - `check`, `seen`, `index`: for a log that is a part of a longer one, how its rows and columns are named in errors,
       and which actions the longer one ever took; and the index of the pandas frame that a log was read from.
+      `named_context` says whether somebody chose the columns of the context; `evaluate` leaves out those that are none
+      if nobody did.
 
     Rows of pandas frames and columns belong together by their index: in another order they are put in that of the
     actions or doses, and with another index they are refused. Everything else goes by position.
@@ -64,6 +70,8 @@ class Log:
     action_features: Floats | None = None
     row_numbers: Ints | None
     seen: Bools | None
+    named_context: bool
+    left_out: Mapping[str, str] = MappingProxyType({})
 
     def __init__(  # noqa: PLR0913 (a log has many columns)
         self,
@@ -83,8 +91,10 @@ class Log:
         check: Checker = WHOLE,
         seen: Bools | None = None,
         index: Any = None,
+        named_context: bool = True,
     ) -> None:
         """Check every argument and keep what the estimators need."""
+        self.named_context = named_context
         by_row = {"action": action, "dose": dose, "reward": reward, "context": context, "propensity": propensity}
         by_row |= {"group": group, "logger": logger, "available": available, "logging_probs": logging_probs}
         self.index = choose_index(by_row.values()) if index is None else index
@@ -145,6 +155,15 @@ class Log:
         """Return the labels of all actions, in the order of the columns of every matrix."""
         return self.known_actions.labels
 
+    def leave_out(self, reasons: Mapping[str, str]) -> "Log":
+        """Return the same log without some columns of its context, and with the reason for each of them."""
+        kept = [place for place, name in enumerate(self.context_names) if name not in reasons]
+        log = copy(self)
+        log.context = freeze(np.ascontiguousarray(self.context[:, kept]))
+        log.context_names = tuple(self.context_names[place] for place in kept)
+        log.left_out = {**self.left_out, **reasons}
+        return log
+
     def __len__(self) -> int:
         return len(self.reward)
 
@@ -172,76 +191,23 @@ class Log:
     @cached_property
     def supported(self) -> Bools:
         """Return which actions the log could have taken in each row (n x A), as far as the log tells."""
+        possible = self._possible
+        if not self.is_certain.any():
+            return possible
+        own = np.arange(len(self.actions)) == self.action[:, None]
+        return np.asarray(np.where(self.is_certain[:, None], own, possible))
+
+    @property
+    def is_certain(self) -> Bools:
+        """Return in which rows the logged action had probability 1, so that nothing else was ever tried there."""
+        return np.asarray((self.propensity >= CERTAIN) & (self.kind == "labels"))
+
+    @property
+    def _possible(self) -> Bools:
+        """Return which actions might have been taken (n x A), whatever the propensities say."""
         if self.logging_probs is not None:
             return np.asarray(self.logging_probs > 0)
         if self.available is not None:
             return self.available
         seen = np.bincount(self.action, minlength=len(self.actions)) > 0 if self.seen is None else self.seen
         return np.broadcast_to(seen, (len(self), len(self.actions)))
-
-
-@dataclass(frozen=True)
-class Spread:
-    """The least and the largest of some numbers, their sum and their count; two such can be added."""
-
-    low: float
-    high: float
-    total: float
-    count: int
-
-    @classmethod
-    def of(cls, values: Floats) -> "Spread":
-        """Return the spread of an array."""
-        return cls(float(values.min()), float(values.max()), float(values.sum()), len(values))
-
-    def __add__(self, other: "Spread") -> "Spread":
-        ends = min(self.low, other.low), max(self.high, other.high)
-        return Spread(*ends, self.total + other.total, self.count + other.count)
-
-    @property
-    def mean(self) -> float:
-        """Return the mean."""
-        return self.total / self.count
-
-
-@dataclass(frozen=True)
-class Contents:
-    """What is in a log, whether it is in memory or not."""
-
-    rewards: Spread
-    propensities: Spread
-    doses: Spread | None
-    actions: tuple[Any, ...]
-    context: tuple[str, ...]
-    full_probabilities: bool
-    groups: int | None
-    loggers: tuple[Any, ...] | None
-    action_features: int | None
-
-    @classmethod
-    def of(cls, log: Log) -> "Contents":
-        """Return what is in a log."""
-        return cls(
-            rewards=Spread.of(log.reward),
-            propensities=Spread.of(log.propensity),
-            doses=None if log.dose is None else Spread.of(log.dose),
-            actions=log.actions,
-            context=log.context_names,
-            full_probabilities=log.logging_probs is not None,
-            groups=None if log.group is None else int(np.max(log.group)) + 1,
-            loggers=None if log.loggers is None else log.loggers.labels,
-            action_features=None if log.action_features is None else log.action_features.shape[1],
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what JSON says of a log."""
-        return {
-            "rows": self.rewards.count,
-            "kind": "labels" if self.doses is None else "doses",
-            "actions": [str(action) for action in self.actions],
-            "dose": None if self.doses is None else {"low": self.doses.low, "high": self.doses.high},
-            "context": list(self.context),
-            "groups": self.groups,
-            "loggers": None if self.loggers is None else [str(label) for label in self.loggers],
-            "action_features": self.action_features,
-        }

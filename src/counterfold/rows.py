@@ -33,6 +33,9 @@ KINDS: dict[Kind, str] = {
 }
 """Why an estimator does not apply, for each kind of action that a log may have."""
 
+USUAL_SHARE = 0.8
+"""A reward is the usual one if at least this share of the rows has it."""
+
 BY_ROW = ("weights", "propensity", "target_probs", "logging_probs", "unsupported", "groups", "row_numbers")
 """What rows hold for every row, besides the examples of the reward model; some of it may be missing."""
 
@@ -102,6 +105,14 @@ class Rows:
     def rewards(self) -> Floats:
         """The rewards that were logged."""
         return self.examples.rewards
+
+    @cached_property
+    def usual_reward(self) -> float:
+        """The reward of nearly all rows, such as that of no click; 0 where no reward is so common."""
+        if self.whole is not None:
+            return self.whole.usual_reward
+        values, counts = np.unique(self.rewards, return_counts=True)
+        return float(values[counts.argmax()]) if counts.max() >= USUAL_SHARE * len(self) else 0.0
 
     @property
     def actions(self) -> Ints:

@@ -14,7 +14,7 @@ from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
 from counterfold.indices import align_rows, call_on_context
 from counterfold.labels import check_labels, encode_labels, is_categorical, simplify_label
-from counterfold.log import Log
+from counterfold.log import CERTAIN, Log
 from counterfold.log_checks import Matrix, check_matrix, check_policy, count_dimensions, order_columns
 
 FARTHEST = 10
@@ -47,14 +47,17 @@ class Target:
     def find_unsupported(self, log: Log) -> Floats | None:
         """Return the probability, row by row, of actions that the log could never take; nothing if that is unknown.
 
-        On a log of doses these are doses outside the range of the logged ones by more than the bandwidth.
+        Of a target that is known for the logged actions alone, it is known where these had probability 1: there it is
+        what the target does besides; elsewhere it is taken for 0. On a log of doses these are doses outside the range
+        of the logged ones by more than the bandwidth.
         """
         if log.dose is not None and self.doses is not None:
             reach = kernels.choose_bandwidth(log.dose)
             outside = (self.doses < log.dose.min() - reach) | (self.doses > log.dose.max() + reach)
             return np.asarray(outside.mean(axis=1))
         if self.probs is None:
-            return None
+            elsewhere = np.where(log.is_certain & (self.logged < CERTAIN), 1 - self.logged, 0.0)
+            return elsewhere if elsewhere.any() else None
         return np.zeros(len(log)) if log.supports_all else np.where(log.supported, 0.0, self.probs).sum(axis=1)
 
 

@@ -121,7 +121,7 @@ def test_the_mean_weight_is_tested_on_both_sides_and_by_groups():
         data.a = np.where(np.arange(2000) % 5 < 3, often, 1 - often)
         found = diagnose_data(data, np.tile([0.8, 0.2], (2000, 1)))
         assert found.mean_weight_p < 0.001
-        assert [finding.name for finding in found.findings] == ["mean-weight"]
+        assert {finding.name for finding in found.findings} == {"mean-weight", "propensities"}
     grouped = diagnose_data(data, np.tile([0.8, 0.2], (2000, 1)), group=data.a * 15 + np.arange(2000) % 15)
     assert grouped.mean_weight_p > found.mean_weight_p
 
@@ -131,3 +131,39 @@ def test_few_groups_are_called_out():
     verdicts = [diagnose_data(data, data.logging, group=np.arange(400) % groups) for groups in (20, 19)]
     assert [(found.verdict, found.groups) for found in verdicts] == [("good", 20), ("caution", 19)]
     assert verdicts[1].reasons == ("there are only 19 groups",)
+
+
+@pytest.mark.parametrize("full", [True, False])
+@pytest.mark.parametrize("whole", [True, False])
+def test_nothing_else_was_ever_tried(full, whole):
+    probs = np.eye(2)[np.arange(200) % 2]
+    known = {"logging_probs": probs} if full else {"propensity": np.ones(200)}
+    log = cf.Log(action=np.arange(200) % 2, reward=np.arange(200) % 3, **known)
+    found = diagnose(log, np.full((200, 2), 0.5) if whole else np.full(200, 0.5))
+    assert (found.unexplored_rows, found.unsupported_rows, found.unsupported_mass) == (200, 200, 0.5)
+    assert found.verdict == "not answerable"
+    assert "in every row the logged action had probability 1, so nothing else was ever tried" in found.reasons[0]
+    assert "log the probabilities with which they were" in found.findings[0].remedy
+    same = diagnose(log, probs if whole else cf.Probabilities(np.ones(200)))
+    assert (same.verdict, same.unexplored_rows) == ("good", 200)
+    assert same.unsupported_mass == (0.0 if whole else None)
+
+
+def test_rows_without_exploration_lack_support_and_others_do_not():
+    certain = np.arange(400) % 4 == 0
+    propensity = np.where(certain, 1.0, 0.5)
+    log = cf.Log(action=np.arange(400) % 2, reward=np.arange(400) % 3, propensity=propensity)
+    for target in (np.full(400, 0.6), np.tile([0.6, 0.4], (400, 1))):
+        found = diagnose(log, target)
+        assert (found.unexplored_rows, found.unsupported_rows) == (100, 100)
+        assert found.unsupported_mass == pytest.approx(0.1)
+        assert "in 100 of 400 rows the logged action had probability 1" in found.reasons[0]
+
+
+def test_nearly_as_many_groups_as_rows_is_a_note():
+    data = reference.random_data(6, rows=400)
+    found = diagnose_data(data, data.logging, group=np.arange(400))
+    [note] = found.findings
+    assert (note.name, note.severity, found.verdict) == ("few-groups", "note", "good")
+    assert "nearly every row is a group of its own" in note.problem
+    assert diagnose_data(data, data.logging, group=np.arange(400) // 2).findings == ()

@@ -65,8 +65,11 @@ def test_propensities_alone_leave_out_what_needs_more(data):
     result = cf.evaluate(log, data.target, "paper", "ocv")
     assert set(result.left_out) == {"CAB", "GroupIPS"}
     assert result.selector.validator == cf.DR()
-    full = cf.evaluate(log_of(data), data.target, ["dr", "switch-dr"])
-    assert cf.evaluate(log, data.target, ["dr", "switch-dr"]).to_dict() == full.to_dict()
+    known, full = (cf.evaluate(one, data.target, ["dr", "switch-dr"]).to_dict() for one in (log, log_of(data)))
+    tested = {"propensities_p", "context_p"}  # which all probabilities tell better
+    assert {name for name, value in known.pop("diagnostics").items() if value != full["diagnostics"][name]} <= tested
+    del full["diagnostics"]
+    assert known == full
 
 
 def test_without_a_reward_model_only_weights_are_left(data):
@@ -168,7 +171,7 @@ def test_json_is_strict_and_complete(data):
     result = cf.evaluate(log_of(data), data.target, [cf.TruncatedIPS(np.inf), cf.DR()], seed=np.int64(3))
     read = json.loads(result.to_json(), parse_constant=pytest.fail)
     assert (read["value"], read["selected"]) == (result.value, result.selected)
-    ends = {"low": result.interval.low, "high": result.interval.high, "method": repr(cf.StudentT())}
+    ends = {"low": result.interval.low, "high": result.interval.high, "method": repr(cf.SkewedT())}
     assert read["interval"] == {"level": 0.95, **ends}
     assert read["verdict"] in {"good", "caution", "not answerable"}
     assert len(read["table"]) == 2

@@ -37,7 +37,9 @@ def test_a_biased_answer_is_called_out():
     assert result.diagnostics.disagreement == pytest.approx(gap.value / gap.stderr)
     assert result.diagnostics.disagreement < -3
     assert result.diagnostics.verdict == "caution"
-    assert result.diagnostics.reasons[-1].startswith("SNIPS, which is hardly biased, says ")
+    assert result.diagnostics.reasons[-1].startswith(
+        "SNIPS, which relies on the propensities and no reward model, says "
+    )
     honest = cf.evaluate(log_of(data), data.target, [cf.SNIPS()]).diagnostics
     assert (honest.disagreement, honest.verdict) == (0.0, "good")
 
@@ -58,3 +60,14 @@ def test_without_support_there_is_no_second_opinion():
     data.target = np.tile([0.4, 0.4, 0.2], (400, 1))
     with pytest.warns(cf.SupportWarning):
         assert cf.evaluate(log_of(data), data.target, [cf.TruncatedIPS(0.1)]).diagnostics.disagreement is None
+
+
+@pytest.mark.filterwarnings("ignore::counterfold.SupportWarning")
+def test_an_answer_that_cannot_be_given_says_so_first_and_keeps_its_numbers(data):
+    log = cf.Log(action=data.a % 2, reward=data.r, logging_probs=np.tile([0.5, 0.5, 0.0], (len(data.r), 1)))
+    there, never = (cf.evaluate(log, np.tile(probs, (len(data.r), 1))) for probs in ([0.5, 0.5, 0.0], [0.0, 0.5, 0.5]))
+    assert (there.answerable, there.verdict) == (True, "good")
+    assert (never.answerable, never.verdict) == (False, "not answerable")
+    assert repr(never).startswith("Evaluation(not answerable: 50.00% of the target's probability is on actions that")
+    assert np.isfinite([never.value, *never.interval]).all()
+    assert (never.to_dict()["answerable"], there.to_dict()["answerable"]) == (False, True)

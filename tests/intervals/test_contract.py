@@ -121,13 +121,13 @@ def test_one_row_is_a_point(kind):
 
 def test_noise_that_contributions_do_not_show_stretches(kind):
     plain = cf.Estimate("x", VALUES)
-    noisy = replace(plain, refit_stderr=3 * plain.stderr)
+    noisy = replace(plain, bias_variance=9 * plain.stderr**2)
     for end, stretched in zip(plain.interval(0.9, kind()), noisy.interval(0.9, kind()), strict=True):
         assert stretched - plain.value == pytest.approx(3 * (end - plain.value))
-    assert replace(plain, refit_stderr=plain.stderr / 2).interval(0.9, kind()) == plain.interval(0.9, kind())
-    constant = cf.Estimate("x", np.zeros(9), refit_stderr=2.0).interval(0.9, kind())
+    assert replace(plain, bias_variance=plain.stderr**2 / 2).interval(0.9, kind()) == plain.interval(0.9, kind())
+    constant = cf.Estimate("x", np.zeros(9), bias_variance=4.0).interval(0.9, kind())
     assert constant == pytest.approx(norm.interval(0.9, scale=2.0))
-    rounded = cf.Estimate("x", 0.1 + 1e-17 * np.arange(9.0), np.arange(9) % 4, refit_stderr=2.0)
+    rounded = cf.Estimate("x", 0.1 + 1e-17 * np.arange(9.0), np.arange(9) % 4, bias_variance=4.0)
     assert rounded.units.stderr > 0
     assert rounded.interval(0.9, kind()) == pytest.approx(norm.interval(0.9, 0.1, 2.0))
 

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.stats import bootstrap, f, t
+from scipy.stats import binomtest, bootstrap, f, norm, t
 
 import counterfold as cf
 import reference
 from contributions import VALUES, WEIGHTS, skewed
 from counterfold import registry
+from counterfold.unseen import Unseen
 from problems import log_of
 
 NAMES = registry.names("intervals")
@@ -218,3 +219,27 @@ def test_estimates_know_their_weights_where_support_is_full(save):
     assert cf.estimate(log_of(data), data.target, cf.IPS()).weights is None
     large = cf.evaluate(save("log.parquet"), engine="local", progress=False).estimate
     assert large.weights.mean() == pytest.approx(cf.evaluate(save("log.parquet")).estimate.weights.mean())
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+@pytest.mark.parametrize("known", [0.0, 1.0, -1.0])
+def test_skewed_t_against_its_equation(level, known):
+    """Both ends solve a quadratic equation in which the variance changes with the mean."""
+    unseen = Unseen(slope=known)
+    low, high = cf.Estimate("x", VALUES, unseen=unseen).interval(level, cf.SkewedT(1.5))
+    mean, scale = VALUES.mean(), VALUES.std(ddof=1) / math.sqrt(200)
+    quantile, reach = norm.ppf((1 + level) / 2), t.ppf((1 + level) / 2, max(1.0, freedom(VALUES) / 1.5)) * scale
+    apart = [value - mean for value in VALUES]
+    own = sum(d**3 for d in apart) / sum(d**2 for d in apart) / 200
+    slope = known if abs(known) > abs(own) else own
+    for end in (low, high):
+        assert (end - mean) ** 2 == pytest.approx(reach**2 + quantile**2 * slope * (end - mean))
+    assert low < mean < high
+    assert (high - mean > mean - low) == (slope > 0)
+
+
+def test_skewed_t_is_nearly_wilsons_interval_for_rare_clicks():
+    clicked = np.repeat([1.0, 0.0], [12, 4988])
+    low, high = cf.Estimate("clicks", clicked).interval(0.95, cf.SkewedT(1.0))
+    wilson = binomtest(12, 5000).proportion_ci(0.95, "wilson")
+    assert (low, high) == pytest.approx((wilson.low, wilson.high), rel=0.15)

@@ -43,4 +43,5 @@ def selection(
     from counterfold.report import paper, text
 
     scores = tables.scores(found.scores), tables.ratios(found.scores)
-    text.show(*scores, tables.coverage(found.coverage), tables.verdicts(found.verdicts), paper.paths(found.files))
+    trust = tables.coverage(found.coverage), tables.verdicts(found.verdicts), tables.checks(found.checks)
+    text.show(*scores, *trust, paper.paths(found.files))

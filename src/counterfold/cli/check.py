@@ -4,13 +4,20 @@ from typing import Annotated
 
 import typer
 
-from counterfold.cli.options import Engine, Json, LogOptions, print_json, take_options
+from counterfold.cli.options import Engine, Json, LogOptions, Requirement, print_json, take_options
 
 UnusedSeed = Annotated[int, typer.Option(help="Accepted as everywhere; nothing here is random.")]
 
 
 @take_options
-def check(log: LogOptions, *, engine: Engine = "auto", as_json: Json = False, seed: UnusedSeed = 0) -> None:
+def check(
+    log: LogOptions,
+    *,
+    engine: Engine = "auto",
+    as_json: Json = False,
+    seed: UnusedSeed = 0,
+    requirement: Requirement,
+) -> None:
     """Say whether a log can answer for each target policy, without evaluating any."""
     from counterfold.evaluation.assembly import check_targets
 
@@ -19,7 +26,9 @@ def check(log: LogOptions, *, engine: Engine = "auto", as_json: Json = False, se
     if as_json:
         diagnoses = [{"target": name, **diagnostics.to_dict()} for name, diagnostics in found.items()]
         print_json({"log": log.describe(contents), "diagnostics": diagnoses})
-        return
-    from counterfold.report import text
+    else:
+        from counterfold.report import text
 
-    text.show(text.contents(contents), *(text.add_title(name, text.diagnostics(one)) for name, one in found.items()))
+        several = (text.add_title(name, text.diagnostics(one)) for name, one in found.items())
+        text.show(text.contents(contents), *several)
+    requirement.enforce(found)

@@ -2,14 +2,22 @@
 
 from typing import Annotated
 
-from counterfold.cli.options import AnswerOptions, LogOptions, list_evaluations, make_option, print_json, take_options
+from counterfold.cli.options import (
+    AnswerOptions,
+    LogOptions,
+    Requirement,
+    list_evaluations,
+    make_option,
+    print_json,
+    take_options,
+)
 from counterfold.errors import ParameterError
 
 Baseline = Annotated[str | None, make_option("COLUMN", "The target to compare with.", "the log itself")]
 
 
 @take_options
-def compare(log: LogOptions, *, baseline: Baseline = None, answer: AnswerOptions) -> None:
+def compare(log: LogOptions, *, baseline: Baseline = None, answer: AnswerOptions, requirement: Requirement) -> None:
     """Say how much more each target policy would have earned than the log did, or than another one of them."""
     if baseline is not None and baseline not in log.targets:
         raise ParameterError(f"`baseline` must be one of the targets, {', '.join(log.targets)}, got {baseline}.")
@@ -19,10 +27,14 @@ def compare(log: LogOptions, *, baseline: Baseline = None, answer: AnswerOptions
     other = None if baseline is None else results[baseline]
     gaps = {name: one.uplift(other) for name, one in results.items() if name != baseline}
     if answer.as_json:
-        differences = [{"target": name, **results[name].difference(gap)} for name, gap in gaps.items()]
+        known = {name: results[name].answerable and (other is None or other.answerable) for name in gaps}
+        differences = [
+            {"target": name, "answerable": known[name], **results[name].difference(gap)} for name, gap in gaps.items()
+        ]
         found = {"baseline": baseline or "log", "differences": differences, "evaluations": list_evaluations(results)}
         print_json({"log": log.describe(contents), **found})
-        return
-    from counterfold.report import text
+    else:
+        from counterfold.report import text
 
-    text.show(text.contents(contents), text.comparison(results, gaps, baseline))
+        text.show(text.contents(contents), text.comparison(results, gaps, baseline))
+    requirement.enforce(results)

@@ -22,7 +22,7 @@ def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = Fals
         return
     from rich.text import Text
 
-    from counterfold.log import Contents
+    from counterfold.contents import Contents
     from counterfold.report import text
 
     text.show(

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
-from counterfold import registry
+from counterfold import intervals, registry
 from counterfold.errors import ParameterError, SupportWarning
 from counterfold.tables.scan import LogScan
 
 if TYPE_CHECKING:
+    from counterfold.contents import Contents
+    from counterfold.diagnostics import Diagnostics
     from counterfold.evaluation.question import Question
     from counterfold.evaluation.result import Evaluation
-    from counterfold.log import Contents
 
 Command = Callable[..., None]
 COLUMNS = "The log and its columns"
@@ -42,7 +43,8 @@ LOG_TEXTS = {
     "logging_probs": ("COLUMN", "Column of the probabilities of all actions.", "logging_probs, if there"),
     "logger_probs": ("COLUMN", "Columns of the probabilities of each of several policies.", "logger_probs, if there"),
     "logger": ("COLUMN", "Column of which of several policies decided.", "logger, if there with logger_probs"),
-    "context": ("COLUMN", "Columns of the context.", "every other numeric column"),
+    "context": ("COLUMN", "Columns of the context.", "every other numeric column that passes"),
+    "ignore": ("COLUMN", "Columns that are no context, such as what is known only afterwards; repeat for several.", ""),
     "group": ("COLUMN", "Column of the user or session, kept together.", "group, if there"),
     "available": ("COLUMN", "Column of the actions that could be taken.", "available, if there"),
     "actions": ("LABELS", "All actions in the order of the probabilities, with commas.", ""),
@@ -57,14 +59,19 @@ NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", 
 TARGETS = "Column of the target's probabilities, labels as text, or doses, or a label; repeat for several."
 CHOSEN = "Column of the actions that a target would take, whatever their kind; repeat for several."
 LOGGED = "Column of a target's probabilities of the logged actions, if they could be labels; repeat for several."
+RANGE = "The least and the largest possible reward; the answer lies between them."
 SPEC = "A name may carry settings, NAME:FIELD=VALUE."
 PREDICTIONS = "Column of predicted rewards of all actions, instead of a model."
 CANDIDATES = f"default, plain, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"
 USUAL_SELECTOR, USUAL_MODEL = "ladder; ocv for doses, or with --validator or --splits", "cross-fitted, or ridge-on-dose"
 
+REQUIRE = "good or caution: exit with 3 if the verdict on a target is worse."
+NOT_MET = 3
+"""The exit code that says that a verdict is worse than required."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seed = Annotated[int, make_option("N", "Seed of everything random.")]
-Everything = Annotated[bool, typer.Option("--all", help="Show every candidate.")]
+Everything = Annotated[bool, typer.Option("--all", help="Show every candidate, even if the log cannot answer.")]
 Threads = Annotated[int | None, make_option("N", "Threads; never change the answer.", "all cores")]
 LOCAL = "local reads a few rows at a time, for files of any size; for spark, LOG may name a table."
 Engine = Annotated[str, make_option("NAME", f"auto, {', '.join(registry.names('engines'))}: {LOCAL}")]
@@ -97,7 +104,8 @@ class LogOptions:
         given = vars(self.columns).items()
         values: dict[str, Any] = {name: split_commas(value) for name, value in given if isinstance(value, list)}
         values["context"] = values.get("context") or None  # an empty list is the default, too
-        return replace(self.columns, **values, ignore=[*self.targets])
+        values["ignore"] = [*self.targets, *values.get("ignore", ())]
+        return replace(self.columns, **values)
 
     def describe(self, contents: "Contents") -> dict[str, Any]:
         """Return what JSON says of the log."""
@@ -115,7 +123,8 @@ class AnswerOptions:
     splits: Annotated[int | None, make_option("N", "The selector's number of splits.", "10")] = None
     reward_model: Annotated[str, make_option("NAME", f"{NAMES['models']} or none. {SPEC}", USUAL_MODEL)] = "default"
     level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
-    interval: Annotated[str, make_option("NAME", f"{NAMES['intervals']}. {SPEC}")] = "student-t"
+    interval: Annotated[str, make_option("NAME", f"{NAMES['intervals']}. {SPEC}")] = intervals.DEFAULT
+    reward_range: Annotated[str | None, make_option("LOW,HIGH", RANGE, "known if there are two rewards")] = None
     threads: Threads = None
     engine: Engine = "auto"
     as_json: Json = False
@@ -138,7 +147,8 @@ class AnswerOptions:
         model = None if self.reward_model == "none" else self.reward_model
         model_or_column = Column(self.predictions) if self.predictions else model
         candidates, selector = split_commas(self.candidates), self.build_selector()
-        return Question.of(candidates, selector, model_or_column, self.seed, self.level, self.interval)
+        limits = None if self.reward_range is None else split_commas([self.reward_range])
+        return Question.of(candidates, selector, model_or_column, self.seed, self.level, self.interval, limits)
 
     def evaluate(self, log: LogOptions) -> "tuple[Mapping[str, Evaluation], Contents]":
         """Return the evaluation of each target, and what the log holds; print warnings."""
@@ -147,6 +157,26 @@ class AnswerOptions:
         question = self.build_question()
         with print_warnings():
             return evaluate_targets(log.build_scan(), log.targets, question, threads=self.threads, engine=self.engine)
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """The worst verdict that is good enough, so that a pipeline can go by the exit code."""
+
+    require: Annotated[str | None, make_option("VERDICT", REQUIRE)] = None
+
+    def __post_init__(self) -> None:
+        if self.require not in {None, "good", "caution"}:
+            raise ParameterError(f"`require` must be `good` or `caution`, got {self.require}.")
+
+    def enforce(self, found: "Mapping[str, Evaluation] | Mapping[str, Diagnostics]") -> None:
+        """End with exit code 3 and a sentence on stderr if the verdict on some target is worse than required."""
+        accepted = {"good"} | ({"caution"} if self.require == "caution" else set())
+        worse = [f"`{name}` is {one.verdict}" for name, one in found.items() if one.verdict not in accepted]
+        if self.require is not None and worse:
+            wanted = "good" if self.require == "good" else "good or caution"
+            typer.echo(f"Error: every verdict must be {wanted}, but that on {', on '.join(worse)}.", err=True)
+            raise typer.Exit(NOT_MET)
 
 
 @dataclass(frozen=True)
@@ -207,7 +237,8 @@ def annotate_field(one: "Field[Any]") -> Any:
     if one.name not in LOG_TEXTS and "role" not in one.metadata:
         return one.type
     texts = LOG_TEXTS.get(one.name, ("COLUMN", f"Column of the {one.name}.", f"{one.name}, if there"))
-    kind: Any = list[str] if any(get_origin(kind) is Sequence for kind in get_args(one.type)) else str
+    kinds = (one.type, *get_args(one.type))
+    kind: Any = list[str] if any(get_origin(kind) is Sequence for kind in kinds) else str
     return Annotated[kind | None, make_option(*texts, panel=COLUMNS)]
 
 

@@ -5,6 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
+from counterfold.arrays import Ints, count_least
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence
@@ -106,13 +110,42 @@ class Largest:
         return self if self.value >= other.value else other
 
 
+@dataclass(frozen=True, eq=False)
+class Least:
+    """The `most` least of some different numbers in ascending order, and how many rows have each; two can be added.
+
+    >>> both = Least.of(np.array([3, 1]), 2) + Least.of(np.array([2, 1]), 2)
+    >>> both.numbers, both.counts
+    (array([1, 2]), array([2, 1]))
+    """
+
+    numbers: NDArray[Any]
+    counts: Ints
+    most: int
+
+    @classmethod
+    def of(cls, numbers: NDArray[Any], most: int) -> "Least":
+        """Return the least of some numbers, one per row."""
+        return cls(*count_least(numbers, most), most)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __add__(self, other: "Least") -> "Least":
+        numbers, places = np.unique(np.concatenate([self.numbers, other.numbers]), return_inverse=True)
+        counts = np.bincount(places, np.concatenate([self.counts, other.counts])).astype(np.intp)
+        return Least(numbers[: self.most], counts[: self.most], self.most)
+
+
 @dataclass(frozen=True)
 class Diagnostics:
     """What all diagnostics found for one target; each number that one measures is an attribute, and None if unknown.
 
     There are `effective_rows`, `largest_weight`, `largest_share`, `mean_weight`, `mean_weight_p`, `unsupported_rows`,
-    `unsupported_mass`, `groups`, `disagreement` and `model_shift`, explained in the diagnostics' own files; besides,
-    `rows`, the range of the rewards (`reward_low`, `reward_high`) and, on a log of doses, the `bandwidth` of weights.
+    `unsupported_mass`, `unexplored_rows`, `groups`, `effective_rewards`, `top_row_share`, `top_five_share`,
+    `value_without_top_row`, `outlying_rewards`, `repeated_share`, `row_copies`, `repeated_excess`, `propensities_p`,
+    `context_p`, `disagreement` and `model_shift`, explained in the diagnostics' own files; besides, `rows`, the range
+    of the rewards (`reward_low`, `reward_high`) and, on a log of doses, the `bandwidth` of weights.
     `texts` say what was measured, by what it is called. `findings` say what is wrong, the worst first; the `verdict` is
     the worst of them, and `reasons` are their problems in words.
     """

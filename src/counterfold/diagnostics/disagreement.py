@@ -1,4 +1,4 @@
-"""A second opinion, by an estimator with hardly any bias."""
+"""A second opinion, by an estimator that relies on the propensities alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,9 @@ from counterfold.rows import Rows
 class Disagreement(Diagnostic):
     """Warn where the answer is more than `large` standard errors of the difference away from SNIPS.
 
-    SNIPS has hardly any bias, and less variance than a validator. On a log of doses it is the kernel estimator with the
-    rule of thumb's bandwidth. Where support is missing, SNIPS is biased, too, and nothing is compared.
+    SNIPS relies on the propensities and on no reward model; it has hardly any bias where the propensities are right,
+    and less variance than a validator. On a log of doses it is the kernel estimator with the rule of thumb's bandwidth.
+    Where support is missing, SNIPS is biased, too, and nothing is compared.
     """
 
     large: float = 3.0
@@ -41,7 +42,10 @@ class Disagreement(Diagnostic):
         text = f"{far:+.2f} standard errors of the difference from {who}"
         if abs(far) <= self.large:
             return Measurement({"disagreement": far}, text)
-        opinion = f"{plain.name}, which is hardly biased, says {plain.value:.4g} ± {plain.stderr:.2g}"
+        trusts = (
+            "the propensities and no reward model" if evidence.rows.bandwidth is None else "doses near the target's"
+        )
+        opinion = f"{plain.name}, which relies on {trusts}, says {plain.value:.4g} ± {plain.stderr:.2g}"
         problem = f"{opinion}, {abs(far):.1f} standard errors of the difference away"
-        remedy = "do not rely on the reward model alone: compare with other candidates, or with another model"
+        remedy = "one of the two is biased: check the propensities, and compare with other candidates or another model"
         return Measurement({"disagreement": far}, text, [self.make_finding("caution", problem, remedy)])

@@ -2,11 +2,8 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.evidence import Evidence
-from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -23,12 +20,8 @@ class EffectiveRows(Diagnostic):
     label = "effective rows"
     measures = ("effective_rows",)
 
-    def observe(self, rows: Rows) -> float:
-        return float(np.square(rows.weights).sum())
-
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
-        total = evidence.total_weight
-        effective = total**2 / evidence.observed[self.name] if total else 0.0
+        effective = evidence.effective_rows
         text = f"{effective:.1f} of {evidence.row_count} ({effective / evidence.row_count:.1%})"
         if effective >= self.few:
             return Measurement({"effective_rows": effective}, text)

@@ -8,9 +8,13 @@ from counterfold.evidence import Evidence
 
 @dataclass(frozen=True)
 class FewGroups(Diagnostic):
-    """Warn where rows belong to fewer than `few` groups, such as users: the interval is too narrow then."""
+    """Warn where rows belong to fewer than `few` groups, such as users: the interval is too narrow then.
+
+    Where there are nearly as many groups as rows, `nearly_all` of them or more, a note says that they change nothing.
+    """
 
     few: int = 20
+    nearly_all: float = 0.9
     label = "groups"
     measures = ("groups",)
 
@@ -18,6 +22,12 @@ class FewGroups(Diagnostic):
         groups = evidence.contents.groups
         if groups is None:
             return None
-        problem, remedy = f"there are only {groups} groups", "log more users or sessions, not more rows of each"
-        findings = [self.make_finding("caution", problem, remedy)] if groups < self.few else []
+        findings = []
+        if groups < self.few:
+            problem, remedy = f"there are only {groups} groups", "log more users or sessions, not more rows of each"
+            findings = [self.make_finding("caution", problem, remedy)]
+        elif groups >= self.nearly_all * evidence.row_count:
+            problem = "nearly every row is a group of its own, so groups change nothing"
+            remedy = "check that the column of groups names users or sessions, and not rows"
+            findings = [self.make_finding("note", problem, remedy)]
         return Measurement({"groups": groups}, str(groups), findings)

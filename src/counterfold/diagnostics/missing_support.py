@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.evidence import SOME_UNSUPPORTED, Evidence
+from counterfold.log import CERTAIN
+from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -13,20 +15,25 @@ class MissingSupport(Diagnostic):
     $$\frac1n \sum_i \sum_a \pi(a \mid x_i)\, 1[\pi_0(a \mid x_i) = 0]$$
 
     This is known where the full logging policy or an availability mask is given; with propensities alone, an action
-    counts as unsupported if it was never logged at all. A dose counts as unsupported if it is outside the range of the
-    logged ones by more than the bandwidth.
+    counts as unsupported if it was never logged at all. Where the logged action had probability 1, nothing else could
+    be taken, whatever else is known. A dose counts as unsupported if it is outside the range of the logged ones by more
+    than the bandwidth.
     """
 
     some: float = SOME_UNSUPPORTED
     too_much: float = 0.1
     label = "without support"
-    measures = ("unsupported_rows", "unsupported_mass")
+    measures = ("unsupported_rows", "unsupported_mass", "unexplored_rows")
+
+    def observe(self, rows: Rows) -> int | None:
+        return None if rows.kind == "doses" else int((rows.propensity >= CERTAIN).sum())
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
-        known, mass = evidence.unsupported, evidence.unsupported_mass
+        known, mass, unexplored = evidence.unsupported, evidence.unsupported_mass, evidence.observed.get(self.name)
         if known is None:
-            return Measurement({}, "unknown: the target's probabilities are known for the logged actions alone")
-        numbers = {"unsupported_rows": known.row_count, "unsupported_mass": mass}
+            text = "unknown: the target's probabilities are known for the logged actions alone"
+            return Measurement({"unexplored_rows": unexplored}, text)
+        numbers = {"unsupported_rows": known.row_count, "unsupported_mass": mass, "unexplored_rows": unexplored}
         text = f"{known.row_count} rows, {mass:.2%} of the target's probability"
         lacking = "actions that the log could never take"
         if evidence.rows.bandwidth is not None:
@@ -36,5 +43,9 @@ class MissingSupport(Diagnostic):
             return Measurement(numbers, text)
         problem = f"{mass:.2%} of the target's probability is on {lacking}"
         remedy = "let the target keep to what the log could do, or let the log explore those first"
+        if unexplored:
+            often = "every row" if unexplored == evidence.row_count else f"{unexplored} of {evidence.row_count} rows"
+            problem += f"; in {often} the logged action had probability 1, so nothing else was ever tried there"
+            remedy += "; if actions were drawn at random, log the probabilities with which they were"
         finding = self.make_finding("not answerable" if mass >= self.too_much else "caution", problem, remedy)
         return Measurement(numbers, text, [finding])

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Finding, Measurement
-from counterfold.estimates import Estimate
+from counterfold.estimates import STILL, Estimate
 from counterfold.evidence import Evidence
 
 
@@ -40,7 +40,7 @@ class ModelShift(Diagnostic):
 
     def compare(self, evidence: Evidence, answer: Answer) -> Iterator[tuple[str, Estimate, Estimate]]:
         """Yield the answer and its validator, in sample and out of sample, where they depend on a fitted model."""
-        several = {answer.estimator: ("the answer", replace(answer.estimate, refit_stderr=0.0))}
+        several = {answer.estimator: ("the answer", replace(answer.estimate, moves=STILL, bias_variance=0.0))}
         one = answer.validator
         if one is not None and one not in several:
             several[one] = f"the validator {one.name}", evidence.estimate(one.name, one)

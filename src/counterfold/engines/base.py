@@ -35,6 +35,11 @@ class Request:
     diagnostics: Sequence[Diagnostic]
     progress: Progress | bool = True
 
+    @property
+    def fixes_context(self) -> bool:
+        """Say whether a target is a function of the context, all columns of which it must see."""
+        return any(callable(value) for value in self.targets.values())
+
 
 class Engine(ABC):
     """Reads a log wherever it is; evidence from all engines answers the same questions."""

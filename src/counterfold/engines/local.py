@@ -14,7 +14,7 @@ import pyarrow as pa
 from counterfold import readers
 from counterfold.engines.base import Source
 from counterfold.engines.passes.batch_engine import BatchEngine
-from counterfold.engines.passes.batches import Batch
+from counterfold.engines.passes.batches import HEAD, Batch
 from counterfold.errors import DataError
 from counterfold.log import Log
 from counterfold.pool import Pool
@@ -59,10 +59,16 @@ class Local(BatchEngine):
             return reader.size(path) > min(LARGE, machine_memory() // SHARE)
 
     def head(self) -> Batch:
+        found: list[pa.Table] = []
         with closing(self._pieces(None)) as pieces:
-            for table, row_numbers in (batch for piece in pieces for batch in self._batches(piece)):
-                return Batch(readers.drop_index(table), row_numbers)
-        raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
+            for table, _ in (batch for piece in pieces for batch in self._batches(piece)):
+                found.append(readers.drop_index(table))
+                if sum(map(len, found)) >= HEAD or table.schema != found[0].schema:
+                    break
+        if not found:
+            raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
+        table = pa.concat_tables([one for one in found if one.schema == found[0].schema])
+        return Batch(table, np.arange(table.num_rows))
 
     def count_rows(self) -> int | None:
         with readers.explain_errors(self.path, self.reader):

@@ -7,15 +7,17 @@ from typing import Any, Self
 
 import numpy as np
 
+from counterfold.balance import choose_context
 from counterfold.checks import WHOLE
+from counterfold.contents import Contents
 from counterfold.diagnostics.base import Diagnostic, observe_rows
 from counterfold.engines.base import Engine, Request, Source, list_columns
-from counterfold.estimates import Estimate, jackknife_error
+from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence, Unsupported
 from counterfold.hashing import assign_blocks
 from counterfold.indices import find_index
-from counterfold.log import Contents, Log
+from counterfold.log import Log
 from counterfold.models import Column, as_model
 from counterfold.models.cross_fitted import CrossFitted
 from counterfold.pool import Pool
@@ -60,13 +62,14 @@ class Memory(Engine):
             if isinstance(given, Column):
                 check = WHOLE.name_columns({"reward_model": given.name})
                 given = roles.read_predictions(table, given.name)
+        log, balance = choose_context(log, keep_all=request.fixes_context)
         contents = Contents.of(log)
         for name, reader in make_readers(request.targets, table).items():
             if table is not None:
                 reader.require_label(log, table)
             target = reader.read(log, table)
             rows = Rows.of(log, target, as_model(given, log, target.draws, check))
-            yield name, RowEvidence.of(rows, contents, request.diagnostics)
+            yield name, replace(RowEvidence.of(rows, contents, request.diagnostics), balance=balance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +79,8 @@ class RowEvidence(Evidence):
     @classmethod
     def of(cls, rows: Rows, contents: Contents, diagnostics: Sequence[Diagnostic] = ()) -> Self:
         """Return what all rows tell."""
-        return cls(rows, contents, Unsupported.of(rows), observe_rows(rows, diagnostics))
+        squared = float(np.square(rows.weights).sum())
+        return cls(rows, contents, Unsupported.of(rows), squared, observe_rows(rows, diagnostics))
 
     @property
     def mean_weight(self) -> Estimate:
@@ -111,7 +115,7 @@ class RowEvidence(Evidence):
         block = assign_blocks(rows.examples.units, BLOCKS)
         kept = [np.flatnonzero(block != number) for number in range(block.max() + 1)]
         values = np.array(pool.map(lambda some: estimator.value(rows.take(some)), kept))
-        return replace(answer, refit_stderr=jackknife_error(values))
+        return replace(answer, moves=Moves.by_jackknife("refits on blocks", values))
 
     def estimate_out_of_sample(self, inside: Estimate, estimator: Estimator) -> Estimate | None:
         """Return the estimate with the same reward model, cross-fitted."""

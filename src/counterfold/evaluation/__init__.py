@@ -7,18 +7,20 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, overload
 
-from counterfold import registry
+from counterfold import intervals, registry
+from counterfold.balance import choose_context
+from counterfold.contents import Contents
 from counterfold.engines.memory import RowEvidence
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.evaluation.assembly import add_weights, evaluate_targets
+from counterfold.evaluation.assembly import add_knowledge, evaluate_targets
 from counterfold.evaluation.candidates import Wanted
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Candidate as Candidate
 from counterfold.evaluation.result import Evaluation as Evaluation
 from counterfold.intervals.base import Interval
-from counterfold.log import Contents, Log
+from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.pool import limit_blas
 from counterfold.progress import Progress
@@ -26,6 +28,7 @@ from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
 from counterfold.tables.scan import LogScan
 from counterfold.target import as_target, is_mixture
+from counterfold.unseen import Limits
 
 
 def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model: Any = "default") -> Estimate:
@@ -37,6 +40,7 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
     Estimate(SNIPS: 0.6667 ± 0.3)
     """
     with limit_blas():
+        log = log if log.named_context or callable(target) else choose_context(log)[0]
         wanted = as_target(target, log)
         rows = Rows.of(log, wanted, as_model(reward_model, log, wanted.draws))
         one: Estimator = registry.resolve("estimators", Estimator, estimator, "`estimator` must be one")
@@ -44,7 +48,7 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
         if reason:
             raise ParameterError(f"{one.name} {reason}.")
         evidence = RowEvidence.of(rows, Contents.of(log))
-        return add_weights(evidence.estimate(one.name, one), evidence)
+        return add_knowledge(evidence.estimate(one.name, one), evidence)
 
 
 @overload
@@ -57,7 +61,8 @@ def evaluate(
     *,
     seed: int = 0,
     level: float = 0.95,
-    interval: Interval | str = "student-t",
+    interval: Interval | str = intervals.DEFAULT,
+    reward_range: Limits | None = None,
     threads: int | None = None,
     progress: Progress | bool = True,
     engine: str = "auto",
@@ -74,7 +79,8 @@ def evaluate(
     *,
     seed: int = 0,
     level: float = 0.95,
-    interval: Interval | str = "student-t",
+    interval: Interval | str = intervals.DEFAULT,
+    reward_range: Limits | None = None,
     threads: int | None = None,
     progress: Progress | bool = True,
     engine: str = "auto",
@@ -91,7 +97,8 @@ def evaluate(
     *,
     seed: int = 0,
     level: float = 0.95,
-    interval: Interval | str = "student-t",
+    interval: Interval | str = intervals.DEFAULT,
+    reward_range: Limits | None = None,
     threads: int | None = None,
     progress: Progress | bool = True,
     engine: str = "auto",
@@ -107,7 +114,8 @@ def evaluate(
     *,
     seed: int = 0,
     level: float = 0.95,
-    interval: Interval | str = "student-t",
+    interval: Interval | str = intervals.DEFAULT,
+    reward_range: Limits | None = None,
     threads: int | None = None,
     progress: Progress | bool = True,
     engine: str = "auto",
@@ -126,6 +134,8 @@ def evaluate(
     - `reward_model`: a reward model or the name of one, a scikit-learn estimator (one per action, or one on context and
       dose), predictions (n x A), or None; by default a cross-fitted `SharedRidge`, or `RidgeOnDose` on a log of doses.
     - `interval`: how the interval is made, by name or as an object; see the page on intervals.
+    - `reward_range`: the least and the largest possible reward, if you know them; the answer lies between them. By
+      default they are known only where there are two different rewards, such as 0 and 1.
     - `seed` fixes the splits; `threads` and `progress` (a bar after two seconds, or your own function of the pieces
       of work done and in all) never change the answer.
     - `engine`: "memory", "local" for files of any size, which are read a few rows at a time, or "spark" for a Spark
@@ -143,7 +153,7 @@ def evaluate(
     >>> result.interval.low < 0.45 < result.interval.high
     True
     """
-    question = Question.of(candidates, selector, reward_model, seed, level, interval)
+    question = Question.of(candidates, selector, reward_model, seed, level, interval, reward_range)
     is_several = isinstance(target, Mapping) and not is_mixture(target)
     targets = target if is_several else {"target": target}
     source = log if isinstance(log, (Log, LogScan)) else LogScan(log)

@@ -9,23 +9,27 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from counterfold.contents import Contents, Spread
 from counterfold.diagnostics import Answer, Diagnostic, Diagnostics, build_all
 from counterfold.engines import choose_engine
 from counterfold.engines.base import Engine, Request, Source
-from counterfold.errors import ParameterError, SupportWarning
-from counterfold.estimates import Estimate
+from counterfold.errors import DataError, ParameterError, SupportWarning
+from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.evaluation.noise import include_choosing
 from counterfold.evaluation.question import Choice, LoggedValue, Question
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.evidence import Evidence
-from counterfold.log import Contents
 from counterfold.pool import Pool, limit_blas
 from counterfold.progress import Progress, show_progress
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection
+from counterfold.unseen import Limits
 
 Found = TypeVar("Found")
+
+UNITS = "jackknife over units"
+"""The source of moves that all answers on one log share, if their selectors know such."""
 
 
 class Results(NamedTuple, Generic[Found]):
@@ -55,6 +59,7 @@ def evaluate_targets(
         return list(dict.fromkeys([*question.resolve(rows).required_estimators, *witnesses]))
 
     def answer(name: str, evidence: Evidence) -> Evaluation:
+        require_range(evidence.contents.rewards, question.reward_range)
         warn_of_missing_support(evidence, name)
         visible = progress if where.keeps_rows else False  # choosing from sums takes no time
         with show_progress(f"Cross-validating {name}", progress=visible) as moved:
@@ -108,10 +113,10 @@ class Assembly:
         selection = evidence.choose(choice.selector, candidates, np.random.default_rng(question.seed), self.pool)
         winner = selection.answer(candidates)
         name = list(choice.estimators)[selection.chosen] if winner in candidates else winner.name
-        estimate = self.include_noise(evidence.estimate(name, winner), winner, selection)
+        estimate = self.complete(self.include_noise(evidence.estimate(name, winner), winner, selection))
         examined = Answer(estimate, winner, choice.selector.validator)
         return Evaluation(
-            estimate=add_weights(estimate, evidence),
+            estimate=estimate,
             level=question.level,
             selected=name,
             estimator=winner,
@@ -120,8 +125,9 @@ class Assembly:
             left_out=choice.left_out,
             diagnostics=Diagnostics.of(evidence, self.diagnostics, examined),
             seed=question.seed,
-            logged=evidence.estimate("log", LoggedValue()),
+            logged=self.estimate_log(knows_moves=selection.moves is not None),
             method=question.interval,
+            contents=evidence.contents,
         )
 
     def include_noise(self, estimate: Estimate, winner: Estimator, selection: Selection) -> Estimate:
@@ -129,8 +135,8 @@ class Assembly:
 
         A selector may know its error better. One that needs all rows cannot choose anew from sums.
         """
-        if selection.stderr is not None:
-            return replace(estimate, refit_stderr=selection.stderr)
+        if selection.moves is not None:
+            return replace(estimate, moves=Moves(UNITS, selection.moves), bias_variance=selection.bias_variance)
         selector, candidates = self.choice.selector, self.choice.candidates
         estimate = self.evidence.include_fitting(estimate, winner, self.pool)
         if len(candidates) < 2 or "all_rows" in selector.needs:
@@ -138,6 +144,27 @@ class Assembly:
         sums = self.evidence.sum_units(list(dict.fromkeys([*candidates, *selector.witnesses])), Pool(self.pool.threads))
         rng = np.random.default_rng(self.question.seed)  # a fresh one, so that engines choose anew alike
         return include_choosing(estimate, selector.without_refits(), sums, candidates, rng)
+
+    def complete(self, estimate: Estimate) -> Estimate:
+        """Return the answer with all that its interval rests on, and within the possible rewards if they are known."""
+        question = self.question
+        known = add_knowledge(estimate, self.evidence, question.reward_range)
+        shift = float(np.clip(known.value, *known.unseen.limits)) - known.value
+        contributions = known.contributions + shift if shift else known.contributions
+        return replace(known, contributions=contributions, level=question.level, method=question.interval)
+
+    def estimate_log(self, *, knows_moves: bool) -> Estimate:
+        """Return what the log earned, with its moves if they are paired with those of the answer."""
+        evidence = self.evidence
+        logged = evidence.estimate("log", LoggedValue())
+        exposure = np.ones(len(logged.contributions))
+        unseen = evidence.foresee(logged.value, evidence.unit_count, self.question.reward_range)
+        moves = logged.moves
+        if knows_moves:
+            sums = evidence.sum_units([LoggedValue()], Pool(self.pool.threads))
+            moves = Moves(UNITS, sums.jackknife([LoggedValue()])[1][0])
+        known = replace(logged, exposure=exposure, unseen=unseen, moves=moves)
+        return replace(known, level=self.question.level, method=self.question.interval)
 
     def tabulate(self, selection: Selection) -> list[Candidate]:
         """Return a line for every candidate."""
@@ -149,12 +176,20 @@ class Assembly:
         ]
 
 
-def add_weights(estimate: Estimate, evidence: Evidence) -> Estimate:
-    """Return the answer with its weights, which some intervals use, if they are known to be 1 on average."""
-    is_smoothed = evidence.rows.kind == "doses"
-    if is_smoothed or evidence.unsupported is None or evidence.unsupported.total > 0:
-        return estimate
-    return replace(estimate, weights=evidence.mean_weight.contributions)
+def add_knowledge(estimate: Estimate, evidence: Evidence, limits: Limits | None = None) -> Estimate:
+    """Return an estimate with all that intervals rest on; some use weights, if these are known to be 1 on average."""
+    exposure, missing = evidence.mean_weight.contributions, evidence.unsupported
+    is_known = evidence.rows.kind == "labels" and missing is not None and missing.total == 0
+    weights = exposure if is_known else None
+    unseen = evidence.foresee(estimate.value, evidence.effective_units, limits)
+    return replace(estimate, weights=weights, exposure=exposure, unseen=unseen)
+
+
+def require_range(rewards: Spread, limits: Limits | None) -> None:
+    """Require rewards between the least and the largest possible one, if the user stated these."""
+    if limits is not None and not limits[0] <= rewards.low <= rewards.high <= limits[1]:
+        stated = f"`reward_range`, which is {limits[0]:g} to {limits[1]:g}"
+        raise DataError(f"`reward` must lie within {stated}, got {rewards.low:g} to {rewards.high:g}.")
 
 
 def warn_of_missing_support(evidence: Evidence, target: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from counterfold.estimates import Estimate
+from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.selectors.base import Selector
 from counterfold.sums import Sums
@@ -29,5 +29,5 @@ def include_choosing(
         if len(sample) >= selector.least_units:
             shares = selector.select_from_sums(sample, candidates, rng).shares
             found.append(shares @ sample.overall(candidates))
-    noise = float(np.std(found, ddof=1)) if len(found) > 1 else 0.0
-    return replace(answer, refit_stderr=max(answer.refit_stderr, noise))
+    moves = Moves.by_bootstrap("choices", np.array(found))
+    return replace(answer, moves=moves) if moves.variance > answer.moves.variance else answer

@@ -1,10 +1,11 @@
 """Question: what is asked of a log, resolved from names to objects as far as the log itself need not be known."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from counterfold import checks, registry
+from counterfold import checks, intervals, registry
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
@@ -13,6 +14,7 @@ from counterfold.intervals.base import Interval
 from counterfold.log import Kind
 from counterfold.rows import NEEDS, Rows
 from counterfold.selectors.base import Selector
+from counterfold.unseen import Limits
 
 SELECTORS: dict[Kind, str] = {"labels": "ladder", "doses": "ocv"}
 """The selector for each kind of action, where the user does not say."""
@@ -57,7 +59,8 @@ class Question:
     """What is asked of a log, whatever the engine.
 
     Candidates depend on what an action is. `selector` is None if the user named none; the kind of action then decides.
-    A reward model that is given by name is built once the kind of action is known.
+    A reward model that is given by name is built once the kind of action is known. `reward_range` are the least and the
+    largest possible reward, if the user knows them.
     """
 
     candidates: Mapping[Kind, Sequence[Offer]]
@@ -66,6 +69,7 @@ class Question:
     seed: int
     level: float
     interval: Interval
+    reward_range: Limits | None = None
 
     @classmethod
     def of(
@@ -75,7 +79,8 @@ class Question:
         reward_model: Any = "default",
         seed: int = 0,
         level: float = 0.95,
-        interval: Interval | str = "student-t",
+        interval: Interval | str = intervals.DEFAULT,
+        reward_range: Any = None,
     ) -> "Question":
         """Return the question that the arguments of `evaluate` ask, or say which of them is wrong."""
         checks.inside(0, 1, level=level)
@@ -84,7 +89,7 @@ class Question:
         is_default = isinstance(selector, str) and selector == "default"
         chosen = None if is_default else registry.resolve("selectors", Selector, selector, "`selector` must be one")
         offers: dict[Kind, list[Offer]] = {kind: resolve_candidates(candidates, kind) for kind in get_args(Kind)}
-        return cls(offers, chosen, reward_model, int(seed), level, method)
+        return cls(offers, chosen, reward_model, int(seed), level, method, as_limits(reward_range))
 
     @property
     def needs_sample(self) -> bool:
@@ -111,3 +116,17 @@ class Question:
         selector = selector.resolve(rows)
         selector = selector if rows.all_rows else selector.without_refits()
         return Choice(*gather_candidates(self.candidates[rows.kind], rows, selector.extend_grid), selector)
+
+
+def as_limits(value: Any) -> Limits | None:
+    """Return the least and the largest possible reward, if they are given."""
+    if value is None:
+        return None
+    try:
+        low, high = map(float, value)
+    except (TypeError, ValueError):
+        low, high = math.nan, math.nan
+    if not -math.inf < low < high < math.inf:
+        wanted = "the least and the largest possible reward, two finite numbers"
+        raise ParameterError(f"`reward_range` must be {wanted}, got {checks.shorten(value)}.")
+    return low, high

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from counterfold.diagnostics import Diagnostics
+from counterfold.contents import Contents
+from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.intervals.base import Bounds, Interval
@@ -33,9 +34,12 @@ class Evaluation:
 
     `stderr` and `interval` include the noise of fitting a reward model, if one was fitted, and of choosing.
     `table` has a line for every candidate, its error as if the reward model were fixed; `pandas.DataFrame(table)` and
-    `polars.DataFrame(table)` take it as it is. `left_out` says which estimators did not apply and why. `estimate` keeps
-    the contributions of the rows, so that differences have a paired error: `uplift` is the one to `logged`, the mean
-    reward of the log, or to another target.
+    `polars.DataFrame(table)` take it as it is. `left_out` says which estimators did not apply and why. `contents` is
+    what the log holds: `contents.context` are the columns of its context, and `contents.left_out` says which others
+    might have been and why they are not. `estimate` keeps the contributions of the rows, so that differences have a
+    paired error: `uplift` is the one to `logged`, the mean reward of the log, or to another target. Where the `verdict`
+    is "not answerable", the numbers are there, but they are not to be relied on: `answerable` is False, JSON says so,
+    and neither `repr` nor the terminal shows them.
     """
 
     estimate: Estimate
@@ -49,28 +53,45 @@ class Evaluation:
     seed: int
     logged: Estimate
     method: Interval
+    contents: Contents
 
     @property
     def value(self) -> float:
-        """Return the estimated value of the target."""
-        return self.estimate.value
+        """Return the estimated value of the target, within the possible rewards if these are known."""
+        return self.keep_possible(self.estimate.value)
 
     @cached_property
     def interval(self) -> Bounds:
         """Return the interval of the value, at the `level` and by the `method` that were asked for."""
-        return self.estimate.interval(self.level, self.method)
+        return Bounds(*map(self.keep_possible, self.estimate.interval()))
 
     @property
     def stderr(self) -> float:
         """Return the standard error of the value."""
         return self.estimate.stderr
 
+    @property
+    def verdict(self) -> Verdict:
+        """Return "good", "caution" or "not answerable" (from this log), by the worst finding of the diagnostics."""
+        return self.diagnostics.verdict
+
+    @property
+    def answerable(self) -> bool:
+        """Say whether the log can answer at all; otherwise `value` and `interval` are not to be relied on."""
+        return self.verdict != "not answerable"
+
     def uplift(self, other: "Evaluation | None" = None) -> Estimate:
         """Return how much more than the log, or than another target on the same log, the target would have earned.
 
-        The error is paired row by row, so it may be much smaller than those of both values.
+        The error is paired row by row, so it may be much smaller than those of both values; the difference of two
+        equal targets is exactly 0. Its interval has the level and method of this evaluation, unless told otherwise.
         """
         return self.estimate - (self.logged if other is None else other.estimate)
+
+    def keep_possible(self, number: float) -> float:
+        """Return a value within the possible rewards, from which rounding errors may have moved it."""
+        low, high = self.estimate.unseen.limits
+        return min(max(number, low), high)
 
     def ends(self, bounds: Bounds) -> dict[str, Any]:
         """Return an interval as plain numbers, with its level and how it was made."""
@@ -78,7 +99,7 @@ class Evaluation:
 
     def difference(self, gap: Estimate) -> dict[str, Any]:
         """Return a difference to another value as plain numbers, its interval made like that of the value."""
-        interval = gap.interval(self.level, self.method)
+        interval = gap.interval()
         return {"value": gap.value, "stderr": gap.stderr, "interval": self.ends(interval)}
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,9 +113,11 @@ class Evaluation:
             "selected": self.selected,
             "selector": repr(self.selector),
             "seed": self.seed,
-            "verdict": self.diagnostics.verdict,
+            "verdict": self.verdict,
+            "answerable": self.answerable,
             "diagnostics": self.diagnostics.to_dict(),
             "left_out": self.left_out,
+            "context": {"taken": list(self.contents.context), "left_out": dict(self.contents.left_out)},
             "table": [asdict(candidate) for candidate in self.table],
         }
 
@@ -103,5 +126,7 @@ class Evaluation:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False)
 
     def __repr__(self) -> str:
+        if not self.answerable:
+            return f"Evaluation({self.verdict}: {self.diagnostics.reasons[0]})"
         interval = f"{100 * self.level:g} % interval {self.interval.low:.4g} to {self.interval.high:.4g}"
-        return f"Evaluation({self.value:.4g}, {interval}, by {self.selected}, {self.diagnostics.verdict})"
+        return f"Evaluation({self.value:.4g}, {interval}, by {self.selected}, {self.verdict})"

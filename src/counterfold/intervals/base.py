@@ -30,11 +30,13 @@ class Units:
 
     A group of twice the usual size is twice as far from the mean, and `largest` is the size of the largest unit in
     relation to the usual one. `excess` (lines x units) holds what is 0 on average, as weights less 1 are.
+    `known_slope` is by how much the variance of the mean grows with the mean, as far as others know.
     """
 
     values: Floats
     excess: Floats
     largest: float = 1.0
+    known_slope: float = 0.0
 
     @classmethod
     def of(
@@ -43,11 +45,12 @@ class Units:
         groups: Ints | None = None,
         sizes: Floats | None = None,
         weights: Floats | None = None,
+        slope: float = 0.0,
     ) -> "Units":
         """Return the units of contributions, groups in the order of their first rows."""
         excess = np.empty((0, len(contributions))) if weights is None else np.atleast_2d(weights) - 1
         if groups is None and sizes is None:
-            return cls(contributions, excess)
+            return cls(contributions, excess, known_slope=slope)
         counts = np.ones(len(contributions)) if sizes is None else sizes
         value = np.average(contributions, weights=counts)
         lines = counts * np.vstack([np.ones(len(contributions)), contributions - value, excess])
@@ -57,7 +60,7 @@ class Units:
             order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(groups))]
             lines = np.stack([np.bincount(groups, weights=line)[order] for line in lines])
         lines /= lines[0].mean()
-        return cls(value + lines[1], lines[2:], float(lines[0].max()))
+        return cls(value + lines[1], lines[2:], float(lines[0].max()), slope)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -73,6 +76,12 @@ class Units:
         return float(self.values.std(ddof=1) / np.sqrt(len(self))) if len(self) > 1 else 0.0
 
     @property
+    def moves(self) -> Floats:
+        """Return how the mean moves with each unit; the sum of the squares is its variance."""
+        count = len(self)
+        return (self.values - self.value) / np.sqrt(count * (count - 1)) if count > 1 else np.zeros(count)
+
+    @property
     def constant(self) -> bool:
         """Say whether the units differ by rounding errors alone, or by so little that its square is 0."""
         low, high = self.values.min(), self.values.max()
@@ -83,6 +92,16 @@ class Units:
         """Return the effective number of squares in the variance: 1 where one unit has all of it."""
         squares = np.square((self.values - self.value) / self.stderr)
         return float(np.clip(np.square(squares.sum()) / np.square(squares).sum(), 1, len(self) - 1))
+
+    @property
+    def slope(self) -> float:
+        r"""Return by how much the variance of the mean grows with the mean, $\hat\mu_3 / (n \hat\mu_2)$.
+
+        It does so as the units are reweighted a little; what others know counts if it is larger in size.
+        """
+        scaled = (self.values - self.value) / self.stderr
+        own = float(self.stderr * (scaled**3).sum() / np.square(scaled).sum() / len(self))
+        return max(own, self.known_slope, key=abs)
 
 
 class Interval(ABC):

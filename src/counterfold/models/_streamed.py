@@ -1,6 +1,7 @@
 """Reward models of logs that are never in memory as a whole."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import lcm
 
@@ -68,6 +69,14 @@ class ModelSums:
         columns = self.columns + other.columns
         return ModelSums(self.moments + other.moments, self.squares + other.squares, columns, low, high)
 
+    def narrow(self, kept: Sequence[int]) -> "ModelSums":
+        """Return the sums as if only some columns of the context had been there."""
+        width = self.moments.shape[-1] - 2
+        lines = np.array([0, *(1 + place for place in kept), 1 + width])
+        moments = self.moments[..., lines[:, None], lines]
+        columns = [0, *(1 + place for place in kept), *(1 + width + place for place in kept)]
+        return replace(self, moments=moments, columns=self.columns[:, columns])
+
 
 @dataclass(frozen=True, eq=False)
 class ModelStream:
@@ -89,6 +98,11 @@ class ModelStream:
         wanted = min(CELLS, SYSTEMS // self.n_actions, NUMBERS // numbers)
         return folds * max(1, round(wanted / folds))
 
+    def narrow(self, kept: Sequence[int]) -> "ModelStream":
+        """Return the stream as if only some columns of the context had been there."""
+        places = np.array(kept, dtype=np.intp)
+        return replace(self, scaling=Scaling(self.scaling.centre[places], self.scaling.scale[places]))
+
     def sums(self, examples: Examples) -> ModelSums:
         """Return the sums of some rows."""
         rows, counts = self.scaling.apply(examples), self.model.counts(examples)
@@ -107,7 +121,7 @@ class ModelStream:
 
     def solve(self, sums: ModelSums) -> Streamed:
         """Return the model of all rows, or one for each fold."""
-        cells = np.arange(self.cells)
+        cells = np.arange(len(sums.moments))
         fifths = np.stack([sums.moments[cells % FOLDS == fold].sum(axis=0) for fold in range(FOLDS)])
         model = self.model.tune_on_folds(self._scale(sums, fifths, cells >= 0)[0])
 

@@ -58,3 +58,16 @@ def verdicts(lines: Sequence[Any]) -> ConsoleRenderable:
             recall = "" if line.recall is None else f"{line.recall:.1%}"
             shown.add_row(line.verdict, str(line.answers), str(line.large), f"{line.precision:.1%}", recall)
     return shown
+
+
+def checks(lines: Sequence[Any]) -> ConsoleRenderable:
+    """Return how often each diagnostic spoke against an answer, over all families and where it did so most often."""
+    headings = ("answers", "alarms", "share", "most often, in")
+    shown = make_table("What speaks against the default's answers", ("diagnostic",), headings, GAP)
+    for line in lines:
+        if line.family == lines[0].family:
+            mine = [one for one in lines if one.check == line.check and one.family != line.family]
+            most = max(mine, key=lambda one: one.share)
+            where = f"{most.share:.1%}, {most.family}" if most.alarms else ""
+            shown.add_row(line.check, str(line.answers), str(line.alarms), f"{line.share:.1%}", where)
+    return shown

@@ -9,12 +9,15 @@ from rich.table import Table
 from rich.text import Text
 
 from counterfold import messages
+from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
 from counterfold.estimates import Estimate
 from counterfold.evaluation.result import Candidate, Evaluation
-from counterfold.log import Contents
 
 STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red"}
+
+WITHHELD = "withheld"
+"""What takes the place of a number that the log cannot answer for."""
 
 
 def show(*blocks: ConsoleRenderable) -> None:
@@ -24,12 +27,20 @@ def show(*blocks: ConsoleRenderable) -> None:
 
 
 def answer(title: str, result: Evaluation, truth: float | None = None) -> ConsoleRenderable:
-    """Return the value, its interval, the estimator that gave it and, where it is known, the truth."""
+    """Return the value, its interval, the estimator that gave it and, where it is known, the truth.
+
+    Where the log cannot answer, the reason takes the place of these numbers.
+    """
     grid = new_grid()
+    if not result.answerable:
+        grid.add_row("value", Text(f"{WITHHELD}, because the log cannot answer", style=STYLES[result.verdict]))
+        grid.add_row("because", result.diagnostics.reasons[0])
+        grid.add_row("the log earned", format_number(result.logged.value, result.logged.stderr))
+        return add_title(title, grid)
     value, interval = _format_value(result)
     grid.add_row("value", Text(value, style="bold"))
     grid.add_row(f"{100 * result.level:g} % interval", interval)
-    more = ", ".join(_format_gap(result.uplift(), result))
+    more = ", ".join(_format_gap(result.uplift()))
     log = format_number(result.logged.value, result.logged.stderr)
     grid.add_row("more than the log", f"{more}; the log earned {log}")
     how = f"{'a mixture' if _is_mixed(result) else 'the best'} of {len(result.table)} candidates"
@@ -43,15 +54,21 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
 def comparison(
     results: Mapping[str, Evaluation], gaps: Mapping[str, Estimate], baseline: str | None
 ) -> ConsoleRenderable:
-    """Return a line for every policy: its value, and how much more than the baseline that is."""
+    """Return a line for every policy: its value, and how much more than the baseline that is.
+
+    Values that the log cannot answer for are withheld, and so are differences to them.
+    """
     first = next(iter(results.values()))
     table = _new_table("policy", "value", f"{100 * first.level:g} % interval", "difference", "interval", "verdict")
     logged = format_number(first.logged.value, first.logged.stderr)
     table.add_row("log", logged, "", "baseline" if baseline is None else "", "", "")
     for name, one in results.items():
-        apart = _format_gap(gaps[name], one) if name in gaps else ("baseline", "")
-        verdict = Text(one.diagnostics.verdict, style=STYLES[one.diagnostics.verdict])
-        table.add_row(name, *_format_value(one), *apart, verdict)
+        withheld = WITHHELD, ""
+        apart = _format_gap(gaps[name]) if name in gaps else ("baseline", "")
+        if name in gaps and not (one.answerable and (baseline is None or results[baseline].answerable)):
+            apart = withheld
+        verdict = Text(one.verdict, style=STYLES[one.verdict])
+        table.add_row(name, *(_format_value(one) if one.answerable else withheld), *apart, verdict)
     return table
 
 
@@ -63,8 +80,11 @@ def add_title(title: str, block: ConsoleRenderable) -> ConsoleRenderable:
 def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRenderable:
     """Return the table of candidates, the best first.
 
-    Without `everything` it holds the best of each estimator, and every one that has a share in the answer.
+    Without `everything` it holds the best of each estimator, and every one that has a share in the answer; or nothing,
+    where the log cannot answer.
     """
+    if not (everything or result.answerable):
+        return Text(f"what {len(result.table)} candidates say is {WITHHELD}, too; --all shows it", style="dim")
     table = _new_table("candidate", "value", "std. error", "score")
     table.add_column("")
     ranked = sorted(result.table, key=lambda line: (-line.share, line.score))
@@ -108,6 +128,8 @@ def contents(log: Contents) -> ConsoleRenderable:
     if log.action_features is not None:
         grid.add_row("action features", f"{log.action_features} for each action")
     grid.add_row("context", _count_labels(log.context) if log.context else "none")
+    for number, (name, why) in enumerate(log.left_out.items()):
+        grid.add_row("" if number else "no context", f"{name}: {why}")
     grid.add_row("rewards", f"{log.rewards.low:g} to {log.rewards.high:g}, mean {log.rewards.mean:.4g}")
     kind = "full probabilities" if log.full_probabilities else "propensities"
     known = f"{kind}, logged actions" if log.doses is None else "densities, logged doses"
@@ -132,9 +154,9 @@ def _format_value(result: Evaluation) -> tuple[str, str]:
     return value, f"{low} to {high}"
 
 
-def _format_gap(gap: Estimate, result: Evaluation) -> tuple[str, str]:
+def _format_gap(gap: Estimate) -> tuple[str, str]:
     """Return a difference to a result and its interval, with their signs."""
-    several = (gap.value, *gap.interval(result.level, result.method))
+    several = (gap.value, *gap.interval())
     value, low, high = (("+" if one >= 0 else "") + format_number(one, gap.stderr) for one in several)
     return value, f"{low} to {high}"
 

@@ -67,13 +67,15 @@ class Mixture(Estimator):
 class Selection:
     """The scores of all candidates, the place of the best one, and the share that each has in the answer.
 
-    `stderr` is the error of the answer, if the selector knows better than its contributions do.
+    A selector may know the noise of the answer better than contributions do: `moves` are then those of a jackknife over
+    units, and `bias_variance` is the variance of what may be left of a bias.
     """
 
     scores: Floats
     chosen: int
     shares: Floats
-    stderr: float | None = None
+    moves: Floats | None = None
+    bias_variance: float = 0.0
 
     def answer(self, candidates: Candidates) -> Estimator:
         """Return the chosen candidate, or the mixture of several."""

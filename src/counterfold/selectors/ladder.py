@@ -91,8 +91,7 @@ class Ladder(Selector):
             return choose_lowest(scores)
         mixture = np.zeros(count)
         np.add.at(mixture, places, shares)
-        error = math.sqrt(np.square(shares @ noise[count:]).sum() + doubt)
-        return Selection(scores, int(np.argmax(mixture)), mixture, error)
+        return Selection(scores, int(np.argmax(mixture)), mixture, shares @ noise[count:], doubt)
 
     def mix_rungs(self, sums: Sums) -> tuple[Floats, float]:
         """Return the share of each rung, and the variance of what may be left of the bias."""

@@ -19,7 +19,8 @@ class Layout:
     """The column of each role and its kind, the columns of the context, and what else is known of the actions.
 
     `width` is the number of numbers in the context of a row, and `seen` are the actions that were ever logged, if a
-    table of other rows told. Tables may be parts of a longer log, in which `row_numbers` are the places of their rows.
+    table of other rows told. Nobody chose the columns of the context unless `named_context`. Tables may be parts of a
+    longer log, in which `row_numbers` are the places of their rows.
     """
 
     roles: dict[str, str]
@@ -29,6 +30,7 @@ class Layout:
     action_features: Any = None
     width: int | None = None
     seen: Bools | None = None
+    named_context: bool = True
 
     def places(self, table: pa.Table) -> list[str]:
         """Return every column that is read."""
@@ -50,6 +52,7 @@ class Layout:
             check=self.checker(row_numbers),
             seen=self.seen,
             index=index,
+            named_context=self.named_context,
         )
 
     def _read_roles(self, table: pa.Table, check: Checker) -> dict[str, Any]:

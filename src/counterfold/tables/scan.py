@@ -82,7 +82,8 @@ class LogScan:
         roles.refuse_two_roles(table, found, targets)
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
         context = roles.list_context(table, found, chosen, self.ignore, targets)
-        return Layout(found, {role: known[role].kind for role in found}, context, self.actions, features)
+        kinds, named = {role: known[role].kind for role in found}, chosen is not None
+        return Layout(found, kinds, context, self.actions, features, named_context=named)
 
 
 def take_arguments_of(scan: Callable[Columns, Any]) -> Callable[[Callable[..., Result]], Callable[Columns, Result]]:
@@ -105,8 +106,9 @@ def read_log(*source: Any, **columns: Any) -> "Log":
     `logging_probs_ACTION`; `logger_probs` are such a column, or such columns, for each logger (`logger_probs.LOGGER`),
     or one struct or JSON object from logger to them. `context` is every other numeric column; list the columns
     (numbers, or lists of numbers) to choose, and name in `ignore` what the default must leave alone, such as columns of
-    target policies. `action_features` is a second file or data frame with a row for each action: its label, in a column
-    named like the log's, and numbers or lists of numbers.
+    target policies; `evaluate` leaves out copies of the reward, outcomes and indices by itself. `action_features` is a
+    second file or data frame with a row for each action: its label, in a column named like the log's, and numbers or
+    lists of numbers.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf

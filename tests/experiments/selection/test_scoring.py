@@ -105,3 +105,13 @@ def test_verdicts_against_a_naive_loop():
     assert sum(lines[ALL, verdict].answers for verdict in ("good", "caution", "not answerable")) == len(own)
     right = [row | {"value": row["truth"]} for row in own]
     assert {line.recall for line in results.verdicts(right)} == {None}
+
+
+def test_checks_against_a_naive_loop():
+    spoke = {"a": ["", "effective-rows", "effective-rows largest-weight"], "b": ["largest-weight", ""]}
+    rows = [{"family": name, "kind": "default", "alarms": one} for name, several in spoke.items() for one in several]
+    lines = {(line.family, line.check): line for line in results.checks(rows)}
+    for check in ("effective-rows", "largest-weight", "mean-weight"):
+        for family, several in [*spoke.items(), ("all families", spoke["a"] + spoke["b"])]:
+            line, count = lines[family, check], sum(check in one.split() for one in several)
+            assert (line.answers, line.alarms, line.share) == (len(several), count, count / len(several))

@@ -50,7 +50,7 @@ def test_every_method_answers_every_problem(done):
     assert {row["part"] for row in rows} == {"held"}
     assert {(row["family"], row["problem"]) for row in rows} == {(name, number) for name in SMALL for number in (1, 2)}
     assert all((row["low"] is not None) == (row["kind"] == "default") for row in rows)
-    assert [file.suffix for file in results.files] == [".parquet", *[".csv"] * 3, *[".png", ".svg"] * 3]
+    assert [file.suffix for file in results.files] == [".parquet", *[".csv"] * 4, *[".png", ".svg"] * 3]
     assert all(file.stat().st_size > 100 for file in results.files)
     with (folder / "selection.csv").open() as file:
         assert len(list(csv.DictReader(file))) == len(results.scores) == 3 * METHODS
@@ -63,6 +63,7 @@ def test_rows_are_what_the_library_says(done):
     own = rows["default"]
     assert (own["value"], own["low"], own["high"]) == (default.value, default.interval.low, default.interval.high)
     assert (own["chosen"], own["verdict"]) == (default.selected, default.diagnostics.verdict)
+    assert set(own["alarms"].split()) == {one.name for one in default.diagnostics.findings if one.severity != "note"}
     given = {"reward_model": cf.RidgePerAction(), "seed": selector_seed(0, 2), "progress": False}
     for method, candidates, selector in [
         ("OCV_DR", "paper", cf.OCV(cf.DR())),
@@ -99,6 +100,7 @@ def test_a_run_that_was_cut_goes_on_and_two_jobs_give_the_same(done, run):
         "OCV_DR",
         "holds the truth",
         "by verdict",
+        "What speaks against",
         "Written: ",
     ):
         assert text in out
@@ -114,7 +116,7 @@ def test_what_is_done_is_not_done_again_and_json_is_strict(done, run, monkeypatc
     assert code == 0
     found = json.loads(out, parse_constant=pytest.fail)
     assert found["scores"] == [asdict(score) for score in done[0].scores]
-    assert (found["part"], len(found["files"])) == ("held", 10)
+    assert (found["part"], len(found["files"])) == ("held", 11)
     assert {line["verdict"] for line in found["verdicts"]} <= {"good", "caution", "not answerable", "not good"}
 
 
@@ -131,7 +133,7 @@ def test_development_and_held_are_disjoint_and_a_third_is_for_development():
     development, held = set(parts["development"]), set(parts["held"])
     assert not development & held
     assert development | held == set(parts["all"])
-    assert len(parts["all"]) == len(set(map(str, parts["all"]))) == 13 * 120 + 12 * 90
+    assert len(parts["all"]) == len(set(map(str, parts["all"]))) == 14 * 120 + 12 * 90
     assert len(development) * 3 == len(parts["all"])
     assert {part_of(case.number) for case in held} == {"held"}
     for part, number in {"development": 0, "held": 1, "all": 0}.items():

@@ -2,6 +2,7 @@
 
 import math
 
+from reference.balance import context_p, propensities_p
 from reference.models import fold_of
 
 
@@ -41,7 +42,44 @@ def missing_support(data, _groups):
     masses = []
     for logging, target in zip(data.logging, data.target, strict=True):
         masses.append(sum(wanted for known, wanted in zip(logging, target, strict=True) if known == 0))
-    return {"unsupported_rows": sum(mass > 0 for mass in masses), "unsupported_mass": mean(masses)}
+    certain = [logging[action] == 1 for logging, action in zip(data.logging, data.a, strict=True)]
+    found = {"unsupported_rows": sum(mass > 0 for mass in masses), "unsupported_mass": mean(masses)}
+    return found | {"unexplored_rows": sum(certain)}
+
+
+def find_usual(rewards):
+    """Return the reward of at least 80 % of the rows, or else 0."""
+    most = max(set(rewards), key=list(rewards).count)
+    return most if list(rewards).count(most) >= 0.8 * len(rewards) else 0.0
+
+
+def few_rewards(data, _groups):
+    w, rewards, usual = data.weights(), list(data.r), find_usual(data.r)
+    moves = [wi * abs(ri - usual) for wi, ri in zip(w, rewards, strict=True)]
+    ranked = sorted(range(len(w)), key=lambda row: -moves[row])
+    rest = ranked[1:]
+    return {
+        "effective_rewards": sum(moves) ** 2 / sum(move * move for move in moves),
+        "top_row_share": moves[ranked[0]] / sum(moves),
+        "top_five_share": sum(moves[row] for row in ranked[:5]) / sum(moves),
+        "value_without_top_row": sum(w[row] * rewards[row] for row in rest) / sum(w[row] for row in rest),
+    }
+
+
+def outlying_rewards(data, _groups):
+    """Count rewards that are 100 ranges of all others away from those, one at a time."""
+    ranked = sorted(data.r)
+    ends = [(ranked[0], ranked[1:]), (ranked[-1], ranked[:-1])]
+    far = [min(abs(one - other) for other in rest) > 100 * (max(rest) - min(rest)) for one, rest in ends]
+    return {"outlying_rewards": sum(far)}
+
+
+def repeated_rows(data, _groups):
+    rows = list(zip(map(tuple, data.x), data.a, data.r, data.weights(), strict=True))
+    counts = [rows.count(row) for row in set(rows)]
+    same_context = [one for one in map(tuple, data.x) if list(map(tuple, data.x)).count(one) > 1]
+    excess = 0.0 if not same_context else None  # which is tested by itself
+    return {"repeated_share": 1 - len(counts) / len(rows), "row_copies": math.gcd(*counts), "repeated_excess": excess}
 
 
 def few_groups(_data, groups):
@@ -77,12 +115,31 @@ def model_shift(data, groups):
     return {"model_shift": (mean(outside) - mean(inside)) / error(inside, groups)}
 
 
+def propensities(data, groups):
+    return {"propensities_p": propensities_p(data, first_rows(data, groups))}
+
+
+def outcome_context(data, groups):
+    return {"context_p": context_p(data, first_rows(data, groups))}
+
+
+def first_rows(data, groups):
+    """Return the first row of every group."""
+    labels = list(range(len(data.a))) if groups is None else list(groups)
+    return [row for row, label in enumerate(labels) if label not in labels[:row]]
+
+
 MEASURES = {
     "disagreement": disagreement,
     "effective-rows": effective_rows,
     "few-groups": few_groups,
+    "few-rewards": few_rewards,
     "largest-weight": largest_weight,
     "mean-weight": mean_weight,
     "missing-support": missing_support,
     "model-shift": model_shift,
+    "outlying-rewards": outlying_rewards,
+    "repeated-rows": repeated_rows,
+    "outcome-context": outcome_context,
+    "propensities": propensities,
 }

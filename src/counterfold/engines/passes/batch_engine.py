@@ -4,7 +4,9 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from counterfold import log_checks
+from counterfold.balance import BalanceSums
 from counterfold.checks import Checker
+from counterfold.contents import Contents, Spread
 from counterfold.engines.base import Engine, Request
 from counterfold.engines.passes.batches import BatchReader
 from counterfold.engines.passes.first_pass import FirstPassSums
@@ -12,7 +14,6 @@ from counterfold.engines.passes.last_pass import LastPass, LastPassSums
 from counterfold.engines.passes.plan import Plan
 from counterfold.engines.passes.sum_evidence import SumEvidence
 from counterfold.evidence import Evidence
-from counterfold.log import Contents, Spread
 from counterfold.progress import show_progress
 
 
@@ -20,7 +21,7 @@ class BatchEngine(Engine, BatchReader):
     """An engine that reads a log batch by batch, in one or two passes for all targets."""
 
     def gather(self, request: Request) -> Generator[tuple[str, Evidence]]:
-        plan, first = Plan.of(self, request), None
+        plan, first, balance = Plan.of(self, request), None, None
         check = plan.builder.layout.checker(None)
         if plan.needs_first_pass:
             with show_progress("First pass", progress=request.progress, unit="rows") as progress:
@@ -28,16 +29,25 @@ class BatchEngine(Engine, BatchReader):
             require_log(first.rewards, check)
             if first.groups is not None:
                 check.several_groups(len(first.groups))
+            plan, balance = plan.test_balance(sum_balance(plan, first))
         last_pass = prepare_last_pass(plan, first, request)
         with show_progress("Last pass", progress=request.progress, unit="rows") as progress:
             last = self.total(last_pass, plan.columns, progress)
         require_log(last.rewards, check)
         if last.rewards == last.propensities:  # of all rows; the first ones tell for certain
             log_checks.refuse_copies(plan.log.reward, plan.log.propensity, last.rewards.count, check)
+        if first is None:
+            plan, balance = plan.test_balance(last.balance)
         contents = describe_contents(plan, first, last)
         for name, found in last.targets.items():
-            known = last_pass.samples[name], contents, found.unsupported, found.observed
-            yield name, SumEvidence(*known, found.sums.without_empty, last_pass.model)
+            known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, found.observed
+            yield name, SumEvidence(*known, found.sums.without_empty, last_pass.model, balance=balance)
+
+
+def sum_balance(plan: Plan, first: FirstPassSums) -> BalanceSums | None:
+    """Return what tells which columns are context: the sums of all rows, or of a row of each group in the sample."""
+    layout, stream = plan.builder.layout, plan.first_pass.balance
+    return stream.sums(layout.log(*first.batch)) if plan.builder.has_groups else first.balance
 
 
 def require_log(rewards: Spread, check: Checker) -> None:
@@ -57,7 +67,8 @@ def prepare_last_pass(plan: Plan, first: FirstPassSums | None, request: Request)
     samples = {name: replace(rows, stands_for=count) for name, rows in builder.build(batch, model)[1].items()}
     estimators = {name: request.list_estimators(rows) for name, rows in samples.items()}
     known_units = None if first is None else first.known_units
-    return LastPass(builder, model, estimators, samples, request.diagnostics, known_units)
+    balance = plan.first_pass.balance if first is None else None
+    return LastPass(builder, model, estimators, samples, request.diagnostics, known_units, balance)
 
 
 def describe_contents(plan: Plan, first: FirstPassSums | None, last: LastPassSums) -> Contents:

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from counterfold.arrays import Ints
+from counterfold.balance import FIRST
 from counterfold.progress import Progress
 from counterfold.sums import Sum
 from counterfold.tables.scan import LogScan
 
-HEAD = 1 << 14
+HEAD = FIRST
 """How many of the first rows tell what the columns hold."""
 
 

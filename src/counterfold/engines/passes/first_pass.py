@@ -1,21 +1,21 @@
 """The first pass over a large log: it fits the reward model and takes a sample that stands for all rows."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from counterfold import log_checks
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Ints
+from counterfold.balance import BalanceStream, BalanceSums
+from counterfold.contents import Spread
 from counterfold.engines.passes.batches import Batch
-from counterfold.engines.passes.row_builder import RowBuilder
+from counterfold.engines.passes.row_builder import RowBuilder, aim_examples
 from counterfold.hashing import hash_numbers, sample_least
-from counterfold.labels import encode_labels
-from counterfold.log import Spread
 from counterfold.models import ModelStream, ModelSums
 from counterfold.sums import BUCKETS, add_known
-from counterfold.tables import columns
 
 SPARE = 2
 """A sample is cut to its size when it holds more than SPARE times as many rows."""
@@ -29,7 +29,8 @@ class FirstPassSums:
     """What the first pass found; what it found of different rows can be added.
 
     `seen` says how often each action was logged, `groups` are the least hashes of groups, and `sample` holds the rows
-    whose `row_numbers` have the least hashes, at least `size` of them.
+    whose `row_numbers` have the least hashes, at least `size` of them. `balance` are sums that tell which columns are
+    context, unless rows belong to groups, of which the sample then tells.
     """
 
     rewards: Spread
@@ -39,6 +40,7 @@ class FirstPassSums:
     row_numbers: Ints
     size: int
     model: ModelSums | None
+    balance: BalanceSums | None
 
     def __add__(self, other: "FirstPassSums") -> "FirstPassSums":
         row_numbers = np.concatenate([self.row_numbers, other.row_numbers])
@@ -51,7 +53,8 @@ class FirstPassSums:
             groups = np.union1d(self.groups, other.groups)[:GROUPS]
         seen = None if self.seen is None or other.seen is None else self.seen + other.seen
         rewards, model = self.rewards + other.rewards, add_known(self.model, other.model)
-        return FirstPassSums(rewards, seen, groups, sample, row_numbers, self.size, model)
+        balance = add_known(self.balance, other.balance)
+        return FirstPassSums(rewards, seen, groups, sample, row_numbers, self.size, model, balance)
 
     @cached_property
     def batch(self) -> Batch:
@@ -82,29 +85,32 @@ class FirstPass:
     size: int
     row_count: int | None
     stream: ModelStream | None
+    balance: BalanceStream
 
     def __call__(self, batch: Batch) -> FirstPassSums:
-        """Return what is known of a batch."""
-        table, row_numbers = batch
-        model = None
-        if self.stream is not None:
-            known = self.builder.examples(batch)
-            rewards, units, model = known.rewards, known.units, self.stream.sums(known)
-            seen: Ints | None = np.bincount(known.actions, minlength=known.n_actions)
-        else:
-            rewards, units, seen = self._read(batch)
-        kept = sample_least(row_numbers, self.size, SPARE * self.size / self.row_count if self.row_count else 1.0)
-        groups = np.unique(hash_numbers(units))[:GROUPS] if self.builder.has_groups else None
-        return FirstPassSums(Spread.of(rewards), seen, groups, table.take(kept), row_numbers[kept], self.size, model)
+        """Return what is known of a batch, from fewer rows at a time where there are many actions."""
+        return reduce(add, map(self.sum_batch, self.builder.split(batch)))
 
-    def _read(self, batch: Batch) -> tuple[Floats, Ints, Ints | None]:
-        """Return rewards, units and how often each action was logged, where no reward model is fitted."""
+    def sum_batch(self, batch: Batch) -> FirstPassSums:
+        """Return what is known of a few rows."""
         table, row_numbers = batch
-        layout, check = self.builder.layout, self.builder.layout.checker(row_numbers)
-        rewards = log_checks.check_rewards(columns.read_numbers(table, layout.roles["reward"]), check)
-        units = self.builder.units(batch)
-        if layout.actions is None:
-            return rewards, units, None
-        actions = tuple(layout.actions)
-        codes = encode_labels("action", layout.read_labels(table, "action", row_numbers), actions, check)
-        return rewards, units, np.bincount(codes, minlength=len(actions))
+        if self.stream is None:
+            log, model = self.builder.layout.log(*batch), None
+        else:
+            log, targets = self.builder.build(batch, None)
+            model = self.stream.sums(aim_examples(targets))
+        is_known = self.builder.layout.actions is not None
+        return FirstPassSums(
+            rewards=Spread.of(log.reward),
+            seen=np.bincount(log.action, minlength=len(log.actions)) if is_known else None,
+            groups=np.unique(hash_numbers(self.builder.units(batch)))[:GROUPS] if self.builder.has_groups else None,
+            **self._sample(table, row_numbers),
+            size=self.size,
+            model=model,
+            balance=None if self.builder.has_groups else self.balance.sums(log),
+        )
+
+    def _sample(self, table: pa.Table, row_numbers: Ints) -> dict[str, Any]:
+        """Return the rows of a batch that may be in the sample, and their numbers."""
+        kept = sample_least(row_numbers, self.size, SPARE * self.size / self.row_count if self.row_count else 1.0)
+        return {"sample": table.take(kept), "row_numbers": row_numbers[kept]}

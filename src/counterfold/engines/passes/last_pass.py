@@ -9,30 +9,33 @@ from typing import Any
 import numpy as np
 
 from counterfold.arrays import Ints
+from counterfold.balance import BalanceStream, BalanceSums
+from counterfold.contents import Spread
 from counterfold.diagnostics.base import Diagnostic, observe_rows
 from counterfold.engines.passes.batches import Batch
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Unsupported
 from counterfold.hashing import assign_folds, hash_numbers
-from counterfold.log import Spread
 from counterfold.models import Streamed
 from counterfold.rows import Rows
-from counterfold.sums import BUCKETS, NUMBERS, Sums, add_known, sum_by_bucket
+from counterfold.sums import BUCKETS, Sums, add_known, sum_by_bucket
 
 
 @dataclass(frozen=True, eq=False)
 class TargetSums:
-    """The sums of one target, where it lacks support, and what diagnostics observed."""
+    """The sums of one target, where it lacks support, its squared weights, and what diagnostics observed."""
 
     sums: Sums
     unsupported: Unsupported | None
+    squared_weight: float
     observed: Mapping[str, Any]
 
     def __add__(self, other: "TargetSums") -> "TargetSums":
         unsupported = add_known(self.unsupported, other.unsupported)
         shared = {name: mine + other.observed[name] for name, mine in self.observed.items() if name in other.observed}
-        return TargetSums(self.sums + other.sums, unsupported, {**self.observed, **other.observed, **shared})
+        squared, observed = self.squared_weight + other.squared_weight, {**self.observed, **other.observed, **shared}
+        return TargetSums(self.sums + other.sums, unsupported, squared, observed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +45,12 @@ class LastPassSums:
     targets: Mapping[str, TargetSums]
     rewards: Spread
     propensities: Spread
+    balance: BalanceSums | None
 
     def __add__(self, other: "LastPassSums") -> "LastPassSums":
         targets = {name: mine + other.targets[name] for name, mine in self.targets.items()}
-        return LastPassSums(targets, self.rewards + other.rewards, self.propensities + other.propensities)
+        balance = add_known(self.balance, other.balance)
+        return LastPassSums(targets, self.rewards + other.rewards, self.propensities + other.propensities, balance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +58,8 @@ class LastPass:
     """What the last pass does with a batch.
 
     `samples` are the rows of every target that stand for the whole log. If there are few units, `known_units` are all
-    of them, in order: the numbers of rows, or the hashes of groups; each has a bucket of its own.
+    of them, in order: the numbers of rows, or the hashes of groups; each has a bucket of its own. `balance` is there if
+    no first pass tested the log.
     """
 
     builder: RowBuilder
@@ -62,23 +68,26 @@ class LastPass:
     samples: Mapping[str, Rows]
     diagnostics: Sequence[Diagnostic]
     known_units: Ints | None
+    balance: BalanceStream | None
 
     def __call__(self, batch: Batch) -> LastPassSums:
         """Return the sums of a batch over all buckets, of fewer rows at a time where there are many actions."""
-        step = max(1024, NUMBERS // max(len(self.builder.layout.actions or ()), 1))
-        return reduce(add, map(self.sum_batch, batch.split(step)))
+        return reduce(add, map(self.sum_batch, self.builder.split(batch)))
 
     def sum_batch(self, batch: Batch) -> LastPassSums:
         """Return the sums of a few rows."""
         log, targets = self.builder.build(batch, self.model)
         found = {name: self._sum_target(name, rows) for name, rows in targets.items()}
-        return LastPassSums(found, Spread.of(log.reward), Spread.of(log.propensity))
+        balance = None if self.balance is None else self.balance.sums(log)
+        return LastPassSums(found, Spread.of(log.reward), Spread.of(log.propensity), balance)
 
     def _sum_target(self, name: str, rows: Rows) -> TargetSums:
         examples = replace(rows.examples, context=np.empty((len(rows), 0)))  # which no formula needs
         light = replace(rows, examples=examples, whole=self.samples[name])
         sums = sum_by_bucket(light, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS)
-        return TargetSums(sums, Unsupported.of(rows), observe_rows(rows, self.diagnostics))
+        squared = float(np.square(rows.weights).sum())
+        observed = observe_rows(replace(rows, whole=self.samples[name]), self.diagnostics)
+        return TargetSums(sums, Unsupported.of(rows), squared, observed)
 
     def assign_buckets(self, units: Ints) -> Ints:
         """Return the bucket of each row."""

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from counterfold import log_checks
+from counterfold.balance import Balance, BalanceStream, BalanceSums
 from counterfold.checks import WHOLE
 from counterfold.engines.base import Request, list_columns
 from counterfold.engines.passes.batches import HEAD, Batch, BatchReader
@@ -41,6 +42,7 @@ class Plan:
     model: RewardModel | None
     first_pass: FirstPass
     needs_first_pass: bool
+    fixes_context: bool
 
     @classmethod
     def of(cls, reader: BatchReader, request: Request) -> "Plan":
@@ -60,27 +62,40 @@ class Plan:
             one.require_label(log, head.table)
             one.refuse_ambiguity(log, *head)
         builder = RowBuilder(replace(layout, width=log.context.shape[1]), targets, predictions)
-        model = None if predictions else require_fittable(request.reward_model, log)
-        model = model if has_full_target else None  # checked, even where nothing can use it
+        fittable = None if predictions else require_fittable(request.reward_model, log)
+        model = fittable if has_full_target else None  # checked, even where nothing can use it
         is_support_unknown = has_full_target and log.logging_probs is None and log.available is None
-        has_few_units = (count or len(head.row_numbers)) <= BUCKETS or builder.has_groups
-        stream = stream_model(model, builder.examples(head))
+        needs_first = is_support_unknown or (count or len(head.row_numbers)) <= BUCKETS or builder.has_groups
+        size, stream = count_sample(layout, table, log, len(targets)), stream_model(model, builder.examples(head))
         return cls(
             builder=builder,
             head=head,
             log=log,
             columns=list_read_columns(layout, head.table, named),
             model=model,
-            first_pass=FirstPass(builder, count_sample(layout, head.table, log, len(request.targets)), count, stream),
-            needs_first_pass=has_few_units or is_support_unknown or model is not None or request.needs_sample,
+            first_pass=FirstPass(builder, size, count, stream, BalanceStream.of(log, count)),
+            needs_first_pass=needs_first or model is not None or request.needs_sample,
+            fixes_context=layout.named_context or request.fixes_context,
         )
+
+    def test_balance(self, sums: BalanceSums | None) -> tuple["Plan", Balance]:
+        """Return the plan without columns of the context that nobody named and that are none, and what tests found."""
+        balance = self.first_pass.balance.solve(sums)
+        if self.fixes_context:
+            return self, balance
+        log = self.log.leave_out(balance.leave_out())
+        layout = replace(self.builder.layout, context=log.context_names, width=len(log.context_names))
+        columns = [place for place in self.columns if place not in log.left_out]
+        return replace(self, builder=replace(self.builder, layout=layout), log=log, columns=columns), balance
 
     def fit(self, first: FirstPassSums | None) -> Streamed | None:
         """Return the reward model, from the sums of the first pass or fitted on its sample."""
         if self.model is None or first is None:
             return None
         if self.first_pass.stream is not None and first.model is not None:
-            return self.first_pass.stream.solve(first.model)
+            known = self.first_pass.balance.columns.names
+            kept = [place for place, name in enumerate(known) if name not in self.log.left_out]
+            return self.first_pass.stream.narrow(kept).solve(first.model.narrow(kept))
         return fit_on_sample(self.builder.examples(first.batch), self.model)
 
 

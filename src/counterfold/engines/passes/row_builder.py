@@ -50,17 +50,13 @@ class RowBuilder:
             model = as_model(values, log, check=check.name_columns({"reward_model": self.predictions}))
         return log, dict(self._build_targets(batch, log, model))
 
-    def examples(self, batch: Batch) -> Examples:
-        """Return what a reward model learns from, aimed at where the targets go on average.
+    def split(self, batch: Batch) -> list[Batch]:
+        """Return a batch in parts of fewer rows, where there are many actions: each row may hold a number for each."""
+        return batch.split(max(1024, NUMBERS // max(len(self.layout.actions or ()), 1)))
 
-        A target's actions, one per row, are spread over as many numbers as there are actions, so that rows come a few
-        at a time where there are many.
-        """
-        step = max(1024, NUMBERS // max(len(self.layout.actions or ()), 1))
-        if len(batch.row_numbers) > step:
-            return Examples.join([self.examples(some) for some in batch.split(step)])
-        several = list(self.build(batch, None)[1].values())
-        return replace(several[0].examples, importance=np.mean([rows.weights for rows in several], axis=0))
+    def examples(self, batch: Batch) -> Examples:
+        """Return what a reward model learns from, aimed at where the targets go on average."""
+        return Examples.join([aim_examples(self.build(some, None)[1]) for some in self.split(batch)])
 
     def _build_targets(self, batch: Batch, log: Log, model: RewardModel | None) -> Iterator[tuple[str, Rows]]:
         units, shared = self.units(batch), None
@@ -69,3 +65,9 @@ class RowBuilder:
             rows = replace(rows, examples=replace(rows.examples, units=units))
             shared = shared or rows  # predictions are the same for all targets, and computed once
             yield name, rows if model is None else replace(rows, refit=partial(getattr, shared, "q"))
+
+
+def aim_examples(targets: Mapping[str, Rows]) -> Examples:
+    """Return what a reward model learns from rows of several targets, aimed at where these go on average."""
+    several = list(targets.values())
+    return replace(several[0].examples, importance=np.mean([rows.weights for rows in several], axis=0))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfold.estimates import Estimate, jackknife_error
+from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence
 from counterfold.models import Streamed
@@ -53,7 +53,9 @@ class SumEvidence(Evidence):
             return answer
         some = self.rows.take(slice(None, None, -(-len(self.rows) // ENOUGH)))  # from one end of the log to the other
         values = np.array([estimator.value(replace(some, model=Streamed((one,)))) for one in self.model.without])
-        return replace(answer, refit_stderr=float(np.hypot(answer.stderr, jackknife_error(values))))
+        fits = Moves.by_jackknife("", values)
+        moves = np.concatenate([answer.units.moves, fits.values])
+        return replace(answer, moves=Moves("units and fits", moves))
 
     def estimate_out_of_sample(self, inside: Estimate, estimator: Estimator) -> Estimate | None:
         """Return the estimate, moved and stretched as the sample tells."""

@@ -10,7 +10,7 @@ from counterfold.arrays import Floats, row_sums
 from counterfold.experiments.problem import Problem, draw_actions, softmax
 from counterfold.log import Log
 
-Reward = Literal["binary", "sparse", "normal", "shifted", "heavy", "skewed"]
+Reward = Literal["binary", "sparse", "normal", "shifted", "heavy", "skewed", "purchases"]
 Model = Literal["fitted", "good", "bad"]
 
 CONTEXT_COLUMNS = 5
@@ -93,19 +93,21 @@ class Bandit:
             return np.asarray(1 / (1 + np.exp((4.5 if self.reward == "sparse" else 0.0) - scores)))
         if self.reward == "skewed":
             return np.asarray(np.exp(0.5 * scores))
+        if self.reward == "purchases":  # about one in twenty buys
+            return np.asarray(1 / (1 + np.exp(3.2 - 0.7 * scores)))
         return scores + 10.0 if self.reward == "shifted" else scores
 
     def draw_rewards(self, means: Floats, rng: np.random.Generator) -> Floats:
         """Return a reward for each mean."""
-        if self.reward in {"binary", "sparse"}:
+        if self.reward in {"binary", "sparse", "purchases"}:
             found = (rng.random(len(means)) < means).astype(np.float64)
             if found.min() == found.max():  # no log may have rewards that are all equal
                 found[rng.integers(len(found))] = 1 - found[0]
-            return found
+            return found * draw_amounts(len(means), rng) if self.reward == "purchases" else found
         if self.reward == "heavy":
             return np.asarray(means + rng.standard_t(2.5, len(means)) / 2)
-        if self.reward == "skewed":  # log-normal with mean 1: what people spend
-            return np.asarray(means * np.exp(1.2 * rng.standard_normal(len(means)) - 0.72))
+        if self.reward == "skewed":
+            return means * draw_amounts(len(means), rng)
         return np.asarray(means + rng.standard_normal(len(means)))
 
     def draw_predictions(self, means: Floats, rng: np.random.Generator) -> Floats:
@@ -127,6 +129,11 @@ class Bandit:
             scores = compute_scores(contexts)
             total += float(row_sums(self.target(scores[2]), self.means(scores[0])).sum())
         return float(total / count)
+
+
+def draw_amounts(count: int, rng: np.random.Generator) -> Floats:
+    """Return what people spend, 1 on average: log-normal numbers."""
+    return np.asarray(np.exp(1.2 * rng.standard_normal(count) - 0.72))
 
 
 USUAL: dict[str, Sequence[Any]] = {
@@ -154,6 +161,7 @@ FAMILIES: dict[str, dict[str, Sequence[Any]]] = {
     "few rows": {"rows": (100, 200)},
     "many rows": {"rows": (30_000, 100_000), "actions": (2, 5, 10)},
     "misread propensities": {"propensity_noise": (0.1, 0.3)},
+    "rare heavy rewards": {"reward": ("purchases",), "rows": (300, 2000, 10_000)},
 }
 """Families of problems, by the settings in which they differ from the usual ones."""
 

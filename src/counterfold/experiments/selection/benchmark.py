@@ -12,7 +12,7 @@ from counterfold.experiments.paper import datasets
 from counterfold.experiments.results import load_pyplot
 from counterfold.experiments.selection import results
 from counterfold.experiments.selection.experiment import KNOWN, PAPER, Part, SelectionExperiment, list_tasks
-from counterfold.experiments.selection.results import Alarm, Coverage, Score
+from counterfold.experiments.selection.results import Alarm, CheckAlarms, Coverage, Score
 from counterfold.progress import Progress
 
 
@@ -23,6 +23,7 @@ class BenchmarkResults:
     scores: list[Score]
     coverage: list[Coverage]
     verdicts: list[Alarm]
+    checks: list[CheckAlarms]
     files: list[Path]
 
 
@@ -69,13 +70,15 @@ class Benchmark:
         with refuse_unwritable(self.out):
             rows = runner.run_tasks(tasks, experiment, journal, settings, self.jobs, progress)
             scores, coverage, verdicts = results.scores(rows), results.coverage(rows), results.verdicts(rows)
+            alarms = results.checks(rows)
             files = [
                 write_parquet(rows, self.out / "selection.parquet"),
                 write_csv(scores, self.out / "selection.csv"),
                 write_csv(coverage, self.out / "selection-coverage.csv"),
                 write_csv(verdicts, self.out / "selection-verdicts.csv"),
+                write_csv(alarms, self.out / "selection-checks.csv"),
                 *results.draw_ratios(scores, self.out / "selection-ratios"),
                 *results.draw_coverage(coverage, self.out / "selection-coverage"),
                 *results.draw_errors(rows, self.out / "selection-errors"),
             ]
-        return BenchmarkResults(scores, coverage, verdicts, files)
+        return BenchmarkResults(scores, coverage, verdicts, alarms, files)

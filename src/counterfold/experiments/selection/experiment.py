@@ -94,7 +94,8 @@ class SelectionExperiment:
         where = {"family": task.family, "problem": task.number, "condition": condition}
         where |= {"part": part_of(task.number), "rows": len(log), "actions": len(log.actions)}
         where |= {"truth": problem.truth, "scale": problem.scale, "verdict": answer.diagnostics.verdict}
-        where |= {"effective_rows": answer.diagnostics.effective_rows}
+        alarms = [one.name for one in answer.diagnostics.findings if one.severity != "note"]
+        where |= {"effective_rows": answer.diagnostics.effective_rows, "alarms": " ".join(sorted(set(alarms)))}
         return [where | row for row in [*methods.choose_estimators(), default, methods.choose_in_hindsight(answer)]]
 
     def draw_problem(self, task: SelectionTask) -> Problem:

@@ -1,5 +1,6 @@
 """From the benchmark's rows to scores of methods, coverage of intervals, how well verdicts warn, and pictures of it."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from counterfold import registry
 from counterfold.arrays import Floats
 from counterfold.diagnostics import Verdict
 from counterfold.experiments import results as shared
@@ -93,6 +95,17 @@ class Alarm:
     large: int
     precision: float
     recall: float | None
+
+
+@dataclass(frozen=True)
+class CheckAlarms:
+    """How often one diagnostic spoke against an answer."""
+
+    family: str
+    check: str
+    answers: int
+    alarms: int
+    share: float
 
 
 FamilyErrors = tuple[list[Any], Floats, tuple[Floats, Floats, Floats, Floats]]
@@ -190,6 +203,18 @@ def verdicts(rows: Sequence[Row]) -> list[Alarm]:
             if answers:
                 recall = large / len(wrong) if wrong else None
                 found.append(Alarm(family, name, answers, large, large / answers, recall))
+    return found
+
+
+def checks(rows: Sequence[Row]) -> list[CheckAlarms]:
+    """Return a line for each diagnostic, over all families and on each."""
+    found = []
+    for family, mine in default_answers(rows).items():
+        spoke = Counter(name for row in mine for name in row["alarms"].split())
+        found += [
+            CheckAlarms(family, name, len(mine), spoke[name], spoke[name] / len(mine))
+            for name in registry.names("diagnostics")
+        ]
     return found
 
 

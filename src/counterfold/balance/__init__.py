@@ -1,0 +1,186 @@
+"""Balance: whether the actions of a log were drawn as it says, and which columns are no context; no target is needed.
+
+Given right propensities, nothing that was known before the decision depends on the action. All tests work from sums
+over rows, so every engine finds the same.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any, Self
+
+import numpy as np
+
+from counterfold.arrays import Floats, Ints
+from counterfold.balance.base import PropensityTest, Suspicion, find_worst
+from counterfold.balance.columns import AFTER, ColumnSums, ColumnTest, Reason
+from counterfold.balance.dependence import DependenceTest
+from counterfold.balance.features import Features
+from counterfold.balance.frequencies import FrequencyTest
+from counterfold.balance.order import OrderSums
+from counterfold.balance.sharpness import SharpnessTest
+from counterfold.balance.weights import WeightTest
+from counterfold.hashing import sample_least
+from counterfold.log import Log
+
+__all__ = ["FIRST", "Balance", "BalanceStream", "BalanceSums", "Suspicion", "balance_log", "choose_context"]
+
+FIRST = 1 << 14
+"""How many of the first rows tell what the columns hold."""
+
+ENOUGH, LEAST = 1 << 24, 1 << 15
+"""Of long logs a sample is tested, with so many probabilities, or LEAST rows: what it does not find is small."""
+
+NUMBERS = 1 << 16
+"""How many numbers are worked on at a time, of rows with an entry for each action and each feature."""
+
+DEPENDS = 0.01
+"""Below which p-value a column seems to depend on the action, so that it is not taken for context by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class BalanceSums:
+    """The sums of some rows; those of others can be added."""
+
+    columns: ColumnSums
+    order: OrderSums
+    tested: tuple[Any, ...]
+
+    def __add__(self, other: "BalanceSums") -> "BalanceSums":
+        tested = tuple(map(add, self.tested, other.tested))
+        return BalanceSums(self.columns + other.columns, self.order + other.order, tested)
+
+
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """What the tests found: `general` suspicions against the propensities, and p-values of columns of the context.
+
+    Both are None on logs of doses. `reasons` say which columns are no context, whatever the actions were; these are not
+    tested.
+    """
+
+    reasons: Mapping[str, Reason]
+    general: Suspicion | None = None
+    columns: Mapping[str, float] | None = None
+
+    @property
+    def columns_p(self) -> float | None:
+        """Return the least p-value of a column, multiplied by their number (Bonferroni)."""
+        return min(1.0, len(self.columns) * min(self.columns.values())) if self.columns else None
+
+    def find_dependent(self, alarm: float) -> list[str]:
+        """Return the columns that depend on the action, the worst first, at a joint error rate."""
+        known = self.columns or {}
+        return [name for name in sorted(known, key=lambda one: known[one]) if len(known) * known[name] < alarm]
+
+    def is_dependent_throughout(self, alarm: float) -> bool:
+        """Say whether most columns depend on the action: rather than outcomes, the propensities are wrong then."""
+        return 2 * len(self.find_dependent(alarm)) > len(self.columns or ())
+
+    def leave_out(self) -> dict[str, str]:
+        """Return the columns that must not be taken for context by themselves, and why."""
+        known = {name: reason.what for name, reason in self.reasons.items()}
+        depending = {name: p for name, p in (self.columns or {}).items() if p < DEPENDS}
+        return known | {name: f"it depends on the action (p = {p:.1g}), {AFTER}" for name, p in depending.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class BalanceStream:
+    """Sums up rows of a log a few at a time, and tests the sums."""
+
+    features: Features
+    columns: ColumnTest
+    tests: tuple[PropensityTest[Any], ...]
+    share: float
+    n_actions: int
+
+    @classmethod
+    def of(cls, first: Log, row_count: int | None) -> Self:
+        """Return the stream for a log of so many rows that begins with these; more than `FIRST` change nothing."""
+        features = Features.of(first.context[:FIRST])
+        enough = max(LEAST, ENOUGH // max(count_probabilities(first), 64))
+        share = min(1.0, enough / row_count) if row_count else 1.0
+        tests = list_tests(first, features) if first.dose is None else ()
+        return cls(features, ColumnTest.of(first, FIRST), tests, share, len(first.actions))
+
+    def sums(self, log: Log) -> BalanceSums | None:
+        """Return the sums of rows of a log, which may be a part of a longer one; none if it has none of the sample.
+
+        Rows of a group may have been decided together, so only the first of each counts; all must be there then.
+        """
+        numbers: Ints = np.arange(len(log)) if log.row_numbers is None else log.row_numbers
+        step = max(64, NUMBERS // (count_probabilities(log) + self.features.count))
+        kept = list_independent(log)
+        if self.share < 1 and log.group is None:
+            kept = sample_least(numbers, len(numbers), self.share)
+        places = (kept[start : start + step] for start in range(0, len(kept), step))
+        several = [self._sum_rows(log, place, numbers[place]) for place in places]
+        return reduce(add, several) if several else None
+
+    def _sum_rows(self, log: Log, place: Ints, row_numbers: Ints) -> BalanceSums:
+        features, probs = self.features.build(log.context[place], row_numbers), normalise(log, place)
+        tested = tuple(one.sum_rows(log, place, features, probs) for one in self.tests)
+        return BalanceSums(self.columns.sum_rows(log, place, row_numbers), OrderSums.of(log, place), tested)
+
+    def solve(self, sums: BalanceSums | None) -> Balance:
+        """Return what the sums of all rows say."""
+        if sums is None:
+            return Balance({})
+        names, reasons = self.columns.names, self.columns.explain(sums.columns)
+        if not self.tests:
+            return Balance(reasons)
+        found = [one.test(some) for one, some in zip(self.tests, sums.tested, strict=True)]
+        is_sorted = sums.order.is_sorted(self.n_actions)
+        several = [one for some in found for one in some.general if not (one.needs_time and is_sorted)]
+        general = find_worst(several)
+        [p] = [one.columns for one in found if one.columns is not None]
+        columns = {name: float(one) for name, one in zip(names, p, strict=True) if name not in reasons}
+        return Balance(reasons, general, columns)
+
+
+def list_tests(first: Log, features: Features) -> tuple[PropensityTest[Any], ...]:
+    """Return the tests that apply to a log with such first rows."""
+    if first.logging_probs is None:
+        independent = list_independent(first)
+        return (WeightTest.of(first, independent[independent < FIRST]),)
+    likely = normalise(first, slice(FIRST))
+    return DependenceTest.of(likely, features.count), FrequencyTest.of(first), SharpnessTest()
+
+
+def list_independent(log: Log) -> Ints:
+    """Return the places of rows that were decided independently of each other: the first one of each group."""
+    return np.arange(len(log)) if log.group is None else np.sort(np.unique(log.group, return_index=True)[1])
+
+
+def count_probabilities(log: Log) -> int:
+    """Return how many probabilities, or marks of what is available, each row of a log holds."""
+    return len(log.actions) if log.logging_probs is not None or log.available is not None else 0
+
+
+def normalise(log: Log, place: Ints | slice) -> Floats:
+    """Return the probabilities of all actions in some rows, if they are known; those in files may not sum to 1."""
+    if log.logging_probs is None:
+        return np.empty((0, 0))
+    probs = log.logging_probs[place]
+    return np.asarray(probs / probs.sum(axis=1, keepdims=True))
+
+
+def choose_context(log: Log, *, keep_all: bool = False) -> tuple[Log, Balance]:
+    """Return a log without the columns of its context that nobody named and that are none, and what the tests said."""
+    balance = balance_log(log)
+    if log.named_context or keep_all:
+        return log, balance
+    return log.leave_out(balance.leave_out()), balance
+
+
+def balance_log(log: Log) -> Balance:
+    """Return what the tests say of a log in memory.
+
+    >>> reward = np.array([3.0, 1.0, 4.0, 1.0, 5.0] * 4)
+    >>> log = Log(context=2 * reward[:, None], action=[0, 1] * 10, reward=reward, propensity=np.full(20, 0.5))
+    >>> balance_log(log).reasons["0"].what
+    'it is a copy of the reward'
+    """
+    stream = BalanceStream.of(log, len(log))
+    return stream.solve(stream.sums(log))

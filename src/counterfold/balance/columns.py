@@ -1,0 +1,140 @@
+"""Columns that are no context: copies of the reward and outcomes, which no policy can have known, and indices."""
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from counterfold.arrays import Bools, Floats, Ints
+from counterfold.log import Log
+
+COPY = 0.99999
+"""From which correlation on a column is a copy of the reward, perhaps in another unit."""
+
+COINCIDENCE = 1e-6
+"""Below which probability it is no coincidence that rewards are 0 wherever a column is."""
+
+DIFFERENT = 0.95
+"""From which share of different values on the whole numbers of a column called an id identify rows."""
+
+FEW = 10
+"""With fewer rows, values tell nothing of what a column is."""
+
+INDEX = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
+IDENTIFIER = re.compile(r"(?i:(.*[_ .-])?(id|ids|uuid|guid))|.*[a-z0-9](Id|ID|Uuid|UUID)")
+"""What columns are called that pandas makes of an index, and what identifiers are called."""
+
+
+AFTER = "as if it were known only after the decision"
+
+
+class Reason(NamedTuple):
+    """Why a column is no context, and whether it is something that comes of the decision."""
+
+    what: str
+    is_outcome: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSums:
+    """Sums over rows that tell how each column (d) is related to the rewards; two such can be added.
+
+    `moments` (5 x d) sum x, r, x², r² and x r, centred; `zeros` (3 x d) count rows where the column is 0, where the
+    reward is 0, and where both are. `low` and `high` are the ends of the column less the number of the row.
+    """
+
+    rows: int
+    moments: Floats
+    zeros: Floats
+    low: Floats
+    high: Floats
+
+    def __add__(self, other: "ColumnSums") -> "ColumnSums":
+        ends = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return ColumnSums(self.rows + other.rows, self.moments + other.moments, self.zeros + other.zeros, *ends)
+
+    @property
+    def correlations(self) -> Floats:
+        """Return the correlation of each column with the reward, 0 where one of them does not vary."""
+        x, r, xx, rr, xr = self.moments / self.rows
+        spread = np.maximum(xx - x**2, 0.0) * np.maximum(rr - r**2, 0.0)
+        varies = spread > 1e-18 * (xx * rr)
+        return np.asarray(np.divide(xr - x * r, np.sqrt(spread), out=np.zeros(len(x)), where=varies))
+
+    @property
+    def are_indices(self) -> Bools:
+        """Say which columns number the rows."""
+        return np.asarray(self.low == self.high)
+
+    @property
+    def explain_rewards(self) -> Bools:
+        """Say in which columns a 0 means that there is no reward, by structure and not by coincidence.
+
+        Either both are 0 in the same rows, or the column is 0 in most rows and every reward lies in one of the others.
+        """
+        mine, rewards, both = self.zeros
+        others, rewarded = self.rows - mine, self.rows - rewards
+        chance = rewarded * np.log(np.maximum(others, 1.0) / self.rows)
+        is_rare = (mine > self.rows / 2) & (both == mine)
+        return np.asarray((is_rare | ((both == mine) & (both == rewards))) & (chance < np.log(COINCIDENCE)))
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnTest:
+    """Finds columns that are no context, by their names and values; the first rows of a log tell how to centre."""
+
+    names: tuple[str, ...]
+    centre: Floats
+    scale: Floats
+    identify: Bools
+
+    @classmethod
+    def of(cls, first: Log, rows: int) -> Self:
+        """Return the test for a log with such first rows."""
+        table = np.column_stack([first.context[:rows], first.reward[:rows]])
+        spread = table.std(axis=0)
+        identify = [is_identifier(*one) for one in zip(first.context_names, first.context[:rows].T, strict=True)]
+        centre, scale = table.mean(axis=0), np.where(spread > 0, spread, 1.0)
+        return cls(first.context_names, centre, scale, np.array(identify, dtype=bool))
+
+    def sum_rows(self, log: Log, place: Ints | slice, row_numbers: Ints) -> ColumnSums:
+        """Return the sums of some rows of a log."""
+        context, rewards = log.context[place], log.reward[place]
+        x, r = (context - self.centre[:-1]) / self.scale[:-1], (rewards - self.centre[-1]) / self.scale[-1]
+        ones = np.ones(x.shape[1])
+        moments = np.stack([x.sum(axis=0), r.sum() * ones, (x**2).sum(axis=0), (r**2).sum() * ones, r @ x])
+        mine, other = context == 0, rewards == 0
+        zeros = np.stack([mine.sum(axis=0), other.sum() * ones, (mine & other[:, None]).sum(axis=0)])
+        numbered = context - row_numbers[:, None]
+        return ColumnSums(len(r), moments, zeros, numbered.min(axis=0), numbered.max(axis=0))
+
+    def explain(self, sums: ColumnSums) -> dict[str, Reason]:
+        """Return why some columns are no context, by the column's name."""
+        reasons: dict[str, Reason] = {}
+        copies, structure = np.abs(sums.correlations) > COPY, sums.explain_rewards
+        for place, name in enumerate(self.names):
+            if INDEX.fullmatch(name):
+                reasons[name] = Reason("it is an index of the rows", is_outcome=False)
+            elif sums.rows < FEW:
+                continue
+            elif sums.are_indices[place]:
+                reasons[name] = Reason("it is an index of the rows", is_outcome=False)
+            elif self.identify[place]:
+                reasons[name] = Reason("it is an identifier, different in nearly every row", is_outcome=False)
+            elif copies[place]:
+                reasons[name] = Reason("it is a copy of the reward", is_outcome=True)
+            elif structure[place]:
+                reasons[name] = Reason(f"there is no reward where it is 0, {AFTER}", is_outcome=True)
+        return reasons
+
+
+def is_identifier(name: str, values: Floats) -> bool:
+    """Say whether a column is called like an identifier and holds whole numbers that nearly all differ.
+
+    >>> is_identifier("user_id", np.array([17.0, 23.0, 4.0])), is_identifier("paid", np.array([17.0, 23.0, 4.0]))
+    (True, False)
+    """
+    if not IDENTIFIER.fullmatch(name) or not np.array_equal(values, np.round(values)):
+        return False
+    return len(np.unique(values)) >= DIFFERENT * len(values)

@@ -1,0 +1,63 @@
+"""Features: what residuals are multiplied by: 1, the number of the row, and every column of the context."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from counterfold.arrays import Floats, Ints
+
+CHANGED = (
+    "they changed in the course of the log in a way that it does not say, unless it is sorted by what came of them"
+)
+
+ROWS = 1 << 14
+"""The number of the row is counted in so many rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Columns centred and scaled as the first rows of a log suggest, and bounded, so that no row has all the say.
+
+    >>> Features.of(np.array([[1.0], [3.0]])).build(np.array([[2.0], [1e9]]), np.array([0, 1 << 14])).round(2)
+    array([[1., 0., 0.],
+           [1., 1., 1.]])
+    """
+
+    centre: Floats
+    scale: Floats
+
+    @classmethod
+    def of(cls, context: Floats) -> Self:
+        """Return the features of a log with such first rows."""
+        spread = context.std(axis=0)
+        return cls(context.mean(axis=0), np.where(spread > 0, spread, 1.0))
+
+    @property
+    def count(self) -> int:
+        """Return how many features there are."""
+        return 2 + len(self.centre)
+
+    def build(self, context: Floats, row_numbers: Ints) -> Floats:
+        """Return 1, the row's number and the bounded columns."""
+        found = np.empty((len(context), self.count))
+        found[:, 0], found[:, 1] = 1.0, row_numbers / ROWS
+        scaled = (context - self.centre) / self.scale
+        found[:, 2:] = scaled / np.hypot(1.0, scaled)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """The least and the largest value of every feature; two such can be added."""
+
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, features: Floats) -> Self:
+        """Return the ends of some rows."""
+        return cls(features.min(axis=0), features.max(axis=0))
+
+    def __add__(self, other: "Ends") -> "Ends":
+        return Ends(np.minimum(self.low, other.low), np.maximum(self.high, other.high))

@@ -1,0 +1,104 @@
+"""Contents: what is in a log, whether it is in memory or not; `Spread`, how some of its numbers vary."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from counterfold.arrays import Floats
+from counterfold.log import Log
+
+ROUNDING = 1e-9
+"""How small a part of a variance is taken for a rounding error."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The least and the largest of some numbers, their sum and their count; two such can be added.
+
+    `squares` and `cubes` are the sums of the second and third powers of how far each number is from the mean.
+    """
+
+    low: float
+    high: float
+    total: float
+    count: int
+    squares: float
+    cubes: float
+
+    @classmethod
+    def of(cls, values: Floats) -> "Spread":
+        """Return the spread of an array."""
+        ends, total = (float(values.min()), float(values.max())), float(values.sum())
+        apart = values - total / len(values)
+        return cls(*ends, total, len(values), float(apart @ apart), float((apart * apart) @ apart))
+
+    def __add__(self, other: "Spread") -> "Spread":
+        ends, count = (min(self.low, other.low), max(self.high, other.high)), self.count + other.count
+        gap, mine, theirs = other.mean - self.mean, self.count / count, other.count / count
+        squares = self.squares + other.squares + gap**2 * mine * other.count
+        cubes = self.cubes + other.cubes + 3 * gap * (mine * other.squares - theirs * self.squares)
+        cubes += gap**3 * mine * other.count * (mine - theirs)
+        return Spread(*ends, self.total + other.total, count, squares, cubes)
+
+    @property
+    def mean(self) -> float:
+        """Return the mean."""
+        return self.total / self.count
+
+    @property
+    def is_two_valued(self) -> bool:
+        """Say whether there are only two different numbers: no others between these ends vary so much."""
+        most = (self.high - self.mean) * (self.mean - self.low) * self.count
+        return self.high > self.low and self.squares >= (1 - ROUNDING) * most
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is in a log, whether it is in memory or not.
+
+    `context` are the columns that were taken for context, and `left_out` says which others might have been and why they
+    were not.
+    """
+
+    rewards: Spread
+    propensities: Spread
+    doses: Spread | None
+    actions: tuple[Any, ...]
+    context: tuple[str, ...]
+    full_probabilities: bool
+    groups: int | None
+    loggers: tuple[Any, ...] | None
+    action_features: int | None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, log: Log) -> "Contents":
+        """Return what is in a log."""
+        return cls(
+            rewards=Spread.of(log.reward),
+            propensities=Spread.of(log.propensity),
+            doses=None if log.dose is None else Spread.of(log.dose),
+            actions=log.actions,
+            context=log.context_names,
+            full_probabilities=log.logging_probs is not None,
+            groups=None if log.group is None else int(np.max(log.group)) + 1,
+            loggers=None if log.loggers is None else log.loggers.labels,
+            action_features=None if log.action_features is None else log.action_features.shape[1],
+            left_out=dict(log.left_out),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON says of a log."""
+        return {
+            "rows": self.rewards.count,
+            "kind": "labels" if self.doses is None else "doses",
+            "actions": [str(action) for action in self.actions],
+            "dose": None if self.doses is None else {"low": self.doses.low, "high": self.doses.high},
+            "context": list(self.context),
+            "left_out": dict(self.left_out),
+            "groups": self.groups,
+            "loggers": None if self.loggers is None else [str(label) for label in self.loggers],
+            "action_features": self.action_features,
+        }

@@ -1,0 +1,56 @@
+"""Whether the context holds what is known only after the decision."""
+
+from dataclasses import dataclass
+
+from counterfold.balance import Balance
+from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement
+from counterfold.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class OutcomeContext(Diagnostic):
+    r"""Warn where a column depends on the action though the propensities are given, which no context does.
+
+    $$\sum_i z_i (1[a_i = a] - p_0(a \mid x_i)) \text{ must be near 0 for a column } z$$
+
+    A reward model that sees an outcome, such as a visit that the action caused, explains the action's effect away. The
+    smallest p-value of a column counts, times the number of columns; below `alarm` it is a caution, whether the column
+    was left out or named by the user. So is a named column that is a copy of the reward, or without which there never
+    is one. Where most columns depend on the action, that is a finding on the propensities instead.
+    """
+
+    alarm: float = 0.01
+    label = "context"
+    measures = ("context_p",)
+
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
+        balance = evidence.balance
+        if balance is None:
+            return None
+        named = [name for name in evidence.contents.context if name in balance.reasons]
+        findings = [
+            self.describe(name, balance.reasons[name].what) for name in named if balance.reasons[name].is_outcome
+        ]
+        findings += [] if balance.is_dependent_throughout(self.alarm) else self.find_dependent(balance)
+        p = balance.columns_p
+        text = None if p is None else f"chance explains its dependence on actions with p = {p:.2g}"
+        return Measurement({"context_p": p}, text, findings)
+
+    def find_dependent(self, balance: Balance) -> list[Finding]:
+        """Return what is wrong with the columns that depend on the action, if there are any."""
+        columns = balance.find_dependent(self.alarm)
+        if not columns:
+            return []
+        names = ", ".join(f"`{name}`" for name in columns[:5]) + (", ..." if len(columns) > 5 else "")
+        which = f"column {names} depends" if len(columns) == 1 else f"columns {names} depend"
+        problem = (
+            f"{which} on the action (p = {balance.columns_p:.1g}): known only after the decision, or the propensities "
+            "are wrong"
+        )
+        remedy = f"put {names} into `ignore` if known only after the decision; otherwise check the propensities"
+        return [self.make_finding("caution", problem, remedy)]
+
+    def describe(self, name: str, why: str) -> Finding:
+        """Return what is wrong with a column that the user named."""
+        remedy = f"leave `{name}` out of `context`, unless it was known before the decision"
+        return self.make_finding("caution", f"column `{name}` of the context is no context: {why}", remedy)

@@ -1,0 +1,45 @@
+"""Whether the actions were drawn with the logged propensities."""
+
+from dataclasses import dataclass
+
+from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
+from counterfold.evidence import Evidence
+
+
+@dataclass(frozen=True)
+class Propensities(Diagnostic):
+    r"""Warn where chance explains the actions with a probability below `alarm`, if the logged propensities are right.
+
+    $$\sum_i z_i (1[a_i = a] - p_0(a \mid x_i)) \text{ must be near 0}$$
+
+    Rewards are not needed: residuals of the actions may depend neither on the action, nor on its probability, nor on
+    the number of the row, nor on most columns of the context. With propensities alone, weights of each action may not
+    be above 1 on average. The smallest of several p-values counts, times their number, so clean logs are alarmed in
+    less than `alarm` of all cases. Rows of a group may have been decided together, so one of each is looked at.
+    """
+
+    alarm: float = 0.01
+    label = "propensities"
+    measures = ("propensities_p",)
+
+    def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
+        balance = evidence.balance
+        if balance is None or balance.general is None:
+            return None
+        p, what, _ = balance.general
+        columns = balance.find_dependent(self.alarm)
+        text = f"chance explains the actions with p = {p:.2g}"
+        if p >= self.alarm and not balance.is_dependent_throughout(self.alarm):
+            return Measurement({"propensities_p": p}, text)
+        if columns and (p >= self.alarm or (balance.columns_p or 1.0) < p):
+            more = f" and on {len(columns) - 1} more columns" if len(columns) > 1 else ""
+            p, what = (
+                balance.columns_p or p,
+                f"they depend on column `{columns[0]}`{more} in a way that these do not say",
+            )
+        problem = f"the actions were not drawn with the logged propensities (p = {p:.1g}): {what}"
+        remedy = (
+            "log the probabilities of the policy that acted, with its exploration, as they were at that time; check "
+            "that columns belong to the right actions and rows"
+        )
+        return Measurement({"propensities_p": balance.general.p}, text, [self.make_finding("caution", problem, remedy)])

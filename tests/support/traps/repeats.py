@@ -1,0 +1,63 @@
+"""Rows that are there several times, and groups that say nothing; and honest logs like them."""
+
+import numpy as np
+
+from traps import REFUSED, RIGHT, Case, trap
+from traps.bandits import make_bandit
+from traps.rewards import make_clicks
+
+
+def repeat(bandit, times, **changes):
+    """Return the table of a log with every row so many times."""
+    table = bandit.table(**changes)
+    return table.take(np.repeat(np.arange(table.num_rows), times))
+
+
+@trap("every row is there four times", "repeated-rows")
+def each_row_four_times(rng):
+    bandit = make_bandit(rng)
+    return Case(repeat(bandit, 4), truth=bandit.truth)
+
+
+@trap("every row is there twice, in a log of clicks without context", "repeated-rows")
+def clicks_twice_without_context(rng):
+    bandit = make_clicks(rng, rng.dirichlet(np.full(4, 9.0), size=2000), np.full((2000, 4), 0.25), 0.2)
+    return Case(repeat(bandit, 2, x0=None, x1=None), truth=bandit.truth)
+
+
+@trap("a join with another table multiplied the rows, each up to four times", "repeated-rows")
+def a_join_that_multiplied_rows(rng):
+    bandit = make_bandit(rng)
+    return Case(repeat(bandit, rng.integers(1, 5, size=2000)), truth=bandit.truth)
+
+
+@trap("all rows belong to one group", REFUSED)
+def one_group(rng):
+    bandit = make_bandit(rng)
+    return Case(bandit.table(group=["all"] * 2000), truth=bandit.truth)
+
+
+@trap("rows belong to five groups", "few-groups")
+def five_groups(rng):
+    bandit = make_bandit(rng)
+    return Case(bandit.table(group=np.arange(2000) % 5), truth=bandit.truth)
+
+
+@trap("none: every row is a group of its own (a note says so)", RIGHT)
+def every_row_its_own_group(rng):
+    bandit = make_bandit(rng)
+    return Case(bandit.table(group=np.arange(2000)), truth=bandit.truth)
+
+
+@trap("none: with few different contexts and clicks many rows are the same by chance", RIGHT)
+def equal_rows_by_chance(rng):
+    bandit = make_clicks(rng, np.full((4000, 2), 0.5), np.tile([0.3, 0.7], (4000, 1)), [0.2, 0.4])
+    bandit.x = rng.integers(2, size=(4000, 2)).astype(float)
+    return Case(bandit.table(), truth=bandit.truth)
+
+
+@trap("none: users come back several times, and each time the action is drawn anew", RIGHT)
+def users_who_come_back(rng):
+    bandit = make_clicks(rng, np.full((4000, 2), 0.5), np.tile([0.3, 0.7], (4000, 1)), [0.2, 0.4])
+    bandit.x = rng.normal(size=(800, 2))[rng.integers(800, size=4000)]
+    return Case(bandit.table(), truth=bandit.truth)
