@@ -94,13 +94,17 @@ class Evidence(ABC):
 
         These are what such rewards may be: the other one of two values that would have the mean and variance of the
         log's rewards. Where rewards are 0 or 1 they are 0 and 1; where purchases are rare, $r_{\text{high}}$ is the
-        mean purchase if each counts by its size. Limits that are not stated are known where there are two rewards.
+        mean purchase if each counts by its size. Limits that are not stated are known where there are two rewards; and
+        no value is beyond the least, or largest, reward if that is 0 or the usual one, as for no purchase.
         """
         rewards = self.contents.rewards
         variance = rewards.squares / rewards.count
         low = rewards.mean - variance / (rewards.high - rewards.mean)
         high = rewards.mean + variance / (rewards.mean - rewards.low)
-        known = (rewards.low, rewards.high) if rewards.is_two_valued else (-math.inf, math.inf)
+        known = (rewards.low, rewards.high)
+        if not rewards.is_two_valued:
+            usual = self.rows.usual_reward
+            known = (usual if usual == rewards.low else -math.inf, usual if usual == rewards.high else math.inf)
         slope = rewards.cubes / rewards.squares / effective if effective and rewards.squares else 0.0
         chance = Chance(effective, max(value - low, 0.0), max(high - value, 0.0))
         return Unseen((chance,), known if limits is None else limits, slope)

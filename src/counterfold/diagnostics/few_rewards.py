@@ -5,7 +5,7 @@ from heapq import nlargest
 
 import numpy as np
 
-from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Finding, Measurement, Number
+from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Finding, Measurement, Number, Severity
 from counterfold.evidence import Evidence
 from counterfold.rows import Rows
 
@@ -36,17 +36,20 @@ class Supplied:
 
 @dataclass(frozen=True)
 class FewRewards(Diagnostic):
-    r"""Warn where fewer than a `few` rewards carry the answer, or one row supplies a `large_share` of it.
+    r"""Warn where fewer than `too_few` rewards carry the answer, or one row supplies `too_much` of it.
 
     $$\frac{(\sum_i w_i |r_i - u|)^2}{\sum_i w_i^2 (r_i - u)^2}$$
 
     is how many rewards would carry the answer as well, if all supplied the same; $u$ is the usual reward (that of at
     least 80 % of the rows, such as 0 for no click), or 0 where rewards differ more. The log may be worth many rows for
-    the target, and yet only a few of them tell what it earns.
+    the target, and yet only a few of them tell what it earns. It is a note where they are a `few`, or one row supplies
+    `much`: the interval allows for that.
     """
 
     few: float = 8.0
-    large_share: float = 0.25
+    too_few: float = 4.0
+    much: float = 0.25
+    too_much: float = 0.4
     label = "rewards that count"
     measures = ("effective_rewards", "top_row_share", "top_five_share", "value_without_top_row")
 
@@ -76,20 +79,21 @@ class FewRewards(Diagnostic):
         numbers["value_without_top_row"] = without
         what = "the answer" if not moves.usual else f"what the answer differs from {moves.usual:g}"
         text = f"{effective:.1f}; one row supplies {one:.2%} of {what}, five rows {five:.2%}"
-        if effective >= self.few and one < self.large_share:
+        if effective >= self.few and one < self.much:
             return Measurement(numbers, text)
+        severity: Severity = "caution" if effective < self.too_few or one >= self.too_much else "note"
         supplied = f"as if {effective:.1f} equal ones did: one row supplies {one:.0%} of {what}"
-        return Measurement(numbers, text, [self.describe_few(supplied, moves.earned / total, without)])
+        return Measurement(numbers, text, [self.describe_few(severity, supplied, moves.earned / total, without)])
 
     def describe_none(self, moves: Supplied) -> Finding:
         """Return what is wrong where no reward tells anything of the target."""
         problem = f"none of the {moves.unusual} rewards other than {moves.usual:g} fell on what the target does"
         return self.make_finding("caution", problem, "log more rows of what the target does, or wait for its rewards")
 
-    def describe_few(self, supplied: str, value: float, without: float | None) -> Finding:
+    def describe_few(self, severity: Severity, supplied: str, value: float, without: float | None) -> Finding:
         """Return what is wrong where few rewards carry the answer."""
         problem = f"few rewards carry the answer, {supplied}"
         if without is not None:
             problem += f", and without that row it is {without:.3g} instead of {value:.3g} (SNIPS)"
         remedy = "look at that row, and log more rows of what the target does before you rely on the answer"
-        return self.make_finding("caution", problem, remedy)
+        return self.make_finding(severity, problem, remedy)

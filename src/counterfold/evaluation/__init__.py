@@ -135,7 +135,8 @@ def evaluate(
       dose), predictions (n x A), or None; by default a cross-fitted `SharedRidge`, or `RidgeOnDose` on a log of doses.
     - `interval`: how the interval is made, by name or as an object; see the page on intervals.
     - `reward_range`: the least and the largest possible reward, if you know them; the answer lies between them. By
-      default they are known only where there are two different rewards, such as 0 and 1.
+      default they are known where there are two different rewards, such as 0 and 1; and the least one is, where it is
+      0 or the usual one, as for no purchase.
     - `seed` fixes the splits; `threads` and `progress` (a bar after two seconds, or your own function of the pieces
       of work done and in all) never change the answer.
     - `engine`: "memory", "local" for files of any size, which are read a few rows at a time, or "spark" for a Spark

@@ -126,7 +126,7 @@ def as_limits(value: Any) -> Limits | None:
         low, high = map(float, value)
     except (TypeError, ValueError):
         low, high = math.nan, math.nan
-    if not -math.inf < low < high < math.inf:
-        wanted = "the least and the largest possible reward, two finite numbers"
+    if not low < high:  # nor if one is NaN
+        wanted = "the least and the largest possible reward, in this order"
         raise ParameterError(f"`reward_range` must be {wanted}, got {checks.shorten(value)}.")
     return low, high

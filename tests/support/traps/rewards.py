@@ -50,11 +50,11 @@ def no_failure_on_what_the_target_does(rng):
     return Case(bandit.table(), truth=bandit.truth)
 
 
-@trap("5 % of visitors buy, for amounts so different that one purchase is a third of all revenue", "few-rewards")
+@trap("5 % of visitors buy, for amounts so different that one purchase is most of all revenue", "few-rewards")
 def one_large_purchase(rng):
     bandit = make_clicks(rng, np.full((2000, 2), 0.5), np.tile([0.4, 0.6], (2000, 1)), 0.05)
     bandit.reward *= np.exp(1.2 * rng.normal(size=2000))
-    bandit.reward[np.flatnonzero(bandit.reward)[0]] = 0.5 * bandit.reward.sum()
+    bandit.reward[np.flatnonzero(bandit.reward)[0]] = 1.5 * bandit.reward.sum()
     return Case(bandit.table(), truth=0.05 * float(np.exp(0.72)))
 
 
