@@ -129,3 +129,14 @@ def test_a_log_that_was_read_before_gives_the_same_answer(table):
     assert read.value == scanned.value
     ignoring = cf.read_log(table, ignore=["target", "seconds", "usd"])
     assert cf.estimate(cf.read_log(table), target, "dr").value == cf.estimate(ignoring, target, "dr").value
+
+
+@pytest.mark.parametrize(("name", "why"), [("policy_v2", "a policy's probability"), ("v2", "depends on the action")])
+def test_probabilities_of_the_logged_action_are_known_by_name_and_mean_weight(name, why):
+    rng = np.random.default_rng(4)
+    action = rng.integers(2, size=ROWS)
+    context = pa.table({"x": rng.random(ROWS), name: np.where(action == 1, 0.7, 0.3)})
+    given = {"context": context, "action": action, "reward": rng.normal(size=ROWS), "propensity": np.full(ROWS, 0.5)}
+    log, _ = choose_context(cf.Log(**given, named_context=False))
+    assert why in log.left_out[name]
+    assert log.context_names == ("x",)

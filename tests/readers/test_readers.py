@@ -36,7 +36,7 @@ def path(request, table, tmp_path):
 def expected(columns, actions):
     """Return the log and the answer that every file must give."""
     names = ["action", "reward", "logging_probs"]
-    context = np.column_stack([columns["age"], columns["height"]])
+    context = pa.table({name: columns[name] for name in ("age", "height")})
     log = cf.Log(**{name: columns[name] for name in names}, context=context, actions=actions)
     return log, cf.evaluate(log, columns["target"])
 
@@ -45,8 +45,9 @@ def check(log, target, expected):
     for name in ("action", "reward", "context", "logging_probs", "propensity"):
         np.testing.assert_array_equal(getattr(log, name), getattr(expected[0], name))
     assert log.actions == expected[0].actions
-    found, wanted = cf.evaluate(log, target).to_dict(), expected[1].to_dict()
-    assert found | {"context": None} == wanted | {"context": None}
+    answers = [one.to_dict() for one in (cf.evaluate(log, target), expected[1])]
+    assert len({len(one.pop("context")["taken"]) for one in answers}) == 1  # columns may be called anything
+    assert answers[0] == answers[1]
 
 
 def test_every_format_gives_the_same_log_and_answer(path, actions, expected):

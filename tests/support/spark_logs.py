@@ -35,7 +35,7 @@ def logged(rows=ROWS):
         propensity=logging[each, code],
         logging_probs=named(logging),
         target=named(target),
-        other=target[each, code] / 2 + logging[each, code] / 2,
+        other_policy=target[each, code] / 2 + logging[each, code] / 2,
         user=[f"user {row % 97}" for row in range(rows)],
     )
 

@@ -23,7 +23,8 @@ FEW = 10
 
 INDEX = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 IDENTIFIER = re.compile(r"(?i:(.*[_ .-])?(id|ids|uuid|guid))|.*[a-z0-9](Id|ID|Uuid|UUID)")
-"""What columns are called that pandas makes of an index, and what identifiers are called."""
+POLICY = re.compile(r"(?i:(.*[_ .-])?(target|policy|pi|prob|probability|propensity|p_?score)([_ .-].*|\d*))")
+"""What columns are called that pandas makes of an index, and what identifiers and probabilities are called."""
 
 
 AFTER = "as if it were known only after the decision"
@@ -41,18 +42,21 @@ class ColumnSums:
     """Sums over rows that tell how each column (d) is related to the rewards; two such can be added.
 
     `moments` (5 x d) sum x, r, x², r² and x r, centred; `zeros` (3 x d) count rows where the column is 0, where the
-    reward is 0, and where both are. `low` and `high` are the ends of the column less the number of the row.
+    reward is 0, and where both are. `ratios` (3 x d) sum the column over the propensity, the square of that, and rows
+    where the column is a probability. `low` and `high` are the ends of the column less the number of the row.
     """
 
     rows: int
     moments: Floats
     zeros: Floats
+    ratios: Floats
     low: Floats
     high: Floats
 
     def __add__(self, other: "ColumnSums") -> "ColumnSums":
         ends = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        return ColumnSums(self.rows + other.rows, self.moments + other.moments, self.zeros + other.zeros, *ends)
+        zeros, ratios = self.zeros + other.zeros, self.ratios + other.ratios
+        return ColumnSums(self.rows + other.rows, self.moments + other.moments, zeros, ratios, *ends)
 
     @property
     def correlations(self) -> Floats:
@@ -66,6 +70,13 @@ class ColumnSums:
     def are_indices(self) -> Bools:
         """Say which columns number the rows."""
         return np.asarray(self.low == self.high)
+
+    @property
+    def may_be_policies(self) -> Bools:
+        """Say which columns may be a policy's probability of the logged action: such weights are 1 on average."""
+        mean, square, inside = self.ratios / self.rows
+        error = np.sqrt(np.maximum(square - mean**2, 0.0) / self.rows)
+        return np.asarray((inside == 1) & (np.abs(mean - 1) < 4 * error) & (error < 0.1))
 
     @property
     def explain_rewards(self) -> Bools:
@@ -106,8 +117,11 @@ class ColumnTest:
         moments = np.stack([x.sum(axis=0), r.sum() * ones, (x**2).sum(axis=0), (r**2).sum() * ones, r @ x])
         mine, other = context == 0, rewards == 0
         zeros = np.stack([mine.sum(axis=0), other.sum() * ones, (mine & other[:, None]).sum(axis=0)])
-        numbered = context - row_numbers[:, None]
-        return ColumnSums(len(r), moments, zeros, numbered.min(axis=0), numbered.max(axis=0))
+        weights, numbered = context / log.propensity[place, None], context - row_numbers[:, None]
+        ratios = np.stack(
+            [weights.sum(axis=0), (weights**2).sum(axis=0), ((context >= 0) & (context <= 1)).sum(axis=0)]
+        )
+        return ColumnSums(len(r), moments, zeros, ratios, numbered.min(axis=0), numbered.max(axis=0))
 
     def explain(self, sums: ColumnSums) -> dict[str, Reason]:
         """Return why some columns are no context, by the column's name."""
@@ -122,6 +136,8 @@ class ColumnTest:
                 reasons[name] = Reason("it is an index of the rows", is_outcome=False)
             elif self.identify[place]:
                 reasons[name] = Reason("it is an identifier, different in nearly every row", is_outcome=False)
+            elif POLICY.fullmatch(name) and sums.may_be_policies[place]:
+                reasons[name] = Reason("it is a policy's probability of the logged action", is_outcome=True)
             elif copies[place]:
                 reasons[name] = Reason("it is a copy of the reward", is_outcome=True)
             elif structure[place]:

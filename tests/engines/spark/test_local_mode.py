@@ -88,10 +88,12 @@ def test_several_targets_of_which_one_is_a_function(spark, path):
     def favourite(x):
         return np.where(x[:, :1] > 0, [0.1, 0.8, 0.1], [0.4, 0.3, 0.3])
 
-    scan = cf.LogScan(path, actions=ACTIONS, ignore=["target", "other"])
-    targets = {"new": "target", "logged alone": "other", "favourite": favourite}
+    scan = cf.LogScan(path, actions=ACTIONS, ignore=["target", "other_policy"])
+    targets = {"new": "target", "logged alone": "other_policy", "favourite": favourite}
     expected = cf.evaluate(scan, targets, engine="local")
-    found = cf.evaluate(cf.LogScan(spark.read.parquet(str(path)), actions=ACTIONS, ignore=["target", "other"]), targets)
+    found = cf.evaluate(
+        cf.LogScan(spark.read.parquet(str(path)), actions=ACTIONS, ignore=["target", "other_policy"]), targets
+    )
     assert list(found) == list(targets)
     for name, one in found.items():
         check_same(one, expected[name])

@@ -153,11 +153,18 @@ def code_of_the_action(rng):
     return Case(bandit.table(item=bandit.action), truth=bandit.truth)
 
 
-@trap("another policy's probability of the logged action", "outcome-context")
+@trap("another policy's probability of the logged action", RIGHT)
 def probability_by_another_policy(rng):
     bandit = make_bandit(rng)
     other = softmax(2.0 - bandit.means)[np.arange(2000), bandit.action]
-    return Case(bandit.table(pscore_v2=other), truth=bandit.truth)
+    return Case(bandit.table(policy_v2=other), truth=bandit.truth)
+
+
+@trap("another policy's probability of the logged action, called like anything else", "outcome-context")
+def probability_by_another_name(rng):
+    bandit = make_bandit(rng)
+    other = softmax(2.0 - bandit.means)[np.arange(2000), bandit.action]
+    return Case(bandit.table(v2=other), truth=bandit.truth)
 
 
 @trap("none: who may buy at all was known before", RIGHT)
