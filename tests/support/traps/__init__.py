@@ -63,11 +63,18 @@ class Trap:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a trap ended: right, refused, wrong, or by the names of the findings; and what the user reads."""
+    """How a trap ended: `words` by right, refused, wrong, or the names of findings: what a user reads, and what to do.
 
-    ends: tuple[str, ...]
-    problem: str
-    remedy: str = ""
+    `left_out` says which columns were not taken for context, and why.
+    """
+
+    words: Mapping[str, tuple[str, str]]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def ends(self):
+        """Return the ways in which it ended."""
+        return tuple(self.words)
 
 
 TRAPS: dict[str, Trap] = {}
@@ -97,14 +104,14 @@ def spring(case, engine, folder):
     try:
         found, value, low, high = evaluate(case, engine, Path(folder))
     except cf.CounterfoldError as error:
-        return Ending((REFUSED,), str(error))
-    doubts = [one for one in found.diagnostics.findings if one.severity != "note"]
+        return Ending({REFUSED: (str(error), "")})
+    doubts = {one.name: (one.problem, one.remedy) for one in found.diagnostics.findings if one.severity != "note"}
     if doubts:
-        return Ending(tuple(one.name for one in doubts), doubts[0].problem, doubts[0].remedy)
+        return Ending(doubts)
     is_right = case.truth is not None and low <= case.truth <= high
-    return Ending(
-        (RIGHT if is_right else "wrong",), f"{value:.4g}, interval {low:.4g} to {high:.4g}, truth {case.truth}"
-    )
+    read = f"{value:.4g}, interval {low:.4g} to {high:.4g}, truth {case.truth}"
+    left_out = tuple(f"`{name}` is no context: {why}" for name, why in found.contents.left_out.items())
+    return Ending({RIGHT if is_right else "wrong": (read, "")}, left_out)
 
 
 def evaluate(case, engine, folder):
