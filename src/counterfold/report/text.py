@@ -13,6 +13,7 @@ from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
 from counterfold.estimates import Estimate
 from counterfold.evaluation.result import Candidate, Evaluation
+from counterfold.intervals.base import Bounds
 
 STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red"}
 
@@ -47,7 +48,8 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
     grid.add_row("by", f"{result.selected}, {how if len(result.table) > 1 else 'the only candidate'}")
     if truth is not None:
         inside = "inside" if result.interval.low <= truth <= result.interval.high else "outside"
-        grid.add_row("truth", f"{format_number(truth, result.stderr)}, {inside} the interval")
+        shown = format_number(truth, find_error(result.stderr, result.interval))
+        grid.add_row("truth", f"{shown}, {inside} the interval")
     return add_title(title, grid)
 
 
@@ -150,15 +152,22 @@ def format_number(number: float, stderr: float) -> str:
 
 
 def _format_value(result: Evaluation) -> tuple[str, str]:
-    value, low, high = (format_number(number, result.stderr) for number in (result.value, *result.interval))
+    error = find_error(result.stderr, result.interval)
+    value, low, high = (format_number(number, error) for number in (result.value, *result.interval))
     return value, f"{low} to {high}"
 
 
 def _format_gap(gap: Estimate) -> tuple[str, str]:
     """Return a difference to a result and its interval, with their signs."""
-    several = (gap.value, *gap.interval())
-    value, low, high = (("+" if one >= 0 else "") + format_number(one, gap.stderr) for one in several)
+    interval = gap.interval()
+    several, error = (gap.value, *interval), find_error(gap.stderr, interval)
+    value, low, high = (("+" if one >= 0 else "") + format_number(one, error) for one in several)
     return value, f"{low} to {high}"
+
+
+def find_error(stderr: float, interval: Bounds) -> float:
+    """Return the error that numbers are shown to: that of the interval if it is wider, as where there is no reward."""
+    return max(stderr, (interval.high - interval.low) / 6)
 
 
 def new_grid() -> Table:
