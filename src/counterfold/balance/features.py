@@ -43,7 +43,7 @@ class Features:
         found = np.empty((len(context), self.count))
         found[:, 0], found[:, 1] = 1.0, row_numbers / ROWS
         scaled = (context - self.centre) / self.scale
-        found[:, 2:] = scaled / np.hypot(1.0, scaled)
+        found[:, 2:] = scaled / np.sqrt(1.0 + scaled * scaled)
         return found
 
 
