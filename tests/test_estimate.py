@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 import counterfold as cf
-from counterfold.estimates import Moves
+from counterfold.estimates import Exposure, Moves
 
 VALUES = np.random.default_rng(0).gamma(2.0, size=50)
 
@@ -75,12 +75,12 @@ def test_biases_cancel_as_far_as_targets_weigh_the_same_rows():
     moves = Moves("units", np.zeros(3))
 
     def biased(exposure):
-        return cf.Estimate("x", values, exposure=exposure, moves=moves, bias_variance=0.04)
+        return cf.Estimate("x", values, exposure=Exposure(exposure, 400), moves=moves, bias_variance=0.04)
 
     assert (biased(weights) - biased(weights.copy())).stderr == 0.0
     unlike = (biased(weights) - biased(rng.exponential(size=400))).stderr
     assert unlike == pytest.approx(0.2 * np.sqrt(2), rel=0.1)
     alike = (biased(weights) - biased(0.99 * weights + 0.01 * rng.exponential(size=400))).stderr
     assert 0 < alike < 0.01
-    unbiased = cf.Estimate("x", values, exposure=weights, moves=moves)
+    unbiased = cf.Estimate("x", values, exposure=Exposure(weights, 400), moves=moves)
     assert (biased(weights) - unbiased).stderr == pytest.approx(0.2)

@@ -51,6 +51,13 @@ class Moves(NamedTuple):
         return self.source == other.source and len(self.values) == len(other.values)
 
 
+class Exposure(NamedTuple):
+    """The `weights` of all rows of a log, or of a sample, and how many independent `rows` the log is worth."""
+
+    weights: Floats
+    rows: float
+
+
 STILL = Moves("contributions", np.zeros(0))
 """The moves of an answer that moves only as its contributions show."""
 
@@ -63,9 +70,9 @@ class Estimate:
     contribution is the mean of a unit of rows, and `sizes` says of how many. `moves` are those of an answer whose noise
     contributions do not show in full, as they take the reward model and the choice as given, and `bias_variance` is the
     variance of what may be left of a bias; the error is that of contributions, or of both of these if it is larger.
-    `weights`, one per contribution or several lines of them, are 1 on average, which some intervals use; `exposure` are
-    the weights in any case, by which targets differ. `unseen` tells how far the interval reaches at least, and where it
-    ends at most. `level` and `method` are those of its interval, unless others are asked for.
+    `weights`, one per contribution or several lines of them, are 1 on average, which some intervals use; `exposure`
+    tells how targets differ. `unseen` tells how far the interval reaches at least, and where it ends at most. `level`
+    and `method` are those of its interval, unless others are asked for.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -81,7 +88,7 @@ class Estimate:
     groups: Ints | None = None
     sizes: Floats | None = None
     weights: Floats | None = None
-    exposure: Floats | None = None
+    exposure: Exposure | None = None
     moves: Moves = STILL
     bias_variance: float = 0.0
     unseen: Unseen = Unseen()  # noqa: RUF009 (frozen)
@@ -172,14 +179,14 @@ def subtract_biases(one: Estimate, other: Estimate) -> float:
     first, second = np.sqrt([one.bias_variance, other.bias_variance])
     apart = 1.0
     if one.exposure is not None and other.exposure is not None:
-        lines = [find_deviations(weights, one.sizes) for weights in (one.exposure, other.exposure)]
+        lines = [find_deviations(exposure.weights) for exposure in (one.exposure, other.exposure)]
         apart = float(np.square(lines[0] - lines[1]).sum()) / 2
     return float((first - second) ** 2 + 2 * apart * first * second)
 
 
-def find_deviations(weights: Floats, sizes: Floats | None) -> Floats:
-    """Return how far the weight of each unit is from the mean, scaled to a length of 1, or 0 where all are equal."""
-    apart = (weights - np.average(weights, weights=sizes)) * (1.0 if sizes is None else sizes)
+def find_deviations(weights: Floats) -> Floats:
+    """Return how far each weight is from the mean, scaled to a length of 1, or 0 where all are equal."""
+    apart = weights - weights.mean()
     length = np.linalg.norm(apart)
     return np.asarray(apart / length if length else apart)
 
@@ -191,8 +198,6 @@ def share_gained(one: Estimate, other: Estimate) -> float:
     """
     if one.exposure is None or other.exposure is None:
         return 0.0
-    sizes = np.ones(len(one.exposure)) if one.sizes is None else one.sizes
-    gains = (one.exposure - other.exposure) * sizes / sizes.sum()
-    gains = np.maximum(gains if one.groups is None else np.bincount(one.groups, weights=gains), 0.0)
+    gains = np.maximum(one.exposure.weights - other.exposure.weights, 0.0)
     total = gains.sum()
-    return float(np.square(gains).sum() / total) if total > 0 else 0.0
+    return float(np.square(gains).sum() / total / one.exposure.rows) if total > 0 else 0.0

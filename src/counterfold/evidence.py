@@ -76,16 +76,6 @@ class Evidence(ABC):
         """Return how many equally weighted rows would be as informative; 0 where there is no weight."""
         return self.total_weight**2 / self.squared_weight if self.squared_weight else 0.0
 
-    @property
-    def unit_count(self) -> int:
-        """Return the number of independent observations: groups, or else rows."""
-        return self.row_count if self.contents.groups is None else self.contents.groups
-
-    @property
-    def effective_units(self) -> float:
-        """Return how many equally weighted independent observations would be as informative."""
-        return self.effective_rows * self.unit_count / self.row_count
-
     def foresee(self, value: float, effective: float, limits: Limits | None = None) -> Unseen:
         r"""Return how far rewards that were not seen may move a value that the log has so many effective rows for.
 
@@ -99,13 +89,14 @@ class Evidence(ABC):
         """
         rewards = self.contents.rewards
         variance = rewards.squares / rewards.count
-        low = rewards.mean - variance / (rewards.high - rewards.mean)
-        high = rewards.mean + variance / (rewards.mean - rewards.low)
+        above, below = rewards.high - rewards.mean, rewards.mean - rewards.low
+        low = rewards.mean - variance / above if above > 0 else rewards.low
+        high = rewards.mean + variance / below if below > 0 else rewards.high
         known = (rewards.low, rewards.high)
         if not rewards.is_two_valued:
             usual = self.rows.usual_reward
             known = (usual if usual == rewards.low else -math.inf, usual if usual == rewards.high else math.inf)
-        slope = rewards.cubes / rewards.squares / effective if effective and rewards.squares else 0.0
+        slope = rewards.cubes / rewards.squares / effective if effective and rewards.squares else None
         chance = Chance(effective, max(value - low, 0.0), max(high - value, 0.0))
         return Unseen((chance,), known if limits is None else limits, slope)
 

@@ -23,7 +23,7 @@ class Unseen:
     A log that is worth m effective rows for a target has missed what makes up $1 - (\alpha / 2)^{1 / m}$ of the
     target's rows with a chance of $\alpha / 2$. So the interval reaches at least that share of the way `below` and
     `above` of each of the `chances`; for rewards of 0 and 1 this is the rule of three. `limits` are the least and the
-    largest possible value, and `slope` is by how much the variance of a mean of m rewards grows with the mean.
+    largest possible value, and `slope`, if known, is by how much the variance of a mean of m rewards grows with it.
 
     >>> clicks = Unseen((Chance(300.0, below=0.0, above=1.0),), limits=(0.0, 1.0))
     >>> low, high = clicks.widen(0.0, 0.0, value=0.0, level=0.95)
@@ -33,7 +33,7 @@ class Unseen:
 
     chances: tuple[Chance, ...] = ()
     limits: Limits = (-math.inf, math.inf)
-    slope: float = 0.0
+    slope: float | None = None
 
     def widen(self, low: float, high: float, value: float, level: float) -> tuple[float, float]:
         """Return the ends of an interval that reaches as far as it must, not beyond the limits, and holds the value."""

@@ -11,6 +11,9 @@ CHANGED = (
     "they changed in the course of the log in a way that it does not say, unless it is sorted by what came of them"
 )
 
+LARGEST = 1e100
+"""How large a scaled number may be, as its square must be finite."""
+
 ROWS = 1 << 14
 """The number of the row is counted in so many rows."""
 
@@ -42,7 +45,7 @@ class Features:
         """Return 1, the row's number and the bounded columns."""
         found = np.empty((len(context), self.count))
         found[:, 0], found[:, 1] = 1.0, row_numbers / ROWS
-        scaled = (context - self.centre) / self.scale
+        scaled = np.clip((context - self.centre) / self.scale, -LARGEST, LARGEST)
         found[:, 2:] = scaled / np.sqrt(1.0 + scaled * scaled)
         return found
 

@@ -14,7 +14,7 @@ from counterfold.diagnostics import Answer, Diagnostic, Diagnostics, build_all
 from counterfold.engines import choose_engine
 from counterfold.engines.base import Engine, Request, Source
 from counterfold.errors import DataError, ParameterError, SupportWarning
-from counterfold.estimates import Estimate, Moves
+from counterfold.estimates import Estimate, Exposure, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.evaluation.noise import include_choosing
 from counterfold.evaluation.question import Choice, LoggedValue, Question
@@ -157,8 +157,9 @@ class Assembly:
         """Return what the log earned, with its moves if they are paired with those of the answer."""
         evidence = self.evidence
         logged = evidence.estimate("log", LoggedValue())
-        exposure = np.ones(len(logged.contributions))
-        unseen = evidence.foresee(logged.value, evidence.unit_count, self.question.reward_range)
+        rows = evidence.row_count / count_alike(evidence)
+        exposure = Exposure(np.ones(len(evidence.rows)), rows)
+        unseen = evidence.foresee(logged.value, rows, self.question.reward_range)
         moves = logged.moves
         if knows_moves:
             sums = evidence.sum_units([LoggedValue()], Pool(self.pool.threads))
@@ -178,11 +179,21 @@ class Assembly:
 
 def add_knowledge(estimate: Estimate, evidence: Evidence, limits: Limits | None = None) -> Estimate:
     """Return an estimate with all that intervals rest on; some use weights, if these are known to be 1 on average."""
-    exposure, missing = evidence.mean_weight.contributions, evidence.unsupported
+    missing, weights = evidence.unsupported, evidence.mean_weight.contributions
     is_known = evidence.rows.kind == "labels" and missing is not None and missing.total == 0
-    weights = exposure if is_known else None
-    unseen = evidence.foresee(estimate.value, evidence.effective_units, limits)
-    return replace(estimate, weights=weights, exposure=exposure, unseen=unseen)
+    alike = count_alike(evidence)
+    exposure = Exposure(evidence.rows.weights, evidence.row_count / alike)
+    unseen = evidence.foresee(estimate.value, evidence.effective_rows / alike, limits)
+    return replace(estimate, weights=weights if is_known else None, exposure=exposure, unseen=unseen)
+
+
+def count_alike(evidence: Evidence) -> float:
+    """Return how many rows of a group tell as much as one independent row: the design effect of the rewards' mean."""
+    rewards = evidence.contents.rewards
+    if evidence.contents.groups is None or not rewards.squares:
+        return 1.0
+    plain = rewards.squares / rewards.count**2
+    return max(1.0, evidence.estimate("log", LoggedValue()).shown_variance / plain)
 
 
 def require_range(rewards: Spread, limits: Limits | None) -> None:

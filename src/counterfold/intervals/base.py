@@ -30,13 +30,13 @@ class Units:
 
     A group of twice the usual size is twice as far from the mean, and `largest` is the size of the largest unit in
     relation to the usual one. `excess` (lines x units) holds what is 0 on average, as weights less 1 are.
-    `known_slope` is by how much the variance of the mean grows with the mean, as far as others know.
+    `known_slope` is by how much the variance of the mean grows with the mean, if others know.
     """
 
     values: Floats
     excess: Floats
     largest: float = 1.0
-    known_slope: float = 0.0
+    known_slope: float | None = None
 
     @classmethod
     def of(
@@ -45,7 +45,7 @@ class Units:
         groups: Ints | None = None,
         sizes: Floats | None = None,
         weights: Floats | None = None,
-        slope: float = 0.0,
+        slope: float | None = None,
     ) -> "Units":
         """Return the units of contributions, groups in the order of their first rows."""
         excess = np.empty((0, len(contributions))) if weights is None else np.atleast_2d(weights) - 1
@@ -97,11 +97,10 @@ class Units:
     def slope(self) -> float:
         r"""Return by how much the variance of the mean grows with the mean, $\hat\mu_3 / (n \hat\mu_2)$.
 
-        It does so as the units are reweighted a little; what others know counts if it is larger in size.
+        It does so as the units are reweighted a little.
         """
         scaled = (self.values - self.value) / self.stderr
-        own = float(self.stderr * (scaled**3).sum() / np.square(scaled).sum() / len(self))
-        return max(own, self.known_slope, key=abs)
+        return float(self.stderr * (scaled**3).sum() / np.square(scaled).sum() / len(self))
 
 
 class Interval(ABC):
