@@ -6,6 +6,7 @@ import pytest
 
 import counterfold as cf
 
+FILL = "Fill it in, or leave the column out (`ignore`, --ignore)."
 GOOD = {
     "action": ["a", "b", "a", "b"],
     "reward": [1.0, 0.0, 0.5, 0.2],
@@ -53,8 +54,11 @@ BAD_LOG = {
     "constant": ({"reward": [3] * 4}, "`reward` must vary, got 3.0 in all 4 rows: there is nothing to compare."),
     "reward text": ({"reward": list("xyzw")}, "`reward` must be numbers, got ['x', 'y', 'z', 'w']."),
     "reward 2d": ({"reward": [[1], [0]] * 2}, shape("reward", "one number per row", (4, 1))),
-    "context nan": ({"context": [[0, 1], [0, NAN]] * 2}, said("context` column `1", "finite", NAN, 2, 1)),
-    "context infinite": ({"context": [[INF, 1]] + [[0, 1]] * 3}, said("context` column `0", "finite", INF, 1, 0)),
+    "context nan": ({"context": [[0, 1], [0, NAN]] * 2}, f"{said('context` column `1', 'finite', NAN, 2, 1)} {FILL}"),
+    "context infinite": (
+        {"context": [[INF, 1]] + [[0, 1]] * 3},
+        f"{said('context` column `0', 'finite', INF, 1, 0)} {FILL}",
+    ),
     "context 1d": ({"context": [0, 1, 2, 3]}, shape("context", MATRIX, (4,))),
     "probs nan": ({"logging_probs": [[0.5, 0.5]] * 3 + [[NAN, 1]]}, said("logging_probs", "finite", NAN, 1, 3)),
     "probs cell": ({"logging_probs": [[0.5, 0.5], [1.5, -0.5]] * 2}, said("logging_probs", CELL, 1.5, 2, 1)),

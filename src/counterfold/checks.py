@@ -92,12 +92,12 @@ class Checker:
         where = f"{int((~by_row).sum())} of {len(by_row)} rows{start}, first at row {self.row(place)}"
         raise DataError(f"{self.called(name)} must be {rule}, got {bad} in {where}.{hint}")
 
-    def finite(self, name: str, array: Floats) -> None:
-        """Require every number to be finite, and small enough to compute with."""
+    def finite(self, name: str, array: Floats, hint: str = "") -> None:
+        """Require every number to be finite, and small enough to compute with; otherwise say so, and a hint."""
         if array.size == 0 or (array.min() >= -LARGEST and array.max() <= LARGEST):  # False where there is a NaN
             return
-        self.every(name, array, np.isfinite(array), "finite")
-        self.every(name, array, np.abs(array) <= LARGEST, f"at most {LARGEST:g} in size")
+        self.every(name, array, np.isfinite(array), "finite", hint)
+        self.every(name, array, np.abs(array) <= LARGEST, f"at most {LARGEST:g} in size", hint)
 
     def probabilities(self, name: str, array: Floats) -> None:
         """Require numbers in [0, 1] and, for a matrix, rows that sum to 1."""

@@ -152,7 +152,8 @@ def check_context(context: Any, rows: int, check: Checker) -> tuple[Floats, tupl
     names = tuple(map(str, range(array.shape[1]) if columns is None else columns))
     if not (np.abs(array) <= checks.LARGEST).all():
         for name, column in zip(names, array.T, strict=True):
-            check.rename("context", f"column `{name}`").finite("context", column)
+            way = " Fill it in, or leave the column out (`ignore`, --ignore)."
+            check.rename("context", f"column `{name}`").finite("context", column, way)
     return array, names
 
 

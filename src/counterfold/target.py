@@ -183,7 +183,7 @@ class Policy(TargetForm):
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture(TargetForm):
+class FixedShares(TargetForm):
     """A policy that draws from the same probabilities in every row, {label: probability}."""
 
     shares: Mapping[Any, Any]
@@ -199,7 +199,12 @@ class Mixture(TargetForm):
         return Target(line[0][log.action], np.tile(line, (len(log), 1)))
 
 
-def is_mixture(value: Any) -> bool:
+def is_function(value: Any) -> bool:
+    """Say whether a target is a function of the context, whose columns it knows by their places."""
+    return callable(value.given if isinstance(value, TargetForm) else value)
+
+
+def has_fixed_shares(value: Any) -> bool:
     """Say whether a mapping is one policy, {label: probability}, and not several targets by name."""
     numbers = value.values() if isinstance(value, Mapping) else ()
     return bool(numbers) and all(isinstance(one, Real) and not isinstance(one, bool) for one in numbers)
@@ -212,7 +217,7 @@ def find_form(value: Any, log: Log) -> TargetForm:
     if callable(value):
         return find_form(call_on_context(value, log.context, log.index), log)
     if isinstance(value, Mapping):
-        return Mixture(value)
+        return FixedShares(value)
     dimensions = count_dimensions(value)
     if dimensions == 0 or (dimensions == 1 and are_labels(value)):
         return Actions(value)

@@ -71,7 +71,7 @@ def test_named_context_stays():
     assert balance.reasons["y"].is_outcome
     found = cf.evaluate(log, np.full(ROWS, 0.5), reward_model=None)
     [finding] = [one for one in found.diagnostics.findings if one.name == "outcome-context"]
-    assert "column `y` of the context" in finding.problem
+    assert "column `y` may be no context" in finding.problem
     assert found.contents.context == ("x", "y")
 
 

@@ -44,7 +44,7 @@ def test_a_label_is_a_target(path, found):
 BAD = {
     "--target chosen": "got 0 and 1 alone, which are labels of actions, too. If they are the actions that the target",
     "--target chosen --target-action chosen": "`target` must name each column once, got `chosen` more than once.",
-    "--target-action reward": "column `reward` must have one role, got `reward` and `target`.",
+    "--target-action reward": "column `reward` must have one role, got `reward` and `target`. Name another target.",
     "--target-action nothing": "column `nothing` must be there, or be an action that the target always takes.",
     "--target-probability nothing": "column `nothing` must be there.",
     "--target-probability word": "column `word` must be numbers, got string.",

@@ -5,7 +5,7 @@ over rows, so every engine finds the same.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import Any, Self
@@ -56,13 +56,14 @@ class BalanceSums:
 class Balance:
     """What the tests found: `general` suspicions against the propensities, and p-values of columns of the context.
 
-    Both are None on logs of doses. `reasons` say which columns are no context, whatever the actions were; these are not
-    tested.
+    Both are None on logs of doses. `reasons` say which columns are no context, whatever the actions were; `others` are
+    the p-values of these.
     """
 
     reasons: Mapping[str, Reason]
     general: Suspicion | None = None
     columns: Mapping[str, float] | None = None
+    others: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def columns_p(self) -> float | None:
@@ -93,7 +94,6 @@ class BalanceStream:
     columns: ColumnTest
     tests: tuple[PropensityTest[Any], ...]
     share: float
-    n_actions: int
 
     @classmethod
     def of(cls, first: Log, row_count: int | None) -> Self:
@@ -102,7 +102,7 @@ class BalanceStream:
         enough = max(LEAST, ENOUGH // max(count_probabilities(first), 64))
         share = min(1.0, enough / row_count) if row_count else 1.0
         tests = list_tests(first, features) if first.dose is None else ()
-        return cls(features, ColumnTest.of(first, FIRST), tests, share, len(first.actions))
+        return cls(features, ColumnTest.of(first, FIRST), tests, share)
 
     def sums(self, log: Log) -> BalanceSums | None:
         """Return the sums of rows of a log, which may be a part of a longer one; none if it has none of the sample.
@@ -131,12 +131,12 @@ class BalanceStream:
         if not self.tests:
             return Balance(reasons)
         found = [one.test(some) for one, some in zip(self.tests, sums.tested, strict=True)]
-        is_sorted = sums.order.is_sorted(self.n_actions)
-        several = [one for some in found for one in some.general if not (one.needs_time and is_sorted)]
+        several = [one for some in found for one in some.general if not (one.needs_time and sums.order.is_sorted)]
         general = find_worst(several)
         [p] = [one.columns for one in found if one.columns is not None]
-        columns = {name: float(one) for name, one in zip(names, p, strict=True) if name not in reasons}
-        return Balance(reasons, general, columns)
+        known = dict(zip(names, p.tolist(), strict=True))
+        columns = {name: one for name, one in known.items() if name not in reasons}
+        return Balance(reasons, general, columns, {name: known[name] for name in reasons})
 
 
 def list_tests(first: Log, features: Features) -> tuple[PropensityTest[Any], ...]:

@@ -31,10 +31,11 @@ AFTER = "as if it were known only after the decision"
 
 
 class Reason(NamedTuple):
-    """Why a column is no context, and whether it is something that comes of the decision."""
+    """Why a column is no context, whether it is something that comes of the decision, and whether it is the reward."""
 
     what: str
     is_outcome: bool
+    is_copy: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +140,7 @@ class ColumnTest:
             elif POLICY.fullmatch(name) and sums.may_be_policies[place]:
                 reasons[name] = Reason("it is a policy's probability of the logged action", is_outcome=True)
             elif copies[place]:
-                reasons[name] = Reason("it is a copy of the reward", is_outcome=True)
+                reasons[name] = Reason("it is a copy of the reward", is_outcome=True, is_copy=True)
             elif structure[place]:
                 reasons[name] = Reason(f"there is no reward where it is 0, {AFTER}", is_outcome=True)
         return reasons

@@ -8,7 +8,7 @@ from scipy import stats
 
 from counterfold.arrays import Floats, Ints
 from counterfold.balance.base import PropensityTest, Suspicion, Tested
-from counterfold.balance.features import CHANGED, Ends
+from counterfold.balance.features import CHANGED, FeatureRange
 from counterfold.balance.tails import TOLERANCE, tame
 from counterfold.log import Log
 
@@ -30,7 +30,7 @@ class DependenceSums:
     residuals: Floats
     expected: Floats
     products: Floats
-    ends: Ends
+    ends: FeatureRange
 
     def __add__(self, other: "DependenceSums") -> "DependenceSums":
         residuals, products = self.residuals + other.residuals, self.products + other.products
@@ -73,7 +73,7 @@ class DependenceTest(PropensityTest[DependenceSums]):
         products[:, left, right] = products[:, right, left] = powers @ (pooled[:, left] * pooled[:, right])
         shape = 2, features.shape[1], number
         expected = (powers @ pooled).reshape(shape)
-        return DependenceSums(residuals, expected, products.reshape(*shape, number), Ends.of(features))
+        return DependenceSums(residuals, expected, products.reshape(*shape, number), FeatureRange.of(features))
 
     def test(self, sums: DependenceSums) -> Tested:
         p = np.array([find_p(sums, place) for place in range(1, len(sums.residuals))])

@@ -51,7 +51,7 @@ class Features:
 
 
 @dataclass(frozen=True, eq=False)
-class Ends:
+class FeatureRange:
     """The least and the largest value of every feature; two such can be added."""
 
     low: Floats
@@ -62,5 +62,5 @@ class Ends:
         """Return the ends of some rows."""
         return cls(features.min(axis=0), features.max(axis=0))
 
-    def __add__(self, other: "Ends") -> "Ends":
-        return Ends(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+    def __add__(self, other: "FeatureRange") -> "FeatureRange":
+        return FeatureRange(np.minimum(self.low, other.low), np.maximum(self.high, other.high))

@@ -8,7 +8,7 @@ from scipy import special
 
 from counterfold.arrays import Floats, Ints
 from counterfold.balance.base import PropensityTest, Suspicion, Tested
-from counterfold.balance.features import Ends
+from counterfold.balance.features import FeatureRange
 from counterfold.balance.tails import TOLERANCE, tame
 from counterfold.log import Log
 
@@ -24,7 +24,7 @@ class FrequencySums:
     taken: Floats
     residuals: Floats
     variances: Floats
-    ends: Ends
+    ends: FeatureRange
 
     def __add__(self, other: "FrequencySums") -> "FrequencySums":
         residuals, variances = self.residuals + other.residuals, self.variances + other.variances
@@ -54,7 +54,7 @@ class FrequencyTest(PropensityTest[FrequencySums]):
         variance = probs * (1 - probs)
         sums = [taken - probs.sum(axis=0), logged - (probs * root).sum(axis=0)]
         variances = [variance.sum(axis=0), (variance * root).sum(axis=0), (variance * probs).sum(axis=0)]
-        return FrequencySums(taken, np.stack(sums), np.stack(variances), Ends.of(root))
+        return FrequencySums(taken, np.stack(sums), np.stack(variances), FeatureRange.of(root))
 
     def test(self, sums: FrequencySums) -> Tested:
         (level, slope), (once, cross, twice) = sums.residuals, np.maximum(sums.variances, 1e-300)

@@ -8,7 +8,7 @@ from scipy import special
 
 from counterfold.arrays import Floats, Ints
 from counterfold.balance.base import PropensityTest, Suspicion, Tested
-from counterfold.balance.features import CHANGED, Ends
+from counterfold.balance.features import CHANGED, FeatureRange
 from counterfold.balance.tails import TOLERANCE, tame_excess
 from counterfold.log import Log
 
@@ -30,7 +30,7 @@ class WeightSums:
     weights: Floats
     squares: Floats
     expected: Floats
-    ends: Ends
+    ends: FeatureRange
 
     def __add__(self, other: "WeightSums") -> "WeightSums":
         weights, squares = self.weights + other.weights, self.squares + other.squares
@@ -75,7 +75,7 @@ class WeightTest(PropensityTest[WeightSums]):
             known = np.flatnonzero(codes < number)
             expected[:, codes[known]] = lines @ log.available[place][:, known]
         weights, squares = total(inverse, mean), total(inverse**2 - 2 * inverse, mean**2 - 2 * mean)
-        return WeightSums(weights, squares, expected.reshape(shape), Ends.of(halves))
+        return WeightSums(weights, squares, expected.reshape(shape), FeatureRange.of(halves))
 
     def _encode(self, log: Log) -> Ints:
         """Return the place of each action of some rows among those that are tested, a last one if it is not."""

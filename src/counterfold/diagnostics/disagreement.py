@@ -14,7 +14,7 @@ from counterfold.rows import Rows
 
 @dataclass(frozen=True)
 class Disagreement(Diagnostic):
-    """Warn where the answer is more than `large` standard errors of the difference away from SNIPS.
+    """Warn where the answer is more than `large` standard errors of the difference, and `some` of its own, from SNIPS.
 
     SNIPS relies on the propensities and on no reward model; it has hardly any bias where the propensities are right,
     and less variance than a validator. On a log of doses it is the kernel estimator with the rule of thumb's bandwidth.
@@ -22,6 +22,7 @@ class Disagreement(Diagnostic):
     """
 
     large: float = 3.0
+    some: float = 0.5
     label = "second opinion"
     measures = ("disagreement",)
     needs_answer = True
@@ -40,7 +41,7 @@ class Disagreement(Diagnostic):
         far = gap.value / gap.stderr if gap.stderr > ROUNDING * abs(plain.value) else 0.0
         who = "SNIPS" if evidence.rows.bandwidth is None else "the kernel of these weights"
         text = f"{far:+.2f} standard errors of the difference from {who}"
-        if abs(far) <= self.large:
+        if abs(far) <= self.large or abs(gap.value) < self.some * plain.stderr:  # nearly SNIPS itself
             return Measurement({"disagreement": far}, text)
         trusts = (
             "the propensities and no reward model" if evidence.rows.bandwidth is None else "doses near the target's"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from counterfold.balance import Balance
-from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement
+from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement, Severity
 from counterfold.evidence import Evidence
 
 
@@ -15,8 +15,9 @@ class OutcomeContext(Diagnostic):
 
     A reward model that sees an outcome, such as a visit that the action caused, explains the action's effect away. The
     smallest p-value of a column counts, times the number of columns; below `alarm` it is a caution, whether the column
-    was left out or named by the user. So is a named column that is a copy of the reward, or without which there never
-    is one. Where most columns depend on the action, that is a finding on the propensities instead.
+    was left out or named by the user. So is a named column that is a copy of the reward; one without which there never
+    is a reward is a note, unless it depends on the action. Where most columns depend on the action, that is a finding
+    on the propensities instead.
     """
 
     alarm: float = 0.01
@@ -27,10 +28,7 @@ class OutcomeContext(Diagnostic):
         balance = evidence.balance
         if balance is None:
             return None
-        named = [name for name in evidence.contents.context if name in balance.reasons]
-        findings = [
-            self.describe(name, balance.reasons[name].what) for name in named if balance.reasons[name].is_outcome
-        ]
+        findings = [self.describe(name, balance) for name in evidence.contents.context if name in balance.reasons]
         findings += [] if balance.is_dependent_throughout(self.alarm) else self.find_dependent(balance)
         p = balance.columns_p
         text = None if p is None else f"chance explains its dependence on actions with p = {p:.2g}"
@@ -50,7 +48,9 @@ class OutcomeContext(Diagnostic):
         remedy = f"put {names} into `ignore` if known only after the decision; otherwise check the propensities"
         return [self.make_finding("caution", problem, remedy)]
 
-    def describe(self, name: str, why: str) -> Finding:
-        """Return what is wrong with a column that the user named."""
+    def describe(self, name: str, balance: Balance) -> Finding:
+        """Return what may be wrong with a column that the user named; a caution if it cannot have been known before."""
+        reason, p = balance.reasons[name], balance.others.get(name, 1.0)
+        severity: Severity = "caution" if reason.is_copy or (reason.is_outcome and p < self.alarm) else "note"
         remedy = f"leave `{name}` out of `context`, unless it was known before the decision"
-        return self.make_finding("caution", f"column `{name}` of the context is no context: {why}", remedy)
+        return self.make_finding(severity, f"column `{name}` may be no context: {reason.what}", remedy)

@@ -53,7 +53,7 @@ class Copies:
         """Return what must be known of some rows."""
         columns = [*rows.examples.context.T]
         context = hash_rows(columns) if columns else np.zeros(len(rows), dtype=np.intp)
-        details = [rows.rewards, rows.propensity, rows.weights, rows.actions, *rows.examples.doses.T]
+        details = [rows.rewards, rows.propensity, rows.actions, *rows.examples.doses.T]
         row = hash_rows([context, *details])
         every = cls(Least.of(row, KEPT), Least.of(context, KEPT), context, row, rows.propensity)
         return every.keep(context <= every.contexts.numbers[-1])
@@ -105,7 +105,7 @@ class Copies:
 class RepeatedRows(Diagnostic):
     """Warn where rows are there several times, because error bars take copies for different decisions.
 
-    Rows are equal if their contexts, actions, rewards, propensities and weights are. Of a log with few contexts and
+    Rows are equal if their contexts, actions, rewards and propensities are. Of a log with few contexts and
     rewards many rows are equal by chance. So copies are seen where every row is there the same number of times; or
     where rows of one context are equal more often than their propensities explain, in at least `some` of the rows (a
     note) or `many` of them. Rows of one group count as one observation, so copies within groups do no harm.

@@ -15,6 +15,7 @@ from counterfold.progress import Progress
 from counterfold.rows import Rows
 from counterfold.tables.scan import LogScan
 from counterfold.tables.targets import TargetReader
+from counterfold.target import is_function
 
 Source = Log | LogScan
 """A log in memory, or one that is not read yet."""
@@ -38,7 +39,7 @@ class Request:
     @property
     def fixes_context(self) -> bool:
         """Say whether a target is a function of the context, all columns of which it must see."""
-        return any(callable(value) for value in self.targets.values())
+        return any(is_function(value) for value in self.targets.values())
 
 
 class Engine(ABC):

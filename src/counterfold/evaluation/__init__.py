@@ -27,7 +27,7 @@ from counterfold.progress import Progress
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
 from counterfold.tables.scan import LogScan
-from counterfold.target import as_target, is_mixture
+from counterfold.target import as_target, has_fixed_shares, is_function
 from counterfold.unseen import Limits
 
 
@@ -40,7 +40,7 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
     Estimate(SNIPS: 0.6667 ± 0.3)
     """
     with limit_blas():
-        log = log if log.named_context or callable(target) else choose_context(log)[0]
+        log = log if log.named_context or is_function(target) else choose_context(log)[0]
         wanted = as_target(target, log)
         rows = Rows.of(log, wanted, as_model(reward_model, log, wanted.draws))
         one: Estimator = registry.resolve("estimators", Estimator, estimator, "`estimator` must be one")
@@ -155,7 +155,7 @@ def evaluate(
     True
     """
     question = Question.of(candidates, selector, reward_model, seed, level, interval, reward_range)
-    is_several = isinstance(target, Mapping) and not is_mixture(target)
+    is_several = isinstance(target, Mapping) and not has_fixed_shares(target)
     targets = target if is_several else {"target": target}
     source = log if isinstance(log, (Log, LogScan)) else LogScan(log)
     found = evaluate_targets(source, targets, question, threads=threads, progress=progress, engine=engine).targets

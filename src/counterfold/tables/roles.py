@@ -74,10 +74,13 @@ def refuse_two_roles(table: pa.Table, roles: Mapping[str, str], targets: Sequenc
         for place in places(table, role, name):
             other = owner.setdefault(place, role)
             if other != role and {other, role} != {"group", "logger"}:
-                raise DataError(f"column `{place}` must have one role, got `{other}` and `{role}`.")
+                both = f"`{other}` and `{role}`"
+                raise DataError(f"column `{place}` must have one role, got {both}. Name another column for one.")
     for place in (place for name in targets for place in places(table, "target", name)):
         if owner.get(place, "propensity") not in {"propensity", "logging_probs"}:  # the log's policy is a fair target
-            raise DataError(f"column `{place}` must have one role, got `{owner[place]}` and `target`.")
+            raise DataError(
+                f"column `{place}` must have one role, got `{owner[place]}` and `target`. Name another target."
+            )
 
 
 def find_kind(table: pa.Table, name: str) -> str:

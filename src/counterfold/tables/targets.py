@@ -31,8 +31,10 @@ class TargetReader:
         name = value.given if isinstance(value, TargetForm) else value
         if table is None or not isinstance(name, str):
             return cls(value)
-        is_label = not isinstance(value, Probabilities) and not roles.places(table, "target", name)
-        if is_label:
+        is_column = name in table.column_names
+        if not isinstance(value, TargetForm):
+            is_column = bool(roles.places(table, "target", name))
+        if not is_column and not isinstance(value, Probabilities):
             return cls(Actions(name))
         kind = roles.find_kind(table, name)
         return cls(value, name, value.kind if isinstance(value, TargetForm) else kind)
@@ -71,8 +73,9 @@ class TargetReader:
         rule = "must be there, or be an action that the target always takes"
         raise DataError(f"column `{name}` {rule}.{messages.suggest(name, known)} {found}.")
 
-    def refuse_ambiguity(self, log: Log, table: pa.Table, row_numbers: Ints) -> None:
-        """Refuse a target that can be read in two ways, by the first rows of a long log."""
+    def refuse_misreading(self, log: Log, table: pa.Table, row_numbers: Ints) -> None:
+        """Refuse a target that can be read in no way or in two ways, by the first rows of a long log."""
+        self.require_label(log, table)
         refuse_ambiguity(find_form(self.find_form(table, row_numbers), log), log, self.checker(row_numbers))
 
 

@@ -75,7 +75,7 @@ def outlying_rewards(data, _groups):
 
 
 def repeated_rows(data, _groups):
-    rows = list(zip(map(tuple, data.x), data.a, data.r, data.weights(), strict=True))
+    rows = list(zip(map(tuple, data.x), data.a, data.r, strict=True))
     counts = [rows.count(row) for row in set(rows)]
     same_context = [one for one in map(tuple, data.x) if list(map(tuple, data.x)).count(one) > 1]
     excess = 0.0 if not same_context else None  # which is tested by itself

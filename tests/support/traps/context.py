@@ -179,3 +179,12 @@ def clean_eligibility(rng):
 def clean_log_of_many_columns(rng):
     bandit = make_bandit(rng)
     return Case(bandit.table(**{f"noise{place}": rng.normal(size=2000) for place in range(40)}), truth=bandit.truth)
+
+
+@trap("none: only some may buy at all, which was known before and is named as context", RIGHT)
+def eligible_named_as_context(rng):
+    bandit = make_bandit(rng)
+    eligible = (rng.random(2000) < 0.4).astype(float)
+    bandit.means, bandit.reward = bandit.means * eligible[:, None], bandit.reward * eligible
+    named = {"columns": {"context": ["x0", "x1", "x2", "eligible"]}}
+    return Case(bandit.table(reward=bandit.reward, eligible=eligible), truth=bandit.truth, **named)

@@ -61,3 +61,9 @@ def users_who_come_back(rng):
     bandit = make_clicks(rng, np.full((4000, 2), 0.5), np.tile([0.3, 0.7], (4000, 1)), [0.2, 0.4])
     bandit.x = rng.normal(size=(800, 2))[rng.integers(800, size=4000)]
     return Case(bandit.table(), truth=bandit.truth)
+
+
+@trap("none: users come back, each in a `group`, and their clicks have little to do with each other", RIGHT)
+def users_as_groups(rng):
+    bandit = make_bandit(rng, rows=4000)
+    return Case(bandit.table(group=[f"user {one}" for one in rng.integers(300, size=4000)]), truth=bandit.truth)

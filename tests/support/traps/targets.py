@@ -176,3 +176,21 @@ def target_in_percent(rng):
     bandit = make_bandit(rng)
     spread = {f"target_{label}": 100 * column for label, column in zip(bandit.labels, bandit.target.T, strict=True)}
     return Case(bandit.table(**spread))
+
+
+@trap("none: a function that tells the actions knows the columns by their places, an index among them", RIGHT)
+def actions_by_a_function_of_all_columns(rng):
+    bandit = make_bandit(rng, labels=(0, 1))
+    bandit.target = np.eye(2)[(bandit.x[:, 1] > 0).astype(int)]
+    kept = {name: column for name, column in bandit.columns().items() if not name.startswith("target")}
+    table = pa.table({"idx": np.arange(len(bandit.action)), **kept})
+    return Case(table, cf.Actions(lambda context: (context[:, 2] > 0).astype(int)), truth=bandit.truth)
+
+
+@trap("none: the target always takes an action that is called like the beginning of two columns", RIGHT)
+def a_label_that_columns_begin_with(rng):
+    bandit = make_bandit(rng, labels=("user", "item"))
+    bandit.target = np.tile([1.0, 0.0], (len(bandit.action), 1))
+    columns = {name: column for name, column in bandit.columns().items() if not name.startswith("target")}
+    columns |= {"user_age": bandit.x[:, 0] + 40, "user_income": bandit.x[:, 1] + 9}
+    return Case(pa.table(columns), cf.Actions("user"), truth=bandit.truth)

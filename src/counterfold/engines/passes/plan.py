@@ -59,13 +59,13 @@ class Plan:
         layout = lay_out(reader, head.table, targets.values(), named)
         log = layout.log(*head)
         for one in targets.values():
-            one.require_label(log, head.table)
-            one.refuse_ambiguity(log, *head)
+            one.refuse_misreading(log, *head)
         builder = RowBuilder(replace(layout, width=log.context.shape[1]), targets, predictions)
         fittable = None if predictions else require_fittable(request.reward_model, log)
         model = fittable if has_full_target else None  # checked, even where nothing can use it
         is_support_unknown = has_full_target and log.logging_probs is None and log.available is None
         needs_first = is_support_unknown or (count or len(head.row_numbers)) <= BUCKETS or builder.has_groups
+        is_context_unknown = bool(layout.context) and not layout.named_context
         size, stream = count_sample(layout, table, log, len(targets)), stream_model(model, builder.examples(head))
         return cls(
             builder=builder,
@@ -74,7 +74,7 @@ class Plan:
             columns=list_read_columns(layout, head.table, named),
             model=model,
             first_pass=FirstPass(builder, size, count, stream, BalanceStream.of(log, count)),
-            needs_first_pass=needs_first or model is not None or request.needs_sample,
+            needs_first_pass=needs_first or is_context_unknown or model is not None or request.needs_sample,
             fixes_context=layout.named_context or request.fixes_context,
         )
 
