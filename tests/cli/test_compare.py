@@ -55,3 +55,9 @@ def test_the_terminal_has_a_line_for_every_policy(run, save):
     assert {"log", "policy"} < set(lines)
     low, high = lines["target"].rsplit(" to ", 1)[0].split()[-1], lines["target"].rsplit(" to ", 1)[1].split()[0]
     assert float(low) < float(high)
+
+
+def test_the_table_says_what_speaks_against_a_policy(run, save):
+    code, out, _ = run("compare", save(), "--target", "target")
+    assert code == 0
+    assert "target: the log is worth only " in out

@@ -58,7 +58,8 @@ def comparison(
 ) -> ConsoleRenderable:
     """Return a line for every policy: its value, and how much more than the baseline that is.
 
-    Values that the log cannot answer for are withheld, and so are differences to them.
+    Values that the log cannot answer for are withheld, and so are differences to them. What speaks against a policy's
+    value is said below.
     """
     first = next(iter(results.values()))
     table = _new_table("policy", "value", f"{100 * first.level:g} % interval", "difference", "interval", "verdict")
@@ -71,7 +72,9 @@ def comparison(
             apart = withheld
         verdict = Text(one.verdict, style=STYLES[one.verdict])
         table.add_row(name, *(_format_value(one) if one.answerable else withheld), *apart, verdict)
-    return table
+    doubtful = [name for name, one in results.items() if one.verdict != "good"]
+    lines = [Text(f"{name}: {reason}") for name in doubtful for reason in results[name].diagnostics.reasons]
+    return Group(table, *lines)
 
 
 def add_title(title: str, block: ConsoleRenderable) -> ConsoleRenderable:
