@@ -6,7 +6,11 @@ from scipy.stats import norm, ttest_1samp
 
 import counterfold as cf
 import reference
-from problems import diagnose, log_of
+from counterfold.balance import Balance, Suspicion
+from counterfold.contents import Contents
+from counterfold.diagnostics.propensities import Propensities
+from counterfold.engines.memory import RowEvidence
+from problems import diagnose, log_of, rows_of
 
 
 def diagnose_data(data, target=None, **more):
@@ -167,3 +171,12 @@ def test_nearly_as_many_groups_as_rows_is_a_note():
     assert (note.name, note.severity, found.verdict) == ("few-groups", "note", "good")
     assert "nearly every row is a group of its own" in note.problem
     assert diagnose_data(data, data.logging, group=np.arange(400) // 2).findings == ()
+
+
+def test_dependence_beyond_all_chance_is_named_with_its_p_value():
+    """A p-value of 0 is one, too, and not a missing one."""
+    data = reference.random_data(0, rows=300)
+    balance = Balance({}, Suspicion(1.0, "nothing"), {"age": 0.0})
+    evidence = RowEvidence.of(rows_of(data), Contents.of(log_of(data)), (), balance)
+    [finding] = Propensities().measure(evidence, None).findings
+    assert "(p = 0): they depend on column `age` in a way" in finding.problem

@@ -27,19 +27,17 @@ class Propensities(Diagnostic):
         if balance is None or balance.general is None:
             return None
         p, what, _ = balance.general
+        numbers, text = {"propensities_p": p}, f"chance explains the actions with p = {p:.2g}"
+        is_throughout, columns_p = balance.is_dependent_throughout(self.alarm), balance.columns_p
+        if p >= self.alarm and not is_throughout:
+            return Measurement(numbers, text)
         columns = balance.find_dependent(self.alarm)
-        text = f"chance explains the actions with p = {p:.2g}"
-        if p >= self.alarm and not balance.is_dependent_throughout(self.alarm):
-            return Measurement({"propensities_p": p}, text)
-        if columns and (p >= self.alarm or (balance.columns_p or 1.0) < p):
+        if columns and columns_p is not None and columns_p < p:
             more = f" and on {len(columns) - 1} more columns" if len(columns) > 1 else ""
-            p, what = (
-                balance.columns_p or p,
-                f"they depend on column `{columns[0]}`{more} in a way that these do not say",
-            )
+            p, what = columns_p, f"they depend on column `{columns[0]}`{more} in a way that these do not say"
         problem = f"the actions were not drawn with the logged propensities (p = {p:.1g}): {what}"
         remedy = (
             "log the probabilities of the policy that acted, with its exploration, as they were at that time; check "
             "that columns belong to the right actions and rows"
         )
-        return Measurement({"propensities_p": balance.general.p}, text, [self.make_finding("caution", problem, remedy)])
+        return Measurement(numbers, text, [self.make_finding("caution", problem, remedy)])

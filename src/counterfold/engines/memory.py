@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from counterfold.balance import choose_context
+from counterfold.balance import Balance, choose_context
 from counterfold.checks import WHOLE
 from counterfold.contents import Contents
 from counterfold.diagnostics.base import Diagnostic, observe_rows
@@ -69,7 +69,7 @@ class Memory(Engine):
                 reader.require_label(log, table)
             target = reader.read(log, table)
             rows = Rows.of(log, target, as_model(given, log, target.draws, check))
-            yield name, replace(RowEvidence.of(rows, contents, request.diagnostics), balance=balance)
+            yield name, RowEvidence.of(rows, contents, request.diagnostics, balance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +77,12 @@ class RowEvidence(Evidence):
     """Evidence from all rows: a unit is a row or a group."""
 
     @classmethod
-    def of(cls, rows: Rows, contents: Contents, diagnostics: Sequence[Diagnostic] = ()) -> Self:
-        """Return what all rows tell."""
-        squared = float(np.square(rows.weights).sum())
-        return cls(rows, contents, Unsupported.of(rows), squared, observe_rows(rows, diagnostics))
+    def of(
+        cls, rows: Rows, contents: Contents, diagnostics: Sequence[Diagnostic] = (), balance: Balance | None = None
+    ) -> Self:
+        """Return what all rows tell, besides what tests of the log alone found."""
+        squared, observed = float(np.square(rows.weights).sum()), observe_rows(rows, diagnostics)
+        return cls(rows, contents, Unsupported.of(rows), squared, observed, balance=balance)
 
     @property
     def mean_weight(self) -> Estimate:
