@@ -1,25 +1,24 @@
 """Files larger than memory, on the cores of this machine."""
 
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 
-from counterfold import readers
 from counterfold.engines.base import Source
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.batches import HEAD, Batch
 from counterfold.errors import DataError
+from counterfold.files import Files
 from counterfold.log import Log
 from counterfold.pool import Pool
 from counterfold.progress import Progress
-from counterfold.readers.base import Piece, Reader
+from counterfold.readers.base import Piece
 from counterfold.sums import Sum, add_known
 from counterfold.tables.scan import LogScan
 
@@ -35,15 +34,13 @@ class Local(BatchEngine):
     """
 
     scan: LogScan
-    path: Path
-    reader: Reader
+    files: Files
     pool: Pool
 
     @classmethod
     def of(cls, source: Source, pool: Pool) -> Self:
         scan: Any = source  # which is a path, as `can_read` says
-        path = Path(scan.source)
-        return cls(scan, path, readers.find_reader(path), pool)
+        return cls(scan, scan.files, pool)
 
     @classmethod
     def can_read(cls, source: Source) -> bool:
@@ -53,64 +50,57 @@ class Local(BatchEngine):
     def is_best_for(cls, source: Source) -> bool:
         if isinstance(source, Log) or not cls.can_read(source):
             return False
-        path = Path(source.source)
-        reader = readers.find_reader(path)
-        with readers.explain_errors(path, reader):
-            return reader.size(path) > min(LARGE, machine_memory() // SHARE)
+        return source.files.size > min(LARGE, machine_memory() // SHARE)
 
     def head(self) -> Batch:
         found: list[pa.Table] = []
-        with closing(self._pieces(None)) as pieces:
-            for table, _ in (batch for piece in pieces for batch in self._batches(piece)):
-                found.append(readers.drop_index(table))
-                if sum(map(len, found)) >= HEAD or table.schema != found[0].schema:
+        with closing(self.files.pieces(None)) as pieces:
+            for table, _ in (batch for piece in pieces for batch in read_batches(piece)):
+                found.append(table)
+                if sum(map(len, found)) >= HEAD:
                     break
-        if not found:
-            raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
-        table = pa.concat_tables([one for one in found if one.schema == found[0].schema])
+        table = pa.concat_tables(found)
         return Batch(table, np.arange(table.num_rows))
 
-    def count_rows(self) -> int | None:
-        with readers.explain_errors(self.path, self.reader):
-            return self.reader.rows(self.path)
+    def count_rows(self) -> int:
+        return self.files.rows
 
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
         def work_on(piece: Piece) -> tuple[Sum | None, int]:
             found: Sum | None = None
             row_count = 0
-            for batch in self._batches(piece):
+            for batch in read_batches(piece):
                 found, row_count = add_known(found, work(batch)), row_count + batch.table.num_rows
             return found, row_count
 
         total: Sum | None = None
-        done, count = 0, self.count_rows() or 0
-        with closing(self._pieces(columns)) as pieces, closing(self.pool.stream(work_on, pieces)) as results:
+        done, count = 0, self.files.rows
+        with closing(self.files.pieces(columns)) as pieces, closing(self.pool.stream(work_on, pieces)) as results:
             for found, row_count in results:
                 total, done = add_known(total, found), done + row_count
                 if progress:
                     progress(done, max(count, done))
-        if total is None:
-            raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
+        self.files.require_unchanged()
+        if total is None or done != count:
+            raise DataError(f"`{self.files.path}` must hold {count} rows, as at first, got {done}.")
         return total
 
     def distinct(self, column: str) -> list[Any]:
         found: set[Any] = set()
-        for batch in (batch for piece in self._pieces([column]) for batch in self._batches(piece)):
+        for batch in (batch for piece in self.files.pieces([column]) for batch in read_batches(piece)):
             for chunk in batch.table.column(column).chunks:
                 found.update((chunk.keys if pa.types.is_map(chunk.type) else chunk).unique().to_pylist())
+        self.files.require_unchanged()
         return sorted(value for value in found if value is not None)
 
-    def _pieces(self, columns: Sequence[str] | None) -> Generator[Piece]:
-        with readers.explain_errors(self.path, self.reader):
-            yield from self.reader.pieces(self.path, columns)
 
-    def _batches(self, piece: Piece) -> Iterator[Batch]:
-        first = piece.first
-        with readers.explain_errors(self.path, self.reader):
-            for table in piece.tables():
-                if table.num_rows:
-                    yield Batch(table, np.arange(first, first + table.num_rows))
-                first += table.num_rows
+def read_batches(piece: Piece) -> Iterator[Batch]:
+    """Yield the rows of a piece, with their numbers."""
+    first = piece.first
+    for table in piece.tables():
+        if table.num_rows:
+            yield Batch(table, np.arange(first, first + table.num_rows))
+        first += table.num_rows
 
 
 def machine_memory() -> int:

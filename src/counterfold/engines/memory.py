@@ -21,7 +21,6 @@ from counterfold.log import Log
 from counterfold.models import Column, as_model
 from counterfold.models.cross_fitted import CrossFitted
 from counterfold.pool import Pool
-from counterfold.readers import read_table
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums, sum_buckets
@@ -56,7 +55,7 @@ class Memory(Engine):
         log, table, given = self.source, None, request.reward_model
         check = WHOLE
         if not isinstance(log, Log):
-            table, index = read_table(log.source), find_index(log.source)
+            table, index = log.table(), find_index(log.source)
             named = list_columns(make_readers(request.targets, table).values(), given)
             log = log.layout(table, named).log(table, index=index)
             if isinstance(given, Column):

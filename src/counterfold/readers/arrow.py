@@ -1,13 +1,14 @@
 """Arrow files and streams."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
-from counterfold.readers.base import Piece, Reader, read_in_turn
+from counterfold.readers.base import Piece, Reader, Survey, read_in_turn
+
+END = b"\xff\xff\xff\xff\0\0\0\0"
+"""The last bytes of a stream."""
 
 
 class Arrow(Reader):
@@ -15,19 +16,34 @@ class Arrow(Reader):
 
     suffixes = (".arrow", ".feather", ".ipc", ".arrows")
 
-    def table(self, path: Path) -> pa.Table:
-        with self._open_batches(path) as (batches, _):
-            return batches.read_all()
+    def survey(self, file: Path) -> Survey:
+        rows = size = 0
+        schema = None
+        for table in self._tables(file):
+            schema, rows, size = table.schema, rows + len(table), size + table.nbytes
+        return Survey(schema if schema is not None else pa.schema([]), rows, size)
 
-    def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
-        with self._open_batches(path) as (batches, is_file):
-            several = map(batches.get_batch, range(batches.num_record_batches)) if is_file else batches
-            yield from read_in_turn(several, columns)
+    def pieces(self, file: Path, survey: Survey, columns: Sequence[str]) -> Iterator[Piece]:
+        return read_in_turn(self._tables(file), columns)
 
-    @contextmanager
-    def _open_batches(self, path: Path) -> Iterator[tuple[Any, bool]]:
-        """Yield what reads batches, and whether it is a file of them rather than a stream."""
-        with pa.OSFile(str(path)) as file:
-            is_file = file.read(6) == b"ARROW1"
-            file.seek(0)
-            yield (pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)), is_file
+    def _tables(self, file: Path) -> Iterator[pa.Table]:
+        with pa.OSFile(str(file)) as opened:
+            is_file = opened.read(6) == b"ARROW1"
+            opened.seek(0)
+            if is_file:
+                batches = pa.ipc.open_file(opened)
+                yield from (
+                    pa.Table.from_batches([batches.get_batch(place)]) for place in range(batches.num_record_batches)
+                )
+                return
+            yield from (pa.Table.from_batches([batch]) for batch in pa.ipc.open_stream(opened))
+            self._require_end(opened)
+
+    def _require_end(self, opened: pa.NativeFile) -> None:
+        """Require that a stream says where it ends, and ends there: one that was cut between two batches does not."""
+        place, size = opened.tell(), opened.size()
+        opened.seek(max(0, place - 8))
+        if place < size:
+            raise pa.ArrowInvalid(f"{size - place} bytes follow the end of the stream; keep one stream in a file")
+        if opened.read(8) != END:
+            raise pa.ArrowInvalid("the mark at the end of the stream is missing, so rows may be; write the file again")

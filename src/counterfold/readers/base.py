@@ -1,4 +1,4 @@
-"""Reader: one file format each, from a path to a table in memory, or to pieces of one that fit."""
+"""Reader: one file format each, from a file to its rows, a few at a time."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,13 +9,24 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 if TYPE_CHECKING:
     import pyarrow as pa
 
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+
 BLOCK = 1 << 24
 """How many bytes of a text are read at a time."""
 
-COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+ROWS, BYTES = 1 << 17, 1 << 26
+"""How many rows are worked on at a time, unless they take more bytes than that."""
 
-PACKED = 4
-"""How many times larger a packed text is taken to be when it is not."""
+
+class Survey(NamedTuple):
+    """What is known of all rows of a file before any is used: their columns, their number, and what they take decoded.
+
+    In a text the type of a column is that of all its rows, so a file is read once to know it.
+    """
+
+    schema: "pa.Schema"
+    rows: int
+    size: int
 
 
 class Piece(NamedTuple):
@@ -31,35 +42,46 @@ class Reader(ABC):
     suffixes: ClassVar[tuple[str, ...]]
 
     @abstractmethod
-    def table(self, path: Path) -> "pa.Table":
-        """Return the whole file as a table."""
+    def survey(self, file: Path) -> Survey:
+        """Return what all rows of the file hold."""
 
     @abstractmethod
-    def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
-        """Yield all rows of the file, or some columns of them, as pieces that may be read at the same time."""
-
-    def size(self, path: Path) -> int:
-        """Return about how many bytes the rows take in memory."""
-        return path.stat().st_size * (PACKED if path.suffix.lower() in COMPRESSIONS else 1)
-
-    def rows(self, path: Path) -> int | None:
-        """Return the number of rows, if it can be known without reading them."""
-        return None
+    def pieces(self, file: Path, survey: Survey, columns: Sequence[str]) -> Iterator[Piece]:
+        """Yield these columns of all rows of the file, as pieces that may be read at the same time."""
 
 
-def read_in_turn(batches: Iterable["pa.RecordBatch"], columns: Sequence[str] | None) -> Iterator[Piece]:
-    """Yield batches that must be read one after the other."""
-    import pyarrow as pa
-
+def read_in_turn(tables: Iterable["pa.Table"], columns: Sequence[str]) -> Iterator[Piece]:
+    """Yield tables that must be read one after the other."""
     first = 0
-    for batch in batches:
-        table = pa.Table.from_batches([batch])
-        yield Piece(first, partial(iter, [table.select(columns) if columns is not None else table]))
+    for table in tables:
+        yield Piece(first, partial(iter, [table.select(columns)]))
         first += len(table)
 
 
-def open_stream(path: Path) -> "pa.NativeFile":
+def cut_rows(table: "pa.Table") -> Iterator["pa.Table"]:
+    """Yield the rows of a table so few at a time that they take little memory."""
+    step = max(1, min(ROWS, len(table) * BYTES // max(table.nbytes, 1)))
+    for start in range(0, len(table), step):
+        yield table.slice(start, step)
+
+
+def merge_types(name: str, one: "pa.DataType", other: "pa.DataType") -> "pa.DataType":
+    """Return the type of a column some of whose rows have one type and some another."""
+    import pyarrow as pa
+
+    if one == other:
+        return one
+    if pa.types.is_dictionary(one) or pa.types.is_dictionary(other):
+        plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in (one, other)]
+        return pa.dictionary(pa.int32(), merge_types(name, *plain))
+    if pa.string() in (one, other) and (pa.types.is_temporal(one) or pa.types.is_temporal(other)):
+        return pa.string()  # only some texts look like times
+    several = [pa.schema([(name, kind)]) for kind in (one, other)]
+    return pa.unify_schemas(several, promote_options="permissive").field(name).type
+
+
+def open_stream(file: Path) -> "pa.NativeFile":
     """Return the file as a stream, decompressed if its name ends in `.gz` or the like, in letters of any size."""
     import pyarrow as pa
 
-    return pa.input_stream(path, compression=COMPRESSIONS.get(path.suffix.lower()))
+    return pa.input_stream(file, compression=COMPRESSIONS.get(file.suffix.lower()))

@@ -1,31 +1,93 @@
-"""Comma- or tab-separated text."""
+"""Comma-, semicolon- or tab-separated text."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
-from counterfold.readers.base import BLOCK, Piece, Reader, open_stream, read_in_turn
+from counterfold.readers.base import BLOCK, Piece, Reader, Survey, open_stream, read_in_turn
+
+DELIMITERS = ",\t;|"
+"""What may separate fields; the header tells which one does."""
+
+WIDER = {pa.null(): pa.int64(), pa.int64(): pa.float64(), pa.float64(): pa.string(), pa.string(): pa.binary()}
+"""The next type to try where some rows of a column are not of one; all others are followed by text."""
 
 
 class Csv(Reader):
-    """Text with a header line; fields are separated by tabs in `.tsv` files and by commas elsewhere."""
+    """Text with a header line.
+
+    A column is of the narrowest type that all its rows have. `NA`, `null` and the like are missing values unless they
+    are in quotes.
+    """
 
     suffixes = (".csv", ".tsv", ".txt")
 
-    def table(self, path: Path) -> pa.Table:
-        with open_stream(path) as file:
-            return pa.csv.read_csv(file, **self._options(path))
+    def survey(self, file: Path) -> Survey:
+        with self._open(file, {}) as batches:
+            schema = batches.schema
+        try:
+            return self._count(file, schema)
+        except pa.ArrowInvalid as error:
+            if "CSV conversion error" not in str(error):
+                raise
+        return self._count(file, self._widen(file, schema))
 
-    def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
-        blocks = pa.csv.ReadOptions(block_size=BLOCK)
-        with open_stream(path) as file, pa.csv.open_csv(file, read_options=blocks, **self._options(path)) as lines:
-            yield from read_in_turn(lines, columns)
+    def _count(self, file: Path, schema: pa.Schema) -> Survey:
+        rows = size = 0
+        for table in self._tables(file, schema):
+            rows, size = rows + len(table), size + table.nbytes
+        return Survey(schema, rows, size)
 
-    def _options(self, path: Path) -> dict[str, Any]:
-        return {
-            "parse_options": pa.csv.ParseOptions(delimiter="\t" if ".tsv" in path.name.lower() else ","),
-            "convert_options": pa.csv.ConvertOptions(strings_can_be_null=True),
-        }
+    def _widen(self, file: Path, schema: pa.Schema) -> pa.Schema:
+        """Return the columns with types that all rows have, not only the first ones."""
+        kinds = list(schema.types)
+        for table in self._tables(file, pa.schema([(name, pa.binary()) for name in schema.names])):
+            for place, column in enumerate(table.columns):
+                while not has_type(column, kinds[place]):
+                    kinds[place] = WIDER.get(kinds[place], pa.string())
+        return pa.schema(list(zip(schema.names, kinds, strict=True)))
+
+    def pieces(self, file: Path, survey: Survey, columns: Sequence[str]) -> Iterator[Piece]:
+        return read_in_turn(self._tables(file, survey.schema, columns), columns)
+
+    def _tables(self, file: Path, schema: pa.Schema, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        with self._open(file, dict(zip(schema.names, schema.types, strict=True)), columns) as batches:
+            yield from (pa.Table.from_batches([batch]) for batch in batches)
+
+    def _open(
+        self, file: Path, types: Mapping[str, pa.DataType], columns: Sequence[str] | None = None
+    ) -> pa.csv.CSVStreamingReader:
+        return pa.csv.open_csv(
+            open_stream(file),
+            pa.csv.ReadOptions(block_size=BLOCK),
+            pa.csv.ParseOptions(delimiter=find_delimiter(file), newlines_in_values=True),
+            pa.csv.ConvertOptions(
+                column_types=dict(types),
+                include_columns=columns,
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+
+
+def has_type(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
+    """Say whether all texts of a column can be read as a type."""
+    if kind in (pa.null(), pa.binary()):
+        return bool(kind == pa.binary() or column.null_count == len(column))
+    try:
+        pc.utf8_trim_whitespace(column.cast(pa.string())).cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def find_delimiter(file: Path) -> str:
+    """Return what separates the names in the header: a comma, unless something else does so more often."""
+    with open_stream(file) as stream:
+        header = re.split(rb"[\r\n]", stream.read(1 << 16).lstrip(), maxsplit=1)[0]
+    names = re.sub(rb'"[^"]*"', b"", header)
+    return max(DELIMITERS, key=lambda one: names.count(one.encode()))

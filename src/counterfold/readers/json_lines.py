@@ -1,12 +1,25 @@
 """One JSON object per line."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.json
 
-from counterfold.readers.base import BLOCK, Piece, Reader, open_stream, read_in_turn
+from counterfold.readers.base import BYTES, Piece, Reader, Survey, merge_types, open_stream
+
+LEAST, MOST, LONGEST = 1 << 16, 1 << 22, 1 << 26
+"""How many bytes are read at a time, at first and later, and how many a line may have at most."""
+
+DEEPEST = 100
+"""How many lists and objects may be within each other; pyarrow takes the whole process down on far more."""
+
+NO_OBJECT = re.compile(rb"(?:^|[\r\n])[ \t\r\n]*([^{ \t\r\n])")
+"""The start of a line that is no object; pyarrow takes the whole process down on some."""
 
 
 class JsonLines(Reader):
@@ -14,20 +27,92 @@ class JsonLines(Reader):
 
     suffixes = (".jsonl", ".ndjson", ".json")
 
-    def table(self, path: Path) -> pa.Table:
-        self._require_objects(path)
-        with open_stream(path) as file:
-            return pa.json.read_json(file)
+    def survey(self, file: Path) -> Survey:
+        blocks, rows, size = Blocks(file), 0, 0
+        types: dict[str, pa.DataType] = {}
+        for block in blocks:
+            table = parse(block, rows, pa.json.ParseOptions())
+            types |= {one.name: merge_types(one.name, types.get(one.name, one.type), one.type) for one in table.schema}
+            rows, size = rows + len(table), size + table.nbytes
+            blocks.limit_rows(len(table), count_leaves(table.schema))
+        return Survey(pa.schema(list(types.items())), rows, size)
 
-    def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
-        self._require_objects(path)
-        blocks = pa.json.ReadOptions(block_size=BLOCK)
-        with open_stream(path) as file, pa.json.open_json(file, read_options=blocks) as lines:
-            yield from read_in_turn(lines, columns)
+    def pieces(self, file: Path, survey: Survey, columns: Sequence[str]) -> Iterator[Piece]:
+        schema = pa.schema([survey.schema.field(name) for name in columns])
+        options = pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+        blocks, first, leaves = Blocks(file), 0, count_leaves(schema)
+        for block in blocks:
+            yield Piece(first, partial(parse_piece, block, first, options))
+            first += count_lines(block)
+            blocks.limit_rows(count_lines(block), leaves)
 
-    def _require_objects(self, path: Path) -> None:
-        """Require an object at the start: pyarrow takes the whole process down on a line with null."""
-        with open_stream(path) as file:
-            start = file.read(1 << 16).lstrip()[:1]
-        if start != b"{":
-            raise pa.ArrowInvalid(f"every line must be an object, but the first starts with {start.decode()!r}")
+
+@dataclass(eq=False)
+class Blocks:
+    """Whole lines of a file, many at a time; fewer after `limit_rows` where rows take much more memory than text."""
+
+    file: Path
+    size: int = LEAST
+
+    def __iter__(self) -> Iterator[bytes]:
+        waiting = b""
+        with open_stream(self.file) as stream:
+            while read := stream.read(max(self.size, len(waiting))):
+                waiting += read
+                end = waiting.rfind(b"\n") + 1
+                if end:
+                    yield check_lines(waiting[:end])
+                    waiting = waiting[end:]
+                if len(waiting) > LONGEST:
+                    raise pa.ArrowInvalid(f"every line must be an object of at most {LONGEST} bytes, got more")
+        if waiting.strip():
+            yield check_lines(waiting)
+
+    def limit_rows(self, rows: int, leaves: int) -> None:
+        """Read twice as much as before from now on, unless so many numbers per row would take much memory."""
+        per_byte = 8 * leaves * rows / self.size
+        self.size = int(max(LEAST // 16, min(MOST, 2 * self.size, BYTES / max(per_byte, 1e-9))))
+
+
+def check_lines(block: bytes) -> bytes:
+    """Return the lines, if all are objects that are not nested too deep."""
+    other = NO_OBJECT.search(block)
+    if other is not None:
+        start = other[1].decode(errors="replace")
+        hint = "; write one object per line, not one list of them" if start == "[" else ""
+        raise pa.ArrowInvalid(f"every line must be an object, but one starts with {start!r}{hint}")
+    for line in block.splitlines() if block.count(b"[") + block.count(b"{") > DEEPEST else ():
+        if line.count(b"[") + line.count(b"{") > DEEPEST:
+            marks = np.frombuffer(line, dtype=np.uint8) & 0xDF  # the same for [ and {, and for ] and }
+            depth = np.cumsum((marks == ord("[")).astype(np.int32) - (marks == ord("]"))).max()
+            if depth > DEEPEST:
+                raise pa.ArrowInvalid(f"lists and objects must be at most {DEEPEST} deep, got {depth}")
+    return block
+
+
+def parse(block: bytes, first: int, options: pa.json.ParseOptions) -> pa.Table:
+    """Return the rows of a block, of which `first` is the number of the first one."""
+    whole = pa.json.ReadOptions(use_threads=False, block_size=len(block) + 1)
+    try:
+        table = pa.json.read_json(pa.BufferReader(block), whole, options)
+    except pa.ArrowInvalid as error:
+        reason = re.sub(r"in row (\d+)", lambda found: f"in row {first + int(found[1])}", str(error))
+        raise pa.ArrowInvalid(reason) from None
+    if len(table) != count_lines(block):
+        raise pa.ArrowInvalid(f"every line must be one object, got {len(table)} in {count_lines(block)} lines")
+    return table
+
+
+def count_lines(block: bytes) -> int:
+    """Return the number of lines that are not empty."""
+    return sum(bool(line.strip()) for line in block.splitlines())
+
+
+def parse_piece(block: bytes, first: int, options: pa.json.ParseOptions) -> Iterator[pa.Table]:
+    """Yield the rows of a block."""
+    yield parse(block, first, options)
+
+
+def count_leaves(fields: Iterable[pa.Field]) -> int:
+    """Return how many numbers or texts a row holds, where lists count as one."""
+    return sum(count_leaves(one.type) if pa.types.is_struct(one.type) else 1 for one in fields)

@@ -1,73 +1,103 @@
-"""Parquet files, and folders of them."""
+"""Parquet files."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from counterfold.readers.base import Piece, Reader
+from counterfold.readers.base import BYTES, ROWS, Piece, Reader, Survey
 
-ROWS, BYTES = 1 << 17, 1 << 26
-"""How many rows of a row group are read at a time, unless they take more bytes than that."""
+WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 8}
+"""How many bytes a number takes when it is decoded, whatever it takes in the file."""
 
 
 class Parquet(Reader):
-    """A Parquet file, or a folder of them read in the order of their names."""
+    """A Parquet file; texts that it holds once each stay so in memory, as dictionaries."""
 
     suffixes = (".parquet", ".pq")
 
-    def table(self, path: Path) -> pa.Table:
-        return pq.read_table(path)
+    def survey(self, file: Path) -> Survey:
+        with pq.ParquetFile(file) as opened:
+            metadata = opened.metadata
+        with open_file(file, metadata) as opened:
+            return Survey(opened.schema_arrow, metadata.num_rows, sum(map(decoded_size, list_groups(metadata))))
 
-    def pieces(self, path: Path, columns: Sequence[str] | None) -> Iterator[Piece]:
-        first, schema = 0, None
-        for file, metadata in self._files(path):
-            if schema is None:
-                with pq.ParquetFile(file, metadata=metadata) as opened:
-                    schema = opened.schema_arrow
-            for number in range(metadata.num_row_groups):
-                yield Piece(first, partial(_row_group, file, metadata, number, columns, schema))
-                first += metadata.row_group(number).num_rows
-
-    def rows(self, path: Path) -> int:
-        return sum(metadata.num_rows for _, metadata in self._files(path))
-
-    def size(self, path: Path) -> int:
-        files = [metadata for _, metadata in self._files(path)]
-        return sum(one.row_group(number).total_byte_size for one in files for number in range(one.num_row_groups))
-
-    def _files(self, path: Path) -> Iterator[tuple[str, Any]]:
-        """Yield each file with what is known of it."""
-        import pyarrow.dataset
-
-        for file in sorted(pyarrow.dataset.dataset(path, format="parquet").files):
-            yield file, pq.read_metadata(file)
+    def pieces(self, file: Path, survey: Survey, columns: Sequence[str]) -> Iterator[Piece]:
+        first, metadata = 0, pq.read_metadata(file)
+        for number, group in enumerate(list_groups(metadata)):
+            yield Piece(first, partial(read_group, file, metadata, number, columns))
+            first += group.num_rows
 
 
-def _row_group(
-    file: str, metadata: Any, number: int, columns: Sequence[str] | None, schema: pa.Schema
-) -> Iterator[pa.Table]:
+def list_groups(metadata: Any) -> list[Any]:
+    """Return what is known of each row group."""
+    return [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+
+
+def list_chunks(group: Any) -> list[Any]:
+    """Return what is known of each column of a row group."""
+    return [group.column(number) for number in range(group.num_columns)]
+
+
+def open_file(file: Path, metadata: Any) -> pq.ParquetFile:
+    """Return the file, whose pages are compared with their checksums, if they have any."""
+    texts = {
+        chunk.path_in_schema for group in list_groups(metadata) for chunk in filter(is_dictionary, list_chunks(group))
+    }
+    return pq.ParquetFile(file, metadata=metadata, read_dictionary=sorted(texts), page_checksum_verification=True)
+
+
+def is_dictionary(chunk: Any) -> bool:
+    """Say whether a column holds each of its texts once."""
+    is_text = chunk.physical_type == "BYTE_ARRAY" and "." not in chunk.path_in_schema
+    return is_text and any("DICTIONARY" in one for one in chunk.encodings)
+
+
+def decoded_size(group: Any) -> int:
+    """Return about how many bytes the rows of a group take in memory."""
+    size = 0
+    for chunk in list_chunks(group):
+        if is_dictionary(chunk):
+            size += 4 * chunk.num_values + chunk.total_uncompressed_size
+        elif chunk.physical_type in WIDTHS:
+            size += WIDTHS[chunk.physical_type] * chunk.num_values
+        else:
+            size += max(16 * chunk.num_values, chunk.total_uncompressed_size)
+    return size
+
+
+def read_group(file: Path, metadata: Any, number: int, columns: Sequence[str]) -> Iterator[pa.Table]:
     """Yield the rows of a row group; each call opens the file, since threads must not share one, but not its end."""
-    with pq.ParquetFile(file, metadata=metadata) as opened:
-        group = metadata.row_group(number)
-        few = max(1, min(ROWS, group.num_rows * BYTES // max(group.total_byte_size, 1)))
+    group = metadata.row_group(number)
+    few = max(1, min(ROWS, group.num_rows * BYTES // max(decoded_size(group), 1)))
+    with open_file(file, metadata) as opened:
         if group.num_rows <= few:
-            yield _conform(opened.read_row_group(number, columns, use_threads=False), columns, schema)
-            return
-        for batch in opened.iter_batches(few, row_groups=[number], columns=columns, use_threads=False):
-            yield _conform(pa.Table.from_batches([batch]), columns, schema)
+            tables: Iterable[pa.Table] = [opened.read_row_group(number, columns, use_threads=False)]
+        else:
+            batches = opened.iter_batches(few, row_groups=[number], columns=columns, use_threads=False)
+            tables = (pa.Table.from_batches([batch]) for batch in batches)
+        count = 0
+        for table in tables:
+            require_range(table, group)
+            count += len(table)
+            yield table.select(columns)
+    if count != group.num_rows:
+        raise pa.ArrowInvalid(f"row group {number} must hold {group.num_rows} rows, got {count}; write the file again")
 
 
-def _conform(table: pa.Table, columns: Sequence[str] | None, schema: pa.Schema) -> pa.Table:
-    """Return the columns as the first file of a folder has them; other files may lack some, or store them otherwise."""
-    wanted = schema if columns is None else pa.schema([schema.field(name) for name in columns])
-    if table.schema.equals(wanted):
-        return table
-    found = [
-        table.column(one.name).cast(one.type) if one.name in table.column_names else pa.nulls(len(table), one.type)
-        for one in wanted
-    ]
-    return pa.table(found, schema=wanted)
+def require_range(table: pa.Table, group: Any) -> None:
+    """Require numbers within the range that the file says they have; damage rarely leaves them there."""
+    for chunk in list_chunks(group):
+        name, known = chunk.path_in_schema, chunk.statistics
+        if name not in table.column_names or known is None or not known.has_min_max:
+            continue
+        if isinstance(known.min, (int, float)) and chunk.physical_type in ("INT32", "INT64", "FLOAT", "DOUBLE"):
+            found = pc.min_max(table.column(name))
+            low, high = found["min"].as_py(), found["max"].as_py()
+            if low is not None and (low < known.min or high > known.max):
+                rule = f"column `{name}` must be from {known.min} to {known.max}, as the file itself says"
+                raise pa.ArrowInvalid(f"{rule}, got {low} to {high}; the file is damaged, so fetch or write it again")

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from inspect import signature
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from counterfold.errors import DataError
-from counterfold.readers import read_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from counterfold.files import Files
     from counterfold.log import Log
     from counterfold.tables.layout import Layout
 
@@ -67,8 +69,21 @@ class LogScan:
         """Return the whole log in memory."""
         from counterfold.indices import find_index
 
-        table = read_table(self.source)
+        table = self.table()
         return self.layout(table).log(table, index=find_index(self.source))
+
+    @cached_property
+    def files(self) -> "Files":
+        """Return the files that the source names, as they are when this is first asked."""
+        from counterfold.files import Files
+
+        return Files.of(self.source)
+
+    def table(self) -> "pa.Table":
+        """Return all columns in memory."""
+        from counterfold.files import read_table
+
+        return self.files.table() if isinstance(self.source, (str, PathLike)) else read_table(self.source)
 
     def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
         """Return what the columns of a table hold, or of one like it, besides those of the targets."""
@@ -124,6 +139,7 @@ def read_log(*source: Any, **columns: Any) -> "Log":
 
 def _features(source: Any, action: str | None) -> Any:
     """Return the features of each action by its label, from a source of their own; a log of doses will refuse them."""
+    from counterfold.files import read_table
     from counterfold.tables import columns, roles
 
     if action is None:
@@ -148,6 +164,7 @@ def read_target(source: Any, column: str) -> Any:
     >>> cf.read_target({"action": ["a", "b"], "target": [0.9, 0.1]}, "target")
     array([0.9, 0.1])
     """
+    from counterfold.files import read_table
     from counterfold.tables import roles
 
     return roles.read_target(read_table(source), column)

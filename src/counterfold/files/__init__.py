@@ -1,0 +1,149 @@
+"""Files: the rows of a file or folder, the same whoever reads them; and `read_table` for any source."""
+
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import accumulate
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+
+from counterfold import messages
+from counterfold.errors import DataError
+from counterfold.files.folders import Part, key_fields, list_parts
+from counterfold.files.paths import State, find_path
+from counterfold.files.schemas import conform, join_schemas
+from counterfold.files.signatures import require_kind
+from counterfold.readers import find_reader
+from counterfold.readers.base import Piece, Reader, Survey, cut_rows
+
+COPY = "evaluate a copy that nobody writes to"
+
+
+@dataclass(frozen=True, eq=False)
+class Files:
+    """The files of a log, as they were when they were first seen; every reading requires that they still are.
+
+    All files have the same columns, of types that hold the values of all. One that lacks a column has no values there,
+    and names of folders like `day=7` make columns, too.
+    """
+
+    path: Path
+    reader: Reader
+    parts: Sequence[Part]
+
+    @classmethod
+    def of(cls, source: str | PathLike[str]) -> Self:
+        """Return the files that a path names."""
+        path = find_path(source)
+        parts = list_parts(path)
+        readers = {type(reader): reader for reader in (find_reader(part.file) for part in parts)}
+        if len(readers) > 1:
+            kinds = messages.join_choices(kind.__name__ for kind in readers)
+            raise DataError(f"`{path}` must hold files of one format, got {kinds}.")
+        for part in parts:
+            require_kind(part.file)
+        [reader] = readers.values()
+        return cls(path, reader, parts)
+
+    @cached_property
+    def surveys(self) -> Sequence[Survey]:
+        """Return what is known of each file."""
+        found = []
+        for part in self.parts:
+            with self._explain(part):
+                found.append(self.reader.survey(part.file))
+            require_distinct(found[-1].schema.names)
+        self.require_unchanged()
+        return found
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Return the columns of all files, and their types."""
+        with self._explain(self.parts[0]):
+            merged = join_schemas([survey.schema for survey in self.surveys])
+        known = [one for one in merged if not one.name.startswith("__index_level_")]  # an index of pandas
+        return pa.schema([*known, *(one for one in key_fields(self.parts) if one.name not in merged.names)])
+
+    @property
+    def rows(self) -> int:
+        """Return the number of rows."""
+        return sum(survey.rows for survey in self.surveys)
+
+    @property
+    def size(self) -> int:
+        """Return about how many bytes the rows take in memory."""
+        return sum(survey.size for survey in self.surveys)
+
+    def table(self) -> pa.Table:
+        """Return all rows."""
+        self._require_rows()
+        tables = [table for piece in self.pieces(None) for table in piece.tables()]
+        self.require_unchanged()
+        return pa.concat_tables(tables)
+
+    def pieces(self, columns: Sequence[str] | None) -> Generator[Piece]:
+        """Yield all rows, or some columns of them, as pieces that may be read at the same time."""
+        self._require_rows()
+        names = self.schema.names if columns is None else columns
+        wanted = pa.schema([self.schema.field(name) for name in names])
+        starts = accumulate((survey.rows for survey in self.surveys), initial=0)
+        for part, survey, start in zip(self.parts, self.surveys, starts, strict=False):
+            there = [name for name in survey.schema.names if name in names]
+            with self._explain(part):
+                for first, tables in self.reader.pieces(part.file, survey, there):
+                    yield Piece(start + first, partial(self._read, part, Piece(first, tables), wanted))
+
+    def _read(self, part: Part, piece: Piece, wanted: pa.Schema) -> Iterator[pa.Table]:
+        """Yield the rows of a piece, checked, with the same columns in every file."""
+        with self._explain(part):
+            for table in piece.tables():
+                table.validate(full=True)
+                yield from cut_rows(conform(table, wanted, part.keys))
+
+    def require_unchanged(self) -> None:
+        """Require that all files are what they were, and as many rows as at first are there."""
+        for part in self.parts:
+            if State.of(part.file) != part.state:
+                raise DataError(f"`{part.file}` must not change while it is read, but it did; {COPY}.")
+        if self.path.is_dir() and len(list_parts(self.path)) != len(self.parts):
+            raise DataError(f"`{self.path}` must not change while it is read, but its files did; {COPY}.")
+
+    def _require_rows(self) -> None:
+        if not self.schema.names or self.rows == 0:
+            raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
+
+    @contextmanager
+    def _explain(self, part: Part) -> Iterator[None]:
+        """Turn what is wrong with a file into one sentence."""
+        try:
+            yield
+        except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
+            reason = str(error).strip().splitlines()[0].rstrip(".")
+            if State.of(part.file) != part.state:
+                reason = f"it changed while it was read; {COPY}"
+            raise DataError(f"`{part.file}` could not be read as {type(self.reader).__name__}: {reason}.") from error
+
+
+def require_distinct(names: Sequence[str]) -> None:
+    """Require columns with different names."""
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise DataError(f"columns must have different names, got {messages.join_choices(repeated)} more than once.")
+
+
+def read_table(source: Any) -> pa.Table:
+    """Return a path, a data frame or a mapping of columns as an Arrow table."""
+    if isinstance(source, (str, PathLike)):
+        return Files.of(source).table()
+    try:
+        table = pa.table(source)
+        table.validate(full=True)
+    except (TypeError, ValueError, pa.ArrowInvalid) as error:
+        raise DataError(f"`source` must be a path or a data frame, got {type(source).__name__}: {error}") from None
+    require_distinct(table.column_names)
+    return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])

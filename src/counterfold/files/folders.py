@@ -1,0 +1,103 @@
+"""The files of a folder that is one log, and what the names of its folders say of their rows."""
+
+import filecmp
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from counterfold.errors import DataError
+from counterfold.files.paths import State, explain_path
+
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""The name of a folder, behind `KEY=`, whose rows have no value."""
+
+TABLES = {
+    "_delta_log": ("Delta", "deltalake.DeltaTable(path).to_pyarrow_table()"),
+    ".hoodie": ("Hudi", "an engine that knows its format"),
+    "metadata/version-hint.text": ("Iceberg", "pyiceberg's table.scan().to_arrow()"),
+    "metadata/*.metadata.json": ("Iceberg", "pyiceberg's table.scan().to_arrow()"),
+}
+"""What is only in folders of tables with a history, some files of which hold rows that are gone; what reads them."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file of a log; `keys` are what the names of its folders say, such as {"day": "7"} for `day=7`."""
+
+    file: Path
+    state: State
+    keys: Mapping[str, str | None] = field(default_factory=dict)
+
+
+def list_parts(path: Path) -> list[Part]:
+    """Return the file at a path, or all files of the folder that it is, in the order of their names."""
+    if path.is_file():
+        return [Part(path, State.of(path))]
+    with explain_path(path):
+        parts = sorted(_walk(path, {}), key=lambda part: str(part.file))
+    if not parts:
+        raise DataError(f"`{path}` must hold the files of a log, got an empty folder.")
+    several = {frozenset(part.keys) for part in parts}
+    if len(several) > 1:
+        raise DataError(
+            f"`{path}` must have folders named alike, got some with and some without {_name_keys(several)}."
+        )
+    _refuse_copies(parts)
+    return parts
+
+
+def _walk(folder: Path, keys: dict[str, str | None]) -> Iterator[Part]:
+    """Yield the files of a folder, and of those below that are named KEY=VALUE."""
+    for sign, (kind, way) in TABLES.items():
+        if any(folder.glob(sign)):
+            rule = f"is a table of {kind}, some files of which may hold rows that are gone"
+            raise DataError(f"`{folder}` {rule}: read it by {way}, and evaluate that.")
+    for found in sorted(folder.iterdir()):
+        name = found.name
+        if name.startswith((".", "_")) and "=" not in name:
+            continue  # as all engines do: marks of success, checksums and work that was not finished
+        if not found.is_dir():
+            yield Part(found, State.of(found), keys)
+            continue
+        key, equals, value = name.partition("=")
+        if not equals:
+            rule = "must hold files, or folders named like `day=7`"
+            raise DataError(f"`{folder}` {rule}, got the folder `{name}`: name the folder whose files are the log.")
+        yield from _walk(found, {**keys, unquote(key): None if value == NO_VALUE else unquote(value)})
+
+
+def _name_keys(several: set[frozenset[str]]) -> str:
+    odd = frozenset.union(*several) - frozenset.intersection(*several)
+    return ", ".join(f"`{key}=`" for key in sorted(odd))
+
+
+def _refuse_copies(parts: list[Part]) -> None:
+    """Refuse two files with the same bytes: the rows of a backup would count twice."""
+    by_size: dict[tuple[int, bytes], list[Part]] = {}
+    for part in parts:
+        same = by_size.setdefault((part.state.size, _read_end(part)), [])
+        for other in same:
+            if filecmp.cmp(part.file, other.file, shallow=False):
+                both = f"`{other.file}` and `{part.file}`"
+                raise DataError(f"{both} must differ, but are the same file twice; take one of them away.")
+        same.append(part)
+
+
+def _read_end(part: Part) -> bytes:
+    with explain_path(part.file), part.file.open("rb") as opened:
+        opened.seek(max(0, part.state.size - 4096))
+        return opened.read()
+
+
+def key_fields(parts: Sequence[Part]) -> list[pa.Field]:
+    """Return the columns that the names of folders make: whole numbers where all values are some, and texts."""
+    fields = []
+    for key in parts[0].keys:
+        values = [part.keys[key] for part in parts]
+        is_whole = all(value is None or re.fullmatch(r"-?(0|[1-9]\d{0,17})", value) for value in values)
+        fields.append(pa.field(key, pa.int64() if is_whole else pa.string()))
+    return fields

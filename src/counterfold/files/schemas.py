@@ -1,0 +1,47 @@
+"""One set of columns for all files of a folder."""
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from counterfold.readers.base import merge_types
+
+
+def join_schemas(schemas: Sequence[pa.Schema]) -> pa.Schema:
+    """Return the columns of all files, each of a type that holds the values of all, or else of the first file's."""
+    types: dict[str, pa.DataType] = {}
+    for field in (field for schema in schemas for field in schema):
+        known = types.get(field.name, field.type)
+        try:
+            types[field.name] = merge_types(field.name, known, field.type)
+        except pa.ArrowTypeError:
+            types[field.name] = known  # a text may still hold a number in every row
+    return pa.schema(list(types.items()))
+
+
+def conform(table: pa.Table, wanted: pa.Schema, keys: Mapping[str, str | None]) -> pa.Table:
+    """Return these columns of a file; `keys` are what the names of its folders say, and a column may be missing."""
+    if table.schema.equals(wanted):
+        return table
+    return pa.table([_find_column(table, one, keys) for one in wanted], schema=wanted)
+
+
+def _find_column(table: pa.Table, field: pa.Field, keys: Mapping[str, str | None]) -> pa.ChunkedArray | pa.Array:
+    if field.name not in table.column_names:
+        value = pa.scalar(keys.get(field.name), pa.string()).cast(field.type)
+        return pa.repeat(value, len(table)) if value.is_valid else pa.nulls(len(table), field.type)
+    column = table.column(field.name)
+    if pa.types.is_dictionary(field.type) and not pa.types.is_dictionary(column.type):
+        column = column.cast(field.type.value_type).dictionary_encode()
+    column = column.cast(field.type)
+    if field.name in keys and len(column):
+        said = pa.scalar(keys[field.name], pa.string())
+        same = column.is_null() if not said.is_valid else pc.equal(column, said.cast(_plain(field.type)))
+        if not pc.all(same, skip_nulls=False).as_py():
+            raise pa.ArrowInvalid(f"column `{field.name}` must be {said} in all rows, as the name of its folder says")
+    return column
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
