@@ -159,8 +159,9 @@ class Log:
         """Return the same log without some columns of its context, and with the reason for each of them."""
         kept = [place for place, name in enumerate(self.context_names) if name not in reasons]
         log = copy(self)
-        log.context = freeze(np.ascontiguousarray(self.context[:, kept]))
-        log.context_names = tuple(self.context_names[place] for place in kept)
+        if len(kept) < len(self.context_names):
+            log.context = freeze(np.ascontiguousarray(self.context[:, kept]))
+            log.context_names = tuple(self.context_names[place] for place in kept)
         log.left_out = {**self.left_out, **reasons}
         return log
 

@@ -25,7 +25,7 @@ LACKING = {
     "--dose age --action action": "a log must have `action`",
     "--logger user": "`logger` (column `user`) and `logger_probs` must come together",
     "--logger-probs logging_probs": "column `logging_probs` must have one role, got `logger_probs` and",
-    "--action-features none.csv": "in `action_features`, `none.csv` must be a file, but there is none.",
+    "--action-features none.csv": "in `action_features`, `none.csv` must be a file or folder, but there is none.",
     "--action-features log.parquet": "in `action_features`, column `action` must hold each action once, got",
     "--candidates learned-mips --target pi": "LearnedMIPS needs the target's probabilities of all actions",
 }
@@ -60,7 +60,7 @@ BAD_DOSES = {
     "probabilities": ({}, "--logging-probs draws", "`logging_probs` goes with `action`, got it with `dose`."),
     "both": ({}, "--action age --dose dose", "a log must have `action`"),
     "nan": ({"dose": [1.0, np.nan] * 75}, "", "`dose` must be finite, got nan in 75 of 150 rows, first at row 1."),
-    "text": ({"dose": ["cheap", "dear"] * 75}, "", "column `dose` must be numbers, got string."),
+    "text": ({"dose": ["cheap", "dear"] * 75}, "", "column `dose` must be numbers, got text."),
     "zero density": (
         {"propensity": [0.5, 0.0] * 75},
         "",

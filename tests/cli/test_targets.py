@@ -47,7 +47,7 @@ BAD = {
     "--target-action reward": "column `reward` must have one role, got `reward` and `target`. Name another target.",
     "--target-action nothing": "column `nothing` must be there, or be an action that the target always takes.",
     "--target-probability nothing": "column `nothing` must be there.",
-    "--target-probability word": "column `word` must be numbers, got string.",
+    "--target-probability word": "column `word` must be numbers, got text.",
 }
 
 

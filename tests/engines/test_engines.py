@@ -1,5 +1,6 @@
 """Large logs: what is refused and how, which engine is chosen, what the command line says, and memory."""
 
+import gzip
 import subprocess
 import sys
 
@@ -12,8 +13,8 @@ from counterfold.engines import choose_engine, local
 from counterfold.engines.memory import Memory
 from counterfold.experiments.synthetic.file import Destination, write_log
 from counterfold.experiments.synthetic.generator import Synthetic
+from counterfold.files import Files
 from counterfold.pool import Pool
-from counterfold.readers.csv import Csv
 from large_logs import REFIT, ROWS
 
 # bad data
@@ -84,7 +85,7 @@ def test_damaged_and_missing_files_give_one_sentence(table, save_table, tmp_path
     path.write_bytes(content)
     with pytest.raises(cf.DataError, match="could not be read as Parquet"):
         cf.evaluate(path, engine="local", progress=False)
-    with pytest.raises(cf.DataError, match="must be a file, but there is none"):
+    with pytest.raises(cf.DataError, match="must be a file or folder, but there is none"):
         cf.evaluate(tmp_path / "none.parquet", engine="local")
 
 
@@ -116,15 +117,33 @@ def test_large_files_are_not_read_into_memory(table, save_table, monkeypatch):
     scan = cf.LogScan(path)
     assert isinstance(choose_engine(scan, "auto", Pool()), Memory)
     monkeypatch.setattr(local, "LARGE", 1000)
-    assert choose_engine(scan, "auto", Pool()).path == path
+    assert choose_engine(scan, "auto", Pool()).files.path == path
     assert isinstance(choose_engine(scan, "memory", Pool()), Memory)
     assert isinstance(choose_engine(cf.LogScan(table), "auto", Pool()), Memory)
 
 
-def test_packed_text_counts_as_larger(tmp_path):
-    for name in ("log.csv", "log.csv.gz"):
-        (tmp_path / name).write_text("x" * 100)
-    assert [Csv().size(tmp_path / name) for name in ("log.csv", "log.csv.gz")] == [100, 400]
+def test_the_size_of_a_file_is_that_of_its_decoded_rows(tmp_path):
+    """Constant rows take next to nothing on the disk."""
+    table = pa.table({"reward": np.zeros(100_000), "probs": [[0.25] * 4] * 100_000, "label": ["x" * 100] * 100_000})
+    text = "reward,other\n" + "0.0,1.0\n" * 100_000
+    (tmp_path / "log.csv.gz").write_bytes(gzip.compress(text.encode()))
+    (tmp_path / "log.jsonl.gz").write_bytes(gzip.compress(b'{"reward": 0.5, "other": 1.5}\n' * 100_000))
+    pa.parquet.write_table(table, tmp_path / "log.parquet")
+    with pa.ipc.new_file(
+        tmp_path / "log.arrow", table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")
+    ) as to:
+        to.write(table)
+    decoded = {path.name: Files.of(path).size for path in tmp_path.iterdir()}
+    assert max(path.stat().st_size for path in tmp_path.iterdir()) < 600_000
+    assert decoded == pytest.approx(
+        {
+            "log.csv.gz": 16 * 100_000,
+            "log.jsonl.gz": 16 * 100_000,
+            "log.parquet": 44 * 100_000,
+            "log.arrow": 148 * 100_000,
+        },
+        rel=0.05,
+    )
 
 
 def test_progress_tells_rows(table, save_table):

@@ -13,11 +13,11 @@ from counterfold.engines.local import Local
 from counterfold.engines.memory import Memory
 from counterfold.evaluation.assembly import evaluate_targets
 from counterfold.evaluation.question import Question
+from counterfold.files import Files
 from counterfold.hashing import hash_numbers
 from counterfold.models._streamed import fit_on_sample
 from counterfold.models.base import Examples, TrainedModel
 from counterfold.pool import Pool
-from counterfold.readers.parquet import Parquet
 from large_logs import ROWS, answer, both, made, refused, same, with_column
 
 
@@ -105,14 +105,14 @@ def test_a_file_of_a_folder_that_holds_something_else_gives_one_sentence(table, 
 def test_a_log_may_take_an_eighth_of_memory(table, save_table, monkeypatch):
     path = save_table(table)
     for spare, engine in ((0, Memory), (-8, Local)):
-        monkeypatch.setattr(local, "machine_memory", lambda spare=spare: 8 * Parquet().size(path) + spare)
+        monkeypatch.setattr(local, "machine_memory", lambda spare=spare: 8 * Files.of(path).size + spare)
         assert isinstance(choose_engine(cf.LogScan(path), "auto", Pool()), engine)
 
 
 def test_a_large_row_group_is_read_a_few_rows_at_a_time(table, save_table, answers, monkeypatch):
     path = save_table(table, row_group_size=ROWS)
-    monkeypatch.setattr("counterfold.readers.parquet.BYTES", Parquet().size(path) // 10)
-    (piece,) = Parquet().pieces(path, None)
+    monkeypatch.setattr("counterfold.readers.parquet.BYTES", Files.of(path).size // 10)
+    (piece,) = Files.of(path).pieces(None)
     sizes = [len(some) for some in piece.tables()]
     assert (max(sizes) <= ROWS // 10, sum(sizes)) == (True, ROWS)
     same(answers[1], answer("local", path))

@@ -20,13 +20,14 @@ from counterfold.engines.base import Source
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.batches import HEAD, Batch
 from counterfold.errors import DataError, ParameterError
+from counterfold.files.paths import has_path
 from counterfold.log import Log
 from counterfold.pool import Pool, limit_blas
 from counterfold.progress import Progress
-from counterfold.readers.base import COMPRESSIONS
-from counterfold.readers.csv import Csv
+from counterfold.readers import find_ending, list_readers
+from counterfold.readers.arrow import Arrow
+from counterfold.readers.csv import Csv, find_delimiter
 from counterfold.readers.json_lines import JsonLines
-from counterfold.readers.parquet import Parquet
 from counterfold.sums import Sum, add_known
 from counterfold.tables.scan import LogScan
 
@@ -55,7 +56,7 @@ class Spark(BatchEngine):
     def of(cls, source: Source, pool: Pool) -> Self:
         scan: Any = source  # which is not in memory, as `can_read` says
         with explain_errors():
-            frame = _open_frame(scan.source) if isinstance(scan.source, (str, PathLike)) else scan.source
+            frame = _open_frame(scan) if isinstance(scan.source, (str, PathLike)) else scan.source
             return cls(scan, *_number_rows(frame))
 
     @classmethod
@@ -87,6 +88,8 @@ class Spark(BatchEngine):
             found = sums.repartition(1).mapInArrow(_add_sums, sums.schema).toArrow()
         if found.num_rows == 0:
             raise DataError("the log must hold at least 2 rows, got none.")
+        if is_here(self.scan):
+            self.scan.files.require_unchanged()
         result: Sum = pickle.loads(found.column("sum")[0].as_py())  # noqa: S301 (our own bytes)
         return result
 
@@ -151,23 +154,30 @@ def make_batch(table: pa.Table, offsets: dict[str, int]) -> Batch:
     return Batch(table.drop_columns([FILE, ROW]), places + first[files.indices.to_numpy()])
 
 
-def _open_frame(source: str | PathLike[str]) -> Any:
+def _open_frame(scan: LogScan) -> Any:
     """Return the files of a path, or the table of a name."""
     from pyspark.sql import SparkSession
 
     session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
-    there = Path(source).exists()
-    place = str(Path(source).absolute() if there else source)  # Java may run in another folder
-    endings = [ending.lower() for ending in Path(source).suffixes]
-    ending = next((one for one in reversed(endings) if one not in COMPRESSIONS), "")
-    if ending in Csv.suffixes:
-        separator = "\t" if ending == ".tsv" else ","
+    place, separator = str(scan.source), ","
+    reader = list_readers().get(find_ending(Path(place)))
+    if is_here(scan):
+        place, reader = str(scan.files.path.absolute()), scan.files.reader  # Java may run in another folder
+        separator = find_delimiter(scan.files.parts[0].file) if isinstance(reader, Csv) else separator
+    elif reader is None and "/" not in place:
+        return session.table(place)
+    if isinstance(reader, Csv):
         return session.read.csv(place, header=True, inferSchema=True, sep=separator, escape='"')
-    if ending in JsonLines.suffixes:
+    if isinstance(reader, JsonLines):
         return session.read.json(place)
-    if there or "/" in place or ending in Parquet.suffixes:
-        return session.read.parquet(place)
-    return session.table(place)
+    if isinstance(reader, Arrow):
+        raise ParameterError("`engine` must be 'memory' or 'local' for files of Arrow, got 'spark'.")
+    return session.read.parquet(place)
+
+
+def is_here(scan: LogScan) -> bool:
+    """Say whether a log is a file or folder of this machine, and not of one that only the workers see."""
+    return isinstance(scan.source, (str, PathLike)) and has_path(scan.source)
 
 
 def _number_rows(frame: Any) -> tuple[Any, dict[str, int], int]:

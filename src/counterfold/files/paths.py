@@ -51,6 +51,14 @@ def find_path(source: str | PathLike[str]) -> Path:
     return path
 
 
+def has_path(source: str | PathLike[str]) -> bool:
+    """Say whether there is something at a path, be it good or bad."""
+    try:
+        return not os.fspath(source).strip() or os.path.lexists(Path(source).expanduser())
+    except (OSError, RuntimeError, ValueError):
+        return True
+
+
 @contextmanager
 def explain_path(path: Path) -> Iterator[None]:
     """Turn what is wrong with a path into one sentence."""

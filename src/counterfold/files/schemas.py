@@ -22,7 +22,7 @@ def join_schemas(schemas: Sequence[pa.Schema]) -> pa.Schema:
 
 def conform(table: pa.Table, wanted: pa.Schema, keys: Mapping[str, str | None]) -> pa.Table:
     """Return these columns of a file; `keys` are what the names of its folders say, and a column may be missing."""
-    if table.schema.equals(wanted):
+    if not keys and table.schema.equals(wanted):
         return table
     return pa.table([_find_column(table, one, keys) for one in wanted], schema=wanted)
 

@@ -7,12 +7,21 @@ from counterfold.errors import DataError
 from counterfold.readers.base import COMPRESSIONS, Reader
 
 
+def list_readers() -> dict[str, Reader]:
+    """Return what reads files of each ending."""
+    readers: list[Reader] = [registry.find("readers", name)() for name in registry.names("readers")]
+    return {suffix: reader for reader in readers for suffix in reader.suffixes}
+
+
+def find_ending(file: Path) -> str:
+    """Return the end of a file's name that tells its format, before any compression's."""
+    return next((one.lower() for one in reversed(file.suffixes) if one.lower() not in COMPRESSIONS), "")
+
+
 def find_reader(file: Path) -> Reader:
     """Return what reads a file, by the end of its name."""
-    readers: list[Reader] = [registry.find("readers", name)() for name in registry.names("readers")]
-    endings = [ending.lower() for ending in file.suffixes if ending.lower() not in COMPRESSIONS]
-    for reader in readers:
-        if endings and endings[-1] in reader.suffixes:
-            return reader
-    known = ", ".join(suffix for reader in readers for suffix in reader.suffixes)
+    readers = list_readers()
+    if find_ending(file) in readers:
+        return readers[find_ending(file)]
+    known = ", ".join(readers)
     raise DataError(f"`{file}` must end in one of {known}, got `{''.join(file.suffixes) or file.name}`.")

@@ -48,7 +48,8 @@ def is_list(kind: pa.DataType) -> bool:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Say whether a type is text of any sort."""
+    """Say whether a type is text of any sort, which may be in a dictionary."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
@@ -71,11 +72,16 @@ def _first_text(column: pa.ChunkedArray) -> str:
     return str(next((cell.as_py() for cell in column if cell.is_valid), "")).lstrip()
 
 
+def describe_type(kind: pa.DataType) -> str:
+    """Return what errors call a type."""
+    return "text" if is_text(kind) else str(kind)
+
+
 def read_numbers(table: pa.Table, name: str, check: Checker = WHOLE) -> Floats:
     """Return a column of numbers, NaN where a value is missing."""
     column = table.column(name)
     if not is_numeric(column.type):
-        raise DataError(f"column `{name}` must be numbers, got {column.type}.")
+        raise DataError(f"column `{name}` must be numbers, got {describe_type(column.type)}.")
     return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
 
 

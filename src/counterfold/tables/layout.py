@@ -1,7 +1,7 @@
 """Layout: which columns of a table hold what; turns tables of any length into checked logs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -19,8 +19,8 @@ class Layout:
     """The column of each role and its kind, the columns of the context, and what else is known of the actions.
 
     `width` is the number of numbers in the context of a row, and `seen` are the actions that were ever logged, if a
-    table of other rows told. Nobody chose the columns of the context unless `named_context`. Tables may be parts of a
-    longer log, in which `row_numbers` are the places of their rows.
+    table of other rows told. Nobody chose the columns of the context unless `named_context`, and `left_out` says why
+    some are not among them. Tables may be parts of a longer log, in which `row_numbers` are the places of their rows.
     """
 
     roles: dict[str, str]
@@ -31,6 +31,7 @@ class Layout:
     width: int | None = None
     seen: Bools | None = None
     named_context: bool = True
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def places(self, table: pa.Table) -> list[str]:
         """Return every column that is read."""
@@ -44,7 +45,7 @@ class Layout:
     def log(self, table: pa.Table, row_numbers: Ints | None = None, index: Any = None) -> Log:
         """Return the table's rows, checked; `index` is that of the pandas frame that the table was, if any."""
         plain = Checker(row_numbers)
-        return Log(
+        log = Log(
             **self._read_roles(table, plain),
             context=self._context(table, plain),
             actions=self.actions,
@@ -54,6 +55,7 @@ class Layout:
             index=index,
             named_context=self.named_context,
         )
+        return log.leave_out(self.left_out)
 
     def _read_roles(self, table: pa.Table, check: Checker) -> dict[str, Any]:
         """Return what a `Log` takes for each role; the labels of loggers tell which columns are theirs."""

@@ -51,20 +51,25 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
 def list_context(
     table: pa.Table, roles: dict[str, str], chosen: Sequence[str] | None, ignore: Sequence[str], targets: Sequence[str]
 ) -> Sequence[str]:
-    """Return the columns of the context: those that the user chose, or every numeric one that is not taken."""
+    """Return the columns of the context: those that the user chose, or every numeric one that is free."""
     if chosen is None:
-        taken = {place for role, name in roles.items() for place in places(table, role, name)}
-        taken |= {place for name in ignore for place in places(table, "target", name)}
-        taken |= {place for name in targets for place in places(table, "target", name)}
-        if "dose" in roles:
-            taken.add("action")  # it is known only after the decision
-        chosen = [name for name in columns.numeric(table) if name not in taken]
+        free = list_free(table, roles, ignore, targets)
+        chosen = [name for name in columns.numeric(table) if name in free]
     known_later = [(role, roles[role]) for role in AFTER_DECISION if role in roles]
     for role, name in [*known_later, *(("target", name) for name in targets)]:
         held = next((place for place in places(table, role, name) if place in chosen), None)
         if held is not None:
             raise DataError(f"`context` must not hold column `{held}`, which is the {role}.")
     return chosen
+
+
+def list_free(table: pa.Table, roles: dict[str, str], ignore: Sequence[str], targets: Sequence[str]) -> list[str]:
+    """Return the columns that are neither taken nor ignored."""
+    taken = {place for role, name in roles.items() for place in places(table, role, name)}
+    taken |= {place for name in (*ignore, *targets) for place in places(table, "target", name)}
+    if "dose" in roles:
+        taken.add("action")  # it is known only after the decision
+    return [name for name in table.column_names if name not in taken]
 
 
 def refuse_two_roles(table: pa.Table, roles: Mapping[str, str], targets: Sequence[str]) -> None:

@@ -89,6 +89,7 @@ class LogScan:
         """Return what the columns of a table hold, or of one like it, besides those of the targets."""
         from counterfold.tables import roles
         from counterfold.tables.layout import Layout
+        from counterfold.tables.spoilt_numbers import find_spoilt_numbers
 
         known: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(self) if one.metadata.get("role")}
         found = roles.find_roles(table, known, {role: getattr(self, role) for role in known})
@@ -98,7 +99,9 @@ class LogScan:
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
         context = roles.list_context(table, found, chosen, self.ignore, targets)
         kinds, named = {role: known[role].kind for role in found}, chosen is not None
-        return Layout(found, kinds, context, self.actions, features, named_context=named)
+        free = [] if named else roles.list_free(table, found, self.ignore, targets)
+        texts = find_spoilt_numbers(table, free)
+        return Layout(found, kinds, context, self.actions, features, named_context=named, left_out=texts)
 
 
 def take_arguments_of(scan: Callable[Columns, Any]) -> Callable[[Callable[..., Result]], Callable[Columns, Result]]:

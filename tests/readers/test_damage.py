@@ -1,0 +1,159 @@
+"""Files that were damaged, cut or patched: refused by one sentence, and never read as something else."""
+
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import counterfold as cf
+from counterfold.files import Files
+
+ROWS = 2000
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    action = rng.integers(2, size=ROWS)
+    columns = {"action": np.array(["a", "b"])[action], "reward": action + rng.normal(size=ROWS)}
+    return pa.table(columns | {"propensity": np.full(ROWS, 0.5), "target": np.where(action, 0.9, 0.1)})
+
+
+def refused(path, message):
+    for engine in ("memory", "local"):
+        with pytest.raises(cf.DataError, match=message):
+            cf.evaluate(path, "target", engine=engine, progress=False)
+
+
+# Parquet
+
+
+def flip_reward(path, table, place=1000):
+    """Set the highest bits of one reward, in a file that is not packed."""
+    content = bytearray(path.read_bytes())
+    at = content.index(struct.pack("<d", table.column("reward")[place].as_py())) + 7
+    content[at] ^= 0x44
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("checksums", "statistics", "message"),
+    [
+        (True, False, "could not be read as Parquet: .*CRC checksum verification failed"),
+        (False, True, "column `reward` must be from .* as the file itself says, got .*; the file is damaged"),
+    ],
+)
+def test_a_flipped_byte_is_seen(checksums, statistics, message, table, tmp_path):
+    path = tmp_path / "log.parquet"
+    pq.write_table(
+        table,
+        path,
+        compression="none",
+        use_dictionary=False,
+        write_page_checksum=checksums,
+        write_statistics=statistics,
+    )
+    cf.evaluate(path, "target", progress=False)
+    flip_reward(path, table)
+    refused(path, message)
+
+
+def test_nan_is_not_outside_of_any_range(table, tmp_path):
+    """It is refused for what it is."""
+    rewards = table.column("reward").to_numpy().copy()
+    rewards[500:1000] = np.nan
+    path = tmp_path / "log.parquet"
+    pq.write_table(table.set_column(1, "reward", [rewards]), path)
+    refused(path, "`reward` must be finite, got nan in 500 of 2000 rows.* first at row 500")
+
+
+@pytest.mark.parametrize("kept", [0.1, 0.5, 0.9, 0.999])
+def test_a_cut_file_is_refused(kept, table, tmp_path):
+    path = tmp_path / "log.parquet"
+    pq.write_table(table, path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept * len(content))])
+    refused(path, "could not be read as Parquet")
+
+
+def test_texts_that_are_not_utf_8_are_refused(table, tmp_path):
+    path = tmp_path / "log.parquet"
+    labels = pa.array([b"\xff\xfe", b"b"] * (ROWS // 2), pa.binary()).view(pa.string())
+    pq.write_table(table.set_column(0, "action", labels), path)
+    refused(path, "could not be read as Parquet: .*UTF8")
+
+
+# Arrow
+
+
+def write_stream(table, path):
+    with pa.ipc.new_stream(path, table.schema) as stream:
+        stream.write_table(table, max_chunksize=500)
+
+
+def test_a_stream_must_end_where_it_says(table, tmp_path):
+    path = tmp_path / "log.arrows"
+    write_stream(table, path)
+    content = path.read_bytes()
+    cf.evaluate(path, "target", progress=False)
+    path.write_bytes(content[:-8])
+    refused(path, "the mark at the end of the stream is missing, so rows may be; write the file again")
+    path.write_bytes(content + content)
+    refused(path, f"{len(content)} bytes follow the end of the stream")
+
+
+def test_a_stream_cut_between_two_batches_is_refused(table, tmp_path):
+    path = tmp_path / "log.arrows"
+    write_stream(table.slice(0, 500), path)
+    one = len(path.read_bytes())
+    write_stream(table, path)
+    path.write_bytes(path.read_bytes()[: one - 8])
+    refused(path, "the mark at the end of the stream is missing")
+
+
+PATCH = """
+import sys, counterfold as cf
+for engine in ("memory", "local"):
+    try:
+        cf.evaluate(sys.argv[1], "target", engine=engine, progress=False)
+        print("answered")
+    except cf.DataError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("name", ["log.arrow", "log.arrows"])
+@pytest.mark.parametrize("offset", [1 << 30, -5, 0x7FFFFFFF])
+def test_patched_offsets_are_refused(name, offset, table, tmp_path):
+    """They used to end the process, so that it takes another one to see it."""
+    path = tmp_path / name
+    writer = pa.ipc.new_file if name == "log.arrow" else pa.ipc.new_stream
+    with writer(path, table.schema) as to:
+        to.write_table(table)
+    content = path.read_bytes()
+    at = content.index(struct.pack("<6i", *range(100, 106)))  # the places where the labels begin
+    path.write_bytes(content[:at] + struct.pack("<i", offset) + content[at + 4 :])
+    done = subprocess.run([sys.executable, "-c", PATCH, path], capture_output=True, text=True, check=True)
+    assert done.stdout.count("could not be read as Arrow") == 2
+
+
+def test_indices_beyond_a_dictionary_are_refused(table, tmp_path):
+    path = tmp_path / "log.arrow"
+    labels = pa.DictionaryArray.from_arrays(pa.array([0, 7] * (ROWS // 2), pa.int32()), ["a", "b"], safe=False)
+    patched = table.set_column(0, "action", labels)
+    with pa.ipc.new_file(path, patched.schema) as to:
+        to.write_table(patched)
+    refused(path, "could not be read as Arrow: .*out of bounds")
+    with pytest.raises(cf.DataError, match=r"`source` must be a path or a data frame, got Table: .*out of bounds"):
+        cf.evaluate(cf.LogScan(patched), "target")
+
+
+def test_a_file_of_no_batches_holds_no_rows(table, tmp_path):
+    with pa.ipc.new_file(tmp_path / "log.arrow", table.schema):
+        pass
+    refused(tmp_path / "log.arrow", "must hold at least 2 rows, got none")
+    assert Files.of(tmp_path / "log.arrow").rows == 0
