@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +19,12 @@ LEAST, MOST, LONGEST = 1 << 16, 1 << 22, 1 << 26
 DEEPEST = 100
 """How many lists and objects may be within each other; pyarrow takes the whole process down on far more."""
 
-NO_OBJECT = re.compile(rb"(?:^|[\r\n])[ \t\r\n]*([^{ \t\r\n])")
-"""The start of a line that is no object; pyarrow takes the whole process down on some."""
+
+class Block(NamedTuple):
+    """Some lines of a file, and how many of them are rows."""
+
+    text: bytes
+    rows: int
 
 
 class JsonLines(Reader):
@@ -43,8 +48,8 @@ class JsonLines(Reader):
         blocks, first, leaves = Blocks(file), 0, count_leaves(schema)
         for block in blocks:
             yield Piece(first, partial(parse_piece, block, first, options))
-            first += count_lines(block)
-            blocks.limit_rows(count_lines(block), leaves)
+            first += block.rows
+            blocks.limit_rows(block.rows, leaves)
 
 
 @dataclass(eq=False)
@@ -54,7 +59,7 @@ class Blocks:
     file: Path
     size: int = LEAST
 
-    def __iter__(self) -> Iterator[bytes]:
+    def __iter__(self) -> Iterator[Block]:
         waiting = b""
         with open_stream(self.file) as stream:
             while read := stream.read(max(self.size, len(waiting))):
@@ -74,41 +79,42 @@ class Blocks:
         self.size = int(max(LEAST // 16, min(MOST, 2 * self.size, BYTES / max(per_byte, 1e-9))))
 
 
-def check_lines(block: bytes) -> bytes:
-    """Return the lines, if all are objects that are not nested too deep."""
-    other = NO_OBJECT.search(block)
+def check_lines(text: bytes) -> Block:
+    """Return the lines, if all are objects that are not nested too deep; pyarrow ends the process on some others."""
+    lines = [line for line in map(bytes.strip, text.splitlines()) if line]
+    other = next((line for line in lines if not line.startswith(b"{")), None)
     if other is not None:
-        start = other[1].decode(errors="replace")
+        start = other[:1].decode(errors="replace")
         hint = "; write one object per line, not one list of them" if start == "[" else ""
         raise pa.ArrowInvalid(f"every line must be an object, but one starts with {start!r}{hint}")
-    for line in block.splitlines() if block.count(b"[") + block.count(b"{") > DEEPEST else ():
+    for line in lines:
         if line.count(b"[") + line.count(b"{") > DEEPEST:
-            marks = np.frombuffer(line, dtype=np.uint8) & 0xDF  # the same for [ and {, and for ] and }
-            depth = np.cumsum((marks == ord("[")).astype(np.int32) - (marks == ord("]"))).max()
-            if depth > DEEPEST:
-                raise pa.ArrowInvalid(f"lists and objects must be at most {DEEPEST} deep, got {depth}")
-    return block
+            require_flat(line)
+    return Block(text, len(lines))
 
 
-def parse(block: bytes, first: int, options: pa.json.ParseOptions) -> pa.Table:
+def require_flat(line: bytes) -> None:
+    """Refuse lists and objects too deep in each other."""
+    marks = np.frombuffer(line, dtype=np.uint8) & 0xDF  # the same for [ and {, and for ] and }
+    depth = np.cumsum((marks == ord("[")).astype(np.int32) - (marks == ord("]"))).max()
+    if depth > DEEPEST:
+        raise pa.ArrowInvalid(f"lists and objects must be at most {DEEPEST} deep, got {depth}")
+
+
+def parse(block: Block, first: int, options: pa.json.ParseOptions) -> pa.Table:
     """Return the rows of a block, of which `first` is the number of the first one."""
-    whole = pa.json.ReadOptions(use_threads=False, block_size=len(block) + 1)
+    whole = pa.json.ReadOptions(use_threads=False, block_size=len(block.text) + 1)
     try:
-        table = pa.json.read_json(pa.BufferReader(block), whole, options)
+        table = pa.json.read_json(pa.BufferReader(block.text), whole, options)
     except pa.ArrowInvalid as error:
         reason = re.sub(r"in row (\d+)", lambda found: f"in row {first + int(found[1])}", str(error))
         raise pa.ArrowInvalid(reason) from None
-    if len(table) != count_lines(block):
-        raise pa.ArrowInvalid(f"every line must be one object, got {len(table)} in {count_lines(block)} lines")
+    if len(table) != block.rows:
+        raise pa.ArrowInvalid(f"every line must be one object, got {len(table)} in {block.rows} lines")
     return table
 
 
-def count_lines(block: bytes) -> int:
-    """Return the number of lines that are not empty."""
-    return sum(bool(line.strip()) for line in block.splitlines())
-
-
-def parse_piece(block: bytes, first: int, options: pa.json.ParseOptions) -> Iterator[pa.Table]:
+def parse_piece(block: Block, first: int, options: pa.json.ParseOptions) -> Iterator[pa.Table]:
     """Yield the rows of a block."""
     yield parse(block, first, options)
 
