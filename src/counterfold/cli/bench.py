@@ -40,8 +40,8 @@ def selection(
         print_json({"benchmark": "selection", "part": part, **asdict(found), "files": files})
         return
     from counterfold.report import bench as tables
-    from counterfold.report import paper, text
+    from counterfold.report import console, paper
 
     scores = tables.scores(found.scores), tables.ratios(found.scores)
     trust = tables.coverage(found.coverage), tables.verdicts(found.verdicts), tables.checks(found.checks)
-    text.show(*scores, *trust, paper.paths(found.files))
+    console.show(*scores, *trust, paper.paths(found.files))

@@ -12,8 +12,8 @@ Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown, with
 
 def methods(*, as_json: Json = False, as_markdown: Markdown = False) -> None:
     """List every estimator, selector, reward model, interval and diagnostic, with parameters, limits and needs."""
+    from counterfold.report import console
     from counterfold.report import methods as found
-    from counterfold.report import text
 
     every = found.methods()
     if as_json:
@@ -21,4 +21,4 @@ def methods(*, as_json: Json = False, as_markdown: Markdown = False) -> None:
     elif as_markdown:
         typer.echo(found.markdown(every), nl=False)
     else:
-        text.show(*(found.table(every, folder) for folder in found.FOLDERS))
+        console.show(*(found.table(every, folder) for folder in found.FOLDERS))

@@ -46,8 +46,8 @@ def show_figure(options: PaperOptions, run: ExperimentOptions) -> None:
     """Run the experiment behind a figure, write its results, and show them."""
     from counterfold.experiments.paper.figures import FIGURES
     from counterfold.experiments.paper.reproduction import Reproduction
+    from counterfold.report import console
     from counterfold.report import paper as tables
-    from counterfold.report import text
 
     figure, added = options.figure, tuple(options.add or ())
     usual = FIGURES[figure].runs if figure in FIGURES else 1  # an unknown name is refused below
@@ -61,7 +61,7 @@ def show_figure(options: PaperOptions, run: ExperimentOptions) -> None:
         found = {"lines": [asdict(line) for line in lines], "files": [str(file) for file in files]}
         print_json({"figure": figure, **found})
     else:
-        text.show(tables.table(figure, lines), tables.overlaps(lines), tables.paths(files))
+        console.show(tables.table(figure, lines), tables.overlaps(lines), tables.paths(files))
 
 
 def show_costs(options: PaperOptions, run: ExperimentOptions) -> None:
@@ -69,8 +69,8 @@ def show_costs(options: PaperOptions, run: ExperimentOptions) -> None:
     from counterfold import checks
     from counterfold.experiments.files import write_csv
     from counterfold.experiments.paper.reproduction import measure_costs
+    from counterfold.report import console
     from counterfold.report import paper as tables
-    from counterfold.report import text
 
     if options.add or run.seed or options.policies != "probabilities":
         raise ParameterError("`table` takes neither `--add` nor `--policies` nor `--seed`.")
@@ -82,4 +82,4 @@ def show_costs(options: PaperOptions, run: ExperimentOptions) -> None:
     if run.as_json:
         print_json({"table": [asdict(one) for one in found], "files": [str(file)]})
     else:
-        text.show(tables.costs(found), tables.paths([file]))
+        console.show(tables.costs(found), tables.paths([file]))
