@@ -69,8 +69,8 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         drop_output()
-        place = "the output" if error.filename is None else f"`{error.filename}`"
-        fail(f"{place} could not be read or written: {error.strerror or error}")
+        what = "the output could not be" if error.filename is None else f"`{error.filename}` could not be read or"
+        fail(f"{what} written: {error.strerror or error}")
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
     sys.exit(code)

@@ -1,5 +1,6 @@
 """The command `methods`: everything that the folders hold."""
 
+import sys
 from dataclasses import asdict
 from typing import Annotated
 
@@ -19,6 +20,6 @@ def methods(*, as_json: Json = False, as_markdown: Markdown = False) -> None:
     if as_json:
         print_json({"methods": [asdict(one) for one in every]})
     elif as_markdown:
-        typer.echo(found.markdown(every), nl=False)
+        typer.echo(found.markdown(every), file=sys.stdout, nl=False)
     else:
         console.show(*(found.table(every, folder) for folder in found.FOLDERS))

@@ -1,6 +1,7 @@
 """What commands have in common: options, which are fields of dataclasses, the question to a log, JSON and warnings."""
 
 import inspect
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -275,7 +276,7 @@ def print_json(answer: dict[str, Any]) -> None:
 
 def say(sentence: str) -> None:
     """Print a sentence on stderr, safe to show whatever it quotes."""
-    typer.echo(messages.clean_sentence(sentence), err=True)
+    typer.echo(messages.clean_sentence(sentence), file=sys.stderr, err=True)
 
 
 @contextmanager
