@@ -5,7 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
-from counterfold.cli.options import ExperimentOptions, make_option, print_json, split_commas, take_options
+from counterfold.cli.options import (
+    ExperimentOptions,
+    make_option,
+    print_json,
+    print_warnings,
+    split_commas,
+    take_options,
+)
 from counterfold.errors import ParameterError
 from counterfold.progress import bar
 
@@ -55,7 +62,7 @@ def show_figure(options: PaperOptions, run: ExperimentOptions) -> None:
     policies: Any = options.policies  # checked before
     settings = options.list_datasets(), options.pasif_runs, policies, run.data, added, run.seed
     experiment = Reproduction(figure, run.out, runs, *settings)
-    with bar(figure, after=0) as progress:
+    with print_warnings(), bar(figure, after=0) as progress:
         lines, files = experiment.run(run.count_jobs(), progress)
     if run.as_json:
         found = {"lines": [asdict(line) for line in lines], "files": [str(file) for file in files]}
