@@ -74,7 +74,7 @@ def show_figure(options: PaperOptions, run: ExperimentOptions) -> None:
 def show_costs(options: PaperOptions, run: ExperimentOptions) -> None:
     """Measure what choosing costs, write it, and show it."""
     from counterfold import checks
-    from counterfold.experiments.files import write_csv
+    from counterfold.experiments.files import refuse_unwritable, write_csv
     from counterfold.experiments.paper.reproduction import measure_costs
     from counterfold.report import console
     from counterfold.report import paper as tables
@@ -83,9 +83,12 @@ def show_costs(options: PaperOptions, run: ExperimentOptions) -> None:
         raise ParameterError("`table` takes neither `--add` nor `--policies` nor `--seed`.")
     runs, pasif = 3 if options.runs is None else options.runs, options.pasif_runs > 0
     checks.whole(1, runs=runs)
-    with bar("table", after=0) as progress:
-        found = measure_costs(options.list_datasets(), runs, run.data, run.out / "fits", pasif=pasif, progress=progress)
-    file = write_csv(found, run.out / "table.csv")
+    with refuse_unwritable(run.out):
+        run.out.mkdir(parents=True, exist_ok=True)
+        with bar("table", after=0) as progress:
+            wanted = options.list_datasets(), runs, run.data, run.out / "fits"
+            found = measure_costs(*wanted, pasif=pasif, progress=progress)
+        file = write_csv(found, run.out / "table.csv")
     if run.as_json:
         print_json({"table": [asdict(one) for one in found], "files": [str(file)]})
     else:
