@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from counterfold import messages
 from counterfold.errors import DataError, ParameterError
 from counterfold.experiments.files import Row
 
@@ -114,5 +115,6 @@ def read_rows(lines: list[Row | None], settings: Row, path: Path) -> dict[str, l
             raise DataError(f"`{path}` must hold one result per task, got {got}: give another `--out`.")
     if len(signed) < len(lines):
         count = f"{len(lines) - len(signed)} of {len(lines)} lines"
-        warnings.warn(f"`{path}` is damaged: {count} are not as they were written and do not count", stacklevel=2)
+        problem = f"`{path}` is damaged: {count} are not as they were written and do not count"
+        warnings.warn(messages.clean_sentence(problem), stacklevel=2)
     return done

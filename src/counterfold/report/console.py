@@ -22,7 +22,7 @@ class CleanConsole(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Return a text, ready to be laid out."""
-        return super().render_str(messages.cut(messages.clean(text), messages.LONGEST_SENTENCE), **options)
+        return super().render_str(messages.abbreviate(text, messages.LONGEST_SENTENCE), **options)
 
 
 def show(*blocks: ConsoleRenderable | str) -> None:
