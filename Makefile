@@ -5,7 +5,7 @@ ARGS ?=
 # A process per core; tests/support/scheduling.py says which tests share one.
 PARALLEL := -n auto --maxprocesses 8
 
-.PHONY: demo test test-all lint bench methods traps clean
+.PHONY: demo test test-all lint bench methods traps licences clean
 
 demo: .venv/installed  ## evaluate a policy on embedded data with known truth
 	$(BIN)/counterfold demo
@@ -32,6 +32,9 @@ bench: .venv/dev  ## ratios against naive loops and reading alone, and what some
 
 traps: .venv/dev  ## write the page of mistakes and how they end into the docs
 	PYTHONPATH=tests/support $(BIN)/python -m traps.page > docs/traps.md
+
+licences: .venv/dev  ## write the licences of all dependencies into the docs
+	PYTHONPATH=tests/support $(BIN)/python -m licences > docs/licences.md
 
 methods: .venv/installed  ## write the table of all methods into the docs
 	$(BIN)/counterfold methods --markdown > docs/methods.md

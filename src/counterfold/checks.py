@@ -44,7 +44,9 @@ class Checker:
 
     def name_columns(self, roles: Mapping[str, str]) -> "Checker":
         """Return the same, with the column of each role beside the role's name where the two differ."""
-        named = {role: f"`{role}` (column `{column}`)" for role, column in roles.items() if column != role}
+        named = {
+            role: f"`{role}` (column `{messages.show(column)}`)" for role, column in roles.items() if column != role
+        }
         return replace(self, names={**self.names, **named})
 
     def rename(self, name: str, addition: str) -> "Checker":
@@ -90,7 +92,7 @@ class Checker:
         bad = array[place] if array.ndim == 1 else array[place][~good[place]][0]
         start = f" from row {self.row(0)} on" if self.is_part else ""
         where = f"{int((~by_row).sum())} of {len(by_row)} rows{start}, first at row {self.row(place)}"
-        raise DataError(f"{self.called(name)} must be {rule}, got {bad} in {where}.{hint}")
+        raise DataError(f"{self.called(name)} must be {rule}, got {messages.show(bad)} in {where}.{hint}")
 
     def finite(self, name: str, array: Floats, hint: str = "") -> None:
         """Require every number to be finite, and small enough to compute with; otherwise say so, and a hint."""
@@ -199,5 +201,4 @@ def one_of(choices: Collection[str], **values: object) -> None:
 
 def shorten(value: object) -> str:
     """Return a value as text of at most 60 characters in one line."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return messages.show(" ".join(repr(value).split()))

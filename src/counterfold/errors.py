@@ -1,8 +1,14 @@
-"""What can go wrong through no fault of the code."""
+"""What can go wrong through no fault of the code; whatever is quoted from data, a message is safe to show and short."""
+
+from counterfold import messages
 
 
 class CounterfoldError(Exception):
     """Base of every error that a user can cause, to catch them all; its message is one clear sentence."""
+
+    def __init__(self, message: str = "") -> None:
+        """Take a sentence, which may quote anything."""
+        super().__init__(messages.clean_sentence(message))
 
 
 class DataError(CounterfoldError, ValueError):
@@ -21,3 +27,7 @@ class SupportWarning(UserWarning):
     """The target, of which there may be several, may take actions that the log could never take."""
 
     target: str = "target"
+
+    def __init__(self, message: str = "") -> None:
+        """Take a sentence, which may quote anything."""
+        super().__init__(messages.clean_sentence(message))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterfold import checks, registry
+from counterfold import checks, messages, registry
 from counterfold.arrays import Floats, Ints
 from counterfold.errors import DataError
 from counterfold.intervals.base import Bounds, Interval, Units
@@ -166,7 +166,7 @@ class Estimate:
         )
 
     def __repr__(self) -> str:
-        return f"Estimate({self.name}: {self.value:.4g} ± {self.stderr:.2g})"
+        return f"Estimate({messages.clean_sentence(self.name)}: {self.value:.4g} ± {self.stderr:.2g})"
 
 
 def subtract_biases(one: Estimate, other: Estimate) -> float:

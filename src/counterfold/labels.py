@@ -108,7 +108,7 @@ def simplify_label(label: Any) -> str:
 def suggest_label(label: Any, known: Iterable[Any]) -> str:
     """Return a sentence that names the known label which differs by case, spaces or `.0` alone, or nothing."""
     alike = [one for one in known if simplify_label(one) == simplify_label(label)]
-    return f" Did you mean {alike[0]!r}? It differs by case, spaces or `.0` alone." if alike else ""
+    return f" Did you mean {messages.show(repr(alike[0]))}? It differs by case, spaces or `.0` alone." if alike else ""
 
 
 def refuse_look_alikes(labels: Sequence[Any], check: Checker) -> None:
@@ -117,7 +117,7 @@ def refuse_look_alikes(labels: Sequence[Any], check: Checker) -> None:
     for label in labels:
         other = first.setdefault(simplify_label(label), label)
         if other is not label:
-            got = f"got {other!r} and {label!r}"
+            got = f"got {messages.show(repr(other))} and {messages.show(repr(label))}"
             hint = "Make them one label, or list both in `actions` if they are two actions"
             rule = "labels that differ by more than case, spaces or `.0`"
             raise DataError(f"{check.called('action')} must be {rule}, {got}. {hint}.")

@@ -3,18 +3,27 @@
 No estimator, selector or model is named here: names come from the folders.
 """
 
+import os
 import sys
+from contextlib import suppress
 from importlib import import_module
-from typing import Annotated, Any
+from io import TextIOWrapper
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from counterfold import registry
+from counterfold.cli.options import say
 from counterfold.errors import CounterfoldError
 
 __all__ = ["app", "main"]
 
 UsageError: Any = typer.BadParameter.__base__  # typer gives it no name of its own
+
+OUT_OF_MEMORY = (
+    "this took more memory than there is: use `--engine local`, which reads a few rows at a time, on fewer threads "
+    "(`--threads 1`), or leave out columns and rarely taken actions"
+)
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
@@ -44,21 +53,49 @@ def add_commands() -> None:
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one sentence on stderr and exit code 2."""
+    """Run the command line; what is wrong with the input or the output is one sentence on stderr and exit code 2."""
+    prepare_streams()
     try:
-        sys.exit(app(standalone_mode=False))
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
     except UsageError as error:
         fail(error.format_message())
     except CounterfoldError as error:
         fail(str(error))
+    except MemoryError:
+        fail(OUT_OF_MEMORY)
+    except BrokenPipeError:  # whoever reads the output has seen enough
+        drop_output()
+        sys.exit(1)
+    except OSError as error:
+        drop_output()
+        what = "the output could not be" if error.filename is None else f"`{error.filename}` could not be read or"
+        fail(f"{what} written: {error.strerror or error}")
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
+    sys.exit(code)
 
 
-def fail(message: str) -> None:
+def prepare_streams() -> None:
+    """Refuse a closed stdout, and let characters that a terminal does not know be escaped instead of ending the run."""
+    if sys.stdout is None:
+        fail("stdout must be open, because the answer goes there")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def drop_output() -> None:
+    """Throw away what could not be written, so that nothing tries again when the process ends."""
+    with suppress(OSError):  # tests have streams without a file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def fail(message: str) -> NoReturn:
     """End with one line on stderr."""
     line = " ".join(message.split())
-    typer.echo(f"Error: {line}" if line.endswith(("?", ".")) else f"Error: {line}.", err=True)
+    with suppress(OSError):  # where stderr is full or closed, the exit code has to do
+        say(f"Error: {line}" if line.endswith(("?", ".")) else f"Error: {line}.")
     sys.exit(2)
 
 

@@ -5,7 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
-from counterfold.cli.options import ExperimentOptions, make_option, print_json, split_commas, take_options
+from counterfold.cli.options import (
+    ExperimentOptions,
+    make_option,
+    print_json,
+    print_warnings,
+    split_commas,
+    take_options,
+)
 from counterfold.progress import bar
 
 bench = typer.Typer(help="Measure ways to answer on many problems whose truth is known.")
@@ -33,15 +40,15 @@ def selection(
     kind: Any = part  # checked there
     benchmark = Benchmark(run.out, problems, kind, chosen, run.data, run.seed, run.count_jobs())
     benchmark.prepare()
-    with bar("selection", after=0) as progress:
+    with print_warnings(), bar("selection", after=0) as progress:
         found = benchmark.run(progress)
     if run.as_json:
         files = [str(file) for file in found.files]
         print_json({"benchmark": "selection", "part": part, **asdict(found), "files": files})
         return
     from counterfold.report import bench as tables
-    from counterfold.report import paper, text
+    from counterfold.report import console, paper
 
     scores = tables.scores(found.scores), tables.ratios(found.scores)
     trust = tables.coverage(found.coverage), tables.verdicts(found.verdicts), tables.checks(found.checks)
-    text.show(*scores, *trust, paper.paths(found.files))
+    console.show(*scores, *trust, paper.paths(found.files))

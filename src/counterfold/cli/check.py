@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from counterfold.cli.options import Engine, Json, LogOptions, Requirement, print_json, take_options
+from counterfold.cli.options import Engine, Json, LogOptions, Requirement, print_json, print_warnings, take_options
 
 UnusedSeed = Annotated[int, typer.Option(help="Accepted as everywhere; nothing here is random.")]
 
@@ -22,13 +22,14 @@ def check(
     from counterfold.evaluation.assembly import check_targets
 
     del seed
-    found, contents = check_targets(log.build_scan(), log.targets, engine=engine)
+    with print_warnings():
+        found, contents = check_targets(log.build_scan(), log.targets, engine=engine)
     if as_json:
         diagnoses = [{"target": name, **diagnostics.to_dict()} for name, diagnostics in found.items()]
         print_json({"log": log.describe(contents), "diagnostics": diagnoses})
     else:
-        from counterfold.report import text
+        from counterfold.report import console, text
 
         several = (text.add_title(name, text.diagnostics(one)) for name, one in found.items())
-        text.show(text.contents(contents), *several)
+        console.show(text.contents(contents), *several)
     requirement.enforce(found)

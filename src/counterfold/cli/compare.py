@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from counterfold import messages
 from counterfold.cli.options import (
     AnswerOptions,
     LogOptions,
@@ -20,9 +21,13 @@ Baseline = Annotated[str | None, make_option("COLUMN", "The target to compare wi
 def compare(log: LogOptions, *, baseline: Baseline = None, answer: AnswerOptions, requirement: Requirement) -> None:
     """Say how much more each target policy would have earned than the log did, or than another one of them."""
     if baseline is not None and baseline not in log.targets:
-        raise ParameterError(f"`baseline` must be one of the targets, {', '.join(log.targets)}, got {baseline}.")
+        raise ParameterError(
+            f"`baseline` must be one of the targets, {messages.list_names(log.targets)}, got {messages.show(baseline)}."
+        )
     if {*log.targets} == {baseline}:
-        raise ParameterError(f"`baseline` must be one of several targets, got {baseline} alone: nothing to compare.")
+        raise ParameterError(
+            f"`baseline` must be one of several targets, got {messages.show(baseline)} alone: nothing to compare."
+        )
     results, contents = answer.evaluate(log)
     other = None if baseline is None else results[baseline]
     gaps = {name: one.uplift(other) for name, one in results.items() if name != baseline}
@@ -34,7 +39,7 @@ def compare(log: LogOptions, *, baseline: Baseline = None, answer: AnswerOptions
         found = {"baseline": baseline or "log", "differences": differences, "evaluations": list_evaluations(results)}
         print_json({"log": log.describe(contents), **found})
     else:
-        from counterfold.report import text
+        from counterfold.report import console, text
 
-        text.show(text.contents(contents), text.comparison(results, gaps, baseline))
+        console.show(text.contents(contents), text.comparison(results, gaps, baseline))
     requirement.enforce(results)

@@ -20,13 +20,11 @@ def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = Fals
     if as_json:
         print_json({"truth": problem.truth, **result.to_dict()})
         return
-    from rich.text import Text
-
     from counterfold.contents import Contents
-    from counterfold.report import text
+    from counterfold.report import console, text
 
-    text.show(
-        Text(STORY),
+    console.show(
+        STORY,
         text.contents(Contents.of(problem.log)),
         text.answer("The answer", result, problem.truth),
         text.candidates(result, everything=everything),

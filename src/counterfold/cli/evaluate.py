@@ -20,10 +20,10 @@ def evaluate(
     if answer.as_json:
         print_json({"log": log.describe(contents), "evaluations": list_evaluations(results)})
     else:
-        from counterfold.report import text
+        from counterfold.report import console, text
 
-        text.show(text.contents(contents))
+        console.show(text.contents(contents))
         for name, result in results.items():
             lines = text.candidates(result, everything=everything)
-            text.show(text.answer(name, result), lines, text.diagnostics(result.diagnostics))
+            console.show(text.answer(name, result), lines, text.diagnostics(result.diagnostics))
     requirement.enforce(results)

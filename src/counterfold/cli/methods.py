@@ -1,5 +1,6 @@
 """The command `methods`: everything that the folders hold."""
 
+import sys
 from dataclasses import asdict
 from typing import Annotated
 
@@ -12,13 +13,13 @@ Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown, with
 
 def methods(*, as_json: Json = False, as_markdown: Markdown = False) -> None:
     """List every estimator, selector, reward model, interval and diagnostic, with parameters, limits and needs."""
+    from counterfold.report import console
     from counterfold.report import methods as found
-    from counterfold.report import text
 
     every = found.methods()
     if as_json:
         print_json({"methods": [asdict(one) for one in every]})
     elif as_markdown:
-        typer.echo(found.markdown(every), nl=False)
+        typer.echo(found.markdown(every), file=sys.stdout, nl=False)
     else:
-        text.show(*(found.table(every, folder) for folder in found.FOLDERS))
+        console.show(*(found.table(every, folder) for folder in found.FOLDERS))

@@ -1,7 +1,7 @@
 """What commands have in common: options, which are fields of dataclasses, the question to a log, JSON and warnings."""
 
 import inspect
-import json
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
-from counterfold import intervals, registry
+from counterfold import intervals, messages, registry, standard_json
 from counterfold.errors import ParameterError, SupportWarning
 from counterfold.tables.scan import LogScan
 
@@ -95,7 +95,9 @@ class LogOptions:
         plain = plain if plain or chosen or logged else ["target"]
         repeated = [name for name, count in Counter([*plain, *chosen, *logged]).items() if count > 1]
         if repeated:
-            raise ParameterError(f"`target` must name each column once, got `{repeated[0]}` more than once.")
+            raise ParameterError(
+                f"`target` must name each column once, got `{messages.show(repeated[0])}` more than once."
+            )
         found: dict[str, Any] = {name: name for name in plain}
         return found | {name: Actions(name) for name in chosen} | {name: Probabilities(name) for name in logged}
 
@@ -172,10 +174,12 @@ class Requirement:
     def enforce(self, found: "Mapping[str, Evaluation] | Mapping[str, Diagnostics]") -> None:
         """End with exit code 3 and a sentence on stderr if the verdict on some target is worse than required."""
         accepted = {"good"} | ({"caution"} if self.require == "caution" else set())
-        worse = [f"`{name}` is {one.verdict}" for name, one in found.items() if one.verdict not in accepted]
+        worse = [
+            f"`{messages.show(name)}` is {one.verdict}" for name, one in found.items() if one.verdict not in accepted
+        ]
         if self.require is not None and worse:
             wanted = "good" if self.require == "good" else "good or caution"
-            typer.echo(f"Error: every verdict must be {wanted}, but that on {', on '.join(worse)}.", err=True)
+            say(f"Error: every verdict must be {wanted}, but that on {', on '.join(worse)}.")
             raise typer.Exit(NOT_MET)
 
 
@@ -266,8 +270,13 @@ def list_evaluations(results: "Mapping[str, Evaluation]") -> list[dict[str, Any]
 
 
 def print_json(answer: dict[str, Any]) -> None:
-    """Print strict JSON."""
-    typer.echo(json.dumps(answer, indent=2, allow_nan=False))
+    """Print standard JSON."""
+    typer.echo(standard_json.write(answer))
+
+
+def say(sentence: str) -> None:
+    """Print a sentence on stderr, safe to show whatever it quotes."""
+    typer.echo(messages.clean_sentence(sentence), file=sys.stderr, err=True)
 
 
 @contextmanager
@@ -278,5 +287,5 @@ def print_warnings() -> Iterator[None]:
         yield
     for warning in caught:
         name = warning.message.target if isinstance(warning.message, SupportWarning) else None
-        about = f"`{name}`: " if name else ""
-        typer.echo(f"Warning: {about}{str(warning.message).removesuffix('.')}.", err=True)
+        about = f"`{messages.show(name)}`: " if name else ""
+        say(f"Warning: {about}{str(warning.message).removesuffix('.')}.")

@@ -5,7 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
-from counterfold.cli.options import ExperimentOptions, make_option, print_json, split_commas, take_options
+from counterfold.cli.options import (
+    ExperimentOptions,
+    make_option,
+    print_json,
+    print_warnings,
+    split_commas,
+    take_options,
+)
 from counterfold.errors import ParameterError
 from counterfold.progress import bar
 
@@ -46,8 +53,8 @@ def show_figure(options: PaperOptions, run: ExperimentOptions) -> None:
     """Run the experiment behind a figure, write its results, and show them."""
     from counterfold.experiments.paper.figures import FIGURES
     from counterfold.experiments.paper.reproduction import Reproduction
+    from counterfold.report import console
     from counterfold.report import paper as tables
-    from counterfold.report import text
 
     figure, added = options.figure, tuple(options.add or ())
     usual = FIGURES[figure].runs if figure in FIGURES else 1  # an unknown name is refused below
@@ -55,31 +62,34 @@ def show_figure(options: PaperOptions, run: ExperimentOptions) -> None:
     policies: Any = options.policies  # checked before
     settings = options.list_datasets(), options.pasif_runs, policies, run.data, added, run.seed
     experiment = Reproduction(figure, run.out, runs, *settings)
-    with bar(figure, after=0) as progress:
+    with print_warnings(), bar(figure, after=0) as progress:
         lines, files = experiment.run(run.count_jobs(), progress)
     if run.as_json:
         found = {"lines": [asdict(line) for line in lines], "files": [str(file) for file in files]}
         print_json({"figure": figure, **found})
     else:
-        text.show(tables.table(figure, lines), tables.overlaps(lines), tables.paths(files))
+        console.show(tables.table(figure, lines), tables.overlaps(lines), tables.paths(files))
 
 
 def show_costs(options: PaperOptions, run: ExperimentOptions) -> None:
     """Measure what choosing costs, write it, and show it."""
     from counterfold import checks
-    from counterfold.experiments.files import write_csv
+    from counterfold.experiments.files import refuse_unwritable, write_csv
     from counterfold.experiments.paper.reproduction import measure_costs
+    from counterfold.report import console
     from counterfold.report import paper as tables
-    from counterfold.report import text
 
     if options.add or run.seed or options.policies != "probabilities":
         raise ParameterError("`table` takes neither `--add` nor `--policies` nor `--seed`.")
     runs, pasif = 3 if options.runs is None else options.runs, options.pasif_runs > 0
     checks.whole(1, runs=runs)
-    with bar("table", after=0) as progress:
-        found = measure_costs(options.list_datasets(), runs, run.data, run.out / "fits", pasif=pasif, progress=progress)
-    file = write_csv(found, run.out / "table.csv")
+    with refuse_unwritable(run.out):
+        run.out.mkdir(parents=True, exist_ok=True)
+        with bar("table", after=0) as progress:
+            wanted = options.list_datasets(), runs, run.data, run.out / "fits"
+            found = measure_costs(*wanted, pasif=pasif, progress=progress)
+        file = write_csv(found, run.out / "table.csv")
     if run.as_json:
         print_json({"table": [asdict(one) for one in found], "files": [str(file)]})
     else:
-        text.show(tables.costs(found), tables.paths([file]))
+        console.show(tables.costs(found), tables.paths([file]))

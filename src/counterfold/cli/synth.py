@@ -39,7 +39,7 @@ def synth(log: SynthOptions, *, as_json: Json = False, seed: Seed = 0) -> None:
     """Write a realistic log of any size, and say what each target policy on it is truly worth."""
     from counterfold.experiments.synthetic.file import Destination, write_log
     from counterfold.experiments.synthetic.generator import Synthetic
-    from counterfold.report import text
+    from counterfold.report import console, text
 
     users = None if log.groups is None else parse_size("groups", log.groups)
     reward: Any = log.reward  # checked there
@@ -56,7 +56,7 @@ def synth(log: SynthOptions, *, as_json: Json = False, seed: Seed = 0) -> None:
     grid.add_row("size", f"{written.bytes / 1e6:,.1f} MB in {written.files} file{'s' * (written.files > 1)}")
     for name, value in written.truth.items():
         grid.add_row(f"truth of {name}", f"{value:.6f}")
-    text.show(grid)
+    console.show(grid)
 
 
 def parse_size(name: str, text: str) -> int:

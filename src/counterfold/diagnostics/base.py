@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from counterfold import messages
 from counterfold.arrays import Ints, count_least
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
@@ -87,7 +88,7 @@ class Diagnostic(ABC):
 
     def make_finding(self, severity: Severity, problem: str, remedy: str) -> Finding:
         """Return a finding of this diagnostic."""
-        return Finding(self.name, severity, problem, remedy)
+        return Finding(self.name, severity, messages.clean_sentence(problem), messages.clean_sentence(remedy))
 
 
 def observe_rows(rows: Rows, diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from counterfold import messages
 from counterfold.balance import Balance
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement, Severity
 from counterfold.evidence import Evidence
@@ -39,7 +40,7 @@ class OutcomeContext(Diagnostic):
         columns = balance.find_dependent(self.alarm)
         if not columns:
             return []
-        names = ", ".join(f"`{name}`" for name in columns[:5]) + (", ..." if len(columns) > 5 else "")
+        names = ", ".join(f"`{messages.show(name)}`" for name in columns[:5]) + (", ..." if len(columns) > 5 else "")
         which = f"column {names} depends" if len(columns) == 1 else f"columns {names} depend"
         problem = (
             f"{which} on the action (p = {balance.columns_p:.1g}): known only after the decision, or the propensities "
@@ -52,5 +53,6 @@ class OutcomeContext(Diagnostic):
         """Return what may be wrong with a column that the user named; a caution if it cannot have been known before."""
         reason, p = balance.reasons[name], balance.others.get(name, 1.0)
         severity: Severity = "caution" if reason.is_copy or (reason.is_outcome and p < self.alarm) else "note"
-        remedy = f"leave `{name}` out of `context`, unless it was known before the decision"
-        return self.make_finding(severity, f"column `{name}` may be no context: {reason.what}", remedy)
+        called = messages.show(name)
+        remedy = f"leave `{called}` out of `context`, unless it was known before the decision"
+        return self.make_finding(severity, f"column `{called}` may be no context: {reason.what}", remedy)

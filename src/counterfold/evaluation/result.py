@@ -1,10 +1,10 @@
 """Evaluation: the answer, with everything needed to defend it."""
 
-import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from counterfold import messages, standard_json
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.estimates import Estimate
@@ -122,11 +122,12 @@ class Evaluation:
         }
 
     def to_json(self) -> str:
-        """Return the answer as JSON."""
-        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
+        """Return the answer as standard JSON; a number that is not finite is null."""
+        return standard_json.write(self.to_dict())
 
     def __repr__(self) -> str:
         if not self.answerable:
             return f"Evaluation({self.verdict}: {self.diagnostics.reasons[0]})"
         interval = f"{100 * self.level:g} % interval {self.interval.low:.4g} to {self.interval.high:.4g}"
-        return f"Evaluation({self.value:.4g}, {interval}, by {self.selected}, {self.verdict})"
+        by = messages.clean_sentence(f"by {self.selected}, {self.verdict}")
+        return f"Evaluation({self.value:.4g}, {interval}, {by})"

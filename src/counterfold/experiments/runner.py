@@ -2,21 +2,20 @@
 
 import ast
 import hashlib
-import json
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import counterfold
-from counterfold.errors import DataError, ParameterError
+from counterfold.errors import DataError
 from counterfold.experiments.files import Row
+from counterfold.experiments.journal import open_journal
 from counterfold.pool import limit_blas
 from counterfold.progress import Progress
 
@@ -33,68 +32,18 @@ def run_tasks(
     """Return the rows of all tasks, in the order of the tasks, whatever the number of jobs and of restarts.
 
     A task is identified by its text. Its rows are appended to the journal when it is done, and a task whose rows are
-    there is not done again. `settings` are what else the rows depend on: a journal of other settings is refused.
+    there, as it was written, is not done again. `settings` are what else the rows depend on: a journal of other
+    settings is refused.
     """
     report = progress or (lambda *_: None)
-    with open_journal(journal, settings) as (file, done):
-        missing = [task for task in tasks if str(task) not in done]
+    with open_journal(journal, settings) as kept:
+        missing = [task for task in tasks if str(task) not in kept.done]
         start = len(tasks) - len(missing)
         report(start, len(tasks))
         for count, (task, rows) in enumerate(compute_rows(missing, work, jobs), start + 1):
-            done[str(task)] = rows
-            file.write(json.dumps({"piece": str(task), "rows": rows}) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+            kept.add(str(task), rows)
             report(count, len(tasks))
-    return [row for task in tasks for row in done[str(task)]]
-
-
-@contextmanager
-def open_journal(journal: Path, settings: Row) -> Iterator[tuple[TextIO, dict[str, list[Row]]]]:
-    """Yield the journal, ready to be appended to, and the rows of the tasks that it holds."""
-    folder = journal.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    with journal.open("a+", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-        lock_journal(file, journal)
-        for draft in folder.glob(f".[0-9]*.{journal.stem}*"):  # what killed processes left
-            draft.unlink(missing_ok=True)
-        header, done = read_journal(file)
-        if header is None:
-            file.write(json.dumps(settings) + "\n")
-        elif header != json.loads(json.dumps(settings)):
-            others = ", ".join(f"{name} {value}" for name, value in header.items() if settings.get(name) != value)
-            raise ParameterError(f"`{folder}` holds results of other settings ({others}): give another `--out`.")
-        yield file, done
-
-
-def read_journal(file: TextIO) -> tuple[Row | None, dict[str, list[Row]]]:
-    """Return the settings and the rows by task; cut off a last line that a kill left unfinished."""
-    file.seek(0)
-    text = file.read()
-    complete = text[: text.rfind("\n") + 1]
-    if complete != text:
-        file.truncate(len(complete.encode(errors="surrogateescape")))
-    header, done = None, {}
-    for line in complete.splitlines():
-        with suppress(ValueError, KeyError, TypeError):  # the task of a damaged line is done again
-            entry = json.loads(line)
-            if header is None:
-                header = dict(entry)
-            else:
-                done[entry["piece"]] = entry["rows"]
-    return header, done
-
-
-def lock_journal(file: TextIO, journal: Path) -> None:
-    """Refuse a journal that another run is writing to; the system unlocks it when that run ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise DataError(f"`{journal.parent}` must not be in use, but another run is writing there.") from None
+        return [row for task in tasks for row in kept.done[str(task)]]
 
 
 def compute_rows(tasks: Sequence[Any], work: Work, jobs: int) -> Iterator[tuple[Any, list[Row]]]:

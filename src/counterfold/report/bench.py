@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import ConsoleRenderable, Group
-from rich.text import Text
+from rich.styled import Styled
 
 from counterfold.report import make_table
 
@@ -25,7 +25,7 @@ def scores(lines: Sequence[Any]) -> ConsoleRenderable:
         worst = "" if line.worst is None else f"{line.worst:.1%}"
         shown.add_row(line.method, f"{line.mean:.3g}", f"{line.low:.2g} to {line.high:.2g}", *numbers, worst)
     note = "regret: beyond the oracle; ratio: to the best fixed or tuned one, geometric mean"
-    return Group(shown, Text(f"{note}; worst: on so many problems", style="dim"))
+    return Group(shown, Styled(f"{note}; worst: on so many problems", "dim"))
 
 
 def ratios(lines: Sequence[Any]) -> ConsoleRenderable:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import ConsoleRenderable
-from rich.text import Text
+from rich.styled import Styled
 
 from counterfold.report import make_table
 
@@ -47,12 +47,12 @@ def overlaps(lines: Sequence[Any]) -> ConsoleRenderable:
     """Return a sentence on how many intervals overlap with the published ones."""
     comparable = [line for line in lines if line.overlaps is not None]
     if not comparable:
-        return Text("Nothing was published that compares with this.", style="dim")
+        return Styled("Nothing was published that compares with this.", "dim")
     count = sum(line.overlaps for line in comparable)
     share = f"{count} of {len(comparable)} cells ({count / len(comparable):.0%})"
-    return Text(f"Intervals overlap in {share}.", style="bold")
+    return Styled(f"Intervals overlap in {share}.", "bold")
 
 
 def paths(files: Sequence[Path]) -> ConsoleRenderable:
     """Return a sentence on where the results are."""
-    return Text(f"Written: {', '.join(str(file) for file in files)}", style="dim")
+    return Styled(f"Written: {', '.join(str(file) for file in files)}", "dim")

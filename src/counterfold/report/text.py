@@ -3,10 +3,9 @@
 import math
 from collections.abc import Collection, Iterator, Mapping
 
-from rich.console import Console, ConsoleRenderable, Group
-from rich.padding import Padding
+from rich.console import ConsoleRenderable, Group
+from rich.styled import Styled
 from rich.table import Table
-from rich.text import Text
 
 from counterfold import messages
 from counterfold.contents import Contents
@@ -21,12 +20,6 @@ WITHHELD = "withheld"
 """What takes the place of a number that the log cannot answer for."""
 
 
-def show(*blocks: ConsoleRenderable) -> None:
-    """Print the blocks with a blank line between them; names are shown as they are, not as markup."""
-    padded = (Padding(block, (0, 0, 1, 1)) for block in blocks)
-    Console(markup=False, emoji=False, highlight=False).print(Group(*padded))
-
-
 def answer(title: str, result: Evaluation, truth: float | None = None) -> ConsoleRenderable:
     """Return the value, its interval, the estimator that gave it and, where it is known, the truth.
 
@@ -34,12 +27,12 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
     """
     grid = new_grid()
     if not result.answerable:
-        grid.add_row("value", Text(f"{WITHHELD}, because the log cannot answer", style=STYLES[result.verdict]))
+        grid.add_row("value", Styled(f"{WITHHELD}, because the log cannot answer", STYLES[result.verdict]))
         grid.add_row("because", result.diagnostics.reasons[0])
         grid.add_row("the log earned", format_number(result.logged.value, result.logged.stderr))
         return add_title(title, grid)
     value, interval = _format_value(result)
-    grid.add_row("value", Text(value, style="bold"))
+    grid.add_row("value", Styled(value, "bold"))
     grid.add_row(f"{100 * result.level:g} % interval", interval)
     more = ", ".join(_format_gap(result.uplift()))
     log = format_number(result.logged.value, result.logged.stderr)
@@ -70,16 +63,16 @@ def comparison(
         apart = _format_gap(gaps[name]) if name in gaps else ("baseline", "")
         if name in gaps and not (one.answerable and (baseline is None or results[baseline].answerable)):
             apart = withheld
-        verdict = Text(one.verdict, style=STYLES[one.verdict])
-        table.add_row(name, *(_format_value(one) if one.answerable else withheld), *apart, verdict)
+        verdict = Styled(one.verdict, STYLES[one.verdict])
+        table.add_row(messages.show(name), *(_format_value(one) if one.answerable else withheld), *apart, verdict)
     doubtful = [name for name, one in results.items() if one.verdict != "good"]
-    lines = [Text(f"{name}: {reason}") for name in doubtful for reason in results[name].diagnostics.reasons]
+    lines = [f"{messages.show(name)}: {reason}" for name in doubtful for reason in results[name].diagnostics.reasons]
     return Group(table, *lines)
 
 
 def add_title(title: str, block: ConsoleRenderable) -> ConsoleRenderable:
     """Return a block under a title."""
-    return Group(Text(title, style="bold underline"), block)
+    return Group(Styled(messages.show(title), "bold underline"), block)
 
 
 def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRenderable:
@@ -89,7 +82,7 @@ def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRender
     where the log cannot answer.
     """
     if not (everything or result.answerable):
-        return Text(f"what {len(result.table)} candidates say is {WITHHELD}, too; --all shows it", style="dim")
+        return Styled(f"what {len(result.table)} candidates say is {WITHHELD}, too; --all shows it", "dim")
     table = _new_table("candidate", "value", "std. error", "score")
     table.add_column("")
     ranked = sorted(result.table, key=lambda line: (-line.share, line.score))
@@ -103,13 +96,13 @@ def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRender
         table.add_row(line.name, *numbers, mark, style="bold green" if mark else "")
     which = "those with a share and the best of each estimator" if mixed else "the best of each estimator"
     shortened = [f"{which}, among {len(ranked)} candidates"] if len(lines) < len(ranked) else []
-    return Group(table, *(Text(note, style="dim") for note in [*shortened, *_left_out(result)]))
+    return Group(table, *(Styled(note, "dim") for note in [*shortened, *_left_out(result)]))
 
 
 def diagnostics(found: Diagnostics) -> ConsoleRenderable:
     """Return what was measured, with the verdict first."""
     grid = new_grid()
-    grid.add_row("verdict", Text(found.verdict, style=STYLES[found.verdict]))
+    grid.add_row("verdict", Styled(found.verdict, STYLES[found.verdict]))
     for number, reason in enumerate(found.reasons):
         grid.add_row("" if number else "because", reason)
     for number, finding in enumerate(found.findings):
@@ -134,7 +127,7 @@ def contents(log: Contents) -> ConsoleRenderable:
         grid.add_row("action features", f"{log.action_features} for each action")
     grid.add_row("context", _count_labels(log.context) if log.context else "none")
     for number, (name, why) in enumerate(log.left_out.items()):
-        grid.add_row("" if number else "no context", f"{name}: {why}")
+        grid.add_row("" if number else "no context", f"{messages.show(name)}: {why}")
     grid.add_row("rewards", f"{log.rewards.low:g} to {log.rewards.high:g}, mean {log.rewards.mean:.4g}")
     kind = "full probabilities" if log.full_probabilities else "propensities"
     known = f"{kind}, logged actions" if log.doses is None else "densities, logged doses"

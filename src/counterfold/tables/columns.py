@@ -151,7 +151,9 @@ def read_action_features(table: pa.Table, label: str) -> dict[Any, Floats]:
     vectors = [name for name in table.column_names if is_vector(table.column(name))]
     beside = [name for name in table.column_names if name in {*numeric(table), *vectors} - {label}]
     if not beside:
-        raise DataError(f"there must be numbers beside column `{label}`. Found: {', '.join(table.column_names)}.")
+        raise DataError(
+            f"there must be numbers beside column `{label}`. Found: {messages.list_names(table.column_names)}."
+        )
     return dict(zip(actions, np.column_stack(read_features(table, beside).columns), strict=True))
 
 

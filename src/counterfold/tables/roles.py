@@ -45,7 +45,8 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
     for role, name in [*roles.items(), *(("context", name) for name in context)]:
         if not places(table, role, name):
             known = table.column_names
-            raise DataError(f"column `{name}` must be there.{messages.suggest(name, known)} Found: {', '.join(known)}.")
+            found = f"{messages.suggest(name, known)} Found: {messages.list_names(known)}"
+            raise DataError(f"column `{messages.show(name)}` must be there.{found}.")
 
 
 def list_context(

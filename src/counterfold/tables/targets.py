@@ -69,9 +69,9 @@ class TargetReader:
         if log.kind == "doses":
             roles.require(table, {"target": name})
         known = [*table.column_names, *map(write_label, log.actions)]
-        found = f"Found: {', '.join(table.column_names)}. Actions: {messages.list_some(log.actions)}"
+        found = f"Found: {messages.list_names(table.column_names)}. Actions: {messages.list_some(log.actions)}"
         rule = "must be there, or be an action that the target always takes"
-        raise DataError(f"column `{name}` {rule}.{messages.suggest(name, known)} {found}.")
+        raise DataError(f"column `{messages.show(name)}` {rule}.{messages.suggest(name, known)} {found}.")
 
     def refuse_misreading(self, log: Log, table: pa.Table, row_numbers: Ints) -> None:
         """Refuse a target that can be read in no way or in two ways, by the first rows of a long log."""

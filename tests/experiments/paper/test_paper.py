@@ -222,8 +222,13 @@ def test_runs_with_and_without_bootstrap_have_fits_of_their_own(small, tmp_path)
     assert not np.allclose(problems_[0].target, problems_[1].target)
     experiments["figure7"].draw_problem(tasks[1])
     assert {path.name for path in (tmp_path / "vehicle").iterdir()} == {"0-0.npz", "0-0-whole.npz", "0-0-40.npz"}
-    for damage in (b"", b"PK damaged"):
-        (tmp_path / "vehicle" / "0-0.npz").write_bytes(damage)
+    kept = tmp_path / "vehicle" / "0-0.npz"
+    with np.load(kept) as arrays:
+        changed = {name: array * 1.5 if name == "coefficients1" else array for name, array in arrays.items()}
+    np.savez(tmp_path / "changed.npz", **changed)
+    others = (tmp_path / "changed.npz").read_bytes(), (tmp_path / "vehicle" / "0-0-whole.npz").read_bytes()
+    for damage in (b"", b"PK damaged", *others):
+        kept.write_bytes(damage)
         again = experiments["figure1"].draw_problem(tasks[0])
         np.testing.assert_array_equal(again.target, problems_[0].target)
     assert len(small[1]) == 160

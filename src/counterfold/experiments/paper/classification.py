@@ -1,5 +1,6 @@
 """Classification data as a bandit whose truth is known: the protocol of the paper's experiments."""
 
+import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -39,21 +40,35 @@ def fit_policy(features: Floats, codes: Ints, sample: Ints) -> Policy:
 def fit_policies(features: Floats, codes: Ints, samples: Sequence[Ints], path: Path | None) -> list[Policy]:
     """Return a policy for each sample of the rows; as fits are slow, read them from a file, or else write them there.
 
-    A file that is missing, damaged, or of policies of another shape is written anew.
+    A file that is missing, damaged, changed, or of other rows is written anew.
     """
-    shape = codes.max() + 1, features.shape[1]
-    if path is not None:
-        with suppress(OSError, EOFError, KeyError, ValueError, BadZipFile), np.load(path) as kept:
-            found = [(kept[f"coefficients{place}"], kept[f"intercepts{place}"]) for place in range(len(samples))]
-            if all(coefficients.shape == shape for coefficients, _ in found):
-                return found
+    kept = None if path is None else read_policies(features, codes, samples, path)
+    if kept is not None:
+        return kept
     found = [fit_policy(features, codes, sample) for sample in samples]
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with write_atomically(path) as draft, draft.open("wb") as file:
             names = [f"{name}{place}" for place in range(len(found)) for name in ("coefficients", "intercepts")]
-            np.savez(file, **dict(zip(names, chain.from_iterable(found), strict=True)))
+            arrays: dict[str, Any] = dict(zip(names, chain.from_iterable(found), strict=True))
+            np.savez(file, **arrays, checksum=np.array(sign_policies(features, codes, samples, found)))
     return found
+
+
+def read_policies(features: Floats, codes: Ints, samples: Sequence[Ints], path: Path) -> list[Policy] | None:
+    """Return the policies of these samples from a file, or nothing if it does not hold them as they were written."""
+    with suppress(OSError, EOFError, KeyError, ValueError, BadZipFile), np.load(path, allow_pickle=False) as kept:
+        found = [(kept[f"coefficients{place}"], kept[f"intercepts{place}"]) for place in range(len(samples))]
+        return found if kept["checksum"] == sign_policies(features, codes, samples, found) else None
+    return None
+
+
+def sign_policies(features: Floats, codes: Ints, samples: Sequence[Ints], policies: Sequence[Policy]) -> str:
+    """Return a checksum of policies and of the rows that they were fitted on."""
+    digest = hashlib.sha256()
+    for array in chain((features, codes), samples, chain.from_iterable(policies)):
+        digest.update(f"{array.shape} {array.dtype.str} ".encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, eq=False)

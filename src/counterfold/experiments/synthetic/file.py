@@ -68,8 +68,8 @@ def write_log(
         raise ParameterError(f"`files` must be at most the number of rows ({rows}), got {count}.")
     rows_by_file = [rows // count + (place < rows % count) for place in range(count)]
     pool = Pool(min(4, count_cores()) if threads is None else threads)  # more would wait for the one that writes
-    to.check()
     with refuse_unwritable(to.path, "place"):
+        to.check()
         sums = write_files(problem, rows_by_file, to, pool, progress)
         size = sum(file.stat().st_size for file in list_files(to.path))
     return WrittenLog(str(to.path), count, rows, size, values_by_target(problem, sums, rows))
