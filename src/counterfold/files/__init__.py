@@ -122,6 +122,8 @@ class Files:
         """Turn what is wrong with a file into one sentence."""
         try:
             yield
+        except MemoryError:
+            raise  # it is the machine's, not the file's
         except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
             reason = str(error).strip().splitlines()[0].rstrip(".")
             if State.of(part.file) != part.state:
