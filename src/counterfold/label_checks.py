@@ -33,7 +33,7 @@ PLAIN = "Labels are text, whole numbers, true and false, or dates: write other t
 def check_labels(name: str, value: Any, rows: int, check: Checker) -> NDArray[Any]:
     """Return one label per row, none of them missing; dates and bytes as text, and 7.0 as 7 where all are whole."""
     try:
-        labels = np.asarray(np.where(value.mask, None, value.data) if isinstance(value, np.ma.MaskedArray) else value)
+        labels = np.asarray(_fill(value) if isinstance(value, np.ma.MaskedArray) else value)
     except ValueError:
         raise DataError(f"{check.called(name)} must be one label per row, got lists of different lengths.") from None
     if labels.ndim != 1:
@@ -42,6 +42,11 @@ def check_labels(name: str, value: Any, rows: int, check: Checker) -> NDArray[An
     if labels.dtype.kind not in BY_KIND:
         raise DataError(f"{check.called(name)} must be labels, got {labels.dtype}. {PLAIN}")
     return BY_KIND[labels.dtype.kind](name, labels, check)
+
+
+def _fill(masked: Any) -> Any:
+    """Return a masked array with nothing where it is masked."""
+    return masked.astype(object).filled(None)
 
 
 def _keep(_name: str, labels: NDArray[Any], _check: Checker) -> NDArray[Any]:
