@@ -4,6 +4,7 @@ import datetime as dt
 import decimal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -135,6 +136,10 @@ BAD = {
         np.array(["2020-01-01", "NaT"] * 20, dtype="M8[D]"),
         "`action` must be a label in every row, got NaT in 20 of 40 rows, first at row 1.",
     ),
+    "objects on which pyarrow crashes": (
+        pd.Series([np.float32(0.5), np.datetime64("NaT")] * 20, dtype=object),
+        "`action` must be a label in every row, got NaT in 20 of 40 rows, first at row 1.",
+    ),
     "masked": (
         np.ma.masked_array([1, 2] * 20, [False, True] * 20),
         "`action` must be a label in every row, got None in 20 of 40 rows, first at row 1.",
@@ -157,6 +162,8 @@ def test_what_is_no_label_gets_one_sentence(labels, message):
     ("actions", "message"),
     [
         ({"a", "b"}, r"^`actions` must be a list of labels, got \{"),
+        (np.array("a"), r"^`actions` must be a list of labels, got array\('a'"),
+        ([None, [1], [2, 3]], r"^`actions` must be one label per row, got lists of different lengths"),
         ([["a"], ["b"]], r"^`actions` must be one label per row, got shape"),
         ([{"a": 1}, {"b": 1}], r"^`actions` must be labels, got \{'a': 1\} at row 0\."),
         (["a", None], r"^`actions` must be a label in every row, got None"),

@@ -115,12 +115,15 @@ def test_evaluations(candidates, model, level, reward_range):
 
 
 def tabulate(columns):
-    """Return columns that Arrow can hold as a table; others are a matter of the readers."""
+    """Return columns that Arrow can hold as a table; others are a matter of the readers.
+
+    Arrow 26 crashes on a mixture of datetime64 and float32 objects, so that these are texts here.
+    """
     found = {}
     for name, values in columns.items():
         try:
-            found[name] = pa.array(values)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            found[name] = pa.array([str(one) if isinstance(one, np.generic) else one for one in values])
+        except (pa.ArrowException, TypeError, ValueError, OverflowError, np.ma.MaskError):
             found[name] = pa.array([str(value)[:20] for value in values])
     return pa.table(found)
 

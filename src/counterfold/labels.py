@@ -132,8 +132,8 @@ def _read_dictionary(value: Any) -> Any:
     """Return a categorical of pandas or polars, or a dictionary of Arrow, as the latter; nothing of anything else."""
     import pyarrow as pa
 
-    if isinstance(value, (np.ndarray, list, tuple)):
-        return None
+    if isinstance(value, (np.ndarray, list, tuple)) or getattr(value, "dtype", None) == object:
+        return None  # and pyarrow crashes on some mixtures of objects
     try:
         array = pa.chunked_array(value) if hasattr(value, "__arrow_c_stream__") else pa.array(value)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -215,7 +215,7 @@ def find_actions(
     """Return all actions: those given, or those that name the probabilities' columns, or those seen."""
     if isinstance(given, KnownActions):
         return given
-    if isinstance(given, (str, AbstractSet)) or not isinstance(given, Iterable | None):  # a set has no order
+    if given is not None and not _is_list(given):
         raise DataError(f"`actions` must be a list of labels, got {checks.shorten(given)}.")
     known = (
         _infer_actions(labels, naming, check) if given is None else KnownActions(_list_given(given), is_ordered=True)
@@ -226,6 +226,12 @@ def find_actions(
     if len(known) < 2 and not check.is_part:
         raise DataError(f"a log must know at least 2 actions, got {len(known)}: there is nothing to choose between.")
     return known
+
+
+def _is_list(given: Any) -> bool:
+    """Say whether a user gave several things in an order; a set has none, and an array may be a number."""
+    is_number = isinstance(given, np.ndarray) and given.ndim == 0
+    return isinstance(given, Iterable) and not isinstance(given, (str, AbstractSet)) and not is_number
 
 
 def _list_given(labels: Iterable[Any]) -> Names:

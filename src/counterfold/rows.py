@@ -9,7 +9,7 @@ import numpy as np
 
 from counterfold import kernels
 from counterfold.arrays import Floats, Ints, row_sums, take_rows
-from counterfold.checks import freeze
+from counterfold.checks import SMALLEST_SPREAD, freeze
 from counterfold.errors import ModelError, blame
 from counterfold.log import Kind, Log
 from counterfold.log_checks import Loggers
@@ -85,7 +85,8 @@ class Rows:
             target_probs[:, 0] = 0.0
         n_actions = doses.shape[1] or len(log.actions)
         units = ids if log.group is None else log.group
-        weights = freeze(target.logged / log.propensity)  # reward models see it, and must not change it
+        weights = target.logged / log.propensity
+        weights = freeze(np.where(weights < SMALLEST_SPREAD, 0.0, weights))  # as its square would be
         return cls(
             examples=Examples(ids, units, log.context, log.action, log.reward, doses, weights, n_actions),
             weights=weights,

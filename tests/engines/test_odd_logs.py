@@ -85,6 +85,8 @@ LOGS = {
     "tiny rewards": make_columns(reward=np.arange(ROWS) * 1e-200),
     "nearly equal rewards": make_columns(reward=1e14 + np.arange(ROWS) % 2),
     "large whole numbers": make_columns(reward=2**62 - np.arange(ROWS) * 2**54),
+    "tiny probabilities": make_columns(target=np.full(ROWS, 1e-200)),
+    "tiny probabilities among others": make_columns(target=np.array(repeat(1e-200, 0.5))),
     "repeated keys": make_columns(target=pa.array(repeat([("0", 0.2), ("1", 0.5), ("0", 0.3)]), MAP)),
     "repeated keys of JSON": make_columns(target=repeat('{"0": 0.2, "1": 0.8}', '{"0": 0.2, "1": 0.5, "0": 0.3}')),
     "repeated fields": make_columns(
