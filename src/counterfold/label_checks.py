@@ -46,7 +46,9 @@ def check_labels(name: str, value: Any, rows: int, check: Checker) -> NDArray[An
 
 def _fill(masked: Any) -> Any:
     """Return a masked array with nothing where it is masked."""
-    return masked.astype(object).filled(None)
+    filled = np.array(masked.data, dtype=object)
+    filled[np.ma.getmaskarray(masked)] = None
+    return filled
 
 
 def _keep(_name: str, labels: NDArray[Any], _check: Checker) -> NDArray[Any]:

@@ -132,7 +132,7 @@ def _read_dictionary(value: Any) -> Any:
     """Return a categorical of pandas or polars, or a dictionary of Arrow, as the latter; nothing of anything else."""
     import pyarrow as pa
 
-    if isinstance(value, (np.ndarray, list, tuple)) or getattr(value, "dtype", None) == object:
+    if isinstance(value, (np.ndarray, list, tuple)) or getattr(value, "dtype", None) == np.dtype(object):
         return None  # and pyarrow crashes on some mixtures of objects
     try:
         array = pa.chunked_array(value) if hasattr(value, "__arrow_c_stream__") else pa.array(value)

@@ -26,7 +26,7 @@ def path(save):
     numbers = {"action": action, "chosen": chosen, "agrees": (action == chosen).astype(float)}
     return save(
         **numbers
-        | {"word": np.where(chosen, "1", "0"), "name": ["no"] * 120, "logging_probs": None, "propensity": [0.5] * 120}
+        | {"word": np.where(chosen, "1", "0"), "says": ["no"] * 120, "logging_probs": None, "propensity": [0.5] * 120}
     ).name
 
 
@@ -50,7 +50,7 @@ BAD = {
     "--target-action reward": "column `reward` must have one role, got `reward` and `target`. Name another target.",
     "--target-action nothing": "column `nothing` must be there, or be an action that the target always takes.",
     "--target-probability nothing": "column `nothing` must be there.",
-    "--target-probability name": "column `name` must be numbers, got 'no' in 120 of 120 rows",
+    "--target-probability says": "column `says` must be numbers, got 'no' in 120 of 120 rows",
 }
 
 

@@ -85,7 +85,7 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
 def require_propensities(table: pa.Table, roles: Mapping[str, str]) -> None:
     """Require a column that says how likely the logged actions were; suggest one otherwise."""
     wanted = ("propensity", "logging_probs")
-    if not {*wanted, "logger_probs", "dose"} & set(roles):
+    if not {*wanted, "logger", "logger_probs", "dose"} & set(roles):
         hint = next(filter(None, (suggest_column(role, role, table.column_names) for role in wanted)), "")
         raise DataError(f"a log must have `logging_probs` or `propensity`, got neither.{hint}")
 
