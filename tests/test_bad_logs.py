@@ -5,7 +5,9 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
+from counterfold.checks import PLAIN_NUMBERS
 
+PLAIN = PLAIN_NUMBERS.strip()
 FILL = "Fill it in, or leave the column out (`ignore`, --ignore)."
 GOOD = {
     "action": ["a", "b", "a", "b"],
@@ -52,7 +54,44 @@ BAD_LOG = {
     "reward missing": ({"reward": [1, 0, 2, None]}, said("reward", "finite", NAN, 1, 3)),
     "reward infinite": ({"reward": [1, 0, -INF, 0]}, said("reward", "finite", -INF, 1, 2)),
     "constant": ({"reward": [3] * 4}, "`reward` must vary, got 3.0 in all 4 rows: there is nothing to compare."),
-    "reward text": ({"reward": list("xyzw")}, "`reward` must be numbers, got ['x', 'y', 'z', 'w']."),
+    "reward text": ({"reward": ["1", "12%", "2", "-"]}, f"{said('reward', 'numbers', repr('12%'), 2, 1)} {PLAIN}"),
+    "reward of 401 digits": (
+        {"reward": [1, 2, 3, 10**400]},
+        f"{said('reward', 'numbers', '1' + 56 * '0' + '...', 1, 3)} {PLAIN}",
+    ),
+    "reward of 5001 digits": (
+        {"reward": [1, 2, 3, 10**5000]},
+        f"{said('reward', 'numbers', 'a very long int', 1, 3)} {PLAIN}",
+    ),
+    "reward complex": ({"reward": np.array([1, 0, 2, 3]) + 1j}, "`reward` must be numbers, got complex128."),
+    "reward complex among others": (
+        {"reward": np.array([1, 0, 2j, 3], dtype=object)},
+        f"{said('reward', 'numbers', '2j', 1, 2)} {PLAIN}",
+    ),
+    "reward of records": (
+        {"reward": np.zeros(4, dtype=[("a", float)])},
+        "`reward` must be numbers, got [('a', '<f8')].",
+    ),
+    "reward masked": (
+        {"reward": np.ma.masked_array([1.0, 2.0, 3.0, 4.0], [0, 1, 0, 1])},
+        said("reward", "finite", NAN, 2, 1),
+    ),
+    "reward a number": ({"reward": np.array(3.0)}, shape("reward", "one number per row", ())),
+    "reward tiny": (
+        {"reward": [0, 1e-200, 2e-200, 0]},
+        "`reward` must vary by at least 1e-60, got 0.0 to 2e-200. Use a unit in which they are larger.",
+    ),
+    "reward nearly constant": (
+        {"reward": [1e12, 1e12 + 0.25, 1e12, 1e12 + 0.5]},
+        "`reward` must vary by at least 1, got 1000000000000.0 to 1000000000000.5. Subtract a constant.",
+    ),
+    "reward beyond exact whole numbers": (
+        {"reward": [2**54, 2**54 + 1, 2**54 + 8, 2**54]},
+        (
+            "`reward` must vary by at least 18014.4, got 1.8014398509481984e+16 to 1.801439850948199e+16. "
+            "Subtract a constant."
+        ),
+    ),
     "reward 2d": ({"reward": [[1], [0]] * 2}, shape("reward", "one number per row", (4, 1))),
     "context nan": ({"context": [[0, 1], [0, NAN]] * 2}, f"{said('context` column `1', 'finite', NAN, 2, 1)} {FILL}"),
     "context infinite": (
@@ -100,7 +139,7 @@ BAD_LOG = {
     "action 2d": ({"action": [["a"], ["b"]] * 2}, shape("action", "one label per row", (4, 1))),
     "action mixed": (
         {"action": np.array([1, "a", 1, "a"], dtype=object), "actions": None},
-        "`action` must be labels of one kind, got a mixture that cannot be sorted.",
+        "`action` must be labels of one kind, got numbers at row 0, text at row 1.",
     ),
     "actions repeated": ({"actions": ["a", "b", "b"]}, "`actions` must be different labels, got 1 repeated."),
     "no row": ({name: [] for name in GOOD}, "a log must have at least 2 rows, got 0."),

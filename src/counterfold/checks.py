@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,27 @@ from counterfold.errors import DataError, ParameterError
 SUM_TOLERANCE = 1e-3
 """How far a row of probabilities may sum from 1: files often hold rounded or single-precision numbers."""
 
+ROUNDING = 0.005
+"""How far two digits may be from a probability."""
+
+ROUNDED = (
+    " No row is farther off than {:.2g}, as if they were rounded. Keep more digits, or divide each row by its sum."
+)
+"""What to do with rows that nearly sum to 1."""
+
 LARGEST = 1e60
 """No reward, context or prediction is larger: scores hold their fourth powers, which would overflow."""
+
+SMALLEST_SPREAD = 1 / LARGEST
+"""Rewards and doses vary by no less: squares of smaller numbers would be 0, and so would errors be."""
+
+SMALLEST_SHARE = 1e-12
+"""They vary by no less than this share of their size: rounding errors would be a part of what is left."""
+
+FIRST = 1 << 14
+"""How many of the first rows tell what the columns of a log, or of a target, hold."""
+
+PLAIN_NUMBERS = " Write plain numbers, such as 0.12 for 12% and 1234.5 for 1,234.5, or leave these rows out."
 
 SMALLEST_PROPENSITY = 1e-30
 """No log of any size holds an action that was less likely; a smaller propensity is a mistake."""
@@ -62,21 +82,33 @@ class Checker:
         return place if self.row_numbers is None else int(self.row_numbers[place])
 
     def floats(self, name: str, value: object, ndim: int, per: str = "row of the log") -> Floats:
-        """Return a read-only copy of `value` as floats, NaN where masked, or say what it is instead."""
+        """Return a read-only copy of `value` as floats, NaN where masked, or say what it is instead.
+
+        Text is read if it is a number, as in files that quote all numbers.
+        """
         try:
             raw = np.asanyarray(value)
-            kind = None if raw.dtype.kind in "cmM" else np.float64
-            array = np.array(raw, dtype=kind, order="C", copy=None if self.is_part else True)
         except (TypeError, ValueError):
             raise DataError(f"{self.called(name)} must be numbers, got {shorten(value)}.") from None
-        if array.dtype != np.float64:
-            raise DataError(f"{self.called(name)} must be numbers, got {array.dtype}.")
+        if raw.dtype.kind in "cmMV":
+            raise DataError(f"{self.called(name)} must be numbers, got {raw.dtype}.")
+        try:
+            array = np.array(raw, dtype=np.float64, order="C", copy=None if self.is_part else True)
+        except (TypeError, ValueError, OverflowError):
+            self.name_strangers(name, raw)
+            raise DataError(f"{self.called(name)} must be numbers, got {shorten(value)}.") from None
         if isinstance(raw, np.ma.MaskedArray):
             array[np.ma.getmaskarray(raw)] = np.nan
         if array.ndim != ndim:
             shape = {1: "one number per row", 2: f"a matrix with one row per {per}"}[ndim]
             raise DataError(f"{self.called(name)} must be {shape}, got shape {array.shape}.")
         return freeze(array)
+
+    def name_strangers(self, name: str, values: np.ndarray) -> None:
+        """Refuse what is no number among several values, and say where it is."""
+        if values.ndim in (1, 2) and values.size:
+            good = np.vectorize(is_number, otypes=[bool])(values)
+            self.every(name, np.vectorize(shorten, otypes=[object])(values), good, "numbers", PLAIN_NUMBERS)
 
     def length(self, name: str, array: np.ndarray, rows: int) -> None:
         """Require one entry of `array` per row of the log."""
@@ -108,7 +140,10 @@ class Checker:
             self.every(name, array, (array >= 0) & (array <= 1 + SUM_TOLERANCE), "in [0, 1]")
         if array.ndim == 2:
             totals = array @ np.ones(array.shape[1])
-            self.every(name, totals, np.abs(totals - 1) <= SUM_TOLERANCE, "rows of probabilities that sum to 1")
+            farthest = float(np.abs(totals - 1).max(initial=0.0))
+            hint = ROUNDED.format(farthest) if farthest <= array.shape[1] * ROUNDING else ""
+            good = np.abs(totals - 1) <= SUM_TOLERANCE
+            self.every(name, totals, good, "rows of probabilities that sum to 1", hint)
 
     def numbers(self, name: str, value: object, rows: int) -> Floats:
         """Return one finite number per row."""
@@ -118,10 +153,17 @@ class Checker:
         return array
 
     def variation(self, name: str, low: float, high: float, rows: int) -> None:
-        """Require numbers that differ."""
+        """Require numbers that differ, and by more than rounding errors and the least squares that there are."""
         if low == high:
             where = f"in all {rows} rows: there is nothing to compare"
             raise DataError(f"{self.called(name)} must vary, got {low} {where}.")
+        size = max(-low, high)
+        for least, way in (
+            (SMALLEST_SPREAD, "Use a unit in which they are larger"),
+            (size * SMALLEST_SHARE, "Subtract a constant"),
+        ):
+            if high - low < least:
+                raise DataError(f"{self.called(name)} must vary by at least {least:g}, got {low} to {high}. {way}.")
 
     def several_groups(self, groups: int) -> None:
         """Require two groups at least."""
@@ -199,6 +241,19 @@ def one_of(choices: Collection[str], **values: object) -> None:
             raise ParameterError(f"`{name}` must be {known}, got {value!r}.{suggestion}")
 
 
+def is_number(value: Any) -> bool:
+    """Say whether a value is a number, or text that is one; a missing value is read as NaN."""
+    try:
+        float(math.nan if value is None else value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
 def shorten(value: object) -> str:
     """Return a value as text of at most 60 characters in one line."""
-    return messages.show(" ".join(repr(value).split()))
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python writes no whole number of thousands of digits
+        text = f"a very long {type(value).__name__}"
+    return messages.show(text)

@@ -1,5 +1,8 @@
 """What can go wrong through no fault of the code; whatever is quoted from data, a message is safe to show and short."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from counterfold import messages
 
 
@@ -21,6 +24,28 @@ class ParameterError(CounterfoldError, ValueError):
 
 class ModelError(CounterfoldError, RuntimeError):
     """A reward model given by the user could not be fitted or used."""
+
+
+def is_own(kind: type) -> bool:
+    """Say whether a class is one of this package, and not a user's."""
+    return kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+
+
+@contextmanager
+def blame(kind: type[CounterfoldError], what: str, *things: object) -> Iterator[None]:
+    """Say in one sentence whose code failed, and with what; the error itself is the cause.
+
+    It goes around code of a user, which may raise anything. `what` has a {} for each of the things, which are written
+    only then.
+    """
+    try:
+        yield
+    except (CounterfoldError, MemoryError):
+        raise
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".:")
+        named = (" ".join(str(thing).split())[:60] for thing in things)
+        raise kind(f"{what.format(*named)} failed with {reason}.") from error
 
 
 class SupportWarning(UserWarning):

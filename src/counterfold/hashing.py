@@ -50,7 +50,10 @@ def hash_labels(labels: NDArray[np.generic]) -> Ints:
         return labels.astype(np.intp)
     unique, where = np.unique(labels.astype(str), return_inverse=True)
     digests = [blake2b(label.encode(), digest_size=8).digest() for label in unique.tolist()]
-    return (np.frombuffer(b"".join(digests), dtype=np.int64) >> 1)[where].astype(np.intp)
+    hashes = (np.frombuffer(b"".join(digests), dtype=np.int64) >> 1)[where].astype(np.intp)
+    if labels.dtype.kind == "f":  # 7.0 is 7, as in rows where all are whole
+        return np.where(labels == np.floor(labels), labels.astype(np.intp), hashes)
+    return hashes
 
 
 def assign_folds(units: Ints, folds: int) -> Ints:

@@ -7,7 +7,7 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
-from counterfold.errors import DataError
+from counterfold.errors import DataError, ParameterError, blame
 
 WAYS = "Give both the same index, or say that rows go by position: `.reset_index(drop=True)` or `.to_numpy()`."
 
@@ -29,7 +29,11 @@ def call_on_context(value: Any, context: Floats, index: Any) -> Any:
     """Return what a function makes of the log's own rows, with the log's index; anything else as it is."""
     if not callable(value):
         return value
-    found = value(context)
+    name = value.__name__ if hasattr(value, "__name__") else type(value).__name__
+    with blame(ParameterError, "the function `{}` of `target`, on a context of shape {},", name, context.shape):
+        found = value(context)
+    if callable(found):
+        raise ParameterError(f"the function `{name}` of `target` must return probabilities or labels, got {found!r}.")
     own = find_index(found)
     return found if own is None or index is None or len(own) != len(index) else found.set_axis(index)
 

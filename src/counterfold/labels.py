@@ -6,7 +6,9 @@ where they are the whole numbers from 0 or from 1 on. The alphabet is nobody's o
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -14,11 +16,15 @@ from numpy.typing import NDArray
 
 from counterfold import checks, messages
 from counterfold.arrays import Ints
-from counterfold.checks import Checker
+from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
+from counterfold.label_checks import check_labels
 
 FEW_LABELS = 1 << 16
 """Up to what range whole numbers are counted rather than sorted."""
+
+FRACTIONS = 100
+"""More different labels with fractions than this are doses, not labels."""
 
 Names = tuple[Any, ...]
 
@@ -37,51 +43,28 @@ class KnownActions:
         return iter(self.labels)
 
 
-def check_labels(name: str, value: Any, rows: int, check: Checker) -> NDArray[Any]:
-    """Return one label per row, none of them missing."""
-    try:
-        labels = np.asarray(value)
-    except ValueError:
-        raise DataError(f"{check.called(name)} must be one label per row, got lists of different lengths.") from None
-    if labels.ndim != 1:
-        raise DataError(f"{check.called(name)} must be one label per row, got shape {labels.shape}.")
-    check.length(name, labels, rows)
-    if labels.dtype.kind in "OfmM":
-        present = np.array([_is_label(label) for label in labels.tolist()], dtype=bool)
-        check.every(name, labels, present, "a label in every row")
-    return labels.astype(str) if labels.dtype.kind in "SmM" else labels
-
-
-def _is_label(label: Any) -> bool:
-    """Say whether a label is there: neither None nor NaN nor one of the other ways to be missing."""
-    try:
-        return label is not None and bool(label == label)  # noqa: PLR0124 (NaN does not equal itself)
-    except TypeError:  # pandas.NA does not even answer
-        return False
-
-
 def find_distinct(name: str, labels: NDArray[Any], check: Checker) -> tuple[NDArray[Any], Ints]:
     """Return the different labels, sorted, and the place of each row's label among them."""
     if labels.dtype.kind in "iu" and len(labels) and int(labels.max()) - int(labels.min()) < FEW_LABELS:
-        codes = (labels - labels.min()).astype(np.intp)
+        least = labels.min().astype(np.uint64)  # of which differences are right, though those of int8 may wrap
+        codes = (labels.astype(np.uint64) - least).astype(np.intp)
         seen = np.bincount(codes) > 0
-        return np.flatnonzero(seen).astype(labels.dtype) + labels.min(), (np.cumsum(seen) - 1)[codes]
+        return (np.flatnonzero(seen).astype(np.uint64) + least).astype(labels.dtype), (np.cumsum(seen) - 1)[codes]
     try:
         return np.unique(labels, return_inverse=True)
-    except TypeError:
-        kinds = "labels of one kind, got a mixture that cannot be sorted"
-        raise DataError(f"{check.called(name)} must be {kinds}.") from None
+    except TypeError:  # such as dates with a time zone among others
+        raise DataError(f"{check.called(name)} must be labels that can be sorted. Write them as text.") from None
 
 
 def encode_labels(name: str, labels: NDArray[Any], known: Names, check: Checker, kind: str = "action") -> Ints:
-    """Return the place of each label among the known ones of a kind; 7, 7.0 and "7" are the same label."""
+    """Return the place of each label among the known ones of a kind, however either is spelled."""
     is_counted = labels.dtype.kind in "iu" and known == tuple(range(len(known)))
     if is_counted and len(labels) and labels.min() >= 0 and labels.max() < len(known):
         return checks.freeze(labels.astype(np.intp))
-    code = {write_label(label): number for number, label in enumerate(known)}
+    code = {text: number for number, label in enumerate(known) for text in spell_label(label)}
     unique, where = find_distinct(name, labels, check)
-    places = [code.get(write_label(label), code.get(str(label), -1)) for label in unique.tolist()]
-    found = np.array(places, dtype=np.intp)
+    spelled = map(spell_label, unique.tolist())
+    found = np.array([next((code[one] for one in texts if one in code), -1) for texts in spelled], dtype=np.intp)
     if (found < 0).any():
         rule = f"one of the {len(known)} known {kind}s ({messages.list_some(known)})"
         hint = suggest_label(unique[found < 0][0], known) or (
@@ -91,9 +74,31 @@ def encode_labels(name: str, labels: NDArray[Any], known: Names, check: Checker,
     return checks.freeze(found[where])
 
 
+def as_plain(label: Any) -> Any:
+    """Return 7.0 as 7, and anything else as it is."""
+    is_whole = isinstance(label, (float, Decimal)) and label == label // 1
+    return int(label) if is_whole else label
+
+
 def write_label(label: Any) -> str:
     """Return a label as text; 7.0 is written like 7."""
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+    return str(as_plain(label))
+
+
+def spell_label(label: Any) -> tuple[str, ...]:
+    """Return the texts that stand for a label, in names of columns and elsewhere; text stands for itself alone.
+
+    >>> spell_label(7), spell_label(True), spell_label("7.0")
+    (('7', '7.0'), ('True', 'true'), ('7.0',))
+    """
+    if isinstance(label, str):
+        return (str(label),)
+    text = write_label(label)
+    return (text, text.lower()) if text in {"True", "False"} else (text, f"{text}.0") if _is_whole(text) else (text,)
+
+
+def _is_whole(text: str) -> bool:
+    return text.removeprefix("-").isdecimal()
 
 
 def simplify_label(label: Any) -> str:
@@ -127,11 +132,11 @@ def _read_dictionary(value: Any) -> Any:
     """Return a categorical of pandas or polars, or a dictionary of Arrow, as the latter; nothing of anything else."""
     import pyarrow as pa
 
-    if isinstance(value, (np.ndarray, list, tuple)):
-        return None
+    if isinstance(value, (np.ndarray, list, tuple)) or getattr(value, "dtype", None) == np.dtype(object):
+        return None  # and pyarrow crashes on some mixtures of objects
     try:
         array = pa.chunked_array(value) if hasattr(value, "__arrow_c_stream__") else pa.array(value)
-    except (pa.ArrowException, TypeError, ValueError):
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
     return array if pa.types.is_dictionary(array.type) else None
 
@@ -210,10 +215,10 @@ def find_actions(
     """Return all actions: those given, or those that name the probabilities' columns, or those seen."""
     if isinstance(given, KnownActions):
         return given
-    if isinstance(given, str) or not isinstance(given, Iterable | None):
-        raise DataError(f"`actions` must be a list of labels, got {given!r}.")
+    if given is not None and not _is_list(given):
+        raise DataError(f"`actions` must be a list of labels, got {checks.shorten(given)}.")
     known = (
-        _infer_actions(labels, naming, check) if given is None else KnownActions(_list_plain(given), is_ordered=True)
+        _infer_actions(labels, naming, check) if given is None else KnownActions(_list_given(given), is_ordered=True)
     )
     distinct = len(set(known.labels))
     if distinct < len(known):
@@ -223,19 +228,36 @@ def find_actions(
     return known
 
 
-def _list_plain(labels: Iterable[Any]) -> Names:
-    """Return labels as plain Python values."""
-    return tuple(np.asarray(list(labels)).tolist())
+def _is_list(given: Any) -> bool:
+    """Say whether a user gave several things in an order; a set has none, and an array may be a number."""
+    is_number = isinstance(given, np.ndarray) and given.ndim == 0
+    return isinstance(given, Iterable) and not isinstance(given, (str, AbstractSet)) and not is_number
+
+
+def _list_given(labels: Iterable[Any]) -> Names:
+    """Return the labels that a user lists, checked as those of the log are."""
+    several = labels if isinstance(labels, np.ndarray) else list(labels)
+    return tuple(map(as_plain, check_labels("actions", several, len(several), WHOLE).tolist()))
+
+
+def _refuse_doses(labels: Names, check: Checker) -> None:
+    """Refuse very many labels with fractions."""
+    fractions = [label for label in labels if isinstance(label, (float, Decimal))]
+    if len(fractions) > FRACTIONS:
+        got = f"got {len(fractions)} different numbers such as {fractions[0]}"
+        way = "If they are doses, such as prices, name them by `dose` (--dose); if labels, list all in `actions`"
+        raise DataError(f"{check.called('action')} must be at most {FRACTIONS} labels with fractions, {got}. {way}.")
 
 
 def _infer_actions(labels: NDArray[Any], naming: Naming, check: Checker) -> KnownActions:
     """Return all actions where the user lists none; the order is known if there is one, and no other."""
-    seen = sort_labels(find_distinct("action", labels, check)[0].tolist())
+    seen = sort_labels(map(as_plain, find_distinct("action", labels, check)[0].tolist()))
+    _refuse_doses(seen, check)
     refuse_look_alikes(seen, check)
     found = naming.names or naming.categories
     if found is None:
         found = seen if naming.width is None else count_to_width(seen, naming.width) or seen
-    found = _list_plain(found)
+    found = tuple(map(as_plain, found))
     orders = naming.list_orders(found)
     if not orders or len(set(orders)) > 1:
         return KnownActions(found if naming.are_ordered else sort_labels(found), is_ordered=False)

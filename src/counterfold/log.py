@@ -14,7 +14,8 @@ from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker, freeze
 from counterfold.errors import DataError
 from counterfold.indices import align_rows, choose_index
-from counterfold.labels import KnownActions, check_labels, encode_labels, find_actions, find_categories
+from counterfold.label_checks import check_labels
+from counterfold.labels import KnownActions, encode_labels, find_actions, find_categories
 
 Kind = Literal["labels", "doses"]
 """What an action is: one of a few labels, or a number such as a price."""

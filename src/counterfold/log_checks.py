@@ -12,14 +12,14 @@ from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
 from counterfold.indices import find_index
+from counterfold.label_checks import check_labels
 from counterfold.labels import (
     KnownActions,
     Naming,
-    check_labels,
     encode_labels,
     find_distinct,
+    spell_label,
     suggest_label,
-    write_label,
 )
 
 PROPENSITY_TOLERANCE = 1e-6
@@ -114,8 +114,8 @@ def _require_order(name: str, width: int, actions: KnownActions, check: Checker)
 
 
 def _find_place(places: Mapping[str, int], action: Any) -> int | None:
-    """Return the place of an action's column; 7.0 may be called "7.0" or "7"."""
-    return places.get(str(action), places.get(write_label(action)))
+    """Return the place of an action's column, which may be called "7" or "7.0", and "true" or "True"."""
+    return next((places[text] for text in spell_label(action) if text in places), None)
 
 
 def find_naming(matrices: Sequence[Matrix], categories: tuple[Any, ...] | None) -> Naming:
@@ -150,10 +150,11 @@ def check_context(context: Any, rows: int, check: Checker) -> tuple[Floats, tupl
         return np.empty((rows, 0)), ()
     array, columns, _ = check_matrix("context", context, rows, check)
     names = tuple(map(str, range(array.shape[1]) if columns is None else columns))
-    if not (np.abs(array) <= checks.LARGEST).all():
-        for name, column in zip(names, array.T, strict=True):
-            way = " Fill it in, or leave the column out (`ignore`, --ignore)."
-            check.rename("context", f"column `{name}`").finite("context", column, way)
+    is_good = np.abs(array) <= checks.LARGEST
+    if not is_good.all():
+        worst = int(np.argmin(is_good[np.argmin(is_good.all(axis=1))]))  # in the first bad row, as any engine finds it
+        way = " Fill it in, or leave the column out (`ignore`, --ignore)."
+        check.rename("context", f"column `{names[worst]}`").finite("context", array[:, worst], way)
     return array, names
 
 
@@ -215,9 +216,6 @@ def check_doses(dose: ArrayLike, rows: int, check: Checker) -> Floats:
     """Return the doses, which must differ."""
     doses = check.numbers("dose", dose, rows)
     check.variation("dose", doses.min(), doses.max(), rows)
-    if np.ptp(doses) < 1 / checks.LARGEST:
-        least = f"vary by at least {1 / checks.LARGEST:g}"
-        raise DataError(f"{check.called('dose')} must {least}, got {doses.min()} to {doses.max()}.")
     return doses
 
 
@@ -232,12 +230,9 @@ def check_densities(propensity: ArrayLike | None, rows: int, check: Checker) -> 
 
 
 def check_loggers(logger: Any, probs: Any, rows: int, actions: KnownActions, check: Checker) -> Loggers:
-    """Return the logging policies, at least two of which must have taken decisions."""
+    """Return the logging policies: which one took each decision, and what each would have done."""
     known = tuple(probs)
     codes = encode_labels("logger", check_labels("logger", logger, rows, check), known, check, "logger")
-    if not check.is_part and len(np.unique(codes)) < 2:
-        only = f"got {known[codes[0]]} in all {rows} rows"
-        raise DataError(f"{check.called('logger')} must name at least 2 policies, {only}.")
     named = {label: check.rename("logger_probs", f"of `{label}`") for label in known}
     every = [check_policy("logger_probs", probs[label], rows, actions, named[label]) for label in known]
     return Loggers(known, codes, checks.freeze(np.stack(every)))
@@ -260,12 +255,13 @@ def check_action_features(value: Any, actions: tuple[Any, ...]) -> Floats:
     if index is not None and list(index) != list(range(len(index))):
         value = dict(zip(index, np.asarray(value), strict=True))
     if isinstance(value, Mapping):
-        by_label = {write_label(label): features for label, features in value.items()}
-        missing = [action for action in actions if write_label(action) not in by_label]
+        by_label = {text: features for label, features in value.items() for text in spell_label(label)}
+        found = [[text for text in spell_label(action) if text in by_label] for action in actions]
+        missing = [action for action, texts in zip(actions, found, strict=True) if not texts]
         if missing:
             counted = f"{len(missing)} of {len(actions)}: {messages.list_some(missing)}"
             raise DataError(f"`action_features` must hold every action, got none for {counted}.")
-        value = [by_label[write_label(action)] for action in actions]
+        value = [by_label[texts[0]] for texts in found]
     features = WHOLE.floats("action_features", value, ndim=2, per="action")
     if len(features) != len(actions) or features.shape[1] == 0:
         raise DataError(f"`action_features` must have one row per action ({len(actions)}), got {features.shape}.")

@@ -2,13 +2,14 @@
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any, TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from counterfold import checks
 from counterfold.progress import Progress
@@ -62,10 +63,56 @@ class Pool:
             executor.shutdown(cancel_futures=True)
 
 
-def limit_blas() -> AbstractContextManager[Any]:
+@dataclass(eq=False)
+class BlasLimit:
+    """Keeps BLAS to one thread while anybody needs that, on whichever thread: the setting is one of the process.
+
+    `users` is how many do now. Whoever comes limits what is loaded and not limited yet; the last one to go restores
+    what each library in `before` had.
+    """
+
+    users: int = 0
+    before: dict[str, tuple[Any, int]] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def enter(self) -> None:
+        """Limit every BLAS that is loaded."""
+        with self.lock:
+            self.users += 1
+            for library in ThreadpoolController().select(user_api="blas").lib_controllers:
+                if library.num_threads > 1:
+                    self.before.setdefault(library.filepath, (library, library.num_threads))
+                    set_blas_threads(library, 1)
+
+    def leave(self) -> None:
+        """Restore all if nobody is left."""
+        with self.lock:
+            self.users -= 1
+            while self.users == 0 and self.before:
+                _, (library, threads) = self.before.popitem()
+                set_blas_threads(library, threads)
+
+
+def set_blas_threads(library: Any, threads: int) -> None:
+    """Set the number of threads of a BLAS, from any thread.
+
+    By itself, threadpoolctl 3.8 lets one thread alone do so, and ignores all others until it has ended.
+    """
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(threads)
+
+
+BLAS = BlasLimit()
+"""The limit of this process."""
+
+
+@contextmanager
+def limit_blas() -> Iterator[None]:
     """Keep BLAS to one thread: many small products gain nothing from more, and sums must not depend on their number."""
-    limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
-    return limits
+    BLAS.enter()
+    try:
+        yield
+    finally:
+        BLAS.leave()
 
 
 def count_cores() -> int:

@@ -9,6 +9,8 @@ import numpy as np
 
 from counterfold import kernels
 from counterfold.arrays import Floats, Ints, row_sums, take_rows
+from counterfold.checks import SMALLEST_SPREAD, freeze
+from counterfold.errors import ModelError, blame
 from counterfold.log import Kind, Log
 from counterfold.log_checks import Loggers
 from counterfold.models.base import Examples, Given, Lazy, RewardModel, check_predictions
@@ -74,16 +76,17 @@ class Rows:
     @classmethod
     def of(cls, log: Log, target: Target, model: RewardModel | None) -> "Rows":
         """Return all rows of a log."""
-        ids = np.arange(len(log))
+        ids = freeze(np.arange(len(log)))
         nothing = np.empty((len(log), 0))
         doses, target_probs = nothing, nothing if target.probs is None else target.probs
         if log.dose is not None and target.doses is not None:
-            doses = np.column_stack([log.dose, target.doses])
+            doses = freeze(np.column_stack([log.dose, target.doses]))
             target_probs = np.full(doses.shape, 1 / target.draws)
             target_probs[:, 0] = 0.0
         n_actions = doses.shape[1] or len(log.actions)
         units = ids if log.group is None else log.group
         weights = target.logged / log.propensity
+        weights = freeze(np.where(weights < SMALLEST_SPREAD, 0.0, weights))  # as its square would be
         return cls(
             examples=Examples(ids, units, log.context, log.action, log.reward, doses, weights, n_actions),
             weights=weights,
@@ -147,11 +150,11 @@ class Rows:
     @cached_property
     def q(self) -> Floats:
         """The predicted reward of every action (n x A)."""
-        if self.refit is not None:
-            return check_predictions(self.refit(), self.examples)
         if self.model is None:
             raise AttributeError("these rows have no reward model")
-        return check_predictions(self.model.predictions(self.examples), self.examples)
+        with blame(ModelError, "the reward model {}", self.model.name):
+            found = self.model.predictions(self.examples) if self.refit is None else self.refit()
+        return check_predictions(found, self.examples)
 
     @cached_property
     def q_logged(self) -> Floats:

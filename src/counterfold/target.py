@@ -10,10 +10,11 @@ import numpy as np
 
 from counterfold import kernels
 from counterfold.arrays import Floats
-from counterfold.checks import WHOLE, Checker
+from counterfold.checks import FIRST, WHOLE, Checker
 from counterfold.errors import DataError
 from counterfold.indices import align_rows, call_on_context
-from counterfold.labels import check_labels, encode_labels, is_categorical, simplify_label
+from counterfold.label_checks import check_labels
+from counterfold.labels import encode_labels, is_categorical, simplify_label
 from counterfold.log import CERTAIN, Log
 from counterfold.log_checks import Matrix, check_matrix, check_policy, count_dimensions, order_columns
 
@@ -77,7 +78,7 @@ class TargetForm(ABC):
         """Return the target on a log of labels, checked."""
 
     def explain_ambiguity(self, log: Log, check: Checker) -> str | None:
-        """Return why it can be read in two ways, if so; of a long log, only its first rows are asked."""
+        """Return why it can be read in two ways, if so, by its first rows: of a long log no more are known then."""
         return None
 
 
@@ -152,7 +153,7 @@ class Probabilities(TargetForm):
     def explain_ambiguity(self, log: Log, check: Checker) -> str | None:
         if self.is_sure:
             return None
-        found = {f"{value:g}" for value in np.unique(self._read(log, check)).tolist()}
+        found = {f"{value:g}" for value in np.unique(self._read(log, check)[:FIRST]).tolist()}
         labels = {{"true": "1", "false": "0"}.get(text, text) for text in map(simplify_label, log.actions)}
         got = f"got {' and '.join(sorted(found))} alone, which are labels of actions, too"
         rule = "numbers that can only be probabilities"
@@ -193,7 +194,7 @@ class FixedShares(TargetForm):
         return self.shares
 
     def resolve(self, log: Log, check: Checker) -> Target:
-        given = np.array([[float(share) for share in self.shares.values()]])
+        given = check.rename("target", "as {label: probability}").floats("target", [list(self.shares.values())], ndim=2)
         line = order_columns("target", Matrix(given, tuple(self.shares)), log.known_actions, check, sparse=True)
         check.probabilities("target", line)
         return Target(line[0][log.action], np.tile(line, (len(log), 1)))

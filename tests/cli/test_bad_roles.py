@@ -60,7 +60,7 @@ BAD_DOSES = {
     "probabilities": ({}, "--logging-probs draws", "`logging_probs` goes with `action`, got it with `dose`."),
     "both": ({}, "--action age --dose dose", "a log must have `action`"),
     "nan": ({"dose": [1.0, np.nan] * 75}, "", "`dose` must be finite, got nan in 75 of 150 rows, first at row 1."),
-    "text": ({"dose": ["cheap", "dear"] * 75}, "", "column `dose` must be numbers, got text."),
+    "text": ({"dose": ["cheap", "dear"] * 75}, "", "column `dose` must be numbers, got 'cheap' in 150 of 150 rows"),
     "zero density": (
         {"propensity": [0.5, 0.0] * 75},
         "",
@@ -71,7 +71,7 @@ BAD_DOSES = {
     "text target": (
         {"t": ["x"] * 150},
         "--target t",
-        "`target` (column `t`) must be numbers, got array(['x', 'x'",
+        "`target` (column `t`) must be numbers, got 'x' in 150 of 150 rows, first at row 0.",
     ),
     "ragged": (
         {"t": [[1.0, 2.0], [1.0]] * 75},

@@ -23,8 +23,11 @@ def path(save):
     """Return a log whose actions are numbered, with two targets as columns of numbers."""
     rng = np.random.default_rng(3)
     action, chosen = rng.integers(2, size=(2, 120))
-    numbers = {"action": action, "chosen": chosen, "agrees": (action == chosen).astype(float), "word": "no"}
-    return save(**numbers | {"word": np.where(chosen, "1", "0"), "logging_probs": None, "propensity": [0.5] * 120}).name
+    numbers = {"action": action, "chosen": chosen, "agrees": (action == chosen).astype(float)}
+    return save(
+        **numbers
+        | {"word": np.where(chosen, "1", "0"), "says": ["no"] * 120, "logging_probs": None, "propensity": [0.5] * 120}
+    ).name
 
 
 def test_actions_and_probabilities_of_the_logged_ones_weigh_alike(path, found):
@@ -47,7 +50,7 @@ BAD = {
     "--target-action reward": "column `reward` must have one role, got `reward` and `target`. Name another target.",
     "--target-action nothing": "column `nothing` must be there, or be an action that the target always takes.",
     "--target-probability nothing": "column `nothing` must be there.",
-    "--target-probability word": "column `word` must be numbers, got text.",
+    "--target-probability says": "column `says` must be numbers, got 'no' in 120 of 120 rows",
 }
 
 

@@ -101,7 +101,10 @@ BAD_DOSES = {
         {"price": [1e-200, 2e-200] * 60},
         "`dose` (column `price`) must vary by at least 1e-60, got 1e-200 to 2e-",
     ),
-    "text": ({"price": ["1", "2"] * 60}, "column `price` must be numbers, got text."),
+    "text": (
+        {"price": ["1", "dear"] * 60},
+        "column `price` must be numbers, got 'dear' in 60 of 120 rows, first at row 1.",
+    ),
     "lists": ({"price": [[1.0], [2.0]] * 60}, "column `price` must be numbers, got list<"),
     "constant": ({"price": [3] * 120}, "`dose` (column `price`) must vary, got 3.0 in all 120 rows: there is nothing"),
     "no density": ({"propensity": None}, "a log of doses must have `propensity`, the probability density of each, got"),

@@ -93,7 +93,6 @@ BAD_LOGGERS = {
     "no logger": ({"logger": None}, {}, UNPAIRED),
     "missing": ({}, {"logger": "loger"}, "column `loger` must be there. Did you mean `logger`? Found: "),
     "missing probabilities": ({}, {"logger_probs": "probs"}, "column `probs` must be there."),
-    "one logger": ({"logger": ["old"] * 120}, {}, "`logger` must name at least 2 policies, got old in all 120 rows."),
     "one column": ({".new_v2": None}, {}, "`logger` must be one of the 1 known loggers (old), got new_v2 in "),
     "unknown": (
         {"logger": ["old", "x"] * 60},

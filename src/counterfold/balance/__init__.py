@@ -21,13 +21,11 @@ from counterfold.balance.frequencies import FrequencyTest
 from counterfold.balance.order import OrderSums
 from counterfold.balance.sharpness import SharpnessTest
 from counterfold.balance.weights import WeightTest
+from counterfold.checks import FIRST
 from counterfold.hashing import sample_least
 from counterfold.log import Log
 
 __all__ = ["FIRST", "Balance", "BalanceStream", "BalanceSums", "Suspicion", "balance_log", "choose_context"]
-
-FIRST = 1 << 14
-"""How many of the first rows tell what the columns hold."""
 
 ENOUGH, LEAST = 1 << 24, 1 << 15
 """Of long logs a sample is tested, with so many probabilities, or LEAST rows: what it does not find is small."""

@@ -15,7 +15,7 @@ from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.evaluation.assembly import add_knowledge, evaluate_targets
-from counterfold.evaluation.candidates import Wanted
+from counterfold.evaluation.candidates import Wanted, try_out
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Candidate as Candidate
 from counterfold.evaluation.result import Evaluation as Evaluation
@@ -47,6 +47,7 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
         reason = one.find_obstacle(rows)
         if reason:
             raise ParameterError(f"{one.name} {reason}.")
+        try_out(one, rows)
         evidence = RowEvidence.of(rows, Contents.of(log))
         return add_knowledge(evidence.estimate(one.name, one), evidence)
 

@@ -9,11 +9,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from counterfold.checks import shorten
 from counterfold.contents import Contents, Spread
 from counterfold.diagnostics import Answer, Diagnostic, Diagnostics, build_all
 from counterfold.engines import choose_engine
 from counterfold.engines.base import Engine, Request, Source
-from counterfold.errors import DataError, ParameterError, SupportWarning
+from counterfold.errors import DataError, ParameterError, SupportWarning, blame, is_own
 from counterfold.estimates import Estimate, Exposure, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.evaluation.noise import include_choosing
@@ -110,7 +111,7 @@ class Assembly:
         """Return the answer: the choice among the candidates, its error, and what speaks against it."""
         question, choice, evidence = self.question, self.choice, self.evidence
         candidates = choice.candidates
-        selection = evidence.choose(choice.selector, candidates, np.random.default_rng(question.seed), self.pool)
+        selection = self.choose()
         winner = selection.answer(candidates)
         name = list(choice.estimators)[selection.chosen] if winner in candidates else winner.name
         estimate = self.complete(self.include_noise(evidence.estimate(name, winner), winner, selection))
@@ -129,6 +130,20 @@ class Assembly:
             method=question.interval,
             contents=evidence.contents,
         )
+
+    def choose(self) -> Selection:
+        """Return what the selector chooses; one of a user may raise anything, or return no scores."""
+        selector, candidates = self.choice.selector, self.choice.candidates
+        given = selector, candidates, np.random.default_rng(self.question.seed), self.pool
+        if is_own(type(selector)):
+            return self.evidence.choose(*given)
+        with blame(ParameterError, "the selector {}", type(selector).__name__):
+            selection = self.evidence.choose(*given)
+        if np.shape(selection.scores) != (len(candidates),) or np.isnan(selection.scores).any():
+            rule = f"return one score per candidate ({len(candidates)})"
+            got = shorten(selection.scores)
+            raise ParameterError(f"the selector {type(selector).__name__} must {rule}, got {got}.")
+        return selection
 
     def include_noise(self, estimate: Estimate, winner: Estimator, selection: Selection) -> Estimate:
         """Return the answer with an error that includes the noise of fitting a reward model and of choosing.

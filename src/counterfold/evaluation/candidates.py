@@ -2,9 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
 
 from counterfold import registry
-from counterfold.errors import ParameterError
+from counterfold.checks import shorten
+from counterfold.errors import ParameterError, blame, is_own
 from counterfold.estimators.base import Estimator
 from counterfold.log import Kind
 from counterfold.rows import Rows
@@ -54,8 +59,7 @@ def gather_candidates(
     found: list[Estimator] = []
     left_out: dict[str, str] = {}
     for offer in offers:
-        reason = offer.find_obstacle(rows)
-        tried = [] if reason else _grid(offer, rows, extend)
+        reason, tried = _find_grid(offer, rows, extend)
         if not tried:
             name = offer.__name__ if isinstance(offer, type) else offer.name
             left_out[name] = reason or "has no grid where no weight is positive"
@@ -64,6 +68,33 @@ def gather_candidates(
         why = "; ".join(f"{name} {reason}" for name, reason in left_out.items())
         raise ParameterError(f"`candidates` must hold an estimator that applies, got {why or 'none'}.")
     return dict(zip(number_repeated(candidate.name for candidate in found), found, strict=True)), left_out
+
+
+def _find_grid(offer: Offer, rows: Rows, extend: Extension) -> tuple[str | None, Sequence[Estimator]]:
+    """Return why an offer does not apply, or else its grid."""
+    kind = offer if isinstance(offer, type) else type(offer)
+    with nullcontext() if is_own(kind) else blame(ParameterError, "the estimator {}", kind.__name__):
+        reason = offer.find_obstacle(rows)
+        several = [] if reason else _grid(offer, rows, extend)
+    for one in several:
+        try_out(one, rows)
+    return reason, several
+
+
+def try_out(estimator: Estimator, rows: Rows) -> None:
+    """Require that an estimator of a user returns an array with a finite number for each row."""
+    if is_own(type(estimator)):
+        return
+    name = type(estimator).__name__
+    with blame(ParameterError, "the estimator {}", name):
+        found: Any = estimator.contributions(rows)
+    if not isinstance(found, np.ndarray) or found.shape != (len(rows),) or found.dtype.kind not in "fiub":
+        rule = f"return an array of one number per row ({len(rows)})"
+        raise ParameterError(f"the estimator {name} must {rule}, got {shorten(found)}.")
+    bad = np.flatnonzero(~np.isfinite(found))
+    if len(bad):
+        where = f"{len(bad)} of {len(rows)} rows, first at row {bad[0]}"
+        raise ParameterError(f"the estimator {name} must return finite numbers, got {found[bad[0]]} in {where}.")
 
 
 def _grid(offer: Offer, rows: Rows, extend: Extension) -> Sequence[Estimator]:

@@ -43,6 +43,9 @@ def as_model(value: Any, log: Log, draws: int = 1, check: Checker = WHOLE) -> Re
         return None
     if isinstance(value, str):
         value = registry.build("models", DEFAULTS[log.kind] if value == "default" else value)
+    if isinstance(value, type):
+        got = f"the class {value.__name__}"
+        raise ParameterError(f"`reward_model` must be an object, got {got}. Did you mean `{value.__name__}()`?")
     if isinstance(value, Given):
         value = value.values
     if hasattr(value, "fit") and hasattr(value, "predict"):

@@ -1,13 +1,12 @@
 """What the models built on scikit-learn share."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from counterfold import checks
 from counterfold.arrays import Floats
-from counterfold.errors import ModelError
+from counterfold.errors import ModelError, ParameterError, blame
 
 
 def fit_copy(estimator: Any, features: Floats, rewards: Floats) -> Any:
@@ -18,31 +17,32 @@ def fit_copy(estimator: Any, features: Floats, rewards: Floats) -> Any:
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         estimator = HistGradientBoostingRegressor()
-    copy = clone(estimator)
-    seeds = [name for name in copy.get_params() if name == "random_state" or name.endswith("__random_state")]
-    copy.set_params(**{name: 0 for name in seeds if copy.get_params()[name] is None})
-    with explain_errors(estimator, f"fitted on {len(rewards)} rows"):
+    with blame(ModelError, "fitting the reward model {} on {} rows", estimator, len(rewards)):
+        copy = clone(estimator)
+        seeds = [name for name in copy.get_params() if name == "random_state" or name.endswith("__random_state")]
+        copy.set_params(**{name: 0 for name in seeds if copy.get_params()[name] is None})
         return copy.fit(features, rewards)
 
 
-@contextmanager
-def explain_errors(estimator: Any, what: str) -> Iterator[None]:
-    """Turn what a model complains of into one sentence."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        reason = " ".join(str(error).split()).removesuffix(".")
-        raise ModelError(f"the reward model {estimator} could not be {what}: {reason}.") from error
+def require_estimator(value: Any) -> None:
+    """Require a scikit-learn estimator, or none, which is the default one."""
+    if isinstance(value, type) or not (value is None or (hasattr(value, "fit") and hasattr(value, "predict"))):
+        raise ParameterError(
+            f"`estimator` must have `fit` and `predict`, such as Ridge(), got {checks.shorten(value)}."
+        )
 
 
 def expected_reward(model: Any, features: Floats) -> Floats:
     """Return the prediction of a regressor, or the mean reward under a classifier's probabilities."""
-    with explain_errors(model, f"used on {len(features)} rows"):
+    with blame(ModelError, "predicting {} rows by the reward model {}", len(features), model):
         if hasattr(model, "predict_proba"):
             found = np.asarray(model.predict_proba(features) @ model.classes_.astype(np.float64))
         else:
-            found = np.asarray(model.predict(features), dtype=np.float64)
-    if found.shape != (len(features),):
+            found = np.asarray(model.predict(features))
+            found = found if found.dtype.kind == "c" else found.astype(np.float64)
+    if found.shape != (len(features),) or found.dtype != np.float64:
         rule = f"predict one number in each of {len(features)} rows"
-        raise ModelError(f"the reward model {model} must {rule}, got shape {found.shape}.")
+        raise ModelError(
+            f"the reward model {checks.shorten(model)} must {rule}, got shape {found.shape} of {found.dtype}."
+        )
     return found

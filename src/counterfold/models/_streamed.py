@@ -8,7 +8,7 @@ from math import lcm
 import numpy as np
 
 from counterfold.arrays import Bools, Floats, Ints
-from counterfold.errors import ParameterError
+from counterfold.errors import ModelError, ParameterError, blame
 from counterfold.hashing import assign_folds
 from counterfold.models._moments import FOLDS, Summed, moments, rescale_moments, table_of
 from counterfold.models.base import (
@@ -39,6 +39,7 @@ class Streamed(RewardModel):
     predictors: tuple[Predictor, ...]
     without: tuple[Predictor, ...] = ()
     elsewhere: tuple[Predictor, ...] = ()
+    name: str = "Streamed"
     learns = False
 
     def predictions(self, examples: Examples) -> Floats:
@@ -157,5 +158,6 @@ def fit_on_sample(sample: Examples, model: RewardModel) -> Streamed:
         rule = "one that can be fitted on some rows and used on others"
         raise ParameterError(f"`reward_model` must be {rule}, got {type(model).__name__}.")
     fold = assign_folds(sample.units, folds)
-    predictors = tuple(plain.fit(sample.take(np.flatnonzero(fold != number))) for number in range(folds))
-    return Streamed(predictors, predictors)
+    with blame(ModelError, "fitting the reward model {} on {} rows", plain.name, len(sample)):
+        predictors = tuple(plain.fit(sample.take(np.flatnonzero(fold != number))) for number in range(folds))
+    return Streamed(predictors, predictors, name=plain.name)

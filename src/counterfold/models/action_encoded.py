@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.models._sklearn import expected_reward, fit_copy
+from counterfold.models._sklearn import expected_reward, fit_copy, require_estimator
 from counterfold.models.base import Examples, Predictor, TrainedModel
 
 
@@ -28,6 +28,9 @@ class ActionEncoded(TrainedModel):
 
     estimator: Any = None
     kinds = ("labels", "doses")
+
+    def __post_init__(self) -> None:
+        require_estimator(self.estimator)
 
     def fit(self, examples: Examples) -> Predictor:
         if len(examples) == 0 or np.ptp(examples.rewards) == 0:

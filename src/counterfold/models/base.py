@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from counterfold.arrays import Floats, Ints, take_rows
-from counterfold.checks import LARGEST
+from counterfold.checks import LARGEST, shorten
 from counterfold.errors import ModelError
 from counterfold.log import Kind
 
@@ -57,10 +57,16 @@ class Examples:
 def check_predictions(q: Any, examples: Examples) -> Floats:
     """Return predicted rewards if there is a finite number for each action in each row; or blame the model."""
     wanted = len(examples), examples.n_actions
-    if np.shape(q) != wanted:
+    try:
+        given = np.asarray(q)
+        values = np.asarray(given, dtype=None if given.dtype.kind in "cmM" else np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"the reward model must predict numbers, got {shorten(q)}.") from None
+    if values.dtype != np.float64:
+        raise ModelError(f"the reward model must predict numbers, got {values.dtype}.")
+    if values.shape != wanted:
         rule = f"predict a number for each of {wanted[1]} actions in each of {wanted[0]} rows"
-        raise ModelError(f"the reward model must {rule}, got shape {np.shape(q)}.")
-    values = np.asarray(q, dtype=np.float64)
+        raise ModelError(f"the reward model must {rule}, got shape {values.shape}.")
     if values.size and not (values.min() >= -LARGEST and values.max() <= LARGEST):  # False where there is a NaN
         bad = ~(np.abs(values) <= LARGEST)
         row = int(np.argmax(bad.any(axis=1)))
@@ -85,6 +91,11 @@ class RewardModel(ABC):
 
     kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
     """What an action may be."""
+
+    @property
+    def name(self) -> str:
+        """Return what the model is called in errors."""
+        return type(self).__name__
 
     def suits(self, kind: Kind) -> bool:
         """Say whether the model can predict the rewards of such actions."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
+from counterfold.errors import ParameterError
 from counterfold.hashing import assign_folds
 from counterfold.log import Kind
 from counterfold.models.base import Examples, RewardModel, TrainedModel, check_predictions
@@ -33,6 +34,13 @@ class CrossFitted(RewardModel):
 
     def __post_init__(self) -> None:
         checks.whole(2, folds=self.folds)
+        if not isinstance(self.model, TrainedModel):
+            wanted = "a reward model that can be fitted, such as SharedRidge() or PerAction(Ridge())"
+            raise ParameterError(f"`model` must be {wanted}, got {checks.shorten(self.model)}.")
+
+    @property
+    def name(self) -> str:
+        return self.model.name
 
     def suits(self, kind: Kind) -> bool:
         return self.model.suits(kind)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.models._sklearn import expected_reward, fit_copy
+from counterfold.models._sklearn import expected_reward, fit_copy, require_estimator
 from counterfold.models.base import Examples, Predictor, TrainedModel, constants
 
 
@@ -27,6 +27,9 @@ class PerAction(TrainedModel):
     """
 
     estimator: Any = None
+
+    def __post_init__(self) -> None:
+        require_estimator(self.estimator)
 
     def fit(self, examples: Examples) -> Predictor:
         learnt = {}

@@ -37,6 +37,9 @@ class PseudoTarget(Selector):
         if rows.loggers is None:
             raise ParameterError("PseudoTarget needs rows of several loggers.")
         codes, trials = rows.loggers.codes[rows.examples.ids], []
+        if len(np.unique(codes)) < 2:
+            only = rows.loggers.labels[codes[0]]
+            raise ParameterError(f"PseudoTarget needs rows of several loggers, got {only} in all {len(rows)} rows.")
         for logger in np.unique(codes).tolist():
             pseudo = rows.with_policies(rows.logging_probs, rows.loggers.probs[logger][rows.examples.ids])
             others, truth = pseudo.take(np.flatnonzero(codes != logger)), float(rows.rewards[codes == logger].mean())

@@ -3,16 +3,17 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from counterfold import messages
+from counterfold import checks, messages
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.labels import check_labels
+from counterfold.label_checks import check_labels
 from counterfold.log_checks import ByLabel
 
 SEPARATORS = (".", "_")
@@ -72,17 +73,28 @@ def _first_text(column: pa.ChunkedArray) -> str:
     return str(next((cell.as_py() for cell in column if cell.is_valid), "")).lstrip()
 
 
-def describe_type(kind: pa.DataType) -> str:
-    """Return what errors call a type."""
-    return "text" if is_text(kind) else str(kind)
-
-
 def read_numbers(table: pa.Table, name: str, check: Checker = WHOLE) -> Floats:
-    """Return a column of numbers, NaN where a value is missing."""
-    column = table.column(name)
-    if not is_numeric(column.type):
-        raise DataError(f"column `{name}` must be numbers, got {describe_type(column.type)}.")
+    """Return a column of numbers, NaN where a value is missing; text is read if it is a number in every row."""
+    column = _decode_dictionary(table.column(name))
+    if is_text(column.type) or is_bytes(column.type):
+        called = replace(check, names={name: f"column `{name}`"})
+        return called.floats(name, np.array(column.to_pylist(), dtype=object), ndim=1)
+    if not is_numeric(column.type) and not pa.types.is_null(column.type):
+        raise DataError(f"column `{name}` must be numbers, got {column.type}.")
     return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+
+
+def _decode_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the values of a dictionary; any other column as it is."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    return pa.chunked_array([pa.array(column.to_pylist())])  # polars' dictionaries cannot be cast
+
+
+def is_bytes(kind: pa.DataType) -> bool:
+    """Say whether a type is bytes of any sort; some writers do not say that theirs are text."""
+    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
+    return any(test(kind) for test in tests)
 
 
 def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
@@ -90,11 +102,9 @@ def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
     column = table.column(name)
     if pa.types.is_dictionary(column.type) and column.type.ordered and not column.null_count:
         return column
-    if pa.types.is_dictionary(column.type):
-        column = pa.chunked_array([pa.array(column.to_pylist())])  # polars' dictionaries cannot be cast
-    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
-        kind = column.type if pa.types.is_nested(column.type) else "bytes that are not UTF-8"
-        raise DataError(f"column `{name}` must be labels, got {kind}.")
+    column = _decode_dictionary(column)
+    if pa.types.is_nested(column.type):
+        raise DataError(f"column `{name}` must be labels, got {column.type}.")
     if column.null_count or not pa.types.is_primitive(column.type):
         return np.array(column.to_pylist(), dtype=object)
     return np.asarray(column.to_numpy())
@@ -108,12 +118,12 @@ def read_matrix(table: pa.Table, name: str, check: Checker = WHOLE, missing: flo
     """
     wide = find_spread(table, name)
     if wide:
-        return pa.table({action: read_numbers(table, column) for column, action in wide.items()})
+        return pa.table({action: read_numbers(table, column, check) for column, action in wide.items()})
     column = parse_json(table, name, check)
     if pa.types.is_map(column.type):
         return _spread_maps(name, column, check, missing)
     if pa.types.is_struct(column.type):
-        known = _spread_structs(name, column, missing)
+        known = _spread_structs(name, column, check, missing)
         if not known:
             raise DataError(f"column `{name}` must name actions, got empty objects in all {len(column)} rows.")
         return ByLabel(tuple(known), np.column_stack(list(known.values())))
@@ -164,7 +174,7 @@ def read_features(table: pa.Table, names: Iterable[str], check: Checker = WHOLE)
         if is_vector(table.column(name)):
             columns |= {f"{name}.{place}": element for place, element in enumerate(read_matrix(table, name, check).T)}
         else:
-            columns[name] = read_numbers(table, name)
+            columns[name] = read_numbers(table, name, check)
     return pa.table(columns)
 
 
@@ -176,22 +186,55 @@ def parse_json(table: pa.Table, name: str, check: Checker) -> pa.ChunkedArray:
     values = []
     for row, text in enumerate(column.to_pylist()):
         try:
-            values.append(None if text is None else json.loads(text, parse_int=float))
+            values.append(None if text is None else DECODER.decode(text))
+        except RepeatedError as error:
+            raise DataError(f"column `{name}` must name {error}, first at row {check.row(row)}.") from None
         except (json.JSONDecodeError, RecursionError):
-            got, where = text if len(text) <= 60 else f"{text[:57]}...", f"first at row {check.row(row)}"
-            raise DataError(f"column `{name}` must be lists like [0.2, 0.8], got {got!r}, {where}.") from None
+            got, where = checks.shorten(text), f"first at row {check.row(row)}"
+            raise DataError(f"column `{name}` must be lists like [0.2, 0.8], got {got}, {where}.") from None
     try:
         return pa.chunked_array([pa.array(values)])
     except (pa.ArrowException, TypeError, ValueError):
-        raise DataError(f"column `{name}` must be lists of numbers like [0.2, 0.8], or objects of them.") from None
+        rule = "lists of numbers like [0.2, 0.8], or objects of them, alike in every row"
+        is_alike = np.array([_fit_together(values[0], value) for value in values])
+        check.every(name, np.array([checks.shorten(value) for value in values]), is_alike, rule)
+        raise DataError(f"column `{name}` must be {rule}.") from None
 
 
-def _spread_structs(name: str, column: pa.ChunkedArray, missing: float) -> dict[str, Floats]:
+def _fit_together(*values: Any) -> bool:
+    """Say whether Arrow finds one type for some values."""
+    try:
+        pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError):
+        return False
+    return True
+
+
+class RepeatedError(ValueError):
+    """An object of JSON names something more than once."""
+
+
+def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; of a key that comes twice, Python would keep the last one alone."""
+    key, count = Counter(key for key, _ in pairs).most_common(1)[0] if pairs else ("", 0)
+    if count > 1:
+        raise RepeatedError(f"each action once in a row, got {checks.shorten(key)} {count} times")
+    return dict(pairs)
+
+
+DECODER = json.JSONDecoder(parse_int=float, object_pairs_hook=_refuse_repeated)
+"""Reads JSON, in which whole numbers are numbers like all others."""
+
+
+def _spread_structs(name: str, column: pa.ChunkedArray, check: Checker, missing: float) -> dict[str, Floats]:
     """Return the fields of structs; a field without a value is `missing`, unless the whole struct is."""
     flat = pa.table({name: column}).flatten()
+    repeated = [field for field, count in Counter(flat.column_names).items() if count > 1]
+    if repeated:
+        raise DataError(f"column `{name}` must name each action once, got {messages.list_some(repeated)} more often.")
     known = {}
     for field in flat.column_names:
-        values = read_numbers(flat, field)
+        values = read_numbers(flat, field, check)
         if column.null_count == 0 and flat.column(field).null_count:  # NaN is no null, and stays
             values = np.where(flat.column(field).is_null().to_numpy(), missing, values)
         known[field.removeprefix(f"{name}.")] = values
@@ -208,12 +251,26 @@ def _spread_maps(name: str, column: pa.ChunkedArray, check: Checker, missing: fl
         raise DataError(f"column `{name}` must be maps to numbers, got {column.type}.")
     keys = maps.keys.dictionary_encode()
     labels = [str(label) for label in keys.dictionary.to_pylist()]
-    dense, is_named = np.zeros((2, len(maps), len(labels)))
+    dense, times_named = np.zeros((2, len(maps), len(labels)))
     row = np.repeat(np.arange(len(maps)), np.diff(maps.offsets.to_numpy()))
     values = maps.items.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    np.add.at(dense, (row, keys.indices.to_numpy()), values)
-    is_named[row, keys.indices.to_numpy()] = 1.0
-    return ByLabel(tuple(labels), np.where(is_named, dense, missing))
+    dense[row, keys.indices.to_numpy()] = values
+    np.add.at(times_named, (row, keys.indices.to_numpy()), 1.0)
+    _refuse_repeated_keys(name, times_named, labels, check)
+    return ByLabel(tuple(labels), np.where(times_named, dense, missing))
+
+
+def _refuse_repeated_keys(name: str, times_named: Floats, labels: list[str], check: Checker) -> None:
+    """Refuse maps that name an action more than once, for each row and action of which it is known how often."""
+    if times_named.size and times_named.max() > 1:
+        said = [f"{checks.shorten(labels[place])} {times:.0f} times" for place, times in _find_largest(times_named)]
+        rule = "maps that name each action once"
+        check.every(name, np.array(said), times_named.max(axis=1) <= 1, rule)
+
+
+def _find_largest(matrix: Floats) -> list[tuple[int, float]]:
+    """Return the place of the largest number in each row, and the number."""
+    return list(zip(matrix.argmax(axis=1).tolist(), matrix.max(axis=1).tolist(), strict=True))
 
 
 def _stack_lists(name: str, column: pa.ChunkedArray, check: Checker) -> Floats:

@@ -9,7 +9,8 @@ import pyarrow as pa
 from counterfold.arrays import Bools, Ints
 from counterfold.checks import Checker
 from counterfold.errors import DataError
-from counterfold.labels import KnownActions, check_labels
+from counterfold.label_checks import check_labels
+from counterfold.labels import KnownActions
 from counterfold.log import Log
 from counterfold.tables import columns, roles
 

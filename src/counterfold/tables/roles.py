@@ -19,6 +19,39 @@ AFTER_DECISION = ("action", "dose", "reward", "propensity")
 """The roles whose columns tell what was decided or what came of it, so that they cannot be context."""
 
 
+USUAL_NAMES: dict[str, tuple[str, ...]] = {
+    "action": ("item_id", "item", "arm", "chosen", "chosen_action", "action_id", "a", "treatment", "variant", "choice"),
+    "reward": (
+        "click",
+        "clicks",
+        "clicked",
+        "conversion",
+        "converted",
+        "revenue",
+        "outcome",
+        "label",
+        "r",
+        "y",
+        "cost",
+    ),
+    "propensity": ("pscore", "propensity_score", "prob", "probability", "p", "action_prob", "logging_prob", "ps"),
+    "logging_probs": ("pi_b", "probs", "action_probs", "propensities", "probabilities"),
+    "group": ("user_id", "session_id", "user", "session"),
+    "target": ("new_policy", "policy", "target_probs", "target_policy", "pi_e", "evaluation_probs"),
+    "dose": ("price", "bid", "discount", "amount"),
+}
+"""What columns of each role are often called elsewhere. They are suggested, and never taken by themselves."""
+
+
+def suggest_column(role: str, name: str, known: Sequence[str]) -> str:
+    """Return a sentence that suggests the column for a role: one with a usual name, or with the nearest one."""
+    there = {column.casefold(): column for column in reversed(known)}
+    found = next((there[usual] for usual in USUAL_NAMES.get(role, ()) if usual in there), None)
+    if name != role or found is None:
+        return messages.suggest(name, known)
+    return f" Did you mean `{found}`? Then name it: `{role}={found!r}` (--{role.replace('_', '-')} {found})."
+
+
 def places(table: pa.Table, role: str, name: str) -> list[str]:
     """Return the column of a role, or those that it is spread over; none if it is not there."""
     if name in table.column_names:
@@ -45,8 +78,16 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
     for role, name in [*roles.items(), *(("context", name) for name in context)]:
         if not places(table, role, name):
             known = table.column_names
-            found = f"{messages.suggest(name, known)} Found: {messages.list_names(known)}"
-            raise DataError(f"column `{messages.show(name)}` must be there.{found}.")
+            hint = suggest_column(role, name, known)
+            raise DataError(f"column `{messages.show(name)}` must be there.{hint} Found: {messages.list_names(known)}.")
+
+
+def require_propensities(table: pa.Table, roles: Mapping[str, str]) -> None:
+    """Require a column that says how likely the logged actions were; suggest one otherwise."""
+    wanted = ("propensity", "logging_probs")
+    if not {*wanted, "logger", "logger_probs", "dose"} & set(roles):
+        hint = next(filter(None, (suggest_column(role, role, table.column_names) for role in wanted)), "")
+        raise DataError(f"a log must have `logging_probs` or `propensity`, got neither.{hint}")
 
 
 def list_context(

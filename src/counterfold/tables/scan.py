@@ -95,6 +95,7 @@ class LogScan:
         found = roles.find_roles(table, known, {role: getattr(self, role) for role in known})
         chosen = [self.context] if isinstance(self.context, str) else self.context
         roles.require(table, found, chosen or ())
+        roles.require_propensities(table, found)
         roles.refuse_two_roles(table, found, targets)
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
         context = roles.list_context(table, found, chosen, self.ignore, targets)

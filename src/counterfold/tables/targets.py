@@ -10,7 +10,7 @@ from counterfold import messages
 from counterfold.arrays import Ints
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ParameterError
-from counterfold.labels import write_label
+from counterfold.labels import spell_label, write_label
 from counterfold.log import Log
 from counterfold.log_checks import count_dimensions
 from counterfold.tables import columns, roles
@@ -64,14 +64,14 @@ class TargetReader:
     def require_label(self, log: Log, table: pa.Table) -> None:
         """Require that a text which names no column is the label of an action."""
         name = self.given.given if self.column is None and isinstance(self.given, Actions) else None
-        if not isinstance(name, str) or name in map(write_label, log.actions):
+        if not isinstance(name, str) or any(name in spell_label(action) for action in log.actions):
             return
         if log.kind == "doses":
             roles.require(table, {"target": name})
-        known = [*table.column_names, *map(write_label, log.actions)]
+        hint = roles.suggest_column("target", name, [*table.column_names, *map(write_label, log.actions)])
         found = f"Found: {messages.list_names(table.column_names)}. Actions: {messages.list_some(log.actions)}"
         rule = "must be there, or be an action that the target always takes"
-        raise DataError(f"column `{messages.show(name)}` {rule}.{messages.suggest(name, known)} {found}.")
+        raise DataError(f"column `{messages.show(name)}` {rule}.{hint} {found}.")
 
     def refuse_misreading(self, log: Log, table: pa.Table, row_numbers: Ints) -> None:
         """Refuse a target that can be read in no way or in two ways, by the first rows of a long log."""

@@ -126,7 +126,7 @@ def named_target_mis_cased(rng):
     return Case(bandit.table(target=rows, **without_probabilities(bandit)), truth=bandit.truth)
 
 
-@trap("maps of the target's probabilities name numbered actions with `.0`", REFUSED)
+@trap("maps of the target's probabilities name numbered actions with `.0`", RIGHT)
 def named_target_with_decimal_points(rng):
     bandit = make_bandit(rng, labels=(1, 2, 3))
     rows = [list(zip(("1.0", "2.0", "3.0"), row, strict=True)) for row in bandit.target.tolist()]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from counterfold import log_checks
@@ -113,7 +114,10 @@ def lay_out(reader: BatchReader, table: pa.Table, targets: Iterable[TargetReader
     layout = reader.scan.layout(table, named)
     if "dose" in layout.roles:
         raise DataError("a log of doses must be evaluated in memory; use engine 'memory'.")
-    if any(one.is_full for one in targets) or {"logging_probs", "available", "logger_probs"} & set(layout.roles):
+    is_needed = any(one.is_full for one in targets) or {"logging_probs", "available", "logger_probs"} & set(
+        layout.roles
+    )
+    if is_needed or len(np.unique(layout.read_labels(table, "action"))) < 2:  # all rows must tell of two, at least
         layout = replace(layout, actions=list_actions(layout, table, reader))
     return layout
 
