@@ -165,7 +165,7 @@ def test_context_must_not_give_the_answer_away(name, role, columns):
 
 HALF = "in 60 of 120 rows, first at row 1."
 BAD_COLUMN = {
-    "reward of text": ("reward", ["x"], "column `c` must be numbers, got string."),
+    "reward of text": ("reward", ["x"], "column `c` must be numbers, got 'x' in 120 of 120 rows, first at row 0."),
     "reward of null": ("reward", [1, None], f"`reward` (column `c`) must be finite, got nan {HALF}"),
     "action of null": ("action", ["x", None], f"`action` (column `c`) must be a label in every row, got None {HALF}"),
     "group of null": ("group", ["x", None], f"`group` (column `c`) must be a label in every row, got None {HALF}"),
