@@ -165,7 +165,7 @@ def test_context_must_not_give_the_answer_away(name, role, columns):
 
 HALF = "in 60 of 120 rows, first at row 1."
 BAD_COLUMN = {
-    "reward of text": ("reward", ["x"], "column `c` must be numbers, got text."),
+    "reward of text": ("reward", ["x"], "column `c` must be numbers, got 'x' in 120 of 120 rows, first at row 0."),
     "reward of null": ("reward", [1, None], f"`reward` (column `c`) must be finite, got nan {HALF}"),
     "action of null": ("action", ["x", None], f"`action` (column `c`) must be a label in every row, got None {HALF}"),
     "group of null": ("group", ["x", None], f"`group` (column `c`) must be a label in every row, got None {HALF}"),
@@ -181,7 +181,7 @@ BAD_COLUMN = {
         ["[1]", "x"],
         "column `c` must be lists like [0.2, 0.8], got 'x', first at row",
     ),
-    "probs of texts": ("logging_probs", ['["x", 0]'], "column `c` must be lists of numbers"),
+    "probs of texts": ("logging_probs", ['["x", 0]'], "`c` must be lists of numbers like [0.2, 0.8]"),
     "probs of 0": ("logging_probs", [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]], "`logging_probs` (column `c`) must be "),
 }
 

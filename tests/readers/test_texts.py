@@ -171,7 +171,10 @@ def test_na_is_a_label_in_quotes_and_missing_without(save):
 
 
 def test_text_that_is_not_utf_8(save):
-    refused(save(to_csv(make_rows(action={7: "é"})).decode().encode("latin-1")), "`action` must be labels, got bytes")
+    refused(
+        save(to_csv(make_rows(action={7: "é"})).decode().encode("latin-1")),
+        "`action` must be text in UTF-8, got .* first at row 7",
+    )
     refused(save(to_csv(make_rows()).replace(b"age", b"\xe2ge")), "could not be read as Csv: .*utf-8")
     refused(
         save(to_json(make_rows()).replace(b"age", b"\xe2ge"), "log.jsonl"), "could not be read as JsonLines: .*utf-8"

@@ -16,7 +16,7 @@ from counterfold import messages
 from counterfold.errors import DataError
 from counterfold.files.folders import Part, key_fields, list_parts
 from counterfold.files.paths import State, find_path
-from counterfold.files.schemas import conform, join_schemas
+from counterfold.files.schemas import conform, join_schemas, list_fields
 from counterfold.files.signatures import require_kind
 from counterfold.readers import find_reader
 from counterfold.readers.base import Piece, Reader, Survey, cut_rows
@@ -66,8 +66,9 @@ class Files:
         """Return the columns of all files, and their types."""
         with self._explain(self.parts[0]):
             merged = join_schemas([survey.schema for survey in self.surveys])
-        known = [one for one in merged if not one.name.startswith("__index_level_")]  # an index of pandas
-        return pa.schema([*known, *(one for one in key_fields(self.parts) if one.name not in merged.names)])
+        return pa.schema(
+            [*list_fields(merged), *(one for one in key_fields(self.parts) if one.name not in merged.names)]
+        )
 
     @property
     def rows(self) -> int:
@@ -145,7 +146,7 @@ def read_table(source: Any) -> pa.Table:
     try:
         table = pa.table(source)
         table.validate(full=True)
-    except (TypeError, ValueError, pa.ArrowInvalid) as error:
+    except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
         raise DataError(f"`source` must be a path or a data frame, got {type(source).__name__}: {error}") from None
     require_distinct(table.column_names)
-    return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])
+    return conform(table, pa.schema(list_fields(table.schema)), {})

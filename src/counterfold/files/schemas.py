@@ -7,6 +7,8 @@ import pyarrow.compute as pc
 
 from counterfold.readers.base import merge_types
 
+PLAIN = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+
 
 def join_schemas(schemas: Sequence[pa.Schema]) -> pa.Schema:
     """Return the columns of all files, each of a type that holds the values of all, or else of the first file's."""
@@ -18,6 +20,12 @@ def join_schemas(schemas: Sequence[pa.Schema]) -> pa.Schema:
         except pa.ArrowTypeError:
             types[field.name] = known  # a text may still hold a number in every row
     return pa.schema(list(types.items()))
+
+
+def list_fields(schema: pa.Schema) -> list[pa.Field]:
+    """Return the columns of a table but an index of pandas; texts are plain ones, as few operations take views."""
+    known = [one for one in schema if not one.name.startswith("__index_level_")]
+    return [one.with_type(PLAIN.get(one.type, one.type)) for one in known]
 
 
 def conform(table: pa.Table, wanted: pa.Schema, keys: Mapping[str, str | None]) -> pa.Table:

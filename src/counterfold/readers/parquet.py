@@ -21,8 +21,7 @@ class Parquet(Reader):
     suffixes = (".parquet", ".pq")
 
     def survey(self, file: Path) -> Survey:
-        with pq.ParquetFile(file) as opened:
-            metadata = opened.metadata
+        metadata = pq.read_metadata(file)
         with open_file(file, metadata) as opened:
             return Survey(opened.schema_arrow, metadata.num_rows, sum(map(decoded_size, list_groups(metadata))))
 
@@ -45,10 +44,11 @@ def list_chunks(group: Any) -> list[Any]:
 
 def open_file(file: Path, metadata: Any) -> pq.ParquetFile:
     """Return the file, whose pages are compared with their checksums, if they have any."""
-    texts = {
-        chunk.path_in_schema for group in list_groups(metadata) for chunk in filter(is_dictionary, list_chunks(group))
+    kept = {
+        chunk.path_in_schema for group in list_groups(metadata) for chunk in list_chunks(group) if is_dictionary(chunk)
     }
-    return pq.ParquetFile(file, metadata=metadata, read_dictionary=sorted(texts), page_checksum_verification=True)
+    texts = [one.name for one in metadata.schema.to_arrow_schema() if one.type == pa.string() and one.name in kept]
+    return pq.ParquetFile(file, metadata=metadata, read_dictionary=texts, page_checksum_verification=True)
 
 
 def is_dictionary(chunk: Any) -> bool:

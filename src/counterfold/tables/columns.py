@@ -77,11 +77,15 @@ def read_numbers(table: pa.Table, name: str, check: Checker = WHOLE) -> Floats:
     """Return a column of numbers, NaN where a value is missing; text is read if it is a number in every row."""
     column = _decode_dictionary(table.column(name))
     if is_text(column.type) or is_bytes(column.type):
-        called = replace(check, names={name: f"column `{name}`"})
-        return called.floats(name, np.array(column.to_pylist(), dtype=object), ndim=1)
+        return _name_column(name, check).floats(name, np.array(column.to_pylist(), dtype=object), ndim=1)
     if not is_numeric(column.type) and not pa.types.is_null(column.type):
         raise DataError(f"column `{name}` must be numbers, got {column.type}.")
     return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+
+
+def _name_column(name: str, check: Checker) -> Checker:
+    """Return a checker that says that a name is that of a column."""
+    return replace(check, names={name: f"column `{name}`"})
 
 
 def _decode_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -197,7 +201,8 @@ def parse_json(table: pa.Table, name: str, check: Checker) -> pa.ChunkedArray:
     except (pa.ArrowException, TypeError, ValueError):
         rule = "lists of numbers like [0.2, 0.8], or objects of them, alike in every row"
         is_alike = np.array([_fit_together(values[0], value) for value in values])
-        check.every(name, np.array([checks.shorten(value) for value in values]), is_alike, rule)
+        shown = np.array([checks.shorten(value) for value in values])
+        _name_column(name, check).every(name, shown, is_alike, rule)
         raise DataError(f"column `{name}` must be {rule}.") from None
 
 
@@ -265,7 +270,7 @@ def _refuse_repeated_keys(name: str, times_named: Floats, labels: list[str], che
     if times_named.size and times_named.max() > 1:
         said = [f"{checks.shorten(labels[place])} {times:.0f} times" for place, times in _find_largest(times_named)]
         rule = "maps that name each action once"
-        check.every(name, np.array(said), times_named.max(axis=1) <= 1, rule)
+        _name_column(name, check).every(name, np.array(said), times_named.max(axis=1) <= 1, rule)
 
 
 def _find_largest(matrix: Floats) -> list[tuple[int, float]]:
