@@ -181,7 +181,7 @@ BAD_COLUMN = {
         ["[1]", "x"],
         "column `c` must be lists like [0.2, 0.8], got 'x', first at row",
     ),
-    "probs of texts": ("logging_probs", ['["x", 0]'], "`c` must be lists of numbers like [0.2, 0.8]"),
+    "probs of texts": ("logging_probs", ['["x", 0]'], "column `c` must be lists of numbers like [0.2, 0.8]"),
     "probs of 0": ("logging_probs", [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]], "`logging_probs` (column `c`) must be "),
 }
 
