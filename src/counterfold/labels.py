@@ -40,13 +40,13 @@ class KnownActions:
 def check_labels(name: str, value: Any, rows: int, check: Checker) -> NDArray[Any]:
     """Return one label per row, none of them missing."""
     try:
-        labels = np.asarray(value)
+        labels = _read_array(value)
     except ValueError:
         raise DataError(f"{check.called(name)} must be one label per row, got lists of different lengths.") from None
     if labels.ndim != 1:
         raise DataError(f"{check.called(name)} must be one label per row, got shape {labels.shape}.")
     check.length(name, labels, rows)
-    if labels.dtype.kind in "OfmM":
+    if labels.dtype.kind in "OfmM" and not all(map(_is_label, _list_distinct(labels))):
         present = np.array([_is_label(label) for label in labels.tolist()], dtype=bool)
         check.every(name, labels, present, "a label in every row")
     return labels.astype(str) if labels.dtype.kind in "SmM" else labels
@@ -60,6 +60,50 @@ def _is_label(label: Any) -> bool:
         return False
 
 
+def _read_array(value: Any) -> NDArray[Any]:
+    """Return labels as an array; those of Arrow's dictionaries are not written out row by row."""
+    import pyarrow as pa
+
+    is_coded = isinstance(value, pa.ChunkedArray) and pa.types.is_dictionary(value.type)
+    return share_labels(value) if is_coded else np.asarray(value)
+
+
+def _list_distinct(labels: NDArray[Any]) -> Iterable[Any]:
+    """Return the different labels, or all of them where they cannot be told apart."""
+    try:
+        return set(labels.tolist())
+    except TypeError:
+        return labels.tolist()  # type: ignore[no-any-return]
+
+
+def share_labels(column: Any) -> NDArray[Any]:
+    """Return an Arrow column as an array in which equal texts are one object, so that a long one takes room but once.
+
+    What is missing is None.
+
+    >>> import pyarrow as pa
+    >>> share_labels(pa.chunked_array([["red", "blue", None]]))
+    array(['red', 'blue', None], dtype=object)
+    """
+    import pyarrow as pa
+
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    shared: dict[Any, Any] = {}
+    return np.concatenate([_share_chunk(chunk, shared) for chunk in encoded.chunks] or [np.empty(0, dtype=object)])
+
+
+def _share_chunk(chunk: Any, shared: dict[Any, Any]) -> NDArray[Any]:
+    """Return a dictionary of Arrow as an array: of numbers if it holds these alone, else of shared objects."""
+    import pyarrow as pa
+
+    known = chunk.dictionary
+    if pa.types.is_primitive(known.type) and not (known.null_count or chunk.null_count):
+        return np.asarray(known.to_numpy(zero_copy_only=False)[chunk.indices.to_numpy()])
+    distinct = np.empty(len(known) + 1, dtype=object)
+    distinct[:-1] = [shared.setdefault(label, label) for label in known.to_pylist()]
+    return distinct[chunk.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)]
+
+
 def find_distinct(name: str, labels: NDArray[Any], check: Checker) -> tuple[NDArray[Any], Ints]:
     """Return the different labels, sorted, and the place of each row's label among them."""
     if labels.dtype.kind in "iu" and len(labels) and int(labels.max()) - int(labels.min()) < FEW_LABELS:
@@ -67,10 +111,20 @@ def find_distinct(name: str, labels: NDArray[Any], check: Checker) -> tuple[NDAr
         seen = np.bincount(codes) > 0
         return np.flatnonzero(seen).astype(labels.dtype) + labels.min(), (np.cumsum(seen) - 1)[codes]
     try:
-        return np.unique(labels, return_inverse=True)
+        return _sort_objects(labels) if labels.dtype.kind == "O" else np.unique(labels, return_inverse=True)
     except TypeError:
         kinds = "labels of one kind, got a mixture that cannot be sorted"
         raise DataError(f"{check.called(name)} must be {kinds}.") from None
+
+
+def _sort_objects(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Return the different objects, sorted, and the place of each; only these are sorted, not one per row."""
+    every = labels.tolist()
+    unique = sorted(dict.fromkeys(every))
+    place = {label: number for number, label in enumerate(unique)}
+    distinct = np.empty(len(unique), dtype=object)
+    distinct[:] = unique
+    return distinct, np.fromiter(map(place.__getitem__, every), dtype=np.intp, count=len(every))
 
 
 def encode_labels(name: str, labels: NDArray[Any], known: Names, check: Checker, kind: str = "action") -> Ints:

@@ -74,3 +74,11 @@ def moments(table: Floats, actions: Ints, n_actions: int) -> Floats:
         if len(rows):
             sums[action] = rows.T @ rows
     return sums
+
+
+def solve_positive(gram: Floats, right: Floats) -> Floats:
+    """Return the solution of equations that are positive definite but for rounding errors."""
+    from scipy.linalg.lapack import dposv
+
+    _, solution, failed = dposv(gram.T, right)  # the same matrix, as LAPACK wants it
+    return np.asarray(np.linalg.pinv(gram, hermitian=True) @ right if failed else solution)

@@ -12,8 +12,9 @@ from counterfold import messages
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.labels import check_labels
+from counterfold.labels import check_labels, share_labels
 from counterfold.log_checks import ByLabel
+from counterfold.tables.maps import make_maps, spread_maps
 
 SEPARATORS = (".", "_")
 """What may stand between a name and an action where a matrix is spread over columns, as in `target.red`."""
@@ -84,13 +85,11 @@ def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
     column = table.column(name)
     if pa.types.is_dictionary(column.type) and column.type.ordered and not column.null_count:
         return column
-    if pa.types.is_dictionary(column.type):
-        column = pa.chunked_array([pa.array(column.to_pylist())])  # polars' dictionaries cannot be cast
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         kind = column.type if pa.types.is_nested(column.type) else "bytes that are not UTF-8"
         raise DataError(f"column `{name}` must be labels, got {kind}.")
     if column.null_count or not pa.types.is_primitive(column.type):
-        return np.array(column.to_pylist(), dtype=object)
+        return share_labels(column)
     return np.asarray(column.to_numpy())
 
 
@@ -105,7 +104,9 @@ def read_matrix(table: pa.Table, name: str, check: Checker = WHOLE, missing: flo
         return pa.table({action: read_numbers(table, column) for column, action in wide.items()})
     column = parse_json(table, name, check)
     if pa.types.is_map(column.type):
-        return _spread_maps(name, column, check, missing)
+        if not is_numeric(column.type.item_type):
+            raise DataError(f"column `{name}` must be maps to numbers, got {column.type}.")
+        return spread_maps(name, column, check, missing)
     if pa.types.is_struct(column.type):
         known = _spread_structs(name, column, missing)
         if not known:
@@ -173,7 +174,8 @@ def parse_json(table: pa.Table, name: str, check: Checker) -> pa.ChunkedArray:
             got, where = text if len(text) <= 60 else f"{text[:57]}...", f"first at row {check.row(row)}"
             raise DataError(f"column `{name}` must be lists like [0.2, 0.8], got {got!r}, {where}.") from None
     try:
-        return pa.chunked_array([pa.array(values)])
+        maps = make_maps(values)
+        return pa.chunked_array([pa.array(values) if maps is None else maps])
     except (pa.ArrowException, TypeError, ValueError):
         raise DataError(f"column `{name}` must be lists of numbers like [0.2, 0.8], or objects of them.") from None
 
@@ -188,24 +190,6 @@ def _spread_structs(name: str, column: pa.ChunkedArray, missing: float) -> dict[
             values = np.where(flat.column(field).is_null().to_numpy(), missing, values)
         known[field.removeprefix(f"{name}.")] = values
     return known
-
-
-def _spread_maps(name: str, column: pa.ChunkedArray, check: Checker, missing: float) -> ByLabel:
-    """Return maps from action to number as a column for each action, `missing` where a map does not name it."""
-    whole = column.combine_chunks()
-    maps = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    present = maps.is_valid().to_numpy(zero_copy_only=False)
-    check.every(name, np.array([None] * len(maps)), present, "maps in every row")
-    if not is_numeric(maps.type.item_type):
-        raise DataError(f"column `{name}` must be maps to numbers, got {column.type}.")
-    keys = maps.keys.dictionary_encode()
-    labels = [str(label) for label in keys.dictionary.to_pylist()]
-    dense, is_named = np.zeros((2, len(maps), len(labels)))
-    row = np.repeat(np.arange(len(maps)), np.diff(maps.offsets.to_numpy()))
-    values = maps.items.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    np.add.at(dense, (row, keys.indices.to_numpy()), values)
-    is_named[row, keys.indices.to_numpy()] = 1.0
-    return ByLabel(tuple(labels), np.where(is_named, dense, missing))
 
 
 def _stack_lists(name: str, column: pa.ChunkedArray, check: Checker) -> Floats:
