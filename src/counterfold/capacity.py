@@ -12,6 +12,9 @@ LARGE, SHARE = 2 << 30, 8
 COPIES = 3
 """How many times the decoded rows an evaluation in memory takes at its peak, measured."""
 
+FITS = 12
+"""How many times the sums over all rows the fit of a linear model takes at its peak, measured."""
+
 NUMBER = 8
 """How many bytes a number takes."""
 
@@ -21,7 +24,15 @@ NUMBERS = 1 << 22
 CGROUPS = ("memory.max", "memory/memory.limit_in_bytes")
 """Where a container's limit is written, below /sys/fs/cgroup, in the second and the first version of cgroups."""
 
-WAYS = "Use a file and engine 'local' (--engine local), fewer rows, or fewer actions (as one action `other`)"
+ACTIONS = 1 << 15
+"""How many actions a log may have whose rows are not kept, if a policy's probabilities of all of them are known."""
+
+SUMS = 1 << 28
+"""How many bytes the sums may take that a reward model is fitted from, unless a 64th of the memory is more."""
+
+FEWER = "Put rare actions together as one"
+
+WAYS = f"Use a file and engine 'local' (--engine local). {FEWER}, or take fewer rows"
 
 
 def find_memory() -> int:
@@ -62,6 +73,30 @@ def require_matrix(what: str, rows: int, columns: int) -> None:
     require_memory(f"{what} with {columns} actions in {rows} rows", estimate_need(rows, NUMBER * columns))
 
 
+def require_few_actions(actions: int) -> None:
+    """Refuse more actions than a sample of rows can hold the probabilities of, where rows are not kept."""
+    if actions > ACTIONS:
+        rule = f"have at most {ACTIONS} actions where all their probabilities are read a few rows at a time"
+        raise DataError(f"a log must {rule}, got {actions}. {FEWER}, or engine 'memory' if it has few rows.")
+
+
+def require_moments(actions: int, width: int) -> None:
+    """Refuse the sums of a linear model for each action, of which fitting holds several, if they would not fit."""
+    need = FITS * NUMBER * actions * width**2
+    if need > SUMS:  # what is always there need not be compared with the memory
+        what = f"a reward model for {actions} actions and {width - 2} columns of context"
+        require_memory(what, need, f"{FEWER}, or name fewer columns in `context` (--context)")
+
+
+def require_sums(cells: int, actions: int, columns: int) -> None:
+    """Refuse a reward model whose sums, of which every thread holds some, would take too much memory."""
+    limit, need = max(SUMS, find_memory() // 64), NUMBER * cells * actions * (columns + 2) ** 2
+    if need > limit:
+        rule = f"be fitted from sums of at most {write_bytes(limit)}"
+        got = f"got {write_bytes(need)} for {actions} actions and {columns} columns of context"
+        raise DataError(f"the reward model must {rule}, {got}. {FEWER}, or fewer columns in `context` (--context).")
+
+
 def count_rows(numbers: int, most: int) -> int:
     """Return how many rows with so many numbers each are worked on at a time, at most, and one at least."""
     return max(1, min(most, NUMBERS // max(numbers, 1)))
@@ -70,7 +105,7 @@ def count_rows(numbers: int, most: int) -> int:
 def write_bytes(number: float) -> str:
     """Return a number of bytes for people.
 
-    >>> write_bytes(3 << 29), write_bytes(5000)
-    ('1.5 GiB', '0.0 GiB')
+    >>> write_bytes(3 << 29), write_bytes(1 << 28)
+    ('1.5 GiB', '256 MiB')
     """
-    return f"{number / 2**30:.1f} GiB"
+    return f"{number / 2**30:.1f} GiB" if number >= 1 << 30 else f"{number / 2**20:.0f} MiB"

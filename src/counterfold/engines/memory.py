@@ -1,12 +1,13 @@
 """Logs in memory, of which every row is at hand."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
+from counterfold import capacity
 from counterfold.balance import Balance, choose_context
 from counterfold.checks import WHOLE
 from counterfold.contents import Contents
@@ -26,7 +27,7 @@ from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums, sum_buckets
 from counterfold.tables import roles
-from counterfold.tables.targets import make_readers
+from counterfold.tables.targets import TargetReader, make_readers
 
 BLOCKS = 20
 """How many blocks of rows are left out in turn to see the noise of fitting."""
@@ -57,11 +58,13 @@ class Memory(Engine):
         check = WHOLE
         if not isinstance(log, Log):
             table, index = read_table(log.source), find_index(log.source)
+            capacity.require_memory("its rows", capacity.estimate_need(1, table.nbytes))
             named = list_columns(make_readers(request.targets, table).values(), given)
             log = log.layout(table, named).log(table, index=index)
             if isinstance(given, Column):
                 check = WHOLE.name_columns({"reward_model": given.name})
                 given = roles.read_predictions(table, given.name)
+        require_room(log, make_readers(request.targets, table).values())
         log, balance = choose_context(log, keep_all=request.fixes_context)
         contents = Contents.of(log)
         for name, reader in make_readers(request.targets, table).items():
@@ -70,6 +73,12 @@ class Memory(Engine):
             target = reader.read(log, table)
             rows = Rows.of(log, target, as_model(given, log, target.draws, check))
             yield name, RowEvidence.of(rows, contents, request.diagnostics, balance)
+
+
+def require_room(log: Log, targets: Iterable[TargetReader]) -> None:
+    """Refuse a log if matrices of its rows and actions would not fit into memory."""
+    if log.dose is None and any(one.is_full for one in targets):
+        capacity.require_matrix("a policy", len(log), len(log.actions))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
 from counterfold.labels import check_labels, share_labels
 from counterfold.log_checks import ByLabel
-from counterfold.tables.maps import make_maps, spread_maps
+from counterfold.tables.maps import list_keys, make_maps, spread_maps
 
 SEPARATORS = (".", "_")
 """What may stand between a name and an action where a matrix is spread over columns, as in `target.red`."""
@@ -115,6 +115,22 @@ def read_matrix(table: pa.Table, name: str, check: Checker = WHOLE, missing: flo
     if is_list(column.type):
         return _stack_lists(name, column, check)
     raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
+
+
+def count_numbers(table: pa.Table, names: Iterable[str]) -> int:
+    """Return how many numbers a row of some columns holds, once lists, structs and maps are written out."""
+    import pyarrow.compute as pc
+
+    total = 0
+    for column in (table.column(name) for name in names if name in table.column_names):
+        if pa.types.is_map(column.type):
+            total += len(list_keys(column))
+        elif pa.types.is_struct(column.type):
+            flat = pa.table({"": column}).flatten()
+            total += count_numbers(flat, flat.column_names)
+        else:
+            total += (pc.max(pc.list_value_length(column)).as_py() or 0) if is_list(column.type) else 1
+    return total
 
 
 def read_matrices(table: pa.Table, name: str, loggers: Iterable[str], check: Checker = WHOLE) -> dict[str, Any]:

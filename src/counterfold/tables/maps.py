@@ -30,6 +30,12 @@ def spread_maps(name: str, column: pa.ChunkedArray, check: Checker, missing: flo
     return ByLabel(labels, dense)
 
 
+def list_keys(column: pa.ChunkedArray) -> list[Any]:
+    """Return the different keys of maps, in no order; a slice may know keys of rows that are not its own."""
+    keys = [chunk.keys for chunk in column.chunks]
+    return list(pa.chunked_array(keys, column.type.key_type).unique().to_pylist())
+
+
 def refuse_repeated_keys(name: str, cells: np.ndarray, rows: np.ndarray, check: Checker) -> None:
     """Refuse maps that name an action twice: nobody knows which of its numbers is meant."""
     order = np.argsort(cells, kind="stable")

@@ -22,6 +22,10 @@ class Batch(NamedTuple):
     table: pa.Table
     row_numbers: Ints
 
+    def first(self, rows: int) -> "Batch":
+        """Return the first rows, at most so many."""
+        return Batch(self.table.slice(0, rows), self.row_numbers[:rows])
+
     def split(self, rows: int) -> "list[Batch]":
         """Return the rows in order, at most so many at a time."""
         starts = range(0, len(self.row_numbers), rows)
