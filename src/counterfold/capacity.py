@@ -9,8 +9,17 @@ from counterfold.errors import DataError
 LARGE, SHARE = 2 << 30, 8
 """A log whose evaluation takes more bytes than LARGE, or than one SHARE of the memory, is not read as a whole."""
 
-COPIES = 3
-"""How many times the decoded rows an evaluation in memory takes at its peak, measured."""
+ROOM = 0.75
+"""Which share of the memory an evaluation may take: others need some, and so does what is measured by no estimate."""
+
+COPIES, VECTORS = 3, 8
+"""An evaluation in memory takes so many times the decoded rows at its peak, and so many numbers for each row besides.
+
+Measured: 3.9 GiB for 1.3 GiB of rows with 22 numbers each, 1.3 GiB for 0.3 GiB of rows with 4 numbers each.
+"""
+
+MATRICES = 4
+"""How many matrices of rows and actions an evaluation holds at its peak, measured: 3.0 GiB for 5,000 x 20,000."""
 
 FITS = 12
 """How many times the sums over all rows the fit of a linear model takes at its peak, measured."""
@@ -21,8 +30,8 @@ NUMBER = 8
 NUMBERS = 1 << 22
 """How many numbers a matrix of rows and actions may hold where a few rows are worked on at a time."""
 
-CGROUPS = ("memory.max", "memory/memory.limit_in_bytes")
-"""Where a container's limit is written, below /sys/fs/cgroup, in the second and the first version of cgroups."""
+CGROUPS = Path("/sys/fs/cgroup")
+"""Where Linux writes the limit of a container."""
 
 ACTIONS = 1 << 15
 """How many actions a log may have whose rows are not kept, if a policy's probabilities of all of them are known."""
@@ -38,8 +47,8 @@ WAYS = f"Use a file and engine 'local' (--engine local). {FEWER}, or take fewer 
 def find_memory() -> int:
     """Return how many bytes this process may use: those of the machine, its container's or its own limit."""
     known = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 8 * LARGE]
-    for name in CGROUPS:
-        file = Path("/sys/fs/cgroup", name)
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):  # of the second and the first version of cgroups
+        file = CGROUPS / name
         text = file.read_text().strip() if file.is_file() else ""
         known += [int(text)] if text.isdigit() else []
     if sys.platform != "win32":
@@ -52,25 +61,35 @@ def find_memory() -> int:
 
 def estimate_need(rows: int, row_bytes: float) -> int:
     """Return how many bytes an evaluation in memory takes at its peak, with so many bytes of decoded data in a row."""
-    return int(COPIES * rows * row_bytes)
+    return int(rows * (COPIES * row_bytes + VECTORS * NUMBER))
 
 
-def is_too_large(need: int) -> bool:
-    """Say whether an evaluation takes so much that it is done a few rows at a time unless the user says otherwise."""
-    return need > min(LARGE, find_memory() // SHARE)
+def find_limit() -> int:
+    """Return how many bytes an evaluation may take before it is done a few rows at a time by itself."""
+    return min(LARGE, find_memory() // SHARE)
 
 
-def require_memory(what: str, need: int, way: str = WAYS) -> None:
-    """Refuse what takes more memory than there is, before any of it is taken."""
-    memory = find_memory()
-    if need > memory:
-        got = f"{what} would take about {write_bytes(need)}"
-        raise DataError(f"the evaluation must fit into the memory, {write_bytes(memory)}, but {got}. {way}.")
+def require_memory(what: str, need: int, limit: int | None = None, way: str = WAYS) -> None:
+    """Refuse what takes more memory than there is, or than a lower limit, before any of it is taken."""
+    most = int(ROOM * find_memory()) if limit is None else limit
+    if need > most:
+        rule = f"take at most {write_bytes(most)} of memory"
+        raise DataError(f"an evaluation must {rule}, but {what} would take about {write_bytes(need)}. {way}.")
 
 
-def require_matrix(what: str, rows: int, columns: int) -> None:
-    """Refuse a matrix of rows and actions if an evaluation with it would take more memory than there is."""
-    require_memory(f"{what} with {columns} actions in {rows} rows", estimate_need(rows, NUMBER * columns))
+def require_rows(rows: int, size: int) -> None:
+    """Refuse rows of a decoded size if an evaluation of them would take more memory than there is."""
+    require_memory(f"{rows} rows", estimate_need(rows, size / max(rows, 1)))
+
+
+def require_matrix(what: str, rows: int, actions: int, limit: int | None = None) -> None:
+    """Refuse matrices of rows and actions if an evaluation with them would take too much memory."""
+    require_memory(f"{what} with {actions} actions in {rows} rows", MATRICES * NUMBER * rows * actions, limit)
+
+
+def explain_shortage() -> str:
+    """Return a sentence for when the memory did not suffice although nothing was refused."""
+    return f"the evaluation took more memory than there was ({write_bytes(find_memory())} in all). {WAYS}."
 
 
 def require_few_actions(actions: int) -> None:
@@ -85,7 +104,7 @@ def require_moments(actions: int, width: int) -> None:
     need = FITS * NUMBER * actions * width**2
     if need > SUMS:  # what is always there need not be compared with the memory
         what = f"a reward model for {actions} actions and {width - 2} columns of context"
-        require_memory(what, need, f"{FEWER}, or name fewer columns in `context` (--context)")
+        require_memory(what, need, way=f"{FEWER}, or name fewer columns in `context` (--context)")
 
 
 def require_sums(cells: int, actions: int, columns: int) -> None:

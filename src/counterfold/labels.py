@@ -101,7 +101,8 @@ def _share_chunk(chunk: Any, shared: dict[Any, Any]) -> NDArray[Any]:
         return np.asarray(known.to_numpy(zero_copy_only=False)[chunk.indices.to_numpy()])
     distinct = np.empty(len(known) + 1, dtype=object)
     distinct[:-1] = [shared.setdefault(label, label) for label in known.to_pylist()]
-    return distinct[chunk.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)]
+    codes: Ints = chunk.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
+    return distinct[codes]
 
 
 def find_distinct(name: str, labels: NDArray[Any], check: Checker) -> tuple[NDArray[Any], Ints]:

@@ -1,6 +1,5 @@
 """Files larger than memory, on the cores of this machine."""
 
-import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from counterfold import readers
+from counterfold import capacity, readers
 from counterfold.engines.base import Source
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.batches import HEAD, Batch
@@ -22,9 +21,6 @@ from counterfold.progress import Progress
 from counterfold.readers.base import Piece, Reader
 from counterfold.sums import Sum, add_known
 from counterfold.tables.scan import LogScan
-
-LARGE, SHARE = 2 << 30, 8
-"""A log of more bytes than LARGE, or than one SHARE of the machine's memory, is not read into memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +52,8 @@ class Local(BatchEngine):
         path = Path(source.source)
         reader = readers.find_reader(path)
         with readers.explain_errors(path, reader):
-            return reader.size(path) > min(LARGE, machine_memory() // SHARE)
+            rows, size = reader.rows(path) or 1, reader.size(path)
+            return capacity.estimate_need(rows, size / rows) > capacity.find_limit()
 
     def head(self) -> Batch:
         found: list[pa.Table] = []
@@ -111,8 +108,3 @@ class Local(BatchEngine):
                 if table.num_rows:
                     yield Batch(table, np.arange(first, first + table.num_rows))
                 first += table.num_rows
-
-
-def machine_memory() -> int:
-    """Return the bytes of memory that the machine has."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 8 * LARGE

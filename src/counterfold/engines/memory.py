@@ -55,22 +55,25 @@ class Memory(Engine):
     def gather(self, request: Request) -> Generator[tuple[str, Evidence]]:
         """Yield the evidence on each target; the rows of one are gone before those of the next are made."""
         log, table, given = self.source, None, request.reward_model
-        check = WHOLE
+        readers, check = make_readers(request.targets, None), WHOLE
         if not isinstance(log, Log):
             table, index = read_table(log.source), find_index(log.source)
-            capacity.require_memory("its rows", capacity.estimate_need(1, table.nbytes))
-            named = list_columns(make_readers(request.targets, table).values(), given)
+            capacity.require_rows(table.num_rows, table.nbytes)
+            readers = make_readers(request.targets, table)
+            named = list_columns(readers.values(), given)
             log = log.layout(table, named).log(table, index=index)
+            for reader in readers.values():
+                reader.require_label(log, table)
             if isinstance(given, Column):
                 check = WHOLE.name_columns({"reward_model": given.name})
                 given = roles.read_predictions(table, given.name)
-        require_room(log, make_readers(request.targets, table).values())
+            table = table.select([place for name in named for place in roles.places(table, "target", name)])
+        require_room(log, readers.values())
         log, balance = choose_context(log, keep_all=request.fixes_context)
         contents = Contents.of(log)
-        for name, reader in make_readers(request.targets, table).items():
-            if table is not None:
-                reader.require_label(log, table)
+        for number, (name, reader) in enumerate(readers.items(), start=1):
             target = reader.read(log, table)
+            table = table if number < len(readers) else None  # which takes as much room as the rows made of it
             rows = Rows.of(log, target, as_model(given, log, target.draws, check))
             yield name, RowEvidence.of(rows, contents, request.diagnostics, balance)
 

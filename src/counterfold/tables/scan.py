@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from inspect import signature
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from counterfold.errors import DataError
@@ -83,7 +84,8 @@ class LogScan:
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
         context = roles.list_context(table, found, chosen, self.ignore, targets)
         kinds, named = {role: known[role].kind for role in found}, chosen is not None
-        return Layout(found, kinds, context, self.actions, features, named_context=named)
+        private = isinstance(self.source, (str, PathLike))
+        return Layout(found, kinds, context, self.actions, features, named_context=named, is_private=private)
 
 
 def take_arguments_of(scan: Callable[Columns, Any]) -> Callable[[Callable[..., Result]], Callable[Columns, Result]]:
