@@ -100,6 +100,7 @@ def test_maps_are_read_a_few_rows_at_a_time(tmp_path, monkeypatch, as_text):
 def test_maps_of_very_many_actions_are_refused_in_memory(tmp_path, monkeypatch):
     path = write_maps(tmp_path / "log.parquet", 1500, 40)
     monkeypatch.setattr(capacity, "LARGE", 1 << 20)
+    monkeypatch.setattr(capacity, "NUMBERS", 40 * 100)
     with pytest.raises(cf.DataError, match="must take at most 1 MiB of memory, but column `logging_probs` with 40 act"):
         cf.evaluate(path, "target", engine="memory")
     assert cf.evaluate(path, "target", engine="local", progress=False).verdict
@@ -151,6 +152,7 @@ def test_a_policy_of_all_actions_must_fit(tmp_path, monkeypatch):
     labels = np.arange(1000)
     path = write_weights(tmp_path / "log.parquet", 1000, action=labels, best=labels.astype(str))
     monkeypatch.setattr(capacity, "find_memory", lambda: 1 << 20)
+    monkeypatch.setattr(capacity, "NUMBERS", 1)
     with pytest.raises(cf.DataError, match="a policy with 1000 actions in 1000 rows would take about 31 MiB"):
         cf.evaluate(path, cf.Actions("best"), engine="memory")
 

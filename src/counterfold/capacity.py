@@ -84,7 +84,8 @@ def require_rows(rows: int, size: int) -> None:
 
 def require_matrix(what: str, rows: int, actions: int, limit: int | None = None) -> None:
     """Refuse matrices of rows and actions if an evaluation with them would take too much memory."""
-    require_memory(f"{what} with {actions} actions in {rows} rows", MATRICES * NUMBER * rows * actions, limit)
+    if rows * actions > NUMBERS:  # what is worked on at a time always fits
+        require_memory(f"{what} with {actions} actions in {rows} rows", MATRICES * NUMBER * rows * actions, limit)
 
 
 def explain_shortage() -> str:
@@ -113,7 +114,9 @@ def require_sums(cells: int, actions: int, columns: int) -> None:
     if need > limit:
         rule = f"be fitted from sums of at most {write_bytes(limit)}"
         got = f"got {write_bytes(need)} for {actions} actions and {columns} columns of context"
-        raise DataError(f"the reward model must {rule}, {got}. {FEWER}, or fewer columns in `context` (--context).")
+        raise DataError(
+            f"the reward model must {rule}, {got}. {FEWER}, or name fewer columns in `context` (--context)."
+        )
 
 
 def count_rows(numbers: int, most: int) -> int:

@@ -157,7 +157,7 @@ def sum_buckets(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums
     bucket, buckets = (units, highest + 1) if highest < BUCKETS else (assign_folds(units, BUCKETS), BUCKETS)
     if any(one.uses("model") for one in estimators):
         rows.q  # noqa: B018 (fitted once, before the rows are cut)
-    step = capacity.count_rows(rows.examples.n_actions, CHUNK)
+    step = max(1024, capacity.count_rows(rows.examples.n_actions, CHUNK))  # each leaves sums over all buckets
     whole = [slice(start, start + step) for start in range(0, len(rows), step)]
 
     def sum_slice(place: slice) -> Sums:

@@ -127,7 +127,7 @@ def evaluate_prefixes(
     shared: dict[bytes, Ints] = {cuts.tobytes(): cuts for _, cuts in requests}
     before: dict[bytes, Floats] = {}
     total: Any = 0.0
-    step = capacity.count_rows(len(splits), CHUNK)
+    step = max(1024, capacity.count_rows(len(splits), CHUNK))
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
         taken = rows.take(part)

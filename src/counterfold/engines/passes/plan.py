@@ -63,9 +63,7 @@ class Plan:
         layout = lay_out(reader, head.table, targets.values(), named)
         head = head.first(count_first(len(layout.actions or ()) if MATRICES & set(layout.roles) else 0))
         log = layout.log(*head)
-        few = head.first(count_first(len(layout.actions or ())))
-        for one in targets.values():
-            one.refuse_misreading(*((layout.log(*few), *few) if one.is_full else (log, *head)))
+        refuse_misreadings(targets.values(), layout, head, log)
         builder = RowBuilder(replace(layout, width=log.context.shape[1]), targets, predictions)
         fittable = None if predictions else require_fittable(request.reward_model, log)
         model = fittable if has_full_target else None  # checked, even where nothing can use it
@@ -103,6 +101,13 @@ class Plan:
             kept = [place for place, name in enumerate(known) if name not in self.log.left_out]
             return self.first_pass.stream.narrow(kept).solve(first.model.narrow(kept))
         return fit_on_sample(self.builder.examples(first.batch), self.model)
+
+
+def refuse_misreadings(targets: Iterable[TargetReader], layout: Layout, head: Batch, log: Log) -> None:
+    """Refuse targets that can be read in no way or in two ways; those of all actions show it in a few rows."""
+    few = head.first(count_first(len(layout.actions or ())))
+    for one in targets:
+        one.refuse_misreading(*((layout.log(*few), *few) if one.is_full else (log, *head)))
 
 
 def require_fittable(value: Any, log: Log) -> RewardModel | None:
