@@ -3,7 +3,6 @@
 A row has the same hash wherever the log is read, so folds do not depend on a seed, on threads or on batches.
 """
 
-import sys
 from collections.abc import Iterable
 from hashlib import blake2b
 
@@ -49,10 +48,11 @@ def hash_labels(labels: NDArray[np.generic]) -> Ints:
     """Return a number for each label, the same for the same label anywhere; whole numbers stand for themselves."""
     if labels.dtype.kind in "iub":
         return labels.astype(np.intp)
-    every = labels.tolist()  # objects that are equal are one in a log, and long texts take room but once
-    digests = {label: blake2b(str(label).encode(), digest_size=8).digest() for label in dict.fromkeys(every)}
-    hashes = {label: int.from_bytes(digest, sys.byteorder, signed=True) >> 1 for label, digest in digests.items()}
-    return np.fromiter(map(hashes.__getitem__, every), dtype=np.intp, count=len(every))
+    every = labels.tolist()  # not one text per row: long ones take room but once
+    place = {label: number for number, label in enumerate(dict.fromkeys(every))}
+    digests = [blake2b(str(label).encode(), digest_size=8).digest() for label in place]
+    hashes = (np.frombuffer(b"".join(digests), dtype=np.int64) >> 1).astype(np.intp)
+    return hashes[np.fromiter(map(place.__getitem__, every), dtype=np.intp, count=len(every))]
 
 
 def assign_folds(units: Ints, folds: int) -> Ints:

@@ -87,22 +87,27 @@ def share_labels(column: Any) -> NDArray[Any]:
     """
     import pyarrow as pa
 
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    shared: dict[Any, Any] = {}
-    return np.concatenate([_share_chunk(chunk, shared) for chunk in encoded.chunks] or [np.empty(0, dtype=object)])
+    is_coded = pa.types.is_dictionary(column.type)
+    chunks = [chunk if is_coded else chunk.dictionary_encode() for chunk in column.chunks]
+    return np.concatenate(list(_share_chunks(chunks)) or [np.empty(0, dtype=object)])
 
 
-def _share_chunk(chunk: Any, shared: dict[Any, Any]) -> NDArray[Any]:
-    """Return a dictionary of Arrow as an array: of numbers if it holds these alone, else of shared objects."""
+def _share_chunks(chunks: Iterable[Any]) -> Iterator[NDArray[Any]]:
+    """Yield dictionaries of Arrow as arrays: of numbers if they hold these alone, else of objects that all share."""
     import pyarrow as pa
 
-    known = chunk.dictionary
-    if pa.types.is_primitive(known.type) and not (known.null_count or chunk.null_count):
-        return np.asarray(known.to_numpy(zero_copy_only=False)[chunk.indices.to_numpy()])
-    distinct = np.empty(len(known) + 1, dtype=object)
-    distinct[:-1] = [shared.setdefault(label, label) for label in known.to_pylist()]
-    codes: Ints = chunk.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
-    return distinct[codes]
+    shared: dict[Any, Any] = {}
+    known, distinct = None, np.empty(0, dtype=object)
+    for chunk in chunks:
+        if known is None or not known.equals(chunk.dictionary):  # chunks often have one dictionary
+            known = chunk.dictionary
+            distinct = np.empty(len(known) + 1, dtype=object)
+            distinct[:-1] = [shared.setdefault(label, label) for label in known.to_pylist()]
+        if pa.types.is_primitive(known.type) and not (known.null_count or chunk.null_count):
+            yield known.to_numpy(zero_copy_only=False)[chunk.indices.to_numpy()]
+        else:
+            codes: Ints = chunk.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
+            yield distinct[codes]
 
 
 def find_distinct(name: str, labels: NDArray[Any], check: Checker) -> tuple[NDArray[Any], Ints]:

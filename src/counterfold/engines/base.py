@@ -3,8 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from counterfold import readers
 from counterfold.diagnostics.base import Diagnostic
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence
@@ -66,6 +68,14 @@ class Engine(ABC):
     @abstractmethod
     def gather(self, request: Request) -> Generator[tuple[str, Evidence]]:
         """Yield the evidence on each target, in the order of the targets."""
+
+
+def measure_file(source: Any) -> tuple[int, int]:
+    """Return how many rows a file holds, 1 if that is unknown, and how many bytes they take decoded."""
+    path = Path(source)
+    reader = readers.find_reader(path)
+    with readers.explain_errors(path, reader):
+        return reader.rows(path) or 1, reader.size(path)
 
 
 def list_columns(targets: Iterable[TargetReader], reward_model: Any) -> list[str]:

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from counterfold import capacity, readers
-from counterfold.engines.base import Source
+from counterfold.engines.base import Source, measure_file
 from counterfold.engines.passes.batch_engine import BatchEngine
-from counterfold.engines.passes.batches import HEAD, Batch
+from counterfold.engines.passes.batches import HEAD, HEAD_BYTES, Batch
 from counterfold.errors import DataError
 from counterfold.log import Log
 from counterfold.pool import Pool
@@ -49,18 +49,16 @@ class Local(BatchEngine):
     def is_best_for(cls, source: Source) -> bool:
         if isinstance(source, Log) or not cls.can_read(source):
             return False
-        path = Path(source.source)
-        reader = readers.find_reader(path)
-        with readers.explain_errors(path, reader):
-            rows, size = reader.rows(path) or 1, reader.size(path)
-            return capacity.estimate_need(rows, size / rows) > capacity.find_limit()
+        rows, size = measure_file(source.source)
+        return capacity.estimate_need(rows, size / rows) > capacity.find_limit()
 
     def head(self) -> Batch:
         found: list[pa.Table] = []
         with closing(self._pieces(None)) as pieces:
             for table, _ in (batch for piece in pieces for batch in self._batches(piece)):
                 found.append(readers.drop_index(table))
-                if sum(map(len, found)) >= HEAD or table.schema != found[0].schema:
+                is_enough = sum(map(len, found)) >= HEAD or sum(one.nbytes for one in found) >= HEAD_BYTES
+                if is_enough or table.schema != found[0].schema:
                     break
         if not found:
             raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from counterfold.balance import Balance, choose_context
 from counterfold.checks import WHOLE
 from counterfold.contents import Contents
 from counterfold.diagnostics.base import Diagnostic, observe_rows
-from counterfold.engines.base import Engine, Request, Source, list_columns
+from counterfold.engines.base import Engine, Request, Source, list_columns, measure_file
 from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence, Unsupported
@@ -57,6 +58,8 @@ class Memory(Engine):
         log, table, given = self.source, None, request.reward_model
         readers, check = make_readers(request.targets, None), WHOLE
         if not isinstance(log, Log):
+            if isinstance(log.source, (str, PathLike)):
+                capacity.require_rows(*measure_file(log.source))  # before it is read
             table, index = read_table(log.source), find_index(log.source)
             capacity.require_rows(table.num_rows, table.nbytes)
             readers = make_readers(request.targets, table)

@@ -12,8 +12,8 @@ from counterfold.progress import Progress
 from counterfold.sums import Sum
 from counterfold.tables.scan import LogScan
 
-HEAD = FIRST
-"""How many of the first rows tell what the columns hold."""
+HEAD, HEAD_BYTES = FIRST, 1 << 29
+"""How many of the first rows tell what the columns hold, unless they take more bytes."""
 
 
 class Batch(NamedTuple):
