@@ -50,12 +50,13 @@ class Checker:
     """Checks the arrays of a log, and names their rows and columns in errors.
 
     `row_numbers` are the places of the rows in a longer log, if they are a part of one: rules about all rows together
-    are then left to whoever sees them all, and arrays are not copied, as nobody else holds them. `names` says what an
-    argument is called, where that is more than its name in backticks.
+    are then left to whoever sees them all. `names` says what an argument is called, where that is more than its name in
+    backticks. Arrays are not copied if nobody else holds them, as those `are_private` that were read from a file.
     """
 
     row_numbers: Ints | None = None
     names: Mapping[str, str] = field(default_factory=dict)
+    are_private: bool = False
 
     @property
     def is_part(self) -> bool:
@@ -93,7 +94,7 @@ class Checker:
         if raw.dtype.kind in "cmMV":
             raise DataError(f"{self.called(name)} must be numbers, got {raw.dtype}.")
         try:
-            array = np.array(raw, dtype=np.float64, order="C", copy=None if self.is_part else True)
+            array = np.array(raw, dtype=np.float64, order="C", copy=None if self.is_part or self.are_private else True)
         except (TypeError, ValueError, OverflowError):
             self.name_strangers(name, raw)
             raise DataError(f"{self.called(name)} must be numbers, got {shorten(value)}.") from None

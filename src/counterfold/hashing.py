@@ -48,9 +48,11 @@ def hash_labels(labels: NDArray[np.generic]) -> Ints:
     """Return a number for each label, the same for the same label anywhere; whole numbers stand for themselves."""
     if labels.dtype.kind in "iub":
         return labels.astype(np.intp)
-    unique, where = np.unique(labels.astype(str), return_inverse=True)
-    digests = [blake2b(label.encode(), digest_size=8).digest() for label in unique.tolist()]
-    hashes = (np.frombuffer(b"".join(digests), dtype=np.int64) >> 1)[where].astype(np.intp)
+    every = labels.tolist()  # not one text per row: long ones take room but once
+    place = {label: number for number, label in enumerate(dict.fromkeys(every))}
+    digests = [blake2b(str(label).encode(), digest_size=8).digest() for label in place]
+    known = (np.frombuffer(b"".join(digests), dtype=np.int64) >> 1).astype(np.intp)
+    hashes = known[np.fromiter(map(place.__getitem__, every), dtype=np.intp, count=len(every))]
     if labels.dtype.kind == "f":  # 7.0 is 7, as in rows where all are whole
         return np.where(labels == np.floor(labels), labels.astype(np.intp), hashes)
     return hashes

@@ -51,9 +51,19 @@ def find_distinct(name: str, labels: NDArray[Any], check: Checker) -> tuple[NDAr
         seen = np.bincount(codes) > 0
         return (np.flatnonzero(seen).astype(np.uint64) + least).astype(labels.dtype), (np.cumsum(seen) - 1)[codes]
     try:
-        return np.unique(labels, return_inverse=True)
+        return _sort_objects(labels) if labels.dtype.kind == "O" else np.unique(labels, return_inverse=True)
     except TypeError:  # such as dates with a time zone among others
         raise DataError(f"{check.called(name)} must be labels that can be sorted. Write them as text.") from None
+
+
+def _sort_objects(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Return the different objects, sorted, and the place of each; only these are sorted, not one per row."""
+    every = labels.tolist()
+    unique = sorted(dict.fromkeys(every))
+    place = {label: number for number, label in enumerate(unique)}
+    distinct = np.empty(len(unique), dtype=object)
+    distinct[:] = unique
+    return distinct, np.fromiter(map(place.__getitem__, every), dtype=np.intp, count=len(every))
 
 
 def encode_labels(name: str, labels: NDArray[Any], known: Names, check: Checker, kind: str = "action") -> Ints:

@@ -133,7 +133,7 @@ class Log:
         self.known_actions = find_actions(labels, actions, naming, check)
         self.action = encode_labels("action", labels, self.actions, check)
         if probs is not None:
-            self.logging_probs = log_checks.check_policy("logging_probs", probs, len(self), self.known_actions, check)
+            self.logging_probs = log_checks.order_policy("logging_probs", matrices[0], self.known_actions, check)
         if several:
             loggers = given["logger"], logger_probs, len(self)
             self._know_loggers(log_checks.check_loggers(*loggers, self.known_actions, check), check)

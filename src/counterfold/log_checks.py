@@ -88,7 +88,8 @@ def order_columns(name: str, matrix: Matrix, actions: KnownActions, check: Check
     called, listed = check.called(name), f"{len(actions)}: {messages.list_some(actions.labels)}"
     place = {str(column): number for number, column in enumerate(names)}
     found = [_find_place(place, action) for action in actions]
-    unknown = [column for number, column in enumerate(names) if number not in set(found)]
+    known = set(found)
+    unknown = [column for number, column in enumerate(names) if number not in known]
     if unknown:
         hint = next(filter(None, (suggest_label(one, actions) for one in unknown)), f" {UNLOGGED}")
         got = f"got {messages.list_some(unknown)} for {listed}"
@@ -97,8 +98,16 @@ def order_columns(name: str, matrix: Matrix, actions: KnownActions, check: Check
     if lacking and not sparse:
         got = f"got none for {messages.list_some(lacking)}"
         raise DataError(f"{called} must have one column per action ({listed}), {got}.")
-    padded = np.hstack([array, np.zeros((len(array), 1))]) if lacking else array
-    return checks.freeze(np.ascontiguousarray(padded[:, [-1 if number is None else number for number in found]]))
+    return _pick_columns(array, np.array([-1 if number is None else number for number in found], dtype=np.intp))
+
+
+def _pick_columns(array: Floats, places: Ints) -> Floats:
+    """Return some columns of a matrix in order, with one of zeros for each place below 0; copies only what it must."""
+    if np.array_equal(places, np.arange(array.shape[1])):
+        return array
+    picked = np.take(array, places, axis=1) if array.shape[1] else np.empty((len(array), len(places)))
+    picked[:, places < 0] = 0.0
+    return checks.freeze(picked)
 
 
 def _require_order(name: str, width: int, actions: KnownActions, check: Checker) -> None:
@@ -171,7 +180,12 @@ def check_availability(available: Any, codes: Ints, actions: KnownActions, check
 
 def check_policy(name: str, value: Any, rows: int, actions: KnownActions, check: Checker) -> Floats:
     """Return a policy's probabilities with one column per action."""
-    probs = order_columns(name, check_matrix(name, value, rows, check), actions, check, sparse=True)
+    return order_policy(name, check_matrix(name, value, rows, check), actions, check)
+
+
+def order_policy(name: str, matrix: Matrix, actions: KnownActions, check: Checker) -> Floats:
+    """Return the probabilities in a matrix with one column per action."""
+    probs = order_columns(name, matrix, actions, check, sparse=True)
     check.probabilities(name, probs)
     return probs
 

@@ -8,6 +8,7 @@ from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
+from counterfold import capacity
 from counterfold.arrays import Floats, Ints, take_rows
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
@@ -19,8 +20,8 @@ from counterfold.rows import Rows
 BUCKETS = 1024
 """How many units a log is summed over, unless it has fewer rows or groups."""
 
-CHUNK, NUMBERS = 1 << 17, 1 << 22
-"""How many rows are sorted into buckets at a time, and how many numbers a matrix of rows and actions may then hold."""
+CHUNK = 1 << 17
+"""How many rows are sorted into buckets at a time, at most."""
 
 FEW = 16
 """With at most this many estimators, rows are summed without sorting them by bucket."""
@@ -156,7 +157,7 @@ def sum_buckets(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums
     bucket, buckets = (units, highest + 1) if highest < BUCKETS else (assign_folds(units, BUCKETS), BUCKETS)
     if any(one.uses("model") for one in estimators):
         rows.q  # noqa: B018 (fitted once, before the rows are cut)
-    step = max(1024, min(CHUNK, NUMBERS // rows.examples.n_actions))
+    step = max(1024, capacity.count_rows(rows.examples.n_actions, CHUNK))  # each leaves sums over all buckets
     whole = [slice(start, start + step) for start in range(0, len(rows), step)]
 
     def sum_slice(place: slice) -> Sums:

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold.engines import choose_engine, local
+from counterfold import capacity
+from counterfold.engines import choose_engine
 from counterfold.engines.memory import Memory
 from counterfold.experiments.synthetic.file import Destination, write_log
 from counterfold.experiments.synthetic.generator import Synthetic
@@ -116,7 +117,7 @@ def test_large_files_are_not_read_into_memory(table, save_table, monkeypatch):
     path = save_table(table)
     scan = cf.LogScan(path)
     assert isinstance(choose_engine(scan, "auto", Pool()), Memory)
-    monkeypatch.setattr(local, "LARGE", 1000)
+    monkeypatch.setattr(capacity, "LARGE", 1000)
     assert choose_engine(scan, "auto", Pool()).files.path == path
     assert isinstance(choose_engine(scan, "memory", Pool()), Memory)
     assert isinstance(choose_engine(cf.LogScan(table), "auto", Pool()), Memory)

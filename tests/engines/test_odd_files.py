@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold.engines import choose_engine, local
+from counterfold import capacity
+from counterfold.engines import choose_engine
 from counterfold.engines.local import Local
 from counterfold.engines.memory import Memory
 from counterfold.evaluation.assembly import evaluate_targets
@@ -104,8 +105,9 @@ def test_a_file_of_a_folder_that_holds_something_else_gives_one_sentence(table, 
 
 def test_a_log_may_take_an_eighth_of_memory(table, save_table, monkeypatch):
     path = save_table(table)
+    need = capacity.estimate_need(ROWS, Files.of(path).size)
     for spare, engine in ((0, Memory), (-8, Local)):
-        monkeypatch.setattr(local, "machine_memory", lambda spare=spare: 8 * Files.of(path).size + spare)
+        monkeypatch.setattr(capacity, "find_memory", lambda spare=spare: 8 * need + spare)
         assert isinstance(choose_engine(cf.LogScan(path), "auto", Pool()), engine)
 
 

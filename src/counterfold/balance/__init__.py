@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from counterfold import capacity
 from counterfold.arrays import Floats, Ints
 from counterfold.balance.base import PropensityTest, Suspicion, find_worst
 from counterfold.balance.columns import AFTER, ColumnSums, ColumnTest, Reason
@@ -25,7 +26,16 @@ from counterfold.checks import FIRST
 from counterfold.hashing import sample_least
 from counterfold.log import Log
 
-__all__ = ["FIRST", "Balance", "BalanceStream", "BalanceSums", "Suspicion", "balance_log", "choose_context"]
+__all__ = [
+    "FIRST",
+    "Balance",
+    "BalanceStream",
+    "BalanceSums",
+    "Suspicion",
+    "balance_log",
+    "choose_context",
+    "count_first",
+]
 
 ENOUGH, LEAST = 1 << 24, 1 << 15
 """Of long logs a sample is tested, with so many probabilities, or LEAST rows: what it does not find is small."""
@@ -95,12 +105,13 @@ class BalanceStream:
 
     @classmethod
     def of(cls, first: Log, row_count: int | None) -> Self:
-        """Return the stream for a log of so many rows that begins with these; more than `FIRST` change nothing."""
-        features = Features.of(first.context[:FIRST])
+        """Return the stream for a log of so many rows that begins with these; `count_first` of them are looked at."""
+        few = count_first(count_probabilities(first))
+        features = Features.of(first.context[:few])
         enough = max(LEAST, ENOUGH // max(count_probabilities(first), 64))
         share = min(1.0, enough / row_count) if row_count else 1.0
-        tests = list_tests(first, features) if first.dose is None else ()
-        return cls(features, ColumnTest.of(first, FIRST), tests, share)
+        tests = list_tests(first, features, few) if first.dose is None else ()
+        return cls(features, ColumnTest.of(first, few), tests, share)
 
     def sums(self, log: Log) -> BalanceSums | None:
         """Return the sums of rows of a log, which may be a part of a longer one; none if it has none of the sample.
@@ -108,7 +119,8 @@ class BalanceStream:
         Rows of a group may have been decided together, so only the first of each counts; all must be there then.
         """
         numbers: Ints = np.arange(len(log)) if log.row_numbers is None else log.row_numbers
-        step = max(64, NUMBERS // (count_probabilities(log) + self.features.count))
+        width = count_probabilities(log) + self.features.count
+        step = max(capacity.count_rows(width, 64), NUMBERS // width, *(one.fewest_rows for one in self.tests))
         kept = list_independent(log)
         if self.share < 1 and log.group is None:
             kept = sample_least(numbers, len(numbers), self.share)
@@ -137,12 +149,17 @@ class BalanceStream:
         return Balance(reasons, general, columns, {name: known[name] for name in reasons})
 
 
-def list_tests(first: Log, features: Features) -> tuple[PropensityTest[Any], ...]:
+def count_first(probabilities: int) -> int:
+    """Return how many of the first rows tell what the columns hold, fewer where each has very many probabilities."""
+    return capacity.count_rows(probabilities, FIRST)
+
+
+def list_tests(first: Log, features: Features, few: int) -> tuple[PropensityTest[Any], ...]:
     """Return the tests that apply to a log with such first rows."""
     if first.logging_probs is None:
         independent = list_independent(first)
-        return (WeightTest.of(first, independent[independent < FIRST]),)
-    likely = normalise(first, slice(FIRST))
+        return (WeightTest.of(first, independent[independent < few]),)
+    likely = normalise(first, slice(few))
     return DependenceTest.of(likely, features.count), FrequencyTest.of(first), SharpnessTest()
 
 

@@ -50,6 +50,11 @@ class Tested:
 class PropensityTest(ABC, Generic[Sums]):
     """Sums over rows, and p-values from them."""
 
+    @property
+    def fewest_rows(self) -> int:
+        """Return how many rows at least should be summed at a time, for sums that are themselves many."""
+        return 1
+
     @abstractmethod
     def sum_rows(self, log: Log, place: Ints | slice, features: Floats, probs: Floats) -> Sums:
         """Return the sums of some rows, given their features and, if they are known, all actions' probabilities."""

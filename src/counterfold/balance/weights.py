@@ -58,6 +58,10 @@ class WeightTest(PropensityTest[WeightSums]):
         labels = sorted(str(action) for action, is_seen in zip(first.actions, seen, strict=True) if is_seen)
         return cls(tuple(labels[:MOST]), len(labels) <= MOST and int(counts[seen].min()) >= OFTEN)
 
+    @property
+    def fewest_rows(self) -> int:
+        return 4 * len(self.labels)
+
     def sum_rows(self, log: Log, place: Ints | slice, features: Floats, probs: Floats) -> WeightSums:
         halves = split_columns(features)
         codes, lines = self._encode(log), np.concatenate([halves.T, np.square(halves).T])

@@ -1,6 +1,5 @@
 """Files larger than memory, on the cores of this machine."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -10,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from counterfold import capacity
 from counterfold.engines.base import Source
 from counterfold.engines.passes.batch_engine import BatchEngine
-from counterfold.engines.passes.batches import HEAD, Batch
+from counterfold.engines.passes.batches import HEAD, HEAD_BYTES, Batch
 from counterfold.errors import DataError
 from counterfold.files import Files
 from counterfold.log import Log
@@ -21,9 +21,6 @@ from counterfold.progress import Progress
 from counterfold.readers.base import Piece
 from counterfold.sums import Sum, add_known
 from counterfold.tables.scan import LogScan
-
-LARGE, SHARE = 2 << 30, 8
-"""A log of more bytes than LARGE, or than one SHARE of the machine's memory, is not read into memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +47,14 @@ class Local(BatchEngine):
     def is_best_for(cls, source: Source) -> bool:
         if isinstance(source, Log) or not cls.can_read(source):
             return False
-        return source.files.size > min(LARGE, machine_memory() // SHARE)
+        return capacity.estimate_need(source.files.rows, source.files.size) > capacity.find_limit()
 
     def head(self) -> Batch:
         found: list[pa.Table] = []
         with closing(self.files.pieces(None)) as pieces:
             for table, _ in (batch for piece in pieces for batch in read_batches(piece)):
                 found.append(table)
-                if sum(map(len, found)) >= HEAD:
+                if sum(map(len, found)) >= HEAD or sum(one.nbytes for one in found) >= HEAD_BYTES:
                     break
         table = pa.concat_tables(found)
         return Batch(table, np.arange(table.num_rows))
@@ -101,8 +98,3 @@ def read_batches(piece: Piece) -> Iterator[Batch]:
         if table.num_rows:
             yield Batch(table, np.arange(first, first + table.num_rows))
         first += table.num_rows
-
-
-def machine_memory() -> int:
-    """Return the bytes of memory that the machine has."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 8 * LARGE

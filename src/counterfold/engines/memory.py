@@ -1,12 +1,14 @@
 """Logs in memory, of which every row is at hand."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 
+from counterfold import capacity
 from counterfold.balance import Balance, choose_context
 from counterfold.checks import WHOLE
 from counterfold.contents import Contents
@@ -25,7 +27,7 @@ from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums, sum_buckets
 from counterfold.tables import roles
-from counterfold.tables.targets import make_readers
+from counterfold.tables.targets import TargetReader, make_readers
 
 BLOCKS = 20
 """How many blocks of rows are left out in turn to see the noise of fitting."""
@@ -53,22 +55,35 @@ class Memory(Engine):
     def gather(self, request: Request) -> Generator[tuple[str, Evidence]]:
         """Yield the evidence on each target; the rows of one are gone before those of the next are made."""
         log, table, given = self.source, None, request.reward_model
-        check = WHOLE
+        readers, check = make_readers(request.targets, None), WHOLE
         if not isinstance(log, Log):
+            if isinstance(log.source, (str, PathLike)):
+                capacity.require_rows(log.files.rows, log.files.size)  # before it is read
             table, index = log.table(), find_index(log.source)
-            named = list_columns(make_readers(request.targets, table).values(), given)
+            capacity.require_rows(table.num_rows, table.nbytes)
+            readers = make_readers(request.targets, table)
+            named = list_columns(readers.values(), given)
             log = log.layout(table, named).log(table, index=index)
+            for reader in readers.values():
+                reader.require_label(log, table)
             if isinstance(given, Column):
                 check = WHOLE.name_columns({"reward_model": given.name})
                 given = roles.read_predictions(table, given.name)
+            table = table.select([place for name in named for place in roles.places(table, "target", name)])
+        require_room(log, readers.values())
         log, balance = choose_context(log, keep_all=request.fixes_context)
         contents = Contents.of(log)
-        for name, reader in make_readers(request.targets, table).items():
-            if table is not None:
-                reader.require_label(log, table)
+        for number, (name, reader) in enumerate(readers.items(), start=1):
             target = reader.read(log, table)
+            table = table if number < len(readers) else None  # which takes as much room as the rows made of it
             rows = Rows.of(log, target, as_model(given, log, target.draws, check))
             yield name, RowEvidence.of(rows, contents, request.diagnostics, balance)
+
+
+def require_room(log: Log, targets: Iterable[TargetReader]) -> None:
+    """Refuse a log if matrices of its rows and actions would not fit into memory."""
+    if log.dose is None and any(one.is_full for one in targets):
+        capacity.require_matrix("a policy", len(log), len(log.actions))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from counterfold import capacity
 from counterfold.checks import shorten
 from counterfold.contents import Contents, Spread
 from counterfold.diagnostics import Answer, Diagnostic, Diagnostics, build_all
@@ -90,10 +91,13 @@ def gather_results(engine: Engine, request: Request, find: Callable[[str, Eviden
     if not request.targets:
         raise ParameterError("`target` must hold at least one target, got none.")
     found: dict[str, Found] = {}
-    with limit_blas(), closing(engine.gather(request)) as several:
-        for name, evidence in several:
-            found[name] = find(name, evidence)
-            contents = evidence.contents
+    try:
+        with limit_blas(), closing(engine.gather(request)) as several:
+            for name, evidence in several:
+                found[name] = find(name, evidence)
+                contents = evidence.contents
+    except MemoryError as error:
+        raise DataError(capacity.explain_shortage()) from error
     return Results(found, contents)
 
 

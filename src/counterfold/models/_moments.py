@@ -5,6 +5,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from counterfold import capacity
 from counterfold.arrays import Floats, Ints
 from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel
 
@@ -69,8 +70,17 @@ def moments(table: Floats, actions: Ints, n_actions: int) -> Floats:
     """Return per action the products of the table's columns with each other, summed over the action's rows."""
     order = np.argsort(actions.astype(np.uint16) if n_actions <= 1 << 16 else actions, kind="stable")
     ends = np.cumsum(np.bincount(actions, minlength=n_actions))
+    capacity.require_moments(n_actions, table.shape[1])
     sums = np.zeros((n_actions, table.shape[1], table.shape[1]))
     for action, rows in enumerate(np.split(np.take(table, order, axis=0), ends[:-1])):
         if len(rows):
             sums[action] = rows.T @ rows
     return sums
+
+
+def solve_positive(gram: Floats, right: Floats) -> Floats:
+    """Return the solution of equations that are positive definite but for rounding errors."""
+    from scipy.linalg.lapack import dposv
+
+    _, solution, failed = dposv(gram.T, right)  # the same matrix, as LAPACK wants it
+    return np.asarray(np.linalg.pinv(gram, hermitian=True) @ right if failed else solution)

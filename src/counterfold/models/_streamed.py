@@ -7,6 +7,7 @@ from math import lcm
 
 import numpy as np
 
+from counterfold import capacity
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import ModelError, ParameterError, blame
 from counterfold.hashing import assign_folds
@@ -148,7 +149,9 @@ def stream_model(model: RewardModel | None, head: Examples) -> ModelStream | Non
     plain, folds = (model.model, model.folds) if isinstance(model, CrossFitted) else (model, 1)
     if not isinstance(plain, Summed):
         return None
-    return ModelStream(plain, folds, Scaling.of(head.context), head.n_actions)
+    stream = ModelStream(plain, folds, Scaling.of(head.context), head.n_actions)
+    capacity.require_sums(stream.cells, stream.n_actions, len(stream.scaling.centre))
+    return stream
 
 
 def fit_on_sample(sample: Examples, model: RewardModel) -> Streamed:

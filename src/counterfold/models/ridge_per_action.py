@@ -8,7 +8,7 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.models._moments import LinearModels, Summed, moments, table_of
+from counterfold.models._moments import LinearModels, Summed, moments, solve_positive, table_of
 from counterfold.models.base import Examples, Lazy, Predictor, Scaling, constants
 
 WEAK = 1e-6
@@ -98,15 +98,7 @@ def from_sums(sums: Floats, penalty: Floats) -> Floats:
     gram[:, diagonal, diagonal] += penalty
     if right.size == 0:
         return right
-    return np.stack([_solve_positive(one, values) for one, values in zip(gram, right, strict=True)])
-
-
-def _solve_positive(gram: Floats, right: Floats) -> Floats:
-    """Return the solution of equations that are positive definite but for rounding errors."""
-    from scipy.linalg.lapack import dposv
-
-    _, solution, failed = dposv(gram.T, right)  # the same matrix, as LAPACK wants it
-    return np.asarray(np.linalg.pinv(gram, hermitian=True) @ right if failed else solution)
+    return np.stack([solve_positive(one, values) for one, values in zip(gram, right, strict=True)])
 
 
 def from_rows(context: Floats, rewards: Floats, penalty: Floats) -> Floats:

@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterfold import capacity
 from counterfold.arrays import Floats, Ints
 from counterfold.estimators.base import Estimator
 from counterfold.partition import Consecutive
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.sums import CHUNK, NUMBERS, Sums, values
+from counterfold.sums import CHUNK, Sums, values
 
 STACKED, JOINED = 1 << 15, 1 << 12
 """How many rows of several splits are worked on by one thread, and how few of them as if they were one."""
@@ -126,7 +127,7 @@ def evaluate_prefixes(
     shared: dict[bytes, Ints] = {cuts.tobytes(): cuts for _, cuts in requests}
     before: dict[bytes, Floats] = {}
     total: Any = 0.0
-    step = max(1024, min(CHUNK, NUMBERS // len(splits)))
+    step = max(1024, capacity.count_rows(len(splits), CHUNK))
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
         taken = rows.take(part)

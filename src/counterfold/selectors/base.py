@@ -43,7 +43,7 @@ class Mixture(Estimator):
     shares: tuple[float, ...]
 
     def contributions(self, rows: Rows) -> Floats:
-        return np.asarray(np.sum([share * one.contributions(rows) for one, share in self.weighted_members], axis=0))
+        return np.asarray(sum(share * one.contributions(rows) for one, share in self.weighted_members))
 
     def totals(self, sums_of: Callable[[Estimator], Floats], sizes: Floats) -> Floats:
         return np.asarray(sum(share * one.totals(sums_of, sizes) for one, share in self.weighted_members))

@@ -13,8 +13,9 @@ from counterfold import checks, messages
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.label_checks import check_labels
+from counterfold.label_checks import check_labels, share_labels
 from counterfold.log_checks import ByLabel
+from counterfold.tables.maps import list_keys, make_maps, spread_maps
 
 SEPARATORS = (".", "_")
 """What may stand between a name and an action where a matrix is spread over columns, as in `target.red`."""
@@ -106,11 +107,10 @@ def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
     column = table.column(name)
     if pa.types.is_dictionary(column.type) and column.type.ordered and not column.null_count:
         return column
-    column = _decode_dictionary(column)
     if pa.types.is_nested(column.type):
         raise DataError(f"column `{name}` must be labels, got {column.type}.")
     if column.null_count or not pa.types.is_primitive(column.type):
-        return np.array(column.to_pylist(), dtype=object)
+        return share_labels(column)
     return np.asarray(column.to_numpy())
 
 
@@ -125,7 +125,9 @@ def read_matrix(table: pa.Table, name: str, check: Checker = WHOLE, missing: flo
         return pa.table({action: read_numbers(table, column, check) for column, action in wide.items()})
     column = parse_json(table, name, check)
     if pa.types.is_map(column.type):
-        return _spread_maps(name, column, check, missing)
+        if not is_numeric(column.type.item_type):
+            raise DataError(f"column `{name}` must be maps to numbers, got {column.type}.")
+        return spread_maps(name, column, check, missing)
     if pa.types.is_struct(column.type):
         known = _spread_structs(name, column, check, missing)
         if not known:
@@ -134,6 +136,22 @@ def read_matrix(table: pa.Table, name: str, check: Checker = WHOLE, missing: flo
     if is_list(column.type):
         return _stack_lists(name, column, check)
     raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
+
+
+def count_numbers(table: pa.Table, names: Iterable[str]) -> int:
+    """Return how many numbers a row of some columns holds, once lists, structs and maps are written out."""
+    import pyarrow.compute as pc
+
+    total = 0
+    for column in (table.column(name) for name in names if name in table.column_names):
+        if pa.types.is_map(column.type):
+            total += len(list_keys(column))
+        elif pa.types.is_struct(column.type):
+            flat = pa.table({"": column}).flatten()
+            total += count_numbers(flat, flat.column_names)
+        else:
+            total += (pc.max(pc.list_value_length(column)).as_py() or 0) if is_list(column.type) else 1
+    return total
 
 
 def read_matrices(table: pa.Table, name: str, loggers: Iterable[str], check: Checker = WHOLE) -> dict[str, Any]:
@@ -197,7 +215,8 @@ def parse_json(table: pa.Table, name: str, check: Checker) -> pa.ChunkedArray:
             got, where = checks.shorten(text), f"first at row {check.row(row)}"
             raise DataError(f"column `{name}` must be lists like [0.2, 0.8], got {got}, {where}.") from None
     try:
-        return pa.chunked_array([pa.array(values)])
+        maps = make_maps(values)
+        return pa.chunked_array([pa.array(values) if maps is None else maps])
     except (pa.ArrowException, TypeError, ValueError):
         rule = "lists of numbers like [0.2, 0.8], or objects of them, alike in every row"
         is_alike = np.array([_fit_together(values[0], value) for value in values])
@@ -244,38 +263,6 @@ def _spread_structs(name: str, column: pa.ChunkedArray, check: Checker, missing:
             values = np.where(flat.column(field).is_null().to_numpy(), missing, values)
         known[field.removeprefix(f"{name}.")] = values
     return known
-
-
-def _spread_maps(name: str, column: pa.ChunkedArray, check: Checker, missing: float) -> ByLabel:
-    """Return maps from action to number as a column for each action, `missing` where a map does not name it."""
-    whole = column.combine_chunks()
-    maps = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    present = maps.is_valid().to_numpy(zero_copy_only=False)
-    check.every(name, np.array([None] * len(maps)), present, "maps in every row")
-    if not is_numeric(maps.type.item_type):
-        raise DataError(f"column `{name}` must be maps to numbers, got {column.type}.")
-    keys = maps.keys.dictionary_encode()
-    labels = [str(label) for label in keys.dictionary.to_pylist()]
-    dense, times_named = np.zeros((2, len(maps), len(labels)))
-    row = np.repeat(np.arange(len(maps)), np.diff(maps.offsets.to_numpy()))
-    values = maps.items.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    dense[row, keys.indices.to_numpy()] = values
-    np.add.at(times_named, (row, keys.indices.to_numpy()), 1.0)
-    _refuse_repeated_keys(name, times_named, labels, check)
-    return ByLabel(tuple(labels), np.where(times_named, dense, missing))
-
-
-def _refuse_repeated_keys(name: str, times_named: Floats, labels: list[str], check: Checker) -> None:
-    """Refuse maps that name an action more than once, for each row and action of which it is known how often."""
-    if times_named.size and times_named.max() > 1:
-        said = [f"{checks.shorten(labels[place])} {times:.0f} times" for place, times in _find_largest(times_named)]
-        rule = "maps that name each action once"
-        _name_column(name, check).every(name, np.array(said), times_named.max(axis=1) <= 1, rule)
-
-
-def _find_largest(matrix: Floats) -> list[tuple[int, float]]:
-    """Return the place of the largest number in each row, and the number."""
-    return list(zip(matrix.argmax(axis=1).tolist(), matrix.max(axis=1).tolist(), strict=True))
 
 
 def _stack_lists(name: str, column: pa.ChunkedArray, check: Checker) -> Floats:

@@ -21,7 +21,8 @@ class Layout:
 
     `width` is the number of numbers in the context of a row, and `seen` are the actions that were ever logged, if a
     table of other rows told. Nobody chose the columns of the context unless `named_context`, and `left_out` says why
-    some are not among them. Tables may be parts of a longer log, in which `row_numbers` are the places of their rows.
+    some are not among them. Tables may be parts of a longer log, in which `row_numbers` are the places of their rows;
+    nobody else holds their numbers if `is_private`.
     """
 
     roles: dict[str, str]
@@ -33,6 +34,7 @@ class Layout:
     seen: Bools | None = None
     named_context: bool = True
     left_out: Mapping[str, str] = field(default_factory=dict)
+    is_private: bool = False
 
     def places(self, table: pa.Table) -> list[str]:
         """Return every column that is read."""
@@ -41,7 +43,7 @@ class Layout:
 
     def checker(self, row_numbers: Ints | None) -> Checker:
         """Return what names rows and columns of a table in errors."""
-        return Checker(row_numbers).name_columns(self.roles)
+        return Checker(row_numbers, are_private=self.is_private).name_columns(self.roles)
 
     def log(self, table: pa.Table, row_numbers: Ints | None = None, index: Any = None) -> Log:
         """Return the table's rows, checked; `index` is that of the pandas frame that the table was, if any."""

@@ -1,7 +1,7 @@
 """LogScan, read_log() and read_target(): files and data frames, with columns mapped by name."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from inspect import signature
 from os import PathLike
@@ -101,8 +101,9 @@ class LogScan:
         context = roles.list_context(table, found, chosen, self.ignore, targets)
         kinds, named = {role: known[role].kind for role in found}, chosen is not None
         free = [] if named else roles.list_free(table, found, self.ignore, targets)
-        texts = find_spoilt_numbers(table, free)
-        return Layout(found, kinds, context, self.actions, features, named_context=named, left_out=texts)
+        layout = Layout(found, kinds, context, self.actions, features, named_context=named)
+        is_private = isinstance(self.source, (str, PathLike))
+        return replace(layout, left_out=find_spoilt_numbers(table, free), is_private=is_private)
 
 
 def take_arguments_of(scan: Callable[Columns, Any]) -> Callable[[Callable[..., Result]], Callable[Columns, Result]]:

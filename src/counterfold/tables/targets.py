@@ -55,7 +55,8 @@ class TargetReader:
 
     def checker(self, row_numbers: Ints | None) -> Checker:
         """Return what names rows and the column in errors."""
-        return Checker(row_numbers).name_columns({} if self.column is None else {"target": self.column})
+        named = {} if self.column is None else {"target": self.column}
+        return Checker(row_numbers, are_private=self.column is not None).name_columns(named)
 
     def read(self, log: Log, table: pa.Table | None, row_numbers: Ints | None = None) -> Target:
         """Return the target in some rows, checked."""

@@ -12,8 +12,8 @@ from counterfold.progress import Progress
 from counterfold.sums import Sum
 from counterfold.tables.scan import LogScan
 
-HEAD = FIRST
-"""How many of the first rows tell what the columns hold."""
+HEAD, HEAD_BYTES = FIRST, 1 << 29
+"""How many of the first rows tell what the columns hold, unless they take more bytes."""
 
 
 class Batch(NamedTuple):
@@ -21,6 +21,10 @@ class Batch(NamedTuple):
 
     table: pa.Table
     row_numbers: Ints
+
+    def first(self, rows: int) -> "Batch":
+        """Return the first rows, at most so many."""
+        return Batch(self.table.slice(0, rows), self.row_numbers[:rows])
 
     def split(self, rows: int) -> "list[Batch]":
         """Return the rows in order, at most so many at a time."""

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from counterfold import log_checks
-from counterfold.balance import Balance, BalanceStream, BalanceSums
+from counterfold import capacity, log_checks
+from counterfold.balance import Balance, BalanceStream, BalanceSums, count_first
 from counterfold.checks import WHOLE
 from counterfold.engines.base import Request, list_columns
 from counterfold.engines.passes.batches import HEAD, Batch, BatchReader
@@ -23,10 +23,14 @@ from counterfold.models.base import Given, RewardModel
 from counterfold.sums import BUCKETS
 from counterfold.tables import columns, roles
 from counterfold.tables.layout import Layout
+from counterfold.tables.maps import list_keys
 from counterfold.tables.targets import TargetReader, make_readers, require_streamable
 
 SAMPLE, NUMBERS = 1 << 16, 1 << 23
 """A sample has at most SAMPLE rows, and about NUMBERS numbers, but never fewer than 1,024 rows."""
+
+MATRICES = {"logging_probs", "available", "logger_probs"}
+"""The roles that hold a number for each action in every row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,19 +57,19 @@ class Plan:
         table, row_numbers = reader.head()
         count = reader.count_rows()
         log_checks.require_rows(2 if count is None else count)
-        head = Batch(table.slice(0, HEAD), row_numbers[:HEAD])
+        head = Batch(table, row_numbers).first(HEAD)
         targets = make_readers(request.targets, head.table)
         has_full_target = any(one.is_full for one in targets.values())
         named = list_columns(targets.values(), request.reward_model)
         layout = lay_out(reader, head.table, targets.values(), named)
+        head = head.first(count_first(len(layout.actions or ()) if MATRICES & set(layout.roles) else 0))
         log = layout.log(*head)
-        for one in targets.values():
-            one.refuse_misreading(log, *head)
+        refuse_misreadings(targets.values(), layout, head, log)
         builder = RowBuilder(replace(layout, width=log.context.shape[1]), targets, predictions)
         fittable = None if predictions else require_fittable(request.reward_model, log)
         model = fittable if has_full_target else None  # checked, even where nothing can use it
         is_support_unknown = has_full_target and log.logging_probs is None and log.available is None
-        needs_first = is_support_unknown or (count or len(head.row_numbers)) <= BUCKETS or builder.has_groups
+        needs_first = is_support_unknown or (count or len(row_numbers)) <= BUCKETS or builder.has_groups
         is_context_unknown = bool(layout.context) and not layout.named_context
         size, stream = count_sample(layout, table, log, len(targets)), stream_model(model, builder.examples(head))
         return cls(
@@ -100,6 +104,13 @@ class Plan:
         return fit_on_sample(self.builder.examples(first.batch), self.model)
 
 
+def refuse_misreadings(targets: Iterable[TargetReader], layout: Layout, head: Batch, log: Log) -> None:
+    """Refuse targets that can be read in no way or in two ways; those of all actions show it in a few rows."""
+    few = head.first(count_first(len(layout.actions or ())))
+    for one in targets:
+        one.refuse_misreading(*((layout.log(*few), *few) if one.is_full else (log, *head)))
+
+
 def require_fittable(value: Any, log: Log) -> RewardModel | None:
     """Return the reward model, which must be one that can be fitted."""
     if log_checks.count_dimensions(value) == 2 or isinstance(value, Given):
@@ -114,11 +125,10 @@ def lay_out(reader: BatchReader, table: pa.Table, targets: Iterable[TargetReader
     layout = reader.scan.layout(table, named)
     if "dose" in layout.roles:
         raise DataError("a log of doses must be evaluated in memory; use engine 'memory'.")
-    is_needed = any(one.is_full for one in targets) or {"logging_probs", "available", "logger_probs"} & set(
-        layout.roles
-    )
+    is_needed = any(one.is_full for one in targets) or MATRICES & set(layout.roles)
     if is_needed or len(np.unique(layout.read_labels(table, "action"))) < 2:  # all rows must tell of two, at least
         layout = replace(layout, actions=list_actions(layout, table, reader))
+        capacity.require_few_actions(len(layout.actions or ()))
     return layout
 
 
@@ -150,17 +160,25 @@ def list_actions(layout: Layout, head: pa.Table, reader: BatchReader) -> KnownAc
 
 
 def read_probabilities(layout: Layout, head: pa.Table, reader: BatchReader) -> list[Matrix]:
-    """Return the probabilities of the logging policy, or of each of several, in the first rows."""
+    """Return the probabilities of the logging policy, or of each of several, in some of the first rows."""
+    known = {role: layout.roles[role] for role in ("logging_probs", "logger_probs") if role in layout.roles}
+    wanted = [place for role, name in known.items() for place in roles.places(head, role, name)]
+    parsed = {place: columns.parse_json(head, place, WHOLE) for place in wanted}
+    texts = {name for name in parsed if columns.is_text(head.column(name).type)}
+    for name, column in parsed.items():
+        head = head.set_column(head.column_names.index(name), name, column)
+    few = head.slice(0, count_first(columns.count_numbers(head, wanted)))
     found = {}
-    if "logging_probs" in layout.roles:
-        found[layout.roles["logging_probs"]] = columns.read_matrix(head, layout.roles["logging_probs"])
-    if "logger_probs" in layout.roles:
+    if "logging_probs" in known:
+        found[known["logging_probs"]] = columns.read_matrix(few, known["logging_probs"])
+    if "logger_probs" in known:
         labels = {str(label) for label in layout.read_labels(head, "logger")} if "logger" in layout.roles else set()
-        found |= columns.read_matrices(head, layout.roles["logger_probs"], labels)
+        found |= columns.read_matrices(few, known["logger_probs"], labels)
     matrices = []
     for name, one in found.items():
-        matrix = log_checks.check_matrix(name, one, head.num_rows, WHOLE)
-        if name in head.column_names and pa.types.is_map(head.column(name).type):  # other rows may name other actions
-            matrix = matrix._replace(names=tuple(map(str, reader.distinct(name))))
+        matrix = log_checks.check_matrix(name, one, few.num_rows, WHOLE)
+        if name in parsed and pa.types.is_map(parsed[name].type):  # other rows may name other actions
+            names = list_keys(parsed[name]) if name in texts else reader.distinct(name)
+            matrix = matrix._replace(names=tuple(map(str, names)))
         matrices.append(matrix)
     return matrices

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from counterfold import capacity
 from counterfold.arrays import Ints
 from counterfold.checks import Checker
 from counterfold.engines.passes.batches import Batch
@@ -14,7 +15,6 @@ from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.models.base import Examples, RewardModel
 from counterfold.rows import Rows
-from counterfold.sums import NUMBERS
 from counterfold.tables import roles
 from counterfold.tables.layout import Layout
 from counterfold.tables.targets import TargetReader
@@ -51,8 +51,9 @@ class RowBuilder:
         return log, dict(self._build_targets(batch, log, model))
 
     def split(self, batch: Batch) -> list[Batch]:
-        """Return a batch in parts of fewer rows, where there are many actions: each row may hold a number for each."""
-        return batch.split(max(1024, NUMBERS // max(len(self.layout.actions or ()), 1)))
+        """Return a batch in parts of fewer rows, where a row holds many numbers: one for each action, or of context."""
+        numbers = max(len(self.layout.actions or ()), self.layout.width or 0)
+        return batch.split(capacity.count_rows(numbers, len(batch.row_numbers)))
 
     def examples(self, batch: Batch) -> Examples:
         """Return what a reward model learns from, aimed at where the targets go on average."""
