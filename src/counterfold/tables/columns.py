@@ -11,8 +11,8 @@ import pyarrow as pa
 from counterfold import messages
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
-from counterfold.errors import DataError
 from counterfold.dictionaries import share_labels
+from counterfold.errors import DataError
 from counterfold.labels import check_labels
 from counterfold.log_checks import ByLabel
 from counterfold.tables.maps import list_keys, make_maps, spread_maps
