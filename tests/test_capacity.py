@@ -11,7 +11,7 @@ import pytest
 
 import counterfold as cf
 from counterfold import capacity
-from counterfold.label_checks import share_labels
+from counterfold.dictionaries import share_labels
 from counterfold.labels import find_distinct
 from counterfold.models import shared_ridge
 from counterfold.models.base import Examples

@@ -1,6 +1,6 @@
 """What may be a label, whatever kind of array it comes in: whole numbers, text, true and false, dates."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfold import checks
-from counterfold.arrays import Ints
 from counterfold.checks import Checker
+from counterfold.dictionaries import read_array
 from counterfold.errors import DataError
 
 EXACT = 1 << 53
@@ -34,7 +34,7 @@ PLAIN = "Labels are text, whole numbers, true and false, or dates: write other t
 def check_labels(name: str, value: Any, rows: int, check: Checker) -> NDArray[Any]:
     """Return one label per row, none of them missing; dates and bytes as text, and 7.0 as 7 where all are whole."""
     try:
-        labels = _read_array(value)
+        labels = np.asarray(_fill(value)) if isinstance(value, np.ma.MaskedArray) else read_array(value)
     except ValueError:
         raise DataError(f"{check.called(name)} must be one label per row, got lists of different lengths.") from None
     if labels.ndim != 1:
@@ -43,16 +43,6 @@ def check_labels(name: str, value: Any, rows: int, check: Checker) -> NDArray[An
     if labels.dtype.kind not in BY_KIND:
         raise DataError(f"{check.called(name)} must be labels, got {labels.dtype}. {PLAIN}")
     return BY_KIND[labels.dtype.kind](name, labels, check)
-
-
-def _read_array(value: Any) -> NDArray[Any]:
-    """Return labels as an array; those of Arrow's dictionaries are not written out row by row."""
-    import pyarrow as pa
-
-    if isinstance(value, np.ma.MaskedArray):
-        return np.asarray(_fill(value))
-    is_coded = isinstance(value, pa.ChunkedArray) and pa.types.is_dictionary(value.type)
-    return share_labels(value) if is_coded else np.asarray(value)
 
 
 def _fill(masked: Any) -> Any:
@@ -130,40 +120,6 @@ def _decode(label: bytes) -> str | bytes:
         return label.decode()
     except UnicodeDecodeError:
         return label
-
-
-def share_labels(column: Any) -> NDArray[Any]:
-    """Return an Arrow column as an array in which equal texts are one object, so that a long one takes room but once.
-
-    What is missing is None.
-
-    >>> import pyarrow as pa
-    >>> share_labels(pa.chunked_array([["red", "blue", None]]))
-    array(['red', 'blue', None], dtype=object)
-    """
-    import pyarrow as pa
-
-    is_coded = pa.types.is_dictionary(column.type)
-    chunks = [chunk if is_coded else chunk.dictionary_encode() for chunk in column.chunks]
-    return np.concatenate(list(_share_chunks(chunks)) or [np.empty(0, dtype=object)])
-
-
-def _share_chunks(chunks: Iterable[Any]) -> Iterator[NDArray[Any]]:
-    """Yield dictionaries of Arrow as arrays: of numbers if they hold these alone, else of objects that all share."""
-    import pyarrow as pa
-
-    shared: dict[Any, Any] = {}
-    known, distinct = None, np.empty(0, dtype=object)
-    for chunk in chunks:
-        if known is None or not known.equals(chunk.dictionary):  # chunks often have one dictionary
-            known = chunk.dictionary
-            distinct = np.empty(len(known) + 1, dtype=object)
-            distinct[:-1] = [shared.setdefault(label, label) for label in known.to_pylist()]
-        if pa.types.is_primitive(known.type) and not (known.null_count or chunk.null_count):
-            yield known.to_numpy(zero_copy_only=False)[chunk.indices.to_numpy()]
-        else:
-            codes: Ints = chunk.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
-            yield distinct[codes]
 
 
 BY_KIND: dict[str, Callable[[str, NDArray[Any], Checker], NDArray[Any]]] = {

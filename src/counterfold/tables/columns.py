@@ -12,8 +12,9 @@ import pyarrow as pa
 from counterfold import checks, messages
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
+from counterfold.dictionaries import share_labels
 from counterfold.errors import DataError
-from counterfold.label_checks import check_labels, share_labels
+from counterfold.label_checks import check_labels
 from counterfold.log_checks import ByLabel
 from counterfold.tables.maps import list_keys, make_maps, spread_maps
 
