@@ -1,0 +1,73 @@
+"""Runs entries in worker processes: one that dies or hangs is seen as such, and a fresh worker goes on."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+START = 60
+"""How many seconds a worker may take longer for its first entry, because it imports everything."""
+
+
+class Worker:
+    """A worker process that is started when it is needed, and again after it was lost."""
+
+    def __init__(self, *, is_limited=True):
+        self.options = [] if is_limited else ["--unlimited"]
+        self.process = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def start(self):
+        """Start the process; BLAS has one thread, as addresses are limited and cores shared."""
+        self.said = tempfile.TemporaryFile()  # noqa: SIM115 it is read after the process died
+        paths = [str(ROOT), str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", "COLUMNS": "400"}
+        command = [sys.executable, "-m", "torture.worker", *self.options]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self.said, env=environment)
+        self.is_new = True
+
+    def stop(self):
+        """End the process and wait for it."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.said.close()
+            self.process = None
+
+    def ask(self, name, way, seconds):
+        """Return how an entry ended in one way, within some seconds."""
+        if self.process is None:
+            self.start()
+        limit, self.is_new = seconds + (START if self.is_new else 0), False
+        self.process.stdin.write(json.dumps([name, way]).encode() + b"\n")
+        self.process.stdin.flush()
+        ready, _, _ = select.select([self.process.stdout], [], [], limit)
+        line = self.process.stdout.readline() if ready else b""
+        if line:
+            return json.loads(line)
+        ending = self.describe_death() if ready else {"end": "hung", "text": f"no answer within {limit} seconds"}
+        self.stop()
+        return ending
+
+    def describe_death(self):
+        """Return what is known of a process that has died."""
+        code = self.process.wait()
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        self.said.seek(0)
+        return {"end": "crashed", "text": f"the process died by {how}: {self.said.read()[-1500:].decode(errors='replace')}"}
+
+
+def run_entry(worker, one, ways):
+    """Return how an entry ended in each of some ways."""
+    return {way: worker.ask(one.name, way, one.seconds) for way in ways if way in one.ways}
