@@ -52,7 +52,16 @@ class LogCase:
     def run_command(self, engine):
         """Return the answer by the command line."""
         columns = [f"--{name.replace('_', '-')}={value}" for name, value in self.columns.items()]
-        arguments = ["evaluate", os.fspath(self.source), "--engine", engine, "--target", self.target, *COMMAND, *columns]
+        arguments = [
+            "evaluate",
+            os.fspath(self.source),
+            "--engine",
+            engine,
+            "--target",
+            self.target,
+            *COMMAND,
+            *columns,
+        ]
         found = json.loads(run_command(arguments))
         one = found["evaluations"][0]
         context = (*found["log"]["context"], *found["log"]["left_out"])

@@ -65,7 +65,10 @@ class Worker:
         code = self.process.wait()
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         self.said.seek(0)
-        return {"end": "crashed", "text": f"the process died by {how}: {self.said.read()[-1500:].decode(errors='replace')}"}
+        return {
+            "end": "crashed",
+            "text": f"the process died by {how}: {self.said.read()[-1500:].decode(errors='replace')}",
+        }
 
 
 def run_entry(worker, one, ways):
