@@ -146,9 +146,9 @@ def run_command(arguments):
             main()
         except SystemExit as stop:
             code = stop.code or 0
-    lines = [line for line in err.getvalue().removesuffix("\n").split("\n") if not line.startswith("Warning: ")]
     if code == 2 and not out.getvalue():
-        raise Refused("\n".join(lines))
+        before, mark, message = err.getvalue().removesuffix("\n").partition("Error: ")
+        raise Refused(message if mark else before)  # warnings and a bar may stand before it
     if code:
         raise Broken(f"exit code {code}: {err.getvalue()[-300:]}")
     return out.getvalue()

@@ -44,7 +44,7 @@ class Answer:
 
 def is_far(known, found, share):
     """Say whether a number differs from the known one by more than a share of it."""
-    return None not in (known, found) and not abs(found - known) <= share * abs(known) + 1e-12
+    return None not in (known, found) and not abs(found - known) <= (share * abs(known) or 1e-12)
 
 
 @cache

@@ -31,6 +31,8 @@ def main():
     from torture.catalogue import find_entries
 
     entries = find_entries()
+    answers.write("ready\n")
+    answers.flush()
     for line in sys.stdin:
         name, way = json.loads(line)
         answers.write(json.dumps(run(entries[name], way)) + "\n")
@@ -61,6 +63,7 @@ def make_folder():
     before = Path.cwd()
     with tempfile.TemporaryDirectory(prefix="torture-", ignore_cleanup_errors=True) as name:
         os.chdir(name)
+        Path(name).chmod(0o755)  # entries that take away rights do so further down
         try:
             yield Path(name)
         finally:

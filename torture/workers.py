@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 START = 60
-"""How many seconds a worker may take longer for its first entry, because it imports everything."""
+"""How many seconds a worker may take to import everything."""
 
 
 class Worker:
@@ -35,7 +35,10 @@ class Worker:
         command = [sys.executable, "-m", "torture.worker", *self.options]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self.said, env=environment)
-        self.is_new = True
+        ready, _, _ = select.select([self.process.stdout], [], [], START)
+        if not ready or self.process.stdout.readline() != b"ready\n":
+            text = self.describe_death()["text"] if ready else f"no worker is ready after {START} seconds"
+            raise RuntimeError(text)
 
     def stop(self):
         """End the process and wait for it."""
@@ -49,14 +52,13 @@ class Worker:
         """Return how an entry ended in one way, within some seconds."""
         if self.process is None:
             self.start()
-        limit, self.is_new = seconds + (START if self.is_new else 0), False
         self.process.stdin.write(json.dumps([name, way]).encode() + b"\n")
         self.process.stdin.flush()
-        ready, _, _ = select.select([self.process.stdout], [], [], limit)
+        ready, _, _ = select.select([self.process.stdout], [], [], seconds)
         line = self.process.stdout.readline() if ready else b""
         if line:
             return json.loads(line)
-        ending = self.describe_death() if ready else {"end": "hung", "text": f"no answer within {limit} seconds"}
+        ending = self.describe_death() if ready else {"end": "hung", "text": f"no answer within {seconds} seconds"}
         self.stop()
         return ending
 

@@ -69,7 +69,7 @@ NO_OBJECTS = {
 }
 for name, line in NO_OBJECTS.items():
     for place, row in {"first": 0, "last": -1}.items():
-        add(f"{name} in the {place} line", replace(row, line), EITHER if name == "two objects" else REFUSED)
+        add(f"{name} in the {place} line", replace(row, line), AGREED if name == "two objects" else REFUSED)
 
 NUMBERS = {
     "NaN": "<NaN>",
@@ -91,8 +91,7 @@ for name, value in NUMBERS.items():
     for column in ("reward", "x0"):
         for place, row in {"first": 0, "last": -1}.items():
             allowed = EITHER if column == "x0" else REFUSED
-            if name == "2 to the 64":
-                allowed = EITHER
+            allowed = AGREED if name == "2 to the 64" else allowed
             case = {"ways": WITH_SPARK} if (name, column, place) == ("Infinity", "reward", "last") else {}
             add(f"{name} in {column} of the {place} line", change(row, **{column: value}), allowed, **case)
 
