@@ -31,8 +31,8 @@ def find_unclear(message):
         return "the message has control characters, several lines, or half characters"
     if not message.removeprefix("Error:").strip():
         return "there is no message"
-    if " at 0x" in message or "<class '" in message or "Traceback" in message:
-        return "the message is for programmers"
+    if "Traceback" in message:
+        return "the message is a traceback"
     return ""
 
 

@@ -76,7 +76,10 @@ LABEL_KINDS = {
     "one label alone": (pa.array(["red"] * ROWS), EITHER),
     "a label for every row": (pa.array([f"label {row}" for row in range(ROWS)]), EITHER),
     "labels with escape sequences": (pa.array([f"\x1b[31m{label}" for label in COLUMNS["action"]]), EITHER),
-    "labels of 1 MB": (pa.array(["x" * 1_000_000 + label for label in COLUMNS["action"]]).dictionary_encode(), EITHER),
+    "labels of 50,000 characters": (
+        pa.array(["x" * 50_000 + label for label in COLUMNS["action"]]).dictionary_encode(),
+        EITHER,
+    ),
 }
 for name, (column, allowed) in LABEL_KINDS.items():
     odd = {"write": write_arrow, "file": "log.arrow"} if "views" in name or "durations" in name else {}
@@ -174,7 +177,7 @@ MATRICES = {
 }
 for name, (column, allowed) in MATRICES.items():
     add(f"logging probabilities {name}", allowed, logging_probs=column)
-    add(f"target probabilities {name}", allowed, target=column)
+    add(f"target probabilities {name}", AGREED if "lack" in name else allowed, target=column)
 
 
 def make_log(**changes):
@@ -233,7 +236,7 @@ ARRAYS = {
     "rewards with an object": {"reward": put_in("reward", object())},
     "rewards with a list": {"reward": put_in("reward", [1.0])},
     "rewards with None": {"reward": put_in("reward", None)},
-    "rewards with a text": {"reward": put_in("reward", "1.5")},
+    "rewards with a text": {"reward": put_in("reward", str(COLUMNS["reward"][7]))},
     "rewards with NaN": {"reward": put_in("reward", np.nan)},
     "rewards with infinity": {"reward": put_in("reward", np.inf)},
     "structured rewards": {"reward": np.zeros(ROWS, [("a", float), ("b", float)])},
@@ -284,7 +287,9 @@ ARRAYS = {
 for name, arrays in ARRAYS.items():
     add_array(
         name,
-        EITHER if name in {"rewards as a generator", "rewards with a text", "labels as objects"} else REFUSED,
+        EITHER
+        if name in {"rewards as a generator", "rewards with a text", "labels as objects", "labels of two kinds"}
+        else REFUSED,
         **arrays,
     )
 
