@@ -49,7 +49,7 @@ def run(one, way):
         try:
             found = case.run(way)
         except (cf.CounterfoldError, Refused) as error:
-            return {"end": "refused", "text": str(error)}
+            return {"end": "refused", "text": str(error).replace(f"{folder}/", "")}
         except BaseException:  # noqa: BLE001 whatever it is, it is a finding
             return {"end": "crashed", "text": traceback.format_exc(limit=-4)[-1500:]}
     differs = "" if case.known is None else case.known.find_difference(found)

@@ -14,6 +14,10 @@ START = 60
 """How many seconds a worker may take to import everything."""
 
 
+SLOW = {"spark": 120, "process": 60}
+"""How many seconds some ways may take whatever the entry: Java starts slowly, and so do processes on busy cores."""
+
+
 class Worker:
     """A worker process that is started when it is needed, and again after it was lost."""
 
@@ -75,4 +79,4 @@ class Worker:
 
 def run_entry(worker, one, ways):
     """Return how an entry ended in each of some ways."""
-    return {way: worker.ask(one.name, way, one.seconds) for way in ways if way in one.ways}
+    return {way: worker.ask(one.name, way, max(one.seconds, SLOW.get(way, 0))) for way in ways if way in one.ways}
