@@ -29,13 +29,14 @@ def main():
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     from torture.catalogue import find_entries
+    from torture.mutations import make_entry
 
     entries = find_entries()
     answers.write("ready\n")
     answers.flush()
     for line in sys.stdin:
         name, way = json.loads(line)
-        answers.write(json.dumps(run(entries[name], way)) + "\n")
+        answers.write(json.dumps(run(entries[name] if name in entries else make_entry(name), way)) + "\n")
         answers.flush()
 
 
