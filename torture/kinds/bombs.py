@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from torture.children import finish, start
-from torture.logs import LABELS, make_rows, write_csv
+from torture.logs import LABELS, is_far, know_answer, make_rows, write_csv
 from torture.outcomes import Result, find_unclear
 
 ADDRESSES, MOST, SECONDS = 8 << 30, 2 << 30, 600
@@ -35,7 +35,7 @@ def make_lists(folder, groups=40):
     action = np.random.default_rng(0).integers(10, size=rows)
     lists = pa.FixedSizeListArray.from_arrays(pa.array(np.full(rows * 10, 0.1)), 10).cast(pa.list_(pa.float64()))
     columns = {"action": action, "reward": (action == 3) * 1.0, "logging_probs": lists, "target": lists}
-    return write_groups(folder / "log.parquet", pa.table(columns), groups)
+    return write_groups(folder / "log.parquet", pa.table(columns), groups), float(np.mean(columns["reward"]))
 
 
 def make_constant(folder, groups=60):
@@ -44,7 +44,7 @@ def make_constant(folder, groups=60):
     action = pa.array(np.arange(rows) % 2)
     half = np.full(rows, 0.5)
     table = pa.table({"action": action, "reward": np.arange(rows) % 2 * 1.0, "propensity": half, "target": half})
-    return write_groups(folder / "log.parquet", table, groups)
+    return write_groups(folder / "log.parquet", table, groups), 0.5
 
 
 def make_text(folder, megabytes=1500):
@@ -55,7 +55,7 @@ def make_text(folder, megabytes=1500):
         out.write(head + "\n")
         for text in repeat(block, megabytes):
             out.write(text)
-    return folder / "log.csv.gz"
+    return folder / "log.csv.gz", know_answer().value
 
 
 def make_maps(folder, actions=20_000, rows=1000):
@@ -65,7 +65,7 @@ def make_maps(folder, actions=20_000, rows=1000):
     maps = pa.MapArray.from_arrays(pa.array(np.arange(51, dtype=np.int32) * actions), keys, items)
     names = [f"a{number}" for number in np.random.default_rng(0).integers(actions, size=50)]
     columns = {"action": names, "reward": np.arange(50) % 2 * 1.0, "logging_probs": maps, "target": maps}
-    return write_groups(folder / "log.parquet", pa.table(columns), rows // 50)
+    return write_groups(folder / "log.parquet", pa.table(columns), rows // 50), 0.5
 
 
 def make_labels(folder, rows=3_000_000):
@@ -76,7 +76,7 @@ def make_labels(folder, rows=3_000_000):
     action = pa.DictionaryArray.from_arrays(codes, labels)
     table = pa.table({"action": action, "reward": np.arange(rows) % 2 * 1.0, "propensity": half, "target": half})
     pq.write_table(table, folder / "log.parquet", compression="zstd", row_group_size=rows)
-    return folder / "log.parquet"
+    return folder / "log.parquet", 0.5
 
 
 def make_blobs(folder, rows=1_000_000):
@@ -84,8 +84,8 @@ def make_blobs(folder, rows=1_000_000):
     text = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array(["x" * 100_000]))
     half, bits = np.full(rows, 0.5), np.arange(rows) % 2
     table = pa.table({"action": bits, "reward": bits * 1.0, "propensity": half, "target": half, "note": text})
-    pq.write_table(table.cast(table.schema), folder / "log.parquet", compression="zstd")
-    return folder / "log.parquet"
+    pq.write_table(table, folder / "log.parquet", compression="zstd")
+    return folder / "log.parquet", 0.5
 
 
 def make_nested(folder, depth=5_000_000):
@@ -93,7 +93,7 @@ def make_nested(folder, depth=5_000_000):
     lines = [json.dumps(row) for row in make_rows()]
     lines[7] = lines[7][:-1] + ', "deep": ' + "[" * depth + "]" * depth + "}"
     (folder / "log.jsonl").write_text("\n".join(lines))
-    return folder / "log.jsonl"
+    return folder / "log.jsonl", know_answer().value
 
 
 def make_line(folder, megabytes=3000):
@@ -102,7 +102,7 @@ def make_line(folder, megabytes=3000):
         out.write(write_csv().encode())
         for _ in range(megabytes):
             out.write(b"x" * 1_000_000)
-    return folder / "log.csv.gz"
+    return folder / "log.csv.gz", None
 
 
 def make_columns(folder, count=2000, rows=20_000):
@@ -113,7 +113,7 @@ def make_columns(folder, count=2000, rows=20_000):
     labels = np.array(LABELS)[bits]
     table = pa.table(columns | {"action": labels, "reward": bits * 1.0, "propensity": half, "target": half})
     pq.write_table(table, folder / "log.parquet", compression="zstd", row_group_size=2000)
-    return folder / "log.parquet"
+    return folder / "log.parquet", float(bits.mean())
 
 
 BOMBS = {
@@ -135,11 +135,11 @@ def attack(limits):
     for name, make in BOMBS.items():
         if limits.wants(f"bombs/{name}") and (not limits.is_quick or name in QUICK):
             with tempfile.TemporaryDirectory(prefix="torture-") as folder:
-                yield explode(f"bombs/{name}", make(Path(folder)))
+                yield explode(f"bombs/{name}", *make(Path(folder)))
 
 
-def explode(name, path):
-    """Return how the evaluation of a file ended, with its peak of memory."""
+def explode(name, path, value):
+    """Return how the evaluation of a file ended, with its peak of memory; targets are the logging policies."""
     size = path.stat().st_size
     code, out, err = finish(start(["-m", "torture.measured", ADDRESSES, path, "auto"]), SECONDS)
     if code is None:
@@ -153,4 +153,5 @@ def explode(name, path):
     if found["end"] == "refused":
         unclear = find_unclear(found["text"])
         return Result(name, "unclear" if unclear else "refused", f"{unclear} {found['text'][:300]}".strip(), measured)
-    return Result(name, "right", found["text"], measured)
+    is_right = value is not None and not is_far(value, found["value"], 1e-6)
+    return Result(name, "right" if is_right else "silent", found["text"], measured)
