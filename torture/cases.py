@@ -1,4 +1,4 @@
-"""What an entry of the catalogue asks of counterfold, in each of its ways: a question to a log, a call, or a command."""
+"""What an entry asks of counterfold, in each of its ways: a question to a log, a call, or a command."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Clean logs whose answers are known from plain loops, and the same log in every format; attacks spoil copies of them."""
+"""Clean logs whose answers are known from plain loops, in every format; attacks spoil copies of them."""
 
 import csv
 import io

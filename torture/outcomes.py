@@ -1,6 +1,7 @@
 """From how an entry ended in each way to one outcome, and whether a refusal is clear."""
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from torture.catalogue import AGREED, REFUSED, RIGHT
 from torture.logs import Answer
@@ -42,12 +43,12 @@ def judge(one, endings):
     worst = max(ranks.values(), key=lambda rank: ORDER.index(rank[0]))
     outcomes = {rank[0] for rank in ranks.values()}
     if {"refused", "right"} <= outcomes and worst[0] in {"refused", "right"}:
-        return Result(one.name, "silent", "ways differ: " + describe(ranks, endings))
+        return Result(one.name, "silent", "ways differ: " + describe(ranks))
     answers = {way: Answer(**end["answer"]) for way, end in endings.items() if "answer" in end}
     different = find_disagreement(answers)
     if worst[0] in {"refused", "right"} and different:
         return Result(one.name, "silent", different)
-    return Result(one.name, worst[0], describe(ranks, endings))
+    return Result(one.name, worst[0], describe(ranks))
 
 
 ORDER = ("right", "refused", "unclear", "silent", "hung", "crashed")
@@ -69,17 +70,16 @@ def judge_way(allowed, ending):
 def find_disagreement(answers):
     """Return in what the answers of two ways differ, or nothing."""
     several = list(answers.items())
-    for (way, first), (other, second) in zip(several, several[1:], strict=False):
+    for (way, first), (other, second) in pairwise(several):
         differs = first.find_difference(second)
         if differs:
             return f"{other} gives {differs}, which is that of {way}"
     return ""
 
 
-def describe(ranks, endings):
+def describe(ranks):
     """Return a text on all ways; those that ended alike are named together."""
     found = {}
     for way, (outcome, text) in ranks.items():
         found.setdefault((outcome, text.strip()), []).append(way)
-    del endings
     return "; ".join(f"{outcome} ({', '.join(ways)}): {text}" for (outcome, text), ways in found.items())

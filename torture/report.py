@@ -11,18 +11,18 @@ from torture.outcomes import FAILURES, OUTCOMES
 
 HEAD = """# Torture
 
-`make torture` attacks counterfold: corrupted files and calls, mutated bytes, fuzzing, kills, bombs, a long run, and other
-versions of what it depends on. A short form of it is part of `make test`. This page is written by `make torture`.
+`make torture` attacks counterfold: corrupted files and calls, mutated bytes, fuzzing, kills, bombs, a long run, and
+other versions of what it depends on. A short form of it is part of `make test`. This page is written by `make torture`.
 
-- **refused**: one sentence that says what is wrong (exit code 2 on the command line), at most 1,000 characters, none of them
-  control characters, no traceback.
-- **answered right**: the number that a plain loop gives, or the right end of whatever was asked for.
+- **refused**: one sentence that says what is wrong (exit code 2 on the command line), at most 1,000 characters, none of
+  them control characters, no traceback.
+- **right**: the number that a plain loop gives, or the right end of whatever was asked for.
 - **unclear**: a refusal that is not such a sentence, or of a good log. It is listed, but fails nothing.
 - **crashed**: any other exception, or a process that died. **hung**: no end within the time limit.
 - **silent**: a number where a refusal was due, a wrong number, or engines that do not say the same.
 
-`python -m torture --only NAME` repeats one attack, as in `--only "csv/byte order mark"`; a kind's name, or the part of an
-entry's name before the slash, repeats all of them. A crash, a hang or a silent answer makes the command fail.
+`python -m torture --only NAME` repeats one attack, as in `--only "csv/byte order mark"`; the name of a kind, or the part
+of a name before its slash, repeats all of them. A crash, a hang or a silent answer makes the command fail.
 
 """
 

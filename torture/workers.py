@@ -1,15 +1,14 @@
 """Runs entries in worker processes: one that dies or hangs is seen as such, and a fresh worker goes on."""
 
 import json
-import os
 import select
 import signal
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from torture.children import make_environment
+
 START = 60
 """How many seconds a worker may take to import everything."""
 
@@ -32,13 +31,11 @@ class Worker:
         self.stop()
 
     def start(self):
-        """Start the process; BLAS has one thread, as addresses are limited and cores shared."""
+        """Start the process, and wait until it has imported everything."""
         self.said = tempfile.TemporaryFile()  # noqa: SIM115 it is read after the process died
-        paths = [str(ROOT), str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", "COLUMNS": "400"}
         command = [sys.executable, "-m", "torture.worker", *self.options]
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self.said, env=environment)
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self.said, env=make_environment())
         ready, _, _ = select.select([self.process.stdout], [], [], START)
         if not ready or self.process.stdout.readline() != b"ready\n":
             text = self.describe_death()["text"] if ready else f"no worker is ready after {START} seconds"

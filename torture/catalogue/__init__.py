@@ -1,7 +1,7 @@
 """The corruption catalogue: entries with a name, how to make them, and what is allowed to happen.
 
-An entry is a function of an empty folder, in any file here, that makes a `Case`; `@entry` registers it. Names begin with
-the file that they are in, as in `csv/byte order mark`.
+An entry is a function of an empty folder, in any file here, that makes a `Case`; `@entry` registers it. Names begin
+with the file that they are in, as in `csv/byte order mark`.
 """
 
 from collections.abc import Callable

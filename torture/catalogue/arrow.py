@@ -1,4 +1,4 @@
-"""Arrow files and streams: cut at borders of batches and within, buffers that do not fit their lengths, flipped bytes."""
+"""Arrow files and streams: cut at borders of batches and within, buffers that do not fit, flipped bytes."""
 
 import struct
 
@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from torture.cases import LogCase
-from torture.catalogue import AGREED, EITHER, REFUSED, RIGHT, WITH_SPARK, entry
+from torture.catalogue import AGREED, EITHER, REFUSED, RIGHT, entry
 from torture.logs import LABELS, know_answer, make_rows, make_table, write_arrow, write_csv, write_parquet
 
 FILE, STREAM = write_arrow(), write_arrow(kind="stream")
@@ -159,7 +159,7 @@ BUFFERS = {
 }
 for name, columns in BUFFERS.items():
     for kind in KINDS:
-        allowed = EITHER if name in {"bitmap of nulls shorter than its count"} else REFUSED
+        allowed = EITHER if name == "bitmap of nulls shorter than its count" else REFUSED
         add(
             f"{kind}, {name}",
             lambda c=columns, k=kind: write_arrow(make_table(**{n: f() for n, f in c.items()}), k, ROWS),

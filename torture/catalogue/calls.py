@@ -83,7 +83,7 @@ FUNCTIONS = {
     "estimate(log={})": lambda value: cf.estimate(value, COLUMNS["target"], cf.IPS()),
     "estimate(target={})": lambda value: cf.estimate(make_log(), value, cf.IPS()),
     "estimate(estimator={})": lambda value: cf.estimate(make_log(), COLUMNS["target"], value),
-    "read_log({})": lambda value: cf.read_log(value),
+    "read_log({})": cf.read_log,
     "read_target({})": lambda value: cf.read_target(value, "target"),
     "read_target(column={})": lambda value: cf.read_target(make_table(), value),
 }

@@ -48,7 +48,7 @@ def hive_group(folder):
     """Write a folder for each group; errors are by group."""
     rows = [row | {"group": number // 8} for number, row in enumerate(make_rows())]
     for group in range(len(rows) // 8):
-        part = pa.Table.from_pylist([row for row in make_rows()[8 * group : 8 * group + 8]])
+        part = pa.Table.from_pylist(make_rows()[8 * group : 8 * group + 8])
         write(part, folder / "log" / f"group={group}" / "part.parquet")
     return LogCase(folder / "log", know_answer(rows, group="group"))
 

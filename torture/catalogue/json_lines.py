@@ -1,4 +1,4 @@
-"""JSON lines: lines that are no objects, nesting, numbers that JSON does not know, keys, types that change, and cut files."""
+"""JSON lines: lines that are no objects, nesting, odd numbers, keys, types that change, and cut files."""
 
 import gzip
 import json

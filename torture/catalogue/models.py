@@ -16,7 +16,7 @@ class Model:
     def __init__(self, fit=None, predict=None):
         self.fit_function, self.predict_function = fit, predict
 
-    def get_params(self, deep=True):
+    def get_params(self, deep=True):  # noqa: FBT002 as scikit-learn calls it
         """Return the parameters, as scikit-learn asks."""
         del deep
         return {"fit": self.fit_function, "predict": self.predict_function}

@@ -1,4 +1,4 @@
-"""Streams: a full disk for output, terminals that know ASCII alone, closed pipes, and escape sequences that are shown."""
+"""Streams: a full disk for output, terminals that know ASCII alone, closed pipes, escape sequences."""
 
 import os
 import subprocess
@@ -12,10 +12,20 @@ ASCII = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONC
 PLAIN = ("--candidates", "ips", "--reward-model", "none")
 
 
+QUICK = (
+    "evaluate to a full disk",
+    "evaluate --json to a full disk",
+    "evaluate on an ASCII terminal",
+    "synth to a full disk",
+)
+"""What the short form tries, besides escape sequences: starting a process takes a second or more."""
+
+
 def add(name, allowed, arguments, table=None, file="log.parquet", **case):
     """Register a command in a process of its own, on a log in this table."""
+    is_slow = name not in QUICK and not name.startswith("evaluate of ")
 
-    @entry(name, allowed, ("process",), seconds=60)
+    @entry(name, allowed, ("process",), seconds=60, is_slow=is_slow)
     def make(folder):
         (folder / file).write_bytes(write_parquet(table))
         return ProcessCase(arguments, **case)
@@ -87,7 +97,7 @@ class PipeCase(ProcessCase):
         return self.judge(end if end not in {1, 141, -13} else 0, b"", err)
 
 
-@entry("evaluate into a closed pipe", EITHER, ("process",), seconds=60)
+@entry("evaluate into a closed pipe", EITHER, ("process",), seconds=60, is_slow=True)
 def closed_pipe(folder):
     """Write a log, and a command whose output nobody reads."""
     (folder / "log.parquet").write_bytes(write_parquet())

@@ -1,6 +1,6 @@
 """Kinds of attack, one file each: its docstring says what it does, and `attack(limits)` yields how each try ended."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -13,7 +13,6 @@ class Limits:
     is_quick: bool = False
     minutes: float = 1.0
     only: tuple[str, ...] = ()
-    places: dict = field(default_factory=dict)
 
     def wants(self, name):
         """Say whether an attack is asked for."""

@@ -1,7 +1,7 @@
 """Small files that are large once they are read, under a limit on memory.
 
-Each is evaluated by the engine that counterfold chooses, in a process that may use 8 GiB of addresses. It must end within
-ten minutes, with an answer or a refusal, and never hold more than 2 GiB in memory.
+Each is evaluated by the engine that counterfold chooses, in a process that may use 8 GiB of addresses. It must end
+within ten minutes, with an answer or a refusal, and never hold more than 2 GiB in memory.
 """
 
 import gzip
@@ -58,7 +58,7 @@ def make_text(folder, megabytes=1500):
     return folder / "log.csv.gz", know_answer().value
 
 
-def make_maps(folder, actions=20_000, rows=1000):
+def make_maps(folder, actions=20_000, rows=3000):
     """Write the probabilities of 20,000 actions as maps."""
     keys = pa.array([f"a{number}" for number in range(actions)] * 50).dictionary_encode().cast(pa.string())
     items = pa.array(np.full(actions * 50, 1 / actions))

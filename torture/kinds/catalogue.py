@@ -1,8 +1,8 @@
 """Corrupted files and calls, each with what may happen, on every engine, through Python and the command line.
 
 Every entry is run in each of its ways: memory, local, both through the command line, and a part of them on Spark. A
-worker process has 4 GiB of addresses and 20 seconds for one of them; if it dies or hangs, a fresh one goes on. The worst
-way decides, and ways that do not say the same are "silent".
+worker process has 4 GiB of addresses and 20 seconds for one of them; if it dies or hangs, a fresh one goes on. The
+worst way decides, and ways that do not say the same are "silent".
 """
 
 from torture.catalogue import EVERYWHERE, find_entries

@@ -1,9 +1,9 @@
 """Flipped bits and cuts of a small log in every format, at many places.
 
 An independent parser (Python's csv and json modules) says what a mutated text means: if it cannot be read, it must be
-refused; if it can, the number must be that of what stands there. Pages of Parquet have checksums, and compressed files,
-too, so that these must be refused or give the same answer. Footers of Parquet and Arrow files have none: there nothing may
-crash, and engines must agree.
+refused; if it can, the number must be that of what stands there. Pages of Parquet have checksums, and compressed
+files, too, so that these must be refused or give the same answer. Footers of Parquet and Arrow files have none: there
+nothing may crash, and engines must agree.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """Commands that write are killed at random times and started again: the result must be as if nothing had happened.
 
-`synth`, `bench selection` and, where the paper's datasets are at hand, `paper figure1` get SIGKILL at random times. Whatever
-stands under the final name must be whole, the next start must end well, and what it writes must be the same as without kills,
-with nothing left behind beside it but hidden files, which a killed process cannot remove.
+`synth`, `bench selection` and, where the paper's datasets are at hand, `paper figure1` get SIGKILL at random times.
+Whatever stands under the final name must be whole, the next start must end well, and what it writes must be the same
+as without kills, with nothing left behind beside it but hidden files, which a killed process cannot remove.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """A thousand evaluations in one process, after which it must not be larger than before.
 
-Small logs are evaluated in memory and by local in turn, every tenth with all defaults. Over the last 80 % of them memory may
-grow by at most 8 KiB per evaluation (the slope of a straight line), and open files and threads not at all.
+Small logs are evaluated in memory and by local in turn, every tenth with all defaults. Over the last 80 % of them
+memory may grow by at most 8 KiB per evaluation (the slope of a straight line), and open files and threads not at all.
 """
 
 import json
