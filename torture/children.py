@@ -26,12 +26,11 @@ def finish(process, seconds):
     try:
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        kill(process)
-        return None, *process.communicate()
+        return None, *kill(process)
     return process.returncode, out, err
 
 
 def kill(process):
-    """Kill a process that was started here, and its own children, at once."""
+    """Kill a process that was started here, and its own children, at once, and return what it had printed."""
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    return process.communicate()

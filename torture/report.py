@@ -21,8 +21,8 @@ other versions of what it depends on. A short form of it is part of `make test`.
 - **crashed**: any other exception, or a process that died. **hung**: no end within the time limit.
 - **silent**: a number where a refusal was due, a wrong number, or engines that do not say the same.
 
-`python -m torture --only NAME` repeats one attack, as in `--only "csv/byte order mark"`; the name of a kind, or the part
-of a name before its slash, repeats all of them. A crash, a hang or a silent answer makes the command fail.
+`python -m torture --only NAME` repeats one attack, as in `--only "csv/byte order mark"`; the name of a kind, or the
+part of a name before its slash, repeats all of them. A crash, a hang or a silent answer makes the command fail.
 
 """
 
@@ -51,25 +51,27 @@ def show(found, console=None):
 
 def write_page(found, kinds):
     """Return the page; nothing in it depends on the day or the machine but what was measured."""
-    lines = ["| kind of attack | tried | " + " | ".join(OUTCOMES) + " |", "| --- |" + " ---: |" * (len(OUTCOMES) + 1)]
-    lines += [
-        f"| [{kind}](#{kind}) | " + " | ".join(map(str, count(results))) + " |" for kind, results in found.items()
-    ]
-    parts = [HEAD + "\n".join(lines) + "\n"]
-    for kind, results in found.items():
-        parts.append(f"\n## {kind}\n\n{inspect.getdoc(kinds[kind])}\n")
-        rows = [one for one in results if one.measured]
-        if rows:
-            names = list(rows[0].measured)
-            parts.append("\n| | outcome | " + " | ".join(names) + " |\n| --- | --- |" + " ---: |" * len(names) + "\n")
-            parts += [
-                f"| {one.name.partition('/')[2]} | {one.outcome} | "
-                + " | ".join(map(str, one.measured.values()))
-                + " |\n"
-                for one in rows
-            ]
-        open_ones = [one for one in results if one.outcome in ("unclear", *FAILURES)]
-        if open_ones:
-            parts.append("\nNot as it should be:\n\n")
-            parts += [f"- {one.outcome}: `{one.name}`\n" for one in open_ones]
-    return "".join(parts)
+    head = "| kind of attack | tried | " + " | ".join(OUTCOMES) + " |\n| --- |" + " ---: |" * (len(OUTCOMES) + 1)
+    lines = [write_line(f"[{kind}](#{kind})", count(results)) for kind, results in found.items()]
+    return HEAD + "\n".join([head, *lines, ""]) + "".join(write_kind(kind, kinds, found) for kind in kinds)
+
+
+def write_line(first, cells):
+    """Return a line of a table."""
+    return f"| {first} | " + " | ".join(map(str, cells)) + " |"
+
+
+def write_kind(kind, kinds, found):
+    """Return the part of the page on a kind: what it does, what was measured, and what is not as it should be."""
+    lines = ["", f"## {kind}", "", inspect.getdoc(kinds[kind]), ""]
+    rows = [one for one in found.get(kind, []) if one.measured]
+    if rows:
+        names = list(rows[0].measured)
+        lines += [write_line("", ["outcome", *names]), "| --- | --- |" + " ---: |" * len(names)]
+        lines += [write_line(one.name.partition("/")[2], [one.outcome, *one.measured.values()]) for one in rows] + [""]
+    failed = [one for one in found.get(kind, []) if one.outcome in ("unclear", *FAILURES)]
+    if failed:
+        lines += ["Not as it should be:", "", *(f"- {one.outcome}: `{one.name}`" for one in failed), ""]
+    if kind not in found:
+        lines += ["It was left out of the last run.", ""]
+    return "\n".join(lines)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 
 from torture.children import make_environment
 
@@ -53,8 +54,9 @@ class Worker:
         """Return how an entry ended in one way, within some seconds."""
         if self.process is None:
             self.start()
-        self.process.stdin.write(json.dumps([name, way]).encode() + b"\n")
-        self.process.stdin.flush()
+        with suppress(BrokenPipeError):  # a process that is gone is seen below
+            self.process.stdin.write(json.dumps([name, way]).encode() + b"\n")
+            self.process.stdin.flush()
         ready, _, _ = select.select([self.process.stdout], [], [], seconds)
         line = self.process.stdout.readline() if ready else b""
         if line:

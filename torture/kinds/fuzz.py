@@ -30,7 +30,7 @@ HANG = 60
 
 def attack(limits):
     """Yield the result of each reader."""
-    seconds = 4 if limits.is_quick else 60 * limits.minutes
+    seconds = 3 if limits.is_quick else 60 * limits.minutes
     for kind in READERS if not limits.is_quick else ("csv", "jsonl"):
         if limits.wants(f"fuzz/{kind}"):
             yield from fuzz(kind, seconds)

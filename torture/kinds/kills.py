@@ -39,7 +39,7 @@ COMMANDS = {
         str(DATASETS),
     ],
 }
-KILLS, FEW = 12, 2
+KILLS, FEW = 12, 1
 
 
 def attack(limits):
