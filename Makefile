@@ -5,7 +5,7 @@ ARGS ?=
 # A process per core; tests/support/scheduling.py says which tests share one.
 PARALLEL := -n auto --maxprocesses 8
 
-.PHONY: demo test test-all lint bench methods traps licences clean
+.PHONY: demo test test-all lint bench methods traps licences torture clean
 
 demo: .venv/installed  ## evaluate a policy on embedded data with known truth
 	$(BIN)/counterfold demo
@@ -30,6 +30,10 @@ bench: .venv/dev  ## ratios against naive loops and reading alone, and what some
 	$(BIN)/python benchmarks/doses.py
 	$(BIN)/python benchmarks/scale.py $(ARGS)
 
+torture: .venv/dev .venv-fuzz/installed  ## attack the package for an hour and write how it ended into the docs; ARGS="--minutes 10" fuzzes longer
+	TORTURE_FUZZER=$(if $(wildcard .venv-fuzz/atheris),.venv-fuzz/bin/python,$(BIN)/python) \
+	$(BIN)/python -m torture --page docs/torture.md $(ARGS)
+
 traps: .venv/dev  ## write the page of mistakes and how they end into the docs
 	PYTHONPATH=tests/support $(BIN)/python -m traps.page > docs/traps.md
 
@@ -40,11 +44,18 @@ methods: .venv/installed  ## write the table of all methods into the docs
 	$(BIN)/counterfold methods --markdown > docs/methods.md
 
 clean:
-	rm -rf .venv build dist src/*.egg-info
+	rm -rf .venv .venv-fuzz build dist src/*.egg-info
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+# atheris has no wheel for every Python; without it hypothesis fuzzes.
+.venv-fuzz/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-fuzz
+	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	-.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check atheris && touch .venv-fuzz/atheris
 	touch $@
 
 .venv/dev: .venv/installed
