@@ -4,7 +4,8 @@ The checks of a log's arguments against each other are in `log_checks.py`.
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
@@ -43,6 +44,12 @@ PLAIN_NUMBERS = " Write plain numbers, such as 0.12 for 12% and 1234.5 for 1,234
 
 SMALLEST_PROPENSITY = 1e-30
 """No log of any size holds an action that was less likely; a smaller propensity is a mistake."""
+
+LARGEST_COUNT = 2**63 - 1
+"""No array has more entries, so that no parameter that counts things is larger."""
+
+LARGEST_SEED = 2**128 - 1
+"""No seed is larger: numpy advises seeds of 128 bits, and takes no more from the system by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,12 +189,19 @@ def freeze(array: NDArray[Scalar]) -> NDArray[Scalar]:
     return array
 
 
-def parameter(rule: str, holds: Callable[[float], bool], values: dict[str, float]) -> None:
-    """Require every named parameter to be a number for which `holds`."""
+def parameter(
+    rule: str, holds: Callable[[float], bool], values: Mapping[str, float], largest: float = sys.float_info.max
+) -> None:
+    """Require every named parameter to be a number for which `holds`, and no larger than `largest` unless infinite.
+
+    `holds` compares: whole numbers may be too large to be converted, and NaN is refused since all comparisons fail.
+    """
     for name, value in values.items():
-        number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        if not number or math.isnan(value) or not holds(value):
-            raise ParameterError(f"`{name}` must be {rule}, got {value!r}.")
+        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        if not number or not holds(value):
+            raise ParameterError(f"`{name}` must be {rule}, got {shorten(value)}.")
+        if largest < abs(value) < math.inf:
+            raise ParameterError(f"`{name}` must be at most {largest:g} in size, got {shorten(value)}.")
 
 
 def at_least(low: float, **values: float) -> None:
@@ -217,29 +231,65 @@ def inside(low: float, high: float, **values: float) -> None:
 
 def whole(low: int, **values: int) -> None:
     """Require whole numbers of at least `low`."""
+    _whole(low, values, LARGEST_COUNT)
+
+
+def seeds(**values: int) -> None:
+    """Require whole numbers of at least 0, which may be larger than any count."""
+    _whole(0, values, LARGEST_SEED)
+
+
+def _whole(low: int, values: Mapping[str, int], largest: int) -> None:
     rule = f"a whole number of at least {low}"
-    parameter(rule, lambda value: isinstance(value, Integral) and value >= low, {**values})
+    parameter(rule, lambda value: isinstance(value, Integral) and value >= low, values, largest)
 
 
 def whole_or_infinite(low: int, **values: float) -> None:
     """Require whole numbers of at least `low`, or infinity."""
     rule = f"a whole number of at least {low}, or infinity"
-    parameter(rule, lambda value: value >= low and (value == math.inf or float(value).is_integer()), values)
+    parameter(rule, lambda value: value >= low and (value == math.inf or value % 1 == 0), values, LARGEST_COUNT)
+
+
+def finite(**values: float) -> None:
+    """Require finite numbers."""
+    parameter("a finite number", lambda value: abs(value) < math.inf, values)
 
 
 def true_or_false(**values: bool) -> None:
     """Require True or False."""
     for name, value in values.items():
         if not isinstance(value, bool):
-            raise ParameterError(f"`{name}` must be True or False, got {value!r}.")
+            raise ParameterError(f"`{name}` must be True or False, got {shorten(value)}.")
 
 
 def one_of(choices: Collection[str], **values: object) -> None:
     """Require each value to be among `choices`; suggest the nearest otherwise."""
     for name, value in values.items():
+        if not isinstance(value, str):
+            raise ParameterError(f"`{name}` must be {messages.join_choices(choices)}, got {shorten(value)}.")
         if value not in choices:
-            known, suggestion = messages.join_choices(choices), messages.suggest(str(value), choices)
-            raise ParameterError(f"`{name}` must be {known}, got {value!r}.{suggestion}")
+            known, suggestion = messages.join_choices(choices), messages.suggest(value, choices)
+            raise ParameterError(f"`{name}` must be {known}, got {shorten(value)}.{suggestion}")
+
+
+def an_object(kind: type, what: str, **values: object) -> None:
+    """Require objects of a class; `what` says what they must be, and may give an example."""
+    for name, value in values.items():
+        if not isinstance(value, kind):
+            raise ParameterError(f"`{name}` must be {what}, got {shorten(value)}.")
+
+
+def a_column(**values: object) -> None:
+    """Require the name of a column."""
+    an_object(str, "the name of a column, as text", **values)
+
+
+def list_columns(name: str, value: object) -> tuple[str, ...]:
+    """Return names of columns from several or from one."""
+    found = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+    if not all(isinstance(one, str) for one in found):
+        raise ParameterError(f"`{name}` must be names of columns, as a list of texts, got {shorten(value)}.")
+    return found
 
 
 def is_number(value: Any) -> bool:

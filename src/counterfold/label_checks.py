@@ -34,7 +34,7 @@ PLAIN = "Labels are text, whole numbers, true and false, or dates: write other t
 def check_labels(name: str, value: Any, rows: int, check: Checker) -> NDArray[Any]:
     """Return one label per row, none of them missing; dates and bytes as text, and 7.0 as 7 where all are whole."""
     try:
-        labels = np.asarray(_fill(value)) if isinstance(value, np.ma.MaskedArray) else read_array(value)
+        labels = np.asarray(_fill(value)) if isinstance(value, np.ma.MaskedArray) else _read(value)
     except ValueError:
         raise DataError(f"{check.called(name)} must be one label per row, got lists of different lengths.") from None
     if labels.ndim != 1:
@@ -43,6 +43,13 @@ def check_labels(name: str, value: Any, rows: int, check: Checker) -> NDArray[An
     if labels.dtype.kind not in BY_KIND:
         raise DataError(f"{check.called(name)} must be labels, got {labels.dtype}. {PLAIN}")
     return BY_KIND[labels.dtype.kind](name, labels, check)
+
+
+def _read(value: Any) -> NDArray[Any]:
+    """Return labels as an array; a list of text and other things stays such, where numpy would write all as text."""
+    labels = read_array(value)
+    is_text = labels.dtype.kind in "US" and isinstance(value, (list, tuple))
+    return np.array(value, dtype=object) if is_text and set(map(type, value)) != {str} else labels
 
 
 def _fill(masked: Any) -> Any:

@@ -4,9 +4,28 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Timer
 from time import monotonic
+from typing import Any
+
+from counterfold.checks import shorten
+from counterfold.errors import ParameterError, blame
 
 Progress = Callable[[int, int], None]
 """Called with the pieces done and the pieces in all."""
+
+
+def as_progress(value: Any) -> "Progress | bool":
+    """Return what a user gives as progress, checked; a function may raise anything, and is blamed for it."""
+    if isinstance(value, bool):
+        return value
+    if not callable(value):
+        what = "True, False or a function of the pieces of work done and in all"
+        raise ParameterError(f"`progress` must be {what}, got {shorten(value)}.")
+
+    def move(done: int, total: int) -> None:
+        with blame(ParameterError, "the function that is `progress`"):
+            value(done, total)
+
+    return move
 
 
 def show_progress(

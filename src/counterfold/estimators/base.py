@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -105,6 +105,14 @@ class Estimator(ABC):
         values = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
         shown = ", ".join(f"{name}={value:.4g}" for name, value in values)
         return f"{type(self).__name__}({shown})" if shown else type(self).__name__
+
+
+def require_frozen(kind: type[Estimator]) -> None:
+    """Refuse a class that is no frozen dataclass: estimators are looked up, and equal ones must count as one."""
+    frozen = is_dataclass(kind) and kind.__dataclass_params__.frozen
+    if not frozen:
+        hint = "Write `@dataclass(frozen=True)` above the class, and its parameters as fields."
+        raise ParameterError(f"the estimator {kind.__name__} must be a frozen dataclass. {hint}")
 
 
 def weight_grid(rows: Rows, size: int = 30) -> list[float]:

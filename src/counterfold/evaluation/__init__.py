@@ -9,11 +9,12 @@ from typing import Any, overload
 
 from counterfold import intervals, registry
 from counterfold.balance import choose_context
+from counterfold.checks import shorten
 from counterfold.contents import Contents
 from counterfold.engines.memory import RowEvidence
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
-from counterfold.estimators.base import Estimator
+from counterfold.estimators.base import Estimator, require_frozen
 from counterfold.evaluation.assembly import add_knowledge, evaluate_targets
 from counterfold.evaluation.candidates import Wanted, try_out
 from counterfold.evaluation.question import Question
@@ -39,11 +40,15 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
     >>> cf.estimate(log, [0.4, 0.8, 0.5, 0.8], cf.SNIPS())
     Estimate(SNIPS: 0.6667 ± 0.3)
     """
+    if not isinstance(log, Log):
+        way = "Read a file or a data frame by `cf.read_log` first, or give it to `cf.evaluate`, which reads it."
+        raise ParameterError(f"`log` must be a `Log`, got {shorten(log)}. {way}")
     with limit_blas():
         log = log if log.named_context or is_function(target) else choose_context(log)[0]
         wanted = as_target(target, log)
         rows = Rows.of(log, wanted, as_model(reward_model, log, wanted.draws))
         one: Estimator = registry.resolve("estimators", Estimator, estimator, "`estimator` must be one")
+        require_frozen(type(one))
         reason = one.find_obstacle(rows)
         if reason:
             raise ParameterError(f"{one.name} {reason}.")

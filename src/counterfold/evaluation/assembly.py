@@ -23,7 +23,7 @@ from counterfold.evaluation.question import Choice, LoggedValue, Question
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.evidence import Evidence
 from counterfold.pool import Pool, limit_blas
-from counterfold.progress import Progress, show_progress
+from counterfold.progress import Progress, as_progress, show_progress
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection
 from counterfold.unseen import Limits
@@ -51,7 +51,7 @@ def evaluate_targets(
     engine: str = "auto",
 ) -> Results[Evaluation]:
     """Return the evaluation of every target of a log."""
-    pool, diagnostics = Pool(threads), build_all()
+    pool, progress, diagnostics = Pool(threads), as_progress(progress), build_all()
     where = choose_engine(source, engine, pool)
     if not where.keeps_rows:
         question.refuse_need_of_rows()

@@ -10,7 +10,7 @@ import numpy as np
 from counterfold import registry
 from counterfold.checks import shorten
 from counterfold.errors import ParameterError, blame, is_own
-from counterfold.estimators.base import Estimator
+from counterfold.estimators.base import Estimator, require_frozen
 from counterfold.log import Kind
 from counterfold.rows import Rows
 
@@ -36,15 +36,18 @@ Extension = Callable[[type[Estimator], Rows], Sequence[Estimator]]
 def resolve_candidates(wanted: Wanted | Sequence[Wanted], kind: Kind) -> list[Offer]:
     """Return the estimators and classes that a user names, for actions of one kind."""
     several = wanted if isinstance(wanted, Sequence) and not isinstance(wanted, str) else [wanted]
-    several = ["doses" if one == "default" and kind == "doses" else one for one in several]
+    several = ["doses" if isinstance(one, str) and one == "default" and kind == "doses" else one for one in several]
     return [offer for one in several for offer in _resolve(one)]
 
 
 def _resolve(item: Wanted) -> list[Offer]:
     if not isinstance(item, str):
-        if isinstance(item, Estimator) or (isinstance(item, type) and issubclass(item, Estimator)):
-            return [item]
-        raise ParameterError(f"`candidates` must be estimators, classes or names of estimators, got {item!r}.")
+        kind = item if isinstance(item, type) else type(item)
+        if not issubclass(kind, Estimator):
+            what = "estimators, classes or names of estimators"
+            raise ParameterError(f"`candidates` must be {what}, got {shorten(item)}.")
+        require_frozen(kind)
+        return [item]
     if item in SETS:
         return [registry.find("estimators", name) for name in SETS[item]]
     if ":" in item:

@@ -84,7 +84,7 @@ class Question:
     ) -> "Question":
         """Return the question that the arguments of `evaluate` ask, or say which of them is wrong."""
         checks.inside(0, 1, level=level)
-        checks.whole(0, seed=seed)
+        checks.seeds(seed=seed)
         method = registry.resolve("intervals", Interval, interval, "`interval` must be an interval")
         is_default = isinstance(selector, str) and selector == "default"
         chosen = None if is_default else registry.resolve("selectors", Selector, selector, "`selector` must be one")

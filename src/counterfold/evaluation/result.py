@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from counterfold import messages, standard_json
+from counterfold import checks, messages, standard_json
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.estimates import Estimate
@@ -86,6 +86,8 @@ class Evaluation:
         The error is paired row by row, so it may be much smaller than those of both values; the difference of two
         equal targets is exactly 0. Its interval has the level and method of this evaluation, unless told otherwise.
         """
+        if other is not None:
+            checks.an_object(Evaluation, "an evaluation of another target on the same log", other=other)
         return self.estimate - (self.logged if other is None else other.estimate)
 
     def keep_possible(self, number: float) -> float:

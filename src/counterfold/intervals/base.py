@@ -130,7 +130,7 @@ class Bounded(Interval):
 
     def __post_init__(self) -> None:
         given = {name: end for name, end in {"low": self.low, "high": self.high}.items() if end is not None}
-        checks.parameter("a finite number", np.isfinite, given)
+        checks.finite(**given)
         if self.low is not None and self.high is not None:
             checks.above(self.low, high=self.high)
 

@@ -38,7 +38,7 @@ class Bootstrap(Interval):
 
     def __post_init__(self) -> None:
         checks.whole(2, replicates=self.replicates)
-        checks.whole(0, seed=self.seed)
+        checks.seeds(seed=self.seed)
 
     def bounds(self, units: Units, level: float) -> Bounds:
         from scipy.special import ndtr, ndtri

@@ -7,10 +7,10 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from counterfold import kernels
+from counterfold import checks, kernels
 from counterfold.arrays import Floats, Ints
 from counterfold.errors import ParameterError
-from counterfold.estimators.base import Estimator
+from counterfold.estimators.base import Estimator, require_frozen
 from counterfold.estimators.dr import DR
 from counterfold.estimators.ips import IPS
 from counterfold.estimators.kernel_dr import KernelDR
@@ -192,6 +192,13 @@ def choose_lowest(scores: Floats) -> Selection:
     """Return the choice of the lowest score; scores that differ by rounding errors alone are equal."""
     chosen = int(np.argmax(scores <= scores.min() + ROUNDING * abs(scores.min())))
     return Selection(scores, chosen, (np.arange(len(scores)) == chosen).astype(np.float64))
+
+
+def check_validator(validator: Estimator | None) -> None:
+    """Require an estimator, unless the rows are to choose one."""
+    if validator is not None:
+        checks.an_object(Estimator, "an estimator, such as DR()", validator=validator)
+        require_frozen(type(validator))
 
 
 def choose_validator(validator: Estimator | None, rows: Rows) -> Estimator:

@@ -12,7 +12,7 @@ from counterfold.errors import ParameterError
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors._splits import Split, compute_split_losses, compute_unit_losses
-from counterfold.selectors.base import Candidates, CrossValidated, Rule, choose_validator, shuffle_rows
+from counterfold.selectors.base import Candidates, CrossValidated, Rule, check_validator, choose_validator, shuffle_rows
 from counterfold.sums import Sums
 
 
@@ -37,6 +37,7 @@ class KFoldCV(CrossValidated):
     rule: Rule = "mean"
 
     def __post_init__(self) -> None:
+        check_validator(self.validator)
         checks.whole(2, folds=self.folds)
         checks.one_of(get_args(Rule), rule=self.rule)
 

@@ -13,7 +13,7 @@ from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors._splits import Split, compute_split_losses, compute_unit_losses
-from counterfold.selectors.base import Candidates, CrossValidated, Rule, choose_validator, shuffle_rows
+from counterfold.selectors.base import Candidates, CrossValidated, Rule, check_validator, choose_validator, shuffle_rows
 from counterfold.sums import Sums, sum_buckets
 
 
@@ -51,11 +51,12 @@ class OCV(CrossValidated):
     refit: bool = True
 
     def __post_init__(self) -> None:
-        checks.whole(1 if self.rule == "mean" else 2, splits=self.splits)
+        check_validator(self.validator)
         checks.one_of(get_args(Rule), rule=self.rule)
+        checks.whole(1 if self.rule == "mean" else 2, splits=self.splits)
         checks.at_least(0, ratio_step=self.ratio_step)
         checks.true_or_false(refit=self.refit)
-        if self.split_ratio != "variance":
+        if not isinstance(self.split_ratio, str) or self.split_ratio != "variance":
             checks.inside(0, 1, split_ratio=self.split_ratio)
 
     def without_refits(self) -> Self:

@@ -10,7 +10,14 @@ from counterfold.arrays import Floats, Ints
 from counterfold.errors import ParameterError
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.selectors.base import Candidates, Selection, Validated, choose_validator, resample_rows
+from counterfold.selectors.base import (
+    Candidates,
+    Selection,
+    Validated,
+    check_validator,
+    choose_validator,
+    resample_rows,
+)
 from counterfold.sums import Sums
 
 Centre = Literal["validator", "own"]
@@ -45,6 +52,7 @@ class OPERA(Validated):
     centre: Centre = "validator"
 
     def __post_init__(self) -> None:
+        check_validator(self.validator)
         checks.whole(2, replicates=self.replicates)
         checks.one_of(get_args(Centre), centre=self.centre)
         if self.centre == "own" and self.validator is not None:

@@ -61,7 +61,7 @@ def places(table: pa.Table, role: str, name: str) -> list[str]:
 
 def find_roles(table: pa.Table, known: Mapping[str, Role], named: Mapping[str, str | None]) -> dict[str, str]:
     """Return the column of each role: the one that the user named, or the one of that very name if it is there."""
-    roles = {role: name for role, name in named.items() if name}
+    roles = {role: name for role, name in named.items() if name is not None}
     there = {role for role in known if role in table.column_names}
     there |= {role for role in ("logging_probs", "logger_probs") if places(table, role, role)}
     if not {"action", "dose"} & set(roles):

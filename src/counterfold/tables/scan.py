@@ -65,6 +65,15 @@ class LogScan:
     action_features: Any = None
     ignore: Sequence[str] = ("target",)
 
+    def __post_init__(self) -> None:
+        from counterfold import checks
+
+        named = {one.name: (getattr(self, one.name), one.default) for one in fields(self) if one.metadata.get("role")}
+        checks.a_column(**{role: name for role, (name, default) in named.items() if name is not None or default})
+        context = None if self.context is None else checks.list_columns("context", self.context)
+        object.__setattr__(self, "context", context)
+        object.__setattr__(self, "ignore", checks.list_columns("ignore", self.ignore))
+
     def read(self) -> "Log":
         """Return the whole log in memory."""
         from counterfold.indices import find_index
@@ -93,7 +102,7 @@ class LogScan:
 
         known: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(self) if one.metadata.get("role")}
         found = roles.find_roles(table, known, {role: getattr(self, role) for role in known})
-        chosen = [self.context] if isinstance(self.context, str) else self.context
+        chosen = self.context
         roles.require(table, found, chosen or ())
         roles.require_propensities(table, found)
         roles.refuse_two_roles(table, found, targets)
@@ -169,7 +178,9 @@ def read_target(source: Any, column: str) -> Any:
     >>> cf.read_target({"action": ["a", "b"], "target": [0.9, 0.1]}, "target")
     array([0.9, 0.1])
     """
+    from counterfold import checks
     from counterfold.files import read_table
     from counterfold.tables import roles
 
+    checks.a_column(column=column)
     return roles.read_target(read_table(source), column)

@@ -41,7 +41,8 @@ class Reproduction:
             known = ", ".join(FIGURES)
             raise ParameterError(f"unknown figure `{self.name}`.{messages.suggest(self.name, FIGURES)} Known: {known}.")
         checks.whole(1, runs=self.runs)
-        checks.whole(0, pasif_runs=self.pasif_runs, seed=self.seed)
+        checks.whole(0, pasif_runs=self.pasif_runs)
+        checks.seeds(seed=self.seed)
         for dataset in self.datasets:
             checks.one_of(NAMES, datasets=dataset)
         figure = FIGURES[self.name]

@@ -44,7 +44,7 @@ class Benchmark:
 
     def __post_init__(self) -> None:
         checks.whole(1, problems=self.problems, jobs=self.jobs)
-        checks.whole(0, seed=self.seed)
+        checks.seeds(seed=self.seed)
         checks.one_of(get_args(Part), part=self.part)
         for family in self.families:
             checks.one_of(KNOWN, families=family)

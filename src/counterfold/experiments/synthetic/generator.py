@@ -55,7 +55,8 @@ class Synthetic:
 
     def __post_init__(self) -> None:
         checks.whole(2, actions=self.actions)
-        checks.whole(0, context=self.context, seed=self.seed)
+        checks.whole(0, context=self.context)
+        checks.seeds(seed=self.seed)
         checks.whole(1, targets=self.targets)
         checks.one_of(("binary", "continuous"), reward=self.reward)
         if self.groups is not None:
