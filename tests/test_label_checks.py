@@ -177,3 +177,26 @@ def test_what_is_no_list_of_actions_is_refused(actions, message):
 def test_text_is_not_looked_at_twice():
     labels = repeat("a", "b")
     assert check_labels("action", labels, ROWS, WHOLE) is labels
+
+
+@pytest.mark.parametrize("missing", [float("nan"), pd.NA, pd.NaT, None], ids=str)
+def test_what_is_missing_among_text_in_a_list_is_no_label(missing):
+    labels = ["a", "b", missing, "b"] * (ROWS // 4)
+    with pytest.raises(cf.DataError, match=r"^`action` must be a label in every row, got .* 10 of 40 rows, .* row 2\."):
+        make_log(labels)
+    with pytest.raises(cf.DataError, match=r"^`group` must be a label in every row, got .* 10 of 40 rows, .* row 2\."):
+        make_log(["a", "b"] * (ROWS // 2), group=tuple(labels))
+    with pytest.raises(cf.DataError, match=r"^`target` must be a label in every row, got .* 10 of 40 rows, .* row 2\."):
+        cf.estimate(make_log(["a", "b"] * (ROWS // 2)), labels, cf.IPS())
+
+
+def test_numbers_among_text_in_a_list_are_another_kind_of_label():
+    with pytest.raises(
+        cf.DataError, match=r"^`action` must be labels of one kind, got text at row 0, numbers at row 1"
+    ):
+        make_log(["a", 7] * (ROWS // 2))
+
+
+@pytest.mark.parametrize("labels", [[np.str_("a"), "b"], [b"a", "b"], [b"a", b"b"]], ids=str)
+def test_text_of_any_type_in_a_list_is_text(labels):
+    assert make_log(labels * (ROWS // 2)).actions == ("a", "b")

@@ -5,7 +5,7 @@ The checks of a log's arguments against each other are in `log_checks.py`.
 
 import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
@@ -49,7 +49,7 @@ LARGEST_COUNT = 2**63 - 1
 """No array has more entries, so that no parameter that counts things is larger."""
 
 LARGEST_SEED = 2**128 - 1
-"""No seed is larger: numpy advises seeds of 128 bits, and takes no more from the system by itself."""
+"""No seed is larger: numpy advises seeds of 128 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,14 +97,14 @@ class Checker:
         try:
             raw = np.asanyarray(value)
         except (TypeError, ValueError):
-            raise DataError(f"{self.called(name)} must be numbers, got {shorten(value)}.") from None
+            raise DataError(f"{self.called(name)} must be numbers, got {messages.shorten(value)}.") from None
         if raw.dtype.kind in "cmMV":
             raise DataError(f"{self.called(name)} must be numbers, got {raw.dtype}.")
         try:
             array = np.array(raw, dtype=np.float64, order="C", copy=None if self.is_part or self.are_private else True)
         except (TypeError, ValueError, OverflowError):
             self.name_strangers(name, raw)
-            raise DataError(f"{self.called(name)} must be numbers, got {shorten(value)}.") from None
+            raise DataError(f"{self.called(name)} must be numbers, got {messages.shorten(value)}.") from None
         if isinstance(raw, np.ma.MaskedArray):
             array[np.ma.getmaskarray(raw)] = np.nan
         if array.ndim != ndim:
@@ -116,7 +116,7 @@ class Checker:
         """Refuse what is no number among several values, and say where it is."""
         if values.ndim in (1, 2) and values.size:
             good = np.vectorize(is_number, otypes=[bool])(values)
-            self.every(name, np.vectorize(shorten, otypes=[object])(values), good, "numbers", PLAIN_NUMBERS)
+            self.every(name, np.vectorize(messages.shorten, otypes=[object])(values), good, "numbers", PLAIN_NUMBERS)
 
     def length(self, name: str, array: np.ndarray, rows: int) -> None:
         """Require one entry of `array` per row of the log."""
@@ -199,9 +199,9 @@ def parameter(
     for name, value in values.items():
         number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         if not number or not holds(value):
-            raise ParameterError(f"`{name}` must be {rule}, got {shorten(value)}.")
+            raise ParameterError(f"`{name}` must be {rule}, got {messages.shorten(value)}.")
         if largest < abs(value) < math.inf:
-            raise ParameterError(f"`{name}` must be at most {largest:g} in size, got {shorten(value)}.")
+            raise ParameterError(f"`{name}` must be at most {largest:g} in size, got {messages.shorten(value)}.")
 
 
 def at_least(low: float, **values: float) -> None:
@@ -257,26 +257,23 @@ def finite(**values: float) -> None:
 
 def true_or_false(**values: bool) -> None:
     """Require True or False."""
-    for name, value in values.items():
-        if not isinstance(value, bool):
-            raise ParameterError(f"`{name}` must be True or False, got {shorten(value)}.")
+    an_object(bool, "True or False", **values)
 
 
 def one_of(choices: Collection[str], **values: object) -> None:
     """Require each value to be among `choices`; suggest the nearest otherwise."""
     for name, value in values.items():
-        if not isinstance(value, str):
-            raise ParameterError(f"`{name}` must be {messages.join_choices(choices)}, got {shorten(value)}.")
-        if value not in choices:
-            known, suggestion = messages.join_choices(choices), messages.suggest(value, choices)
-            raise ParameterError(f"`{name}` must be {known}, got {shorten(value)}.{suggestion}")
+        if not isinstance(value, str) or value not in choices:
+            suggestion = messages.suggest(value, choices) if isinstance(value, str) else ""
+            rule = f"{messages.join_choices(choices)}, got {messages.shorten(value)}"
+            raise ParameterError(f"`{name}` must be {rule}.{suggestion}")
 
 
 def an_object(kind: type, what: str, **values: object) -> None:
     """Require objects of a class; `what` says what they must be, and may give an example."""
     for name, value in values.items():
         if not isinstance(value, kind):
-            raise ParameterError(f"`{name}` must be {what}, got {shorten(value)}.")
+            raise ParameterError(f"`{name}` must be {what}, got {messages.shorten(value)}.")
 
 
 def a_column(**values: object) -> None:
@@ -284,11 +281,12 @@ def a_column(**values: object) -> None:
     an_object(str, "the name of a column, as text", **values)
 
 
-def list_columns(name: str, value: object) -> tuple[str, ...]:
-    """Return names of columns from several or from one."""
-    found = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+def list_columns(name: str, value: object) -> Sequence[str]:
+    """Return the names of columns that are listed in any way, or the only one."""
+    several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
+    found = several if isinstance(several, (list, tuple)) else list(several)
     if not all(isinstance(one, str) for one in found):
-        raise ParameterError(f"`{name}` must be names of columns, as a list of texts, got {shorten(value)}.")
+        raise ParameterError(f"`{name}` must be names of columns, as a list of texts, got {messages.shorten(value)}.")
     return found
 
 
@@ -299,12 +297,3 @@ def is_number(value: Any) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return True
-
-
-def shorten(value: object) -> str:
-    """Return a value as text of at most 60 characters in one line."""
-    try:
-        text = " ".join(repr(value).split())
-    except ValueError:  # Python writes no whole number of thousands of digits
-        text = f"a very long {type(value).__name__}"
-    return messages.show(text)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from counterfold import messages
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError, ParameterError, blame
@@ -33,7 +34,9 @@ def call_on_context(value: Any, context: Floats, index: Any) -> Any:
     with blame(ParameterError, "the function `{}` of `target`, on a context of shape {},", name, context.shape):
         found = value(context)
     if callable(found):
-        raise ParameterError(f"the function `{name}` of `target` must return probabilities or labels, got {found!r}.")
+        raise ParameterError(
+            f"the function `{name}` of `target` must return probabilities or labels, got {messages.shorten(found)}."
+        )
     own = find_index(found)
     return found if own is None or index is None or len(own) != len(index) else found.set_axis(index)
 

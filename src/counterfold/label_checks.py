@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfold import checks
+from counterfold import messages
 from counterfold.checks import Checker
 from counterfold.dictionaries import read_array
 from counterfold.errors import DataError
@@ -48,8 +48,9 @@ def check_labels(name: str, value: Any, rows: int, check: Checker) -> NDArray[An
 def _read(value: Any) -> NDArray[Any]:
     """Return labels as an array; a list of text and other things stays such, where numpy would write all as text."""
     labels = read_array(value)
-    is_text = labels.dtype.kind in "US" and isinstance(value, (list, tuple))
-    return np.array(value, dtype=object) if is_text and set(map(type, value)) != {str} else labels
+    if labels.dtype.kind not in "US" or not isinstance(value, (list, tuple)):
+        return labels
+    return labels if all(issubclass(kind, str) for kind in set(map(type, value))) else np.array(value, dtype=object)
 
 
 def _fill(masked: Any) -> Any:
@@ -88,7 +89,7 @@ def _check_objects(name: str, labels: NDArray[Any], check: Checker) -> NDArray[A
     check.every(name, labels, present, "a label in every row")
     first = {kind: place for place, kind in reversed(list(enumerate(map(_find_kind, several))))}
     if None in first:
-        got = f"got {checks.shorten(several[first[None]])} at row {check.row(first[None])}"
+        got = f"got {messages.shorten(several[first[None]])} at row {check.row(first[None])}"
         raise DataError(f"{check.called(name)} must be labels, {got}. {PLAIN}")
     if len(first) > 1:
         ranked = sorted(first.items(), key=lambda one: one[1])

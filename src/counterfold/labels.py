@@ -226,7 +226,7 @@ def find_actions(
     if isinstance(given, KnownActions):
         return given
     if given is not None and not _is_list(given):
-        raise DataError(f"`actions` must be a list of labels, got {checks.shorten(given)}.")
+        raise DataError(f"`actions` must be a list of labels, got {messages.shorten(given)}.")
     known = (
         _infer_actions(labels, naming, check) if given is None else KnownActions(_list_given(given), is_ordered=True)
     )

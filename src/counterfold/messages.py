@@ -61,6 +61,15 @@ def show(label: object) -> str:
     return abbreviate(str(label), LONGEST_LABEL)
 
 
+def shorten(value: object) -> str:
+    """Return a value as text of at most 60 characters in one line."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python writes no whole number of thousands of digits
+        text = f"a very long {type(value).__name__}"
+    return show(text)
+
+
 def join_choices(choices: Iterable[str]) -> str:
     """Return the choices as `a`, `b` or `c`."""
     *first, last = (f"`{show(choice)}`" for choice in choices)

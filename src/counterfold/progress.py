@@ -6,8 +6,8 @@ from threading import Timer
 from time import monotonic
 from typing import Any
 
-from counterfold.checks import shorten
 from counterfold.errors import ParameterError, blame
+from counterfold.messages import shorten
 
 Progress = Callable[[int, int], None]
 """Called with the pieces done and the pieces in all."""

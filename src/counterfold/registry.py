@@ -83,7 +83,7 @@ def resolve(folder: str, kind: type, value: Any, rule: str) -> Any:
     """Return an object of a folder's kind from one or from its name; `rule` says what it must be."""
     found = build(folder, value) if isinstance(value, str) else value
     if not isinstance(found, kind):
-        raise ParameterError(f"{rule} or the name of one, got {value!r}.")
+        raise ParameterError(f"{rule} or the name of one, got {messages.shorten(value)}.")
     return found
 
 

@@ -121,7 +121,7 @@ def test_an_error_of_memory_is_not_the_models(ask):
     def predict(_):
         raise MemoryError
 
-    with pytest.raises(MemoryError):
+    with pytest.raises(cf.DataError, match=r"^the evaluation took more memory than there was"):
         ask(reward_model=Mine(at_predict=predict))
 
 

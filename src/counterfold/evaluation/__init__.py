@@ -9,7 +9,6 @@ from typing import Any, overload
 
 from counterfold import intervals, registry
 from counterfold.balance import choose_context
-from counterfold.checks import shorten
 from counterfold.contents import Contents
 from counterfold.engines.memory import RowEvidence
 from counterfold.errors import ParameterError
@@ -22,6 +21,7 @@ from counterfold.evaluation.result import Candidate as Candidate
 from counterfold.evaluation.result import Evaluation as Evaluation
 from counterfold.intervals.base import Interval
 from counterfold.log import Log
+from counterfold.messages import shorten
 from counterfold.models import as_model
 from counterfold.pool import limit_blas
 from counterfold.progress import Progress

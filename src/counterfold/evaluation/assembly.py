@@ -10,7 +10,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from counterfold import capacity
-from counterfold.checks import shorten
 from counterfold.contents import Contents, Spread
 from counterfold.diagnostics import Answer, Diagnostic, Diagnostics, build_all
 from counterfold.engines import choose_engine
@@ -22,6 +21,7 @@ from counterfold.evaluation.noise import include_choosing
 from counterfold.evaluation.question import Choice, LoggedValue, Question
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.evidence import Evidence
+from counterfold.messages import shorten
 from counterfold.pool import Pool, limit_blas
 from counterfold.progress import Progress, as_progress, show_progress
 from counterfold.rows import Rows

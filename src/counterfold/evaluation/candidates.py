@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from counterfold import registry
-from counterfold.checks import shorten
 from counterfold.errors import ParameterError, blame, is_own
 from counterfold.estimators.base import Estimator, require_frozen
 from counterfold.log import Kind
+from counterfold.messages import shorten
 from counterfold.rows import Rows
 
 Wanted = str | Estimator | type[Estimator]

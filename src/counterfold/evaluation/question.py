@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from counterfold import checks, intervals, registry
+from counterfold import checks, intervals, messages, registry
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
@@ -124,9 +124,9 @@ def as_limits(value: Any) -> Limits | None:
         return None
     try:
         low, high = map(float, value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         low, high = math.nan, math.nan
     if not low < high:  # nor if one is NaN
         wanted = "the least and the largest possible reward, in this order"
-        raise ParameterError(f"`reward_range` must be {wanted}, got {checks.shorten(value)}.")
+        raise ParameterError(f"`reward_range` must be {wanted}, got {messages.shorten(value)}.")
     return low, high

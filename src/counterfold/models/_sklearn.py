@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from counterfold import checks
+from counterfold import messages
 from counterfold.arrays import Floats
 from counterfold.errors import ModelError, ParameterError, blame
 
@@ -28,7 +28,7 @@ def require_estimator(value: Any) -> None:
     """Require a scikit-learn estimator, or none, which is the default one."""
     if isinstance(value, type) or not (value is None or (hasattr(value, "fit") and hasattr(value, "predict"))):
         raise ParameterError(
-            f"`estimator` must have `fit` and `predict`, such as Ridge(), got {checks.shorten(value)}."
+            f"`estimator` must have `fit` and `predict`, such as Ridge(), got {messages.shorten(value)}."
         )
 
 
@@ -43,6 +43,6 @@ def expected_reward(model: Any, features: Floats) -> Floats:
     if found.shape != (len(features),) or found.dtype != np.float64:
         rule = f"predict one number in each of {len(features)} rows"
         raise ModelError(
-            f"the reward model {checks.shorten(model)} must {rule}, got shape {found.shape} of {found.dtype}."
+            f"the reward model {messages.shorten(model)} must {rule}, got shape {found.shape} of {found.dtype}."
         )
     return found

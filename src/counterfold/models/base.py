@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from counterfold.arrays import Floats, Ints, take_rows
-from counterfold.checks import LARGEST, shorten
+from counterfold.checks import LARGEST
 from counterfold.errors import ModelError
 from counterfold.log import Kind
+from counterfold.messages import shorten
 
 Lazy = Callable[[], Floats]
 """Predicted rewards (n x A), computed when called."""

@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
+from counterfold import checks, messages
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.hashing import assign_folds
@@ -36,7 +36,7 @@ class CrossFitted(RewardModel):
         checks.whole(2, folds=self.folds)
         if not isinstance(self.model, TrainedModel):
             wanted = "a reward model that can be fitted, such as SharedRidge() or PerAction(Ridge())"
-            raise ParameterError(f"`model` must be {wanted}, got {checks.shorten(self.model)}.")
+            raise ParameterError(f"`model` must be {wanted}, got {messages.shorten(self.model)}.")
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
+from counterfold import checks, messages
 from counterfold.arrays import Floats, ratio
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
@@ -60,7 +60,7 @@ class Ladder(Selector):
 
     def __post_init__(self) -> None:
         if not isinstance(self.ladders, tuple):
-            raise ParameterError(f"`ladders` must be left to the rows, got {self.ladders!r}.")
+            raise ParameterError(f"`ladders` must be left to the rows, got {messages.shorten(self.ladders)}.")
         checks.inside(0, 1e60, boldness=self.boldness)
 
     def resolve(self, rows: Rows) -> Self:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from counterfold import checks, messages
+from counterfold import messages
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
 from counterfold.dictionaries import share_labels
@@ -213,7 +213,7 @@ def parse_json(table: pa.Table, name: str, check: Checker) -> pa.ChunkedArray:
         except RepeatedError as error:
             raise DataError(f"column `{name}` must name {error}, first at row {check.row(row)}.") from None
         except (json.JSONDecodeError, RecursionError):
-            got, where = checks.shorten(text), f"first at row {check.row(row)}"
+            got, where = messages.shorten(text), f"first at row {check.row(row)}"
             raise DataError(f"column `{name}` must be lists like [0.2, 0.8], got {got}, {where}.") from None
     try:
         maps = make_maps(values)
@@ -221,7 +221,7 @@ def parse_json(table: pa.Table, name: str, check: Checker) -> pa.ChunkedArray:
     except (pa.ArrowException, TypeError, ValueError):
         rule = "lists of numbers like [0.2, 0.8], or objects of them, alike in every row"
         is_alike = np.array([_fit_together(values[0], value) for value in values])
-        shown = np.array([checks.shorten(value) for value in values])
+        shown = np.array([messages.shorten(value) for value in values])
         _name_column(name, check).every(name, shown, is_alike, rule)
         raise DataError(f"column `{name}` must be {rule}.") from None
 
@@ -243,7 +243,7 @@ def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object of JSON; of a key that comes twice, Python would keep the last one alone."""
     key, count = Counter(key for key, _ in pairs).most_common(1)[0] if pairs else ("", 0)
     if count > 1:
-        raise RepeatedError(f"each action once in a row, got {checks.shorten(key)} {count} times")
+        raise RepeatedError(f"each action once in a row, got {messages.shorten(key)} {count} times")
     return dict(pairs)
 
 

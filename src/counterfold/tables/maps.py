@@ -8,9 +8,10 @@ import pyarrow as pa
 
 from counterfold import capacity
 from counterfold.arrays import Ints
-from counterfold.checks import Checker, shorten
+from counterfold.checks import Checker
 from counterfold.errors import DataError
 from counterfold.log_checks import ByLabel
+from counterfold.messages import shorten
 
 
 def spread_maps(name: str, column: pa.ChunkedArray, check: Checker, missing: float) -> ByLabel:

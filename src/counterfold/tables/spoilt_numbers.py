@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfold.arrays import Bools
-from counterfold.checks import shorten
+from counterfold.messages import shorten
 from counterfold.tables.columns import is_text
 
 FIRST = 1 << 14
