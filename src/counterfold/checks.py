@@ -4,6 +4,7 @@ The checks of a log's arguments against each other are in `log_checks.py`.
 """
 
 import math
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
@@ -40,6 +41,9 @@ FIRST = 1 << 14
 """How many of the first rows tell what the columns of a log, or of a target, hold."""
 
 PLAIN_NUMBERS = " Write plain numbers, such as 0.12 for 12% and 1234.5 for 1,234.5, or leave these rows out."
+
+NUMBER = re.compile(r"\s*[-+]?((\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
+"""Text that is read as a number."""
 
 SMALLEST_PROPENSITY = 1e-30
 """No log of any size holds an action that was less likely; a smaller propensity is a mistake."""
@@ -93,10 +97,11 @@ class Checker:
             raise DataError(f"{self.called(name)} must be numbers, got {shorten(value)}.") from None
         if raw.dtype.kind in "cmMV":
             raise DataError(f"{self.called(name)} must be numbers, got {raw.dtype}.")
+        if raw.dtype.kind in "OSU" and not all(map(is_number, raw.ravel().tolist())):
+            self.name_strangers(name, raw)
         try:
             array = np.array(raw, dtype=np.float64, order="C", copy=None if self.is_part or self.are_private else True)
         except (TypeError, ValueError, OverflowError):
-            self.name_strangers(name, raw)
             raise DataError(f"{self.called(name)} must be numbers, got {shorten(value)}.") from None
         if isinstance(raw, np.ma.MaskedArray):
             array[np.ma.getmaskarray(raw)] = np.nan
@@ -245,6 +250,10 @@ def one_of(choices: Collection[str], **values: object) -> None:
 def is_number(value: Any) -> bool:
     """Say whether a value is a number, or text that is one; a missing value is read as NaN."""
     try:
+        if isinstance(value, (str, bytes)) and not NUMBER.fullmatch(
+            value if isinstance(value, str) else value.decode()
+        ):
+            return False  # Python takes 1_000 and digits of other scripts
         float(math.nan if value is None else value)
     except (TypeError, ValueError, OverflowError):
         return False
