@@ -95,7 +95,8 @@ def add_lists(table):
 
 for name, model in MODELS.items():
     add(f"a model that {name}", model)
-    add(f"a model per action that {name}", cf.PerAction(model) if hasattr(model, "fit") else model)
+    if isinstance(model, Model):
+        add(f"a model per action that {name}", cf.PerAction(model))
 for name, array in ARRAYS.items():
     add(name, array, ("memory",))
 
