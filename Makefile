@@ -30,8 +30,8 @@ bench: .venv/dev  ## ratios against naive loops and reading alone, and what some
 	$(BIN)/python benchmarks/doses.py
 	$(BIN)/python benchmarks/scale.py $(ARGS)
 
-torture: .venv/dev .venv-fuzz/installed  ## attack the package for an hour and write how it ended into the docs; ARGS="--minutes 10" fuzzes longer
-	TORTURE_FUZZER=$(if $(wildcard .venv-fuzz/atheris),.venv-fuzz/bin/python,$(BIN)/python) \
+torture: .venv/dev .venv-fuzz/installed  ## attack the package for an hour or so, and write how it ended into the docs
+	TORTURE_FUZZER=$$(test -e .venv-fuzz/atheris && echo $(CURDIR)/.venv-fuzz/bin/python || echo $(CURDIR)/$(BIN)/python) \
 	$(BIN)/python -m torture --page docs/torture.md $(ARGS)
 
 traps: .venv/dev  ## write the page of mistakes and how they end into the docs

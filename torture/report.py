@@ -26,6 +26,9 @@ part of a name before its slash, repeats all of them. A crash, a hang or a silen
 
 """
 
+MOST_NAMED = 20
+"""How many failures of a kind the page names; the terminal names all."""
+
 
 def count(results):
     """Return a line of the table: how many were tried, and how many ended in each way."""
@@ -71,7 +74,8 @@ def write_kind(kind, kinds, found):
         lines += [write_line(one.name.partition("/")[2], [one.outcome, *one.measured.values()]) for one in rows] + [""]
     failed = [one for one in found.get(kind, []) if one.outcome in ("unclear", *FAILURES)]
     if failed:
-        lines += ["Not as it should be:", "", *(f"- {one.outcome}: `{one.name}`" for one in failed), ""]
+        named = [f"- {one.outcome}: `{one.name}`" for one in failed[:MOST_NAMED]]
+        lines += [f"Not as it should be are {len(failed)}, of which these are the first:", "", *named, ""]
     if kind not in found:
         lines += ["It was left out of the last run.", ""]
     return "\n".join(lines)

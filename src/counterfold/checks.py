@@ -4,8 +4,9 @@ The checks of a log's arguments against each other are in `log_checks.py`.
 """
 
 import math
+import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
@@ -41,6 +42,9 @@ FIRST = 1 << 14
 """How many of the first rows tell what the columns of a log, or of a target, hold."""
 
 PLAIN_NUMBERS = " Write plain numbers, such as 0.12 for 12% and 1234.5 for 1,234.5, or leave these rows out."
+
+NUMBER = re.compile(r"\s*[-+]?((\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
+"""Text that is read as a number."""
 
 SMALLEST_PROPENSITY = 1e-30
 """No log of any size holds an action that was less likely; a smaller propensity is a mistake."""
@@ -100,10 +104,11 @@ class Checker:
             raise DataError(f"{self.called(name)} must be numbers, got {messages.shorten(value)}.") from None
         if raw.dtype.kind in "cmMV":
             raise DataError(f"{self.called(name)} must be numbers, got {raw.dtype}.")
+        if raw.dtype.kind in "OSU" and not all(map(is_number, raw.ravel().tolist())):
+            self.name_strangers(name, raw)
         try:
             array = np.array(raw, dtype=np.float64, order="C", copy=None if self.is_part or self.are_private else True)
         except (TypeError, ValueError, OverflowError):
-            self.name_strangers(name, raw)
             raise DataError(f"{self.called(name)} must be numbers, got {messages.shorten(value)}.") from None
         if isinstance(raw, np.ma.MaskedArray):
             array[np.ma.getmaskarray(raw)] = np.nan
@@ -276,23 +281,13 @@ def an_object(kind: type, what: str, **values: object) -> None:
             raise ParameterError(f"`{name}` must be {what}, got {messages.shorten(value)}.")
 
 
-def a_column(**values: object) -> None:
-    """Require the name of a column."""
-    an_object(str, "the name of a column, as text", **values)
-
-
-def list_columns(name: str, value: object) -> Sequence[str]:
-    """Return the names of columns that are listed in any way, or the only one."""
-    several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
-    found = several if isinstance(several, (list, tuple)) else list(several)
-    if not all(isinstance(one, str) for one in found):
-        raise ParameterError(f"`{name}` must be names of columns, as a list of texts, got {messages.shorten(value)}.")
-    return found
-
-
 def is_number(value: Any) -> bool:
     """Say whether a value is a number, or text that is one; a missing value is read as NaN."""
     try:
+        if isinstance(value, (str, bytes)) and not NUMBER.fullmatch(
+            value if isinstance(value, str) else value.decode()
+        ):
+            return False  # Python takes 1_000 and digits of other scripts
         float(math.nan if value is None else value)
     except (TypeError, ValueError, OverflowError):
         return False

@@ -157,3 +157,39 @@ def test_a_file_of_no_batches_holds_no_rows(table, tmp_path):
         pass
     refused(tmp_path / "log.arrow", "must hold at least 2 rows, got none")
     assert Files.of(tmp_path / "log.arrow").rows == 0
+
+
+FLIP = """
+import sys, counterfold as cf
+from pathlib import Path
+from counterfold.files import Files
+path = Path(sys.argv[1])
+content = path.read_bytes()
+size = int.from_bytes(content[-8:-4], "little")
+for place in range(len(content) - 8 - size, len(content) - 8):
+    path.write_bytes(content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :])
+    try:
+        Files.of(path).table()
+    except cf.DataError:
+        pass
+print("done")
+"""
+
+
+def test_no_flipped_bit_at_the_end_of_a_file_ends_the_process(table, tmp_path):
+    """Some used to, as soon as one asked for a column of a row group."""
+    path = tmp_path / "log.parquet"
+    pq.write_table(table.slice(0, 30), path, row_group_size=10)
+    done = subprocess.run([sys.executable, "-c", FLIP, path], capture_output=True, text=True, check=False)
+    assert done.stdout == "done\n", done.stderr[-300:]
+
+
+def test_cells_that_are_not_utf_8_do_not_take_a_column_away_without_a_word(tmp_path):
+    rng = np.random.default_rng(0)
+    drawn = zip(rng.integers(2, size=200), rng.normal(size=200), strict=True)
+    lines = [f"{code},{code + noise:.3f},0.5,{0.9 if code else 0.1},{noise:.3f}" for code, noise in drawn]
+    path = tmp_path / "log.csv"
+    path.write_bytes("\n".join(["action,reward,propensity,target,age", *lines]).encode() + b"\n0,0.1,0.5,0.1,0.\xff")
+    for engine in ("memory", "local"):
+        found = cf.evaluate(path, "target", engine=engine, progress=False)
+        assert "is text, though rows hold numbers, but not row 200" in found.contents.left_out["age"]

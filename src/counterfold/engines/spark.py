@@ -34,6 +34,9 @@ from counterfold.tables.scan import LogScan
 FILE, ROW = "__counterfold_file", "__counterfold_row"
 """Columns that tell where a row comes from: its file, or else its partition, and its place there."""
 
+FAIL = {"mode": "FAILFAST"}
+"""Rows of texts that cannot be read are refused, and not filled with nothing."""
+
 AT_ONCE, MERGED = 1 << 17, 32
 """How many rows are worked on at a time, and how many sums one task adds up."""
 
@@ -163,16 +166,17 @@ def _open_frame(scan: LogScan) -> Any:
     reader = list_readers().get(find_ending(Path(place)))
     if is_here(scan):
         place, reader = str(scan.files.path.absolute()), scan.files.reader  # Java may run in another folder
-        separator = find_delimiter(scan.files.parts[0].file) if isinstance(reader, Csv) else separator
+        with scan.files.explain(scan.files.parts[0]):
+            separator = find_delimiter(scan.files.parts[0].file) if isinstance(reader, Csv) else separator
     elif reader is None and "/" not in place:
         return session.table(place)
     if isinstance(reader, Csv):
-        return session.read.csv(place, header=True, inferSchema=True, sep=separator, escape='"')
+        return session.read.csv(place, inferSchema=True, sep=separator, header=True, escape='"', multiLine=True, **FAIL)
     if isinstance(reader, JsonLines):
-        return session.read.json(place)
+        return session.read.json(place, **FAIL)
     if isinstance(reader, Arrow):
         raise ParameterError("`engine` must be 'memory' or 'local' for files of Arrow, got 'spark'.")
-    return session.read.parquet(place)
+    return session.read.option("parquet.page.verify-checksum.enabled", "true").parquet(place)
 
 
 def is_here(scan: LogScan) -> bool:

@@ -40,7 +40,7 @@ def refuse_unwritable(path: Path, kind: str = "folder") -> Iterator[None]:
     """Turn an error of the file system into one sentence that names the path."""
     try:
         yield
-    except OSError as error:
+    except (OSError, UnicodeEncodeError) as error:
         raise DataError(f"`{path}` must be a {kind} that can be written to: {error}.") from None
 
 

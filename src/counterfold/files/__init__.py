@@ -16,7 +16,7 @@ from counterfold import messages
 from counterfold.errors import DataError
 from counterfold.files.folders import Part, key_fields, list_parts
 from counterfold.files.paths import State, find_path
-from counterfold.files.schemas import conform, join_schemas, list_fields
+from counterfold.files.schemas import conform, join_schemas, list_fields, read_names
 from counterfold.files.signatures import require_kind
 from counterfold.readers import find_reader
 from counterfold.readers.base import Piece, Reader, Survey, cut_rows
@@ -55,8 +55,9 @@ class Files:
         """Return what is known of each file."""
         found = []
         for part in self.parts:
-            with self._explain(part):
+            with self.explain(part):
                 found.append(self.reader.survey(part.file))
+                read_names(found[-1].schema)
             require_distinct(found[-1].schema.names)
         self.require_unchanged()
         return found
@@ -64,7 +65,7 @@ class Files:
     @cached_property
     def schema(self) -> pa.Schema:
         """Return the columns of all files, and their types."""
-        with self._explain(self.parts[0]):
+        with self.explain(self.parts[0]):
             merged = join_schemas([survey.schema for survey in self.surveys])
         return pa.schema(
             [*list_fields(merged), *(one for one in key_fields(self.parts) if one.name not in merged.names)]
@@ -95,13 +96,13 @@ class Files:
         starts = accumulate((survey.rows for survey in self.surveys), initial=0)
         for part, survey, start in zip(self.parts, self.surveys, starts, strict=False):
             there = [name for name in survey.schema.names if name in names]
-            with self._explain(part):
+            with self.explain(part):
                 for first, tables in self.reader.pieces(part.file, survey, there):
                     yield Piece(start + first, partial(self._read, part, Piece(first, tables), wanted))
 
     def _read(self, part: Part, piece: Piece, wanted: pa.Schema) -> Iterator[pa.Table]:
         """Yield the rows of a piece, checked, with the same columns in every file."""
-        with self._explain(part):
+        with self.explain(part):
             for table in piece.tables():
                 table.validate(full=True)
                 yield from cut_rows(conform(table, wanted, part.keys))
@@ -119,7 +120,7 @@ class Files:
             raise DataError(f"`{self.path}` must hold at least 2 rows, got none.")
 
     @contextmanager
-    def _explain(self, part: Part) -> Iterator[None]:
+    def explain(self, part: Part) -> Iterator[None]:
         """Turn what is wrong with a file into one sentence."""
         try:
             yield

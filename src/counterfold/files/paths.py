@@ -67,7 +67,7 @@ def explain_path(path: Path) -> Iterator[None]:
     except FileNotFoundError:
         raise DataError(f"`{path}` must be a file or folder, but there is none.") from None
     except UnicodeEncodeError:
-        name = os.fsencode(path).decode(errors="replace")
+        name = str(path).encode(errors="replace").decode()
         raise DataError(f"`{name}` must have a name in UTF-8; rename it.") from None
     except (OSError, RuntimeError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).rstrip(".")

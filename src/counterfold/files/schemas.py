@@ -1,6 +1,6 @@
 """One set of columns for all files of a folder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,6 +26,12 @@ def list_fields(schema: pa.Schema) -> list[pa.Field]:
     """Return the columns of a table but an index of pandas; texts are plain ones, as few operations take views."""
     known = [one for one in schema if not one.name.startswith("__index_level_")]
     return [one.with_type(PLAIN.get(one.type, one.type)) for one in known]
+
+
+def read_names(fields: Iterable[pa.Field]) -> list[str]:
+    """Return the names of columns and of what is in them, which fails if one is not UTF-8."""
+    inner = [[one.type.field(place) for place in range(one.type.num_fields)] for one in fields]
+    return [*(one.name for one in fields), *(name for some in inner if some for name in read_names(some))]
 
 
 def conform(table: pa.Table, wanted: pa.Schema, keys: Mapping[str, str | None]) -> pa.Table:

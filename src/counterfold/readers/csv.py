@@ -86,8 +86,8 @@ def has_type(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
 
 
 def find_delimiter(file: Path) -> str:
-    """Return what separates the names in the header: a comma, unless something else does so more often."""
+    """Return what separates the names in the header, in UTF-8: a comma, unless something else does so more often."""
     with open_stream(file) as stream:
         header = re.split(rb"[\r\n]", stream.read(1 << 16).lstrip(), maxsplit=1)[0]
-    names = re.sub(rb'"[^"]*"', b"", header)
-    return max(DELIMITERS, key=lambda one: names.count(one.encode()))
+    names = re.sub(r'"[^"]*"', "", header.decode())
+    return max(DELIMITERS, key=names.count)

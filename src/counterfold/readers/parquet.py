@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ class Parquet(Reader):
 
     def survey(self, file: Path) -> Survey:
         metadata = pq.read_metadata(file)
+        require_safe(file, metadata)
+        require_consistent(metadata)
         with open_file(file, metadata) as opened:
             return Survey(opened.schema_arrow, metadata.num_rows, sum(map(decoded_size, list_groups(metadata))))
 
@@ -30,6 +33,32 @@ class Parquet(Reader):
         for number, group in enumerate(list_groups(metadata)):
             yield Piece(first, partial(read_group, file, metadata, number, columns))
             first += group.num_rows
+
+
+def require_safe(file: Path, metadata: Any) -> None:
+    """Refuse a file whose end is damaged so that the process would end as soon as one asks for a column of a row group.
+
+    Reading the first row is safe, and what is to be buffered before it makes pyarrow look at all row groups.
+    """
+    with pq.ParquetFile(file, metadata=metadata, pre_buffer=True) as opened:
+        for name in dict.fromkeys(opened.schema_arrow.names):
+            next(opened.iter_batches(1, columns=[name], use_threads=False), None)
+
+
+def require_consistent(metadata: Any) -> None:
+    """Refuse a file whose end contradicts itself, before anybody relies on it."""
+    groups = list_groups(metadata)
+    if metadata.num_rows != sum(group.num_rows for group in groups) or any(group.num_rows < 0 for group in groups):
+        raise pa.ArrowInvalid(f"it says that it holds {metadata.num_rows} rows, and its row groups say otherwise")
+    if any(group.num_columns != metadata.num_columns for group in groups):
+        raise pa.ArrowInvalid(f"it says that it has {metadata.num_columns} columns, and a row group says otherwise")
+    for group, number in product(groups, range(metadata.num_columns)):
+        chunk, column = group.column(number), metadata.schema.column(number)
+        if (chunk.path_in_schema, chunk.physical_type) != (column.path, column.physical_type):
+            raise pa.ArrowInvalid(f"column `{column.path}` is called `{chunk.path_in_schema}` in a row group")
+        if column.max_repetition_level == 0 and chunk.num_values != group.num_rows:
+            said = f"{chunk.num_values} values of column `{column.path}` in {group.num_rows} rows"
+            raise pa.ArrowInvalid(f"it says that it holds {said}")
 
 
 def list_groups(metadata: Any) -> list[Any]:

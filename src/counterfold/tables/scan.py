@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from counterfold.errors import DataError
+from counterfold.tables.column_names import list_names, require_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,13 +67,13 @@ class LogScan:
     ignore: Sequence[str] = ("target",)
 
     def __post_init__(self) -> None:
-        from counterfold import checks
-
-        named = {one.name: (getattr(self, one.name), one.default) for one in fields(self) if one.metadata.get("role")}
-        checks.a_column(**{role: name for role, (name, default) in named.items() if name is not None or default})
-        context = None if self.context is None else checks.list_columns("context", self.context)
-        object.__setattr__(self, "context", context)
-        object.__setattr__(self, "ignore", checks.list_columns("ignore", self.ignore))
+        for one in fields(self):
+            name = getattr(self, one.name)
+            if one.metadata.get("role") and (name is not None or one.default):
+                require_name(one.name, name)
+        if self.context is not None:
+            object.__setattr__(self, "context", list_names("context", self.context))
+        object.__setattr__(self, "ignore", list_names("ignore", self.ignore))
 
     def read(self) -> "Log":
         """Return the whole log in memory."""
@@ -178,9 +179,8 @@ def read_target(source: Any, column: str) -> Any:
     >>> cf.read_target({"action": ["a", "b"], "target": [0.9, 0.1]}, "target")
     array([0.9, 0.1])
     """
-    from counterfold import checks
     from counterfold.files import read_table
     from counterfold.tables import roles
 
-    checks.a_column(column=column)
+    require_name("column", column)
     return roles.read_target(read_table(source), column)

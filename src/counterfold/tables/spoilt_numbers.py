@@ -19,8 +19,17 @@ NUMBER = r"^\s*[-+$\x{20ac}\x{a3}]?(\d[\d.,]*|[.,]\d+)([eE][-+]?\d+)?\s*%?\s*$"
 
 def find_spoilt_numbers(table: pa.Table, names: Iterable[str]) -> dict[str, str]:
     """Return those columns of text most rows of which hold numbers, and what is wrong with each."""
-    texts = [name for name in names if is_text(table.schema.field(name).type)]
-    return {name: why for name in texts if (why := _explain(table.column(name).slice(0, FIRST)))}
+    columns = {name: table.column(name).slice(0, FIRST) for name in names}
+    texts = {name: _as_text(column) for name, column in columns.items()}
+    return {name: why for name, column in texts.items() if column is not None and (why := _explain(column))}
+
+
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return a column of text, or of bytes that are not UTF-8 everywhere as far as they are; nothing for others."""
+    if pa.types.is_binary(column.type):
+        cells = [cell if cell is None else cell.decode(errors="replace") for cell in column.to_pylist()]
+        return pa.chunked_array([pa.array(cells, pa.string())])
+    return column if is_text(column.type) else None
 
 
 def _explain(column: pa.ChunkedArray) -> str | None:

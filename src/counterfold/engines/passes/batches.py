@@ -12,7 +12,7 @@ from counterfold.progress import Progress
 from counterfold.sums import Sum
 from counterfold.tables.scan import LogScan
 
-HEAD, HEAD_BYTES = FIRST, 1 << 29
+HEAD, HEAD_BYTES = FIRST, 1 << 27
 """How many of the first rows tell what the columns hold, unless they take more bytes."""
 
 

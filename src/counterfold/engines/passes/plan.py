@@ -27,7 +27,7 @@ from counterfold.tables.maps import list_keys
 from counterfold.tables.targets import TargetReader, make_readers, require_streamable
 
 SAMPLE, NUMBERS = 1 << 16, 1 << 23
-"""A sample has at most SAMPLE rows, and about NUMBERS numbers, but never fewer than 1,024 rows."""
+"""A sample has at most SAMPLE rows, and about NUMBERS numbers, but never fewer than 256 rows."""
 
 MATRICES = {"logging_probs", "available", "logger_probs"}
 """The roles that hold a number for each action in every row."""
@@ -141,7 +141,7 @@ def list_read_columns(layout: Layout, table: pa.Table, named: Sequence[str]) -> 
 def count_sample(layout: Layout, table: pa.Table, log: Log, targets: int) -> int:
     """Return how many rows a sample may have, fewer where a row holds very many numbers."""
     plain: int = table.num_columns - len(layout.context) + log.context.shape[1]  # lists hold more numbers than one
-    return max(1024, min(SAMPLE, NUMBERS // (plain + 3 * len(log.actions) * (1 + targets))))
+    return max(256, min(SAMPLE, NUMBERS // (plain + 3 * len(log.actions) * (1 + targets))))
 
 
 def list_actions(layout: Layout, head: pa.Table, reader: BatchReader) -> KnownActions:
