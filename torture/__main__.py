@@ -21,8 +21,9 @@ def main():
         kept = Limits(limits.is_quick, limits.minutes, () if name in options.only else limits.only)
         for result in kind.attack(kept):
             found[name].append(result)
-            print(f"\r{name}: {len(found[name])} tried", end="", file=sys.stderr, flush=True)
-        print(file=sys.stderr)
+            if sys.stderr.isatty():
+                print(f"\r{name}: {len(found[name])} tried", end="", file=sys.stderr, flush=True)
+        print(f"\r{name}: {len(found[name])} tried", file=sys.stderr, flush=True)
     report.show(found)
     if options.page:
         options.page.write_text(report.write_page(found, kinds))

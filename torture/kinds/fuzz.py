@@ -12,12 +12,14 @@ import signal
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from torture.children import ROOT, finish, start
 from torture.outcomes import Result
 
 READERS = ("csv", "csv.gz", "jsonl", "parquet", "arrow")
+QUICK = ("csv", "jsonl")
 FINDINGS = ROOT / "build" / "torture"
 """Where findings are saved; the folder is not tracked."""
 
@@ -31,9 +33,10 @@ HANG = 60
 def attack(limits):
     """Yield the result of each reader."""
     seconds = 3 if limits.is_quick else 60 * limits.minutes
-    for kind in READERS if not limits.is_quick else ("csv", "jsonl"):
-        if limits.wants(f"fuzz/{kind}"):
-            yield from fuzz(kind, seconds)
+    wanted = [kind for kind in (QUICK if limits.is_quick else READERS) if limits.wants(f"fuzz/{kind}")]
+    with ThreadPoolExecutor(os.cpu_count()) as executor:
+        for results in executor.map(lambda kind: list(fuzz(kind, seconds)), wanted):
+            yield from results
 
 
 def fuzz(kind, seconds):
