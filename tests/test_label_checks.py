@@ -107,6 +107,8 @@ def test_odd_labels_are_taken(labels, actions):
 
 
 REST = "Labels are text, whole numbers, true and false, or dates: write other things as text."
+NA = " In CSV, NA and empty fields are missing unless they are in quotes."
+
 BAD = {
     "complex": (np.array([1j, 2j] * 20), f"`action` must be labels, got complex128. {REST}"),
     "complex objects": (repeat("a", 1j), f"`action` must be labels, got 1j at row 1. {REST}"),
@@ -138,11 +140,11 @@ BAD = {
     ),
     "objects on which pyarrow crashes": (
         pd.Series([np.float32(0.5), np.datetime64("NaT")] * 20, dtype=object),
-        "`action` must be a label in every row, got NaT in 20 of 40 rows, first at row 1.",
+        "`action` must be a label in every row, got NaT in 20 of 40 rows, first at row 1." + NA,
     ),
     "masked": (
         np.ma.masked_array([1, 2] * 20, [False, True] * 20),
-        "`action` must be a label in every row, got None in 20 of 40 rows, first at row 1.",
+        "`action` must be a label in every row, got None in 20 of 40 rows, first at row 1." + NA,
     ),
     "dates with and without a zone": (
         repeat(dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, tzinfo=dt.UTC)),  # noqa: DTZ001

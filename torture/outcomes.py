@@ -10,8 +10,8 @@ LONGEST = 1000
 """How many characters a refusal may have."""
 
 OUTCOMES = ("refused", "right", "unclear", "crashed", "hung", "silent")
-FAILURES = ("crashed", "hung", "silent")
-"""Outcomes that make the command fail: a refusal that is not clear is shown, too, but fails nothing."""
+FAILURES = ("unclear", "crashed", "hung", "silent")
+"""Outcomes that make the command fail."""
 
 
 @dataclass(frozen=True)

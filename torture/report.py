@@ -17,12 +17,12 @@ other versions of what it depends on. A short form of it is part of `make test`.
 - **refused**: one sentence that says what is wrong (exit code 2 on the command line), at most 1,000 characters, none of
   them control characters, no traceback.
 - **right**: the number that a plain loop gives, or the right end of whatever was asked for.
-- **unclear**: a refusal that is not such a sentence, or of a good log. It is listed, but fails nothing.
+- **unclear**: a refusal that is not such a sentence, or of a good log.
 - **crashed**: any other exception, or a process that died. **hung**: no end within the time limit.
 - **silent**: a number where a refusal was due, a wrong number, or engines that do not say the same.
 
 `python -m torture --only NAME` repeats one attack, as in `--only "csv/byte order mark"`; the name of a kind, or the
-part of a name before its slash, repeats all of them. A crash, a hang or a silent answer makes the command fail.
+part of a name before its slash, repeats all of them. Anything but the first two makes the command fail.
 
 """
 
@@ -46,7 +46,7 @@ def show(found, console=None):
     for result in (one for results in found.values() for one in results):
         for name, value in result.measured.items():
             console.print(Text(f"{result.name}: {name} {value}"))
-    for result in (one for results in found.values() for one in results if one.outcome in ("unclear", *FAILURES)):
+    for result in (one for results in found.values() for one in results if one.outcome in FAILURES):
         text = "".join(letter if letter.isprintable() else " " for letter in result.text)
         console.print(Text(f"\n{result.outcome.upper()} {result.name}\n  {text[:1200]}"))
         console.print(Text(f"  repeat: python -m torture --only {result.name!r}"))
@@ -72,7 +72,7 @@ def write_kind(kind, kinds, found):
         names = list(rows[0].measured)
         lines += [write_line("", ["outcome", *names]), "| --- | --- |" + " ---: |" * len(names)]
         lines += [write_line(one.name.partition("/")[2], [one.outcome, *one.measured.values()]) for one in rows] + [""]
-    failed = [one for one in found.get(kind, []) if one.outcome in ("unclear", *FAILURES)]
+    failed = [one for one in found.get(kind, []) if one.outcome in FAILURES]
     if failed:
         named = [f"- {one.outcome}: `{one.name}`" for one in failed[:MOST_NAMED]]
         lines += [f"Not as it should be are {len(failed)}, of which these are the first:", "", *named, ""]

@@ -28,6 +28,8 @@ KINDS: dict[str, tuple[type, ...]] = {
 }
 """What Python objects may be labels; a column holds one of these kinds. Numbers follow booleans, which are such."""
 
+MISSING = " In CSV, NA and empty fields are missing unless they are in quotes."
+
 PLAIN = "Labels are text, whole numbers, true and false, or dates: write other things as text."
 
 
@@ -86,7 +88,7 @@ def _check_objects(name: str, labels: NDArray[Any], check: Checker) -> NDArray[A
     if set(map(type, several)) == {str}:
         return labels
     present = np.array([_is_present(label) for label in several], dtype=bool)
-    check.every(name, labels, present, "a label in every row")
+    check.every(name, labels, present, "a label in every row", MISSING)
     first = {kind: place for place, kind in reversed(list(enumerate(map(_find_kind, several))))}
     if None in first:
         got = f"got {messages.shorten(several[first[None]])} at row {check.row(first[None])}"

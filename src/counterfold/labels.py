@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -177,7 +178,9 @@ def sort_labels(labels: Iterable[Any]) -> Names:
     several = list(labels)
     numbers = count_whole_numbers(several)
     if numbers is None:
-        return tuple(sorted(several, key=lambda label: (type(label).__name__, label)))
+        return tuple(
+            sorted(several, key=lambda label: ("" if isinstance(label, Real) else type(label).__name__, label))
+        )
     return tuple(label for _, label in sorted(zip(numbers, several, strict=True), key=lambda pair: pair[0]))
 
 

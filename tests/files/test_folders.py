@@ -112,9 +112,9 @@ BAD = {
     "Delta": (r"is a table of Delta, .*DeltaTable\(path\)", lambda f: (f / "_delta_log").mkdir()),
     "Hudi": ("is a table of Hudi", lambda f: (f / ".hoodie").mkdir()),
     "notes": ("must end in one of", lambda f: (f / "notes.md").write_text("x")),
-    "two formats": ("must hold files of one format, got `Parquet` or `Csv`", lambda f: (f / "b.csv").write_text("a,b")),
+    "two formats": ("must hold files of one format, got Parquet and Csv", lambda f: (f / "b.csv").write_text("a,b")),
     "empty file": ("b.parquet` must not be empty, got 0 bytes", lambda f: (f / "b.parquet").write_text("")),
-    "some keys": ("some with and some without `day=`", copy_below("day=1")),
+    "some keys": (r"must have folders named alike, got .*a.parquet` and .*day=1", copy_below("day=1")),
 }  # fmt: skip
 
 
@@ -137,11 +137,39 @@ def test_an_empty_folder_is_refused(folder):
     refused(folder, "must hold the files of a log, got an empty folder")
 
 
-def test_a_column_that_comes_late_is_missing_before(table, folder):
-    """A file with a column more used to be read without a word."""
+def test_a_column_that_only_some_files_have_is_no_context(table, folder):
+    """It used to be left out without a word, or to be missing in all other rows."""
     pq.write_table(table, folder / "a.parquet")
     pq.write_table(table.append_column("height", [np.arange(600.0)]), folder / "b.parquet")
-    refused(folder, "`context` column `height` must be finite, got nan in 600 .* first at row 0")
+    for engine in ("memory", "local"):
+        assert answer(folder, engine).contents.left_out["height"] == "it is missing in 1 of 2 files"
+
+
+def test_names_of_folders_are_no_context_by_themselves(table, folder):
+    for day in ("1", "2", "__HIVE_DEFAULT_PARTITION__"):
+        (folder / f"day={day}").mkdir()
+        pq.write_table(table, folder / f"day={day}" / "part.parquet")  # the same rows are other ones on another day
+    for engine in ("memory", "local"):
+        found = answer(folder, engine)
+        assert found.contents.context == ("age",)
+        assert "it is in the names of folders" in found.contents.left_out["day"]
+
+
+def test_empty_parts_are_no_copies(table, folder):
+    for part, rows in enumerate((600, 0, 0)):
+        pq.write_table(table.slice(0, rows), folder / f"{part}.parquet")
+    assert answer(folder, "local").contents.rewards.count == 600
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_labels_that_are_text_in_one_file_are_text_in_all(order, table, folder):
+    """Whichever file comes first."""
+    codes = (np.array(table.column("action")) == "b").astype(int)
+    for part, labels in enumerate([codes, np.where(np.arange(600) == 7, "other", codes.astype(str))][::order]):
+        pa.csv.write_csv(table.set_column(0, "action", [labels]), folder / f"{part}.csv")
+    memory, local = (answer(folder, engine) for engine in ("memory", "local"))
+    assert memory.contents.to_dict()["actions"] == ["0", "1", "other"]
+    assert memory.value == pytest.approx(local.value, rel=0.05)
 
 
 def test_whole_numbers_and_fractions_are_one_column(table, folder):

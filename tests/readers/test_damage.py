@@ -87,6 +87,26 @@ def test_texts_that_are_not_utf_8_are_refused(table, tmp_path):
     refused(path, "could not be read as Parquet: .*UTF8")
 
 
+def test_columns_that_nobody_needs_may_be_of_any_kind(table, tmp_path):
+    path = tmp_path / "log.parquet"
+    kinds = {"wait": np.arange(ROWS).astype("m8[s]"), "when": np.arange(ROWS).astype("M8[s]")}
+    kinds["user"] = pa.array([bytes([place % 50]) * 16 for place in range(ROWS)], pa.uuid())
+    for name, values in kinds.items():
+        table = table.append_column(name, [values] if isinstance(values, np.ndarray) else values)
+    pq.write_table(table, path)
+    for engine in ("memory", "local"):
+        cf.evaluate(path, "target", engine=engine, progress=False)
+        found = cf.evaluate(cf.LogScan(path, group="user"), "target", engine=engine, progress=False)
+        assert found.contents.groups == 50
+
+
+def test_bins_of_pandas_are_labels(table):
+    pandas = pytest.importorskip("pandas")
+    frame = table.to_pandas()
+    frame["action"] = pandas.cut(frame["reward"], 3)
+    assert len(cf.evaluate(frame, "target").contents.to_dict()["actions"]) == 3
+
+
 # Arrow
 
 

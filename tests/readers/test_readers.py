@@ -226,7 +226,7 @@ BAD_FILE = {
     "cut.arrow": (lambda table: FORMATS["log.arrow"](table)[:-50], "could not be read as Arrow: "),
     "cut stream.arrow": (lambda table: FORMATS["stream.arrow"](table)[:-50], "could not be read as Arrow: "),
     "cut.jsonl": (lambda table: json_lines(table)[:-50], "could not be read as JsonLines: "),
-    "list.jsonl": (lambda _: b"[1]\n", "could not be read as JsonLines: every line must be an object"),
+    "list.jsonl": (lambda _: b"[1]\n", "could not be read as JsonLines: every line must be one object"),
     "cut.csv": (lambda table: csv(table) + b"0.5,0.1", "could not be read as Csv: .*Expected 6 columns, got 2"),
     "cut.csv.gz": (lambda table: gzip.compress(csv(table))[:-50], "could not be read as Csv: "),
     "text.parquet": (csv, "could not be read as Parquet: "),

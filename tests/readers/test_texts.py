@@ -190,14 +190,44 @@ def test_packed_text_that_is_cut(save):
     refused(save(packed[:-200], "log.csv.gz"), "could not be read as Csv")
 
 
+def test_a_semicolon_in_a_name_separates_nothing(save):
+    rows = [{"a;b;c;d;e;f": 1, **row} for row in make_rows()]
+    assert "reward" in kinds(save(to_csv(rows)))
+
+
+def test_what_is_packed_twice_is_said(save):
+    packed = gzip.compress(gzip.compress(to_csv(make_rows())))
+    refused(save(packed, "log.csv.gz"), "holds a file that is packed by gzip, which its name does not say: unpack it")
+
+
+def test_missing_labels_are_explained(save):
+    refused(save(to_csv(make_rows(action={7: "NA"}))), "NA and empty fields are missing unless they are in quotes")
+
+
+@pytest.mark.parametrize(("texts", "is_number"), [(["10.0.0.7", "1.3.3"], False), (["1,234.5", "0,5", "12%"], True)])
+def test_what_looks_like_a_number(texts, is_number, save):
+    rows = make_rows(note={place: f'"{texts[place % len(texts)]}"' for place in range(ROWS)})
+    for found in answers(save(to_csv(rows))):
+        assert ("note" in found.contents.left_out) == is_number
+
+
 # JSON
+
+
+def test_brackets_in_texts_are_not_deep(save):
+    path = save(to_json(make_rows(note=dict.fromkeys(range(ROWS), '[[[["{{' * 40))), "log.jsonl")
+    assert answers(path)[0].contents.rewards.count == ROWS
+
+
+def test_a_byte_order_mark_before_json(save):
+    assert answers(save(b"\xef\xbb\xbf" + to_json(make_rows()), "log.jsonl"))[1].contents.rewards.count == ROWS
 
 
 DEEP = b'{"action": "a", "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
 LINES = {
-    "null": (b"null\n", "every line must be an object, but one starts with 'n'"),
-    "list": (b"[1, 2]\n", r"every line must be an object, but one starts with '\[' *; write one object per line"),
-    "number": (b"7\n", "every line must be an object"),
+    "null": (b"null\n", "every line must be one object, not a part or a list, but one starts with 'n'"),
+    "list": (b"[1, 2]\n", r"every line must be one object, not a part or a list, but one starts with '\['"),
+    "number": (b"7\n", "every line must be one object"),
     "two": (b'{"action": "a"} {"action": "a"}\n', "every line must be one object, got"),
     "deep": (DEEP, "lists and objects must be at most 100 deep, got 10000"),
     "twice": (b'{"action": "a", "action": "b"}\n', "specified twice in row"),

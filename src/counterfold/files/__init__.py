@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from counterfold import messages
 from counterfold.errors import DataError
-from counterfold.files.folders import Part, key_fields, list_parts
+from counterfold.files.folders import Part, key_fields, list_parts, refuse_copies
 from counterfold.files.paths import State, find_path
 from counterfold.files.schemas import conform, join_schemas, list_fields, read_names
 from counterfold.files.signatures import require_kind
@@ -43,7 +43,7 @@ class Files:
         parts = list_parts(path)
         readers = {type(reader): reader for reader in (find_reader(part.file) for part in parts)}
         if len(readers) > 1:
-            kinds = messages.join_choices(kind.__name__ for kind in readers)
+            kinds = " and ".join(kind.__name__ for kind in readers)
             raise DataError(f"`{path}` must hold files of one format, got {kinds}.")
         for part in parts:
             require_kind(part.file)
@@ -59,6 +59,7 @@ class Files:
                 found.append(self.reader.survey(part.file))
                 read_names(found[-1].schema)
             require_distinct(found[-1].schema.names)
+        refuse_copies(part for part, survey in zip(self.parts, found, strict=True) if survey.rows)
         self.require_unchanged()
         return found
 
@@ -108,11 +109,11 @@ class Files:
                 yield from cut_rows(conform(table, wanted, part.keys))
 
     def require_unchanged(self) -> None:
-        """Require that all files are what they were, and as many rows as at first are there."""
+        """Require that all files are what they were."""
         for part in self.parts:
             if State.of(part.file) != part.state:
                 raise DataError(f"`{part.file}` must not change while it is read, but it did; {COPY}.")
-        if self.path.is_dir() and len(list_parts(self.path)) != len(self.parts):
+        if self.path.is_dir() and [one.file for one in list_parts(self.path)] != [one.file for one in self.parts]:
             raise DataError(f"`{self.path}` must not change while it is read, but its files did; {COPY}.")
 
     def _require_rows(self) -> None:
@@ -127,7 +128,7 @@ class Files:
         except MemoryError:
             raise  # it is the machine's, not the file's
         except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
-            reason = str(error).strip().splitlines()[0].rstrip(".")
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
             if State.of(part.file) != part.state:
                 reason = f"it changed while it was read; {COPY}"
             raise DataError(f"`{part.file}` could not be read as {type(self.reader).__name__}: {reason}.") from error

@@ -2,15 +2,17 @@
 
 import filecmp
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
 
 from counterfold.errors import DataError
 from counterfold.files.paths import State, explain_path
+from counterfold.files.schemas import leave_out
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """The name of a folder, behind `KEY=`, whose rows have no value."""
@@ -22,6 +24,8 @@ TABLES = {
     "metadata/*.metadata.json": ("Iceberg", "pyiceberg's table.scan().to_arrow()"),
 }
 """What is only in folders of tables with a history, some files of which hold rows that are gone; what reads them."""
+
+NAMED = "it is in the names of folders; name it in `context` if it helps to predict rewards"
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,9 @@ def list_parts(path: Path) -> list[Part]:
         parts = sorted(_walk(path, {}), key=lambda part: str(part.file))
     if not parts:
         raise DataError(f"`{path}` must hold the files of a log, got an empty folder.")
-    several = {frozenset(part.keys) for part in parts}
-    if len(several) > 1:
-        raise DataError(
-            f"`{path}` must have folders named alike, got some with and some without {_name_keys(several)}."
-        )
-    _refuse_copies(parts)
+    other = next((part for part in parts if part.keys.keys() != parts[0].keys.keys()), None)
+    if other is not None:
+        raise DataError(f"`{path}` must have folders named alike, got `{parts[0].file}` and `{other.file}`.")
     return parts
 
 
@@ -70,16 +71,11 @@ def _walk(folder: Path, keys: dict[str, str | None]) -> Iterator[Part]:
         yield from _walk(found, {**keys, unquote(key): None if value == NO_VALUE else unquote(value)})
 
 
-def _name_keys(several: set[frozenset[str]]) -> str:
-    odd = frozenset.union(*several) - frozenset.intersection(*several)
-    return ", ".join(f"`{key}=`" for key in sorted(odd))
-
-
-def _refuse_copies(parts: list[Part]) -> None:
-    """Refuse two files with the same bytes: the rows of a backup would count twice."""
-    by_size: dict[tuple[int, bytes], list[Part]] = {}
+def refuse_copies(parts: Iterable[Part]) -> None:
+    """Refuse two files with the same bytes, and the same names of folders: the rows of a backup would count twice."""
+    by_size: dict[Any, list[Part]] = {}
     for part in parts:
-        same = by_size.setdefault((part.state.size, _read_end(part)), [])
+        same = by_size.setdefault((part.state.size, tuple(part.keys.items()), _read_end(part)), [])
         for other in same:
             if filecmp.cmp(part.file, other.file, shallow=False):
                 both = f"`{other.file}` and `{part.file}`"
@@ -99,5 +95,5 @@ def key_fields(parts: Sequence[Part]) -> list[pa.Field]:
     for key in parts[0].keys:
         values = [part.keys[key] for part in parts]
         is_whole = all(value is None or re.fullmatch(r"-?(0|[1-9]\d{0,17})", value) for value in values)
-        fields.append(pa.field(key, pa.int64() if is_whole else pa.string()))
+        fields.append(leave_out(pa.field(key, pa.int64() if is_whole else pa.string()), NAMED))
     return fields

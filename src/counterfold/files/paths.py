@@ -64,6 +64,8 @@ def explain_path(path: Path) -> Iterator[None]:
     """Turn what is wrong with a path into one sentence."""
     try:
         yield
+    except DataError:
+        raise
     except FileNotFoundError:
         raise DataError(f"`{path}` must be a file or folder, but there is none.") from None
     except UnicodeEncodeError:

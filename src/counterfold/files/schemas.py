@@ -9,17 +9,29 @@ from counterfold.readers.base import merge_types
 
 PLAIN = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
+NO_CONTEXT = b"no context"
+"""What says in the metadata of a column why it is not taken for context by itself."""
+
 
 def join_schemas(schemas: Sequence[pa.Schema]) -> pa.Schema:
-    """Return the columns of all files, each of a type that holds the values of all, or else of the first file's."""
+    """Return the columns of all files, each of a type that holds the values of all: text, if it is in any of them."""
     types: dict[str, pa.DataType] = {}
     for field in (field for schema in schemas for field in schema):
         known = types.get(field.name, field.type)
         try:
             types[field.name] = merge_types(field.name, known, field.type)
         except pa.ArrowTypeError:
-            types[field.name] = known  # a text may still hold a number in every row
-    return pa.schema(list(types.items()))
+            is_text = pa.string() in (_plain(known), _plain(field.type))
+            types[field.name] = pa.string() if is_text else known
+    lacking = {name: sum(name not in one.names for one in schemas) for name in types}
+    fields = [pa.field(name, kind) for name, kind in types.items()]
+    lacks = "it is missing in {} of " + f"{len(schemas)} files"
+    return pa.schema([leave_out(one, lacks.format(count)) if (count := lacking[one.name]) else one for one in fields])
+
+
+def leave_out(field: pa.Field, reason: str) -> pa.Field:
+    """Return a column that is not taken for context by itself, with the reason."""
+    return field.with_metadata({NO_CONTEXT: reason})
 
 
 def list_fields(schema: pa.Schema) -> list[pa.Field]:
@@ -37,7 +49,7 @@ def read_names(fields: Iterable[pa.Field]) -> list[str]:
 def conform(table: pa.Table, wanted: pa.Schema, keys: Mapping[str, str | None]) -> pa.Table:
     """Return these columns of a file; `keys` are what the names of its folders say, and a column may be missing."""
     if not keys and table.schema.equals(wanted):
-        return table
+        return pa.table(table.columns, schema=wanted)
     return pa.table([_find_column(table, one, keys) for one in wanted], schema=wanted)
 
 

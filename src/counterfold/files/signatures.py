@@ -4,9 +4,8 @@ from pathlib import Path
 
 from counterfold.errors import DataError
 from counterfold.files.paths import explain_path
-from counterfold.readers.base import COMPRESSIONS
+from counterfold.readers.base import COMPRESSIONS, open_stream
 
-UNPACK = "unpack it, or name it like {name}{ending}"
 SAVE = "save it as UTF-8"
 EXPORT = "export it as Parquet or CSV"
 
@@ -39,8 +38,23 @@ def require_kind(file: Path) -> None:
     if not start:
         raise DataError(f"`{file}` must not be empty, got 0 bytes.")
     ending = file.suffix.lower()
+    _refuse_packed_twice(file)
     for signature, (endings, what, way_out) in SIGNATURES.items():
         if start.startswith(signature) and ending not in endings.split():
             raise DataError(f"`{file}` is {what}, which its name does not say: {way_out.format(name=file.name)}.")
         if ending in COMPRESSIONS and ending in endings.split() and not start.startswith(signature):
             raise DataError(f"`{file}` is not {what}, as its name says: name it `{file.stem}` if it is plain text.")
+
+
+def _refuse_packed_twice(file: Path) -> None:
+    """Refuse a packed file in which there is another one."""
+    if file.suffix.lower() not in COMPRESSIONS:
+        return
+    try:
+        with open_stream(file) as stream:
+            start = stream.read(16)
+    except OSError:
+        return  # what is wrong is said by whoever reads it
+    for signature, (_, what, _) in SIGNATURES.items():
+        if start.startswith(signature):
+            raise DataError(f"`{file}` holds a file that is {what}, which its name does not say: unpack it.")

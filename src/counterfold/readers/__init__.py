@@ -1,5 +1,6 @@
 """Readers: one file for each format, chosen by the end of a file's name."""
 
+from functools import cache
 from pathlib import Path
 
 from counterfold import registry
@@ -7,6 +8,7 @@ from counterfold.errors import DataError
 from counterfold.readers.base import COMPRESSIONS, Reader
 
 
+@cache
 def list_readers() -> dict[str, Reader]:
     """Return what reads files of each ending."""
     readers: list[Reader] = [registry.find("readers", name)() for name in registry.names("readers")]

@@ -13,6 +13,8 @@ from counterfold.readers.base import BLOCK, Piece, Reader, Survey, open_stream, 
 DELIMITERS = ",\t;|"
 """What may separate fields; the header tells which one does."""
 
+QUOTED = re.compile(rb'"[^"]*"')
+
 WIDER = {pa.null(): pa.int64(), pa.int64(): pa.float64(), pa.float64(): pa.string(), pa.string(): pa.binary()}
 """The next type to try where some rows of a column are not of one; all others are followed by text."""
 
@@ -86,8 +88,8 @@ def has_type(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
 
 
 def find_delimiter(file: Path) -> str:
-    """Return what separates the names in the header, in UTF-8: a comma, unless something else does so more often."""
+    """Return what separates the names in the header, in UTF-8, and as many fields of the next line; else a comma."""
     with open_stream(file) as stream:
-        header = re.split(rb"[\r\n]", stream.read(1 << 16).lstrip(), maxsplit=1)[0]
-    names = re.sub(r'"[^"]*"', "", header.decode())
-    return max(DELIMITERS, key=names.count)
+        header, *rest = re.split(rb"[\r\n]+", QUOTED.sub(b"", stream.read(1 << 16).lstrip()), maxsplit=2)
+    names, fields = header.decode(), rest[0].decode(errors="replace") if rest else ""
+    return max(DELIMITERS, key=lambda one: (names.count(one) == fields.count(one) > 0, names.count(one)))

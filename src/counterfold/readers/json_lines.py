@@ -16,6 +16,8 @@ from counterfold.readers.base import BYTES, Piece, Reader, Survey, merge_types, 
 LEAST, MOST, LONGEST = 1 << 16, 1 << 22, 1 << 26
 """How many bytes are read at a time, at first and later, and how many a line may have at most."""
 
+TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
+
 DEEPEST = 100
 """How many lists and objects may be within each other; pyarrow takes the whole process down on far more."""
 
@@ -60,8 +62,8 @@ class Blocks:
     size: int = LEAST
 
     def __iter__(self) -> Iterator[Block]:
-        waiting = b""
         with open_stream(self.file) as stream:
+            waiting = stream.read(3).removeprefix(b"\xef\xbb\xbf")  # the mark of UTF-8
             while read := stream.read(max(self.size, len(waiting))):
                 waiting += read
                 end = waiting.rfind(b"\n") + 1
@@ -85,8 +87,7 @@ def check_lines(text: bytes) -> Block:
     other = next((line for line in lines if not line.startswith(b"{")), None)
     if other is not None:
         start = other[:1].decode(errors="replace")
-        hint = "; write one object per line, not one list of them" if start == "[" else ""
-        raise pa.ArrowInvalid(f"every line must be an object, but one starts with {start!r}{hint}")
+        raise pa.ArrowInvalid(f"every line must be one object, not a part or a list, but one starts with {start!r}")
     for line in lines:
         if line.count(b"[") + line.count(b"{") > DEEPEST:
             require_flat(line)
@@ -95,7 +96,7 @@ def check_lines(text: bytes) -> Block:
 
 def require_flat(line: bytes) -> None:
     """Refuse lists and objects too deep in each other."""
-    marks = np.frombuffer(line, dtype=np.uint8) & 0xDF  # the same for [ and {, and for ] and }
+    marks = np.frombuffer(TEXT.sub(b"", line), dtype=np.uint8) & 0xDF  # the same for [ and {, and for ] and }
     depth = np.cumsum((marks == ord("[")).astype(np.int32) - (marks == ord("]"))).max()
     if depth > DEEPEST:
         raise pa.ArrowInvalid(f"lists and objects must be at most {DEEPEST} deep, got {depth}")

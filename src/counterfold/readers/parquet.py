@@ -25,13 +25,14 @@ class Parquet(Reader):
         metadata = pq.read_metadata(file)
         require_safe(file, metadata)
         require_consistent(metadata)
-        with open_file(file, metadata) as opened:
+        with open_file(file, metadata, list_texts(metadata)) as opened:
             return Survey(opened.schema_arrow, metadata.num_rows, sum(map(decoded_size, list_groups(metadata))))
 
     def pieces(self, file: Path, survey: Survey, columns: Sequence[str]) -> Iterator[Piece]:
         first, metadata = 0, pq.read_metadata(file)
+        texts = list_texts(metadata)
         for number, group in enumerate(list_groups(metadata)):
-            yield Piece(first, partial(read_group, file, metadata, number, columns))
+            yield Piece(first, partial(read_group, file, metadata, texts, number, columns))
             first += group.num_rows
 
 
@@ -71,12 +72,15 @@ def list_chunks(group: Any) -> list[Any]:
     return [group.column(number) for number in range(group.num_columns)]
 
 
-def open_file(file: Path, metadata: Any) -> pq.ParquetFile:
-    """Return the file, whose pages are compared with their checksums, if they have any."""
-    kept = {
-        chunk.path_in_schema for group in list_groups(metadata) for chunk in list_chunks(group) if is_dictionary(chunk)
-    }
-    texts = [one.name for one in metadata.schema.to_arrow_schema() if one.type == pa.string() and one.name in kept]
+def list_texts(metadata: Any) -> list[str]:
+    """Return the columns that hold each of their texts once, in any row group."""
+    chunks = (chunk for group in list_groups(metadata) for chunk in list_chunks(group))
+    kept = {chunk.path_in_schema for chunk in chunks if is_dictionary(chunk)}
+    return [one.name for one in metadata.schema.to_arrow_schema() if one.type == pa.string() and one.name in kept]
+
+
+def open_file(file: Path, metadata: Any, texts: Sequence[str]) -> pq.ParquetFile:
+    """Return the file, whose pages are compared with their checksums, if they have any, and whose texts stay so."""
     return pq.ParquetFile(file, metadata=metadata, read_dictionary=texts, page_checksum_verification=True)
 
 
@@ -99,34 +103,41 @@ def decoded_size(group: Any) -> int:
     return size
 
 
-def read_group(file: Path, metadata: Any, number: int, columns: Sequence[str]) -> Iterator[pa.Table]:
+def read_group(
+    file: Path, metadata: Any, texts: Sequence[str], number: int, columns: Sequence[str]
+) -> Iterator[pa.Table]:
     """Yield the rows of a row group; each call opens the file, since threads must not share one, but not its end."""
     group = metadata.row_group(number)
     few = max(1, min(ROWS, group.num_rows * BYTES // max(decoded_size(group), 1)))
-    with open_file(file, metadata) as opened:
+    with open_file(file, metadata, texts) as opened:
         if group.num_rows <= few:
             tables: Iterable[pa.Table] = [opened.read_row_group(number, columns, use_threads=False)]
         else:
             batches = opened.iter_batches(few, row_groups=[number], columns=columns, use_threads=False)
             tables = (pa.Table.from_batches([batch]) for batch in batches)
-        count = 0
+        count, ranges = 0, find_ranges(group, columns)
         for table in tables:
-            require_range(table, group)
+            require_ranges(table, ranges)
             count += len(table)
             yield table.select(columns)
     if count != group.num_rows:
         raise pa.ArrowInvalid(f"row group {number} must hold {group.num_rows} rows, got {count}; write the file again")
 
 
-def require_range(table: pa.Table, group: Any) -> None:
+def find_ranges(group: Any, columns: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Return the least and the greatest number of columns, as far as the file says."""
+    known = {chunk.path_in_schema: chunk.statistics for chunk in list_chunks(group) if chunk.physical_type in WIDTHS}
+    told = {name: known[name] for name in columns if known.get(name) is not None and known[name].has_min_max}
+    return {name: (one.min, one.max) for name, one in told.items() if isinstance(one.min, (int, float))}
+
+
+def require_ranges(table: pa.Table, ranges: dict[str, tuple[float, float]]) -> None:
     """Require numbers within the range that the file says they have; damage rarely leaves them there."""
-    for chunk in list_chunks(group):
-        name, known = chunk.path_in_schema, chunk.statistics
-        if name not in table.column_names or known is None or not known.has_min_max:
-            continue
-        if isinstance(known.min, (int, float)) and chunk.physical_type in ("INT32", "INT64", "FLOAT", "DOUBLE"):
+    for name, (least, most) in ranges.items():
+        kind = table.schema.field(name).type
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
             found = pc.min_max(table.column(name))
             low, high = found["min"].as_py(), found["max"].as_py()
-            if low is not None and (low < known.min or high > known.max):
-                rule = f"column `{name}` must be from {known.min} to {known.max}, as the file itself says"
+            if low is not None and (low < least or high > most):
+                rule = f"column `{name}` must be from {least} to {most}, as the file itself says"
                 raise pa.ArrowInvalid(f"{rule}, got {low} to {high}; the file is damaged, so fetch or write it again")

@@ -106,10 +106,13 @@ def is_bytes(kind: pa.DataType) -> bool:
 def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
     """Return a column of labels, None where a value is missing; an ordered dictionary as it is, to keep its order."""
     column = table.column(name)
+    plain = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_nested(plain):
+        raise DataError(f"column `{name}` must be labels, got {column.type}.")
+    if isinstance(plain, pa.BaseExtensionType):  # such as identifiers of 16 bytes
+        return np.array([None if cell is None else str(cell) for cell in column.to_pylist()], dtype=object)
     if pa.types.is_dictionary(column.type) and column.type.ordered and not column.null_count:
         return column
-    if pa.types.is_nested(column.type):
-        raise DataError(f"column `{name}` must be labels, got {column.type}.")
     if column.null_count or not pa.types.is_primitive(column.type):
         return share_labels(column)
     return np.asarray(column.to_numpy())

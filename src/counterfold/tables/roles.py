@@ -9,6 +9,7 @@ import pyarrow as pa
 from counterfold import messages
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
+from counterfold.files.schemas import NO_CONTEXT
 from counterfold.tables import columns
 from counterfold.tables.scan import Role
 
@@ -96,13 +97,19 @@ def list_context(
     """Return the columns of the context: those that the user chose, or every numeric one that is free."""
     if chosen is None:
         free = list_free(table, roles, ignore, targets)
-        chosen = [name for name in columns.numeric(table) if name in free]
+        chosen = [name for name in columns.numeric(table) if name in free and name not in find_left_out(table)]
     known_later = [(role, roles[role]) for role in AFTER_DECISION if role in roles]
     for role, name in [*known_later, *(("target", name) for name in targets)]:
         held = next((place for place in places(table, role, name) if place in chosen), None)
         if held is not None:
             raise DataError(f"`context` must not hold column `{held}`, which is the {role}.")
     return chosen
+
+
+def find_left_out(table: pa.Table) -> dict[str, str]:
+    """Return the columns of files that are not taken for context by themselves, and why."""
+    known = {field.name: (field.metadata or {}).get(NO_CONTEXT) for field in table.schema}
+    return {name: reason.decode() for name, reason in known.items() if reason is not None}
 
 
 def list_free(table: pa.Table, roles: dict[str, str], ignore: Sequence[str], targets: Sequence[str]) -> list[str]:

@@ -38,7 +38,7 @@ def _column(role: Role, default: str | None = None) -> Any:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogScan:
-    """A log that is not read yet: a file, a folder of Parquet files or a data frame, and which columns hold what.
+    """A log that is not read yet: a file, a folder of files or a data frame, and which columns hold what.
 
     The arguments are those of `read_log`, and options of the command line; a field's metadata tell the role that its
     column has in a log, which is an argument of `Log`. `evaluate` reads the log into memory if it fits, and otherwise a
@@ -113,7 +113,8 @@ class LogScan:
         free = [] if named else roles.list_free(table, found, self.ignore, targets)
         layout = Layout(found, kinds, context, self.actions, features, named_context=named)
         is_private = isinstance(self.source, (str, PathLike))
-        return replace(layout, left_out=find_spoilt_numbers(table, free), is_private=is_private)
+        others = {name: why for name, why in roles.find_left_out(table).items() if name in free}
+        return replace(layout, left_out=find_spoilt_numbers(table, free) | others, is_private=is_private)
 
 
 def take_arguments_of(scan: Callable[Columns, Any]) -> Callable[[Callable[..., Result]], Callable[Columns, Result]]:

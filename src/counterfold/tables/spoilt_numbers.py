@@ -13,7 +13,7 @@ from counterfold.tables.columns import is_text
 FIRST = 1 << 14
 """How many of the first rows are looked at, the same on every engine."""
 
-NUMBER = r"^\s*[-+$\x{20ac}\x{a3}]?(\d[\d.,]*|[.,]\d+)([eE][-+]?\d+)?\s*%?\s*$"
+NUMBER = r"^\s*[-+$\x{20ac}\x{a3}]?(\d{1,3}(,\d{3})+(\.\d+)?|\d*[.,]?\d+|\d+[.,])([eE][-+]?\d+)?\s*%?\s*$"
 """Numbers as people write them, with a currency, a decimal comma or a percent sign."""
 
 
