@@ -135,7 +135,11 @@ BAD_LOG = {
         {"reward": [0.5, 0.6, 0.3, 0.8]},
         "`reward` and `propensity` must be two different things, got the same number in all 4 rows.",
     ),
-    "action missing": ({"action": ["a", None, "b", "b"]}, said("action", "a label in every row", None, 1, 1)),
+    "action missing": (
+        {"action": ["a", None, "b", "b"]},
+        said("action", "a label in every row", None, 1, 1)
+        + " In CSV, NA and empty fields are missing unless they are in quotes.",
+    ),
     "action 2d": ({"action": [["a"], ["b"]] * 2}, shape("action", "one label per row", (4, 1))),
     "action mixed": (
         {"action": np.array([1, "a", 1, "a"], dtype=object), "actions": None},

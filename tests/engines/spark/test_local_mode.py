@@ -171,13 +171,15 @@ def test_what_a_worker_finds_wrong_is_one_sentence(spark, tmp_path, column, bad,
 
 
 @LOCAL
-def test_what_else_fails_in_a_worker_is_one_sentence(spark, path):
+def test_a_target_that_fails_in_a_worker_is_one_sentence(spark, path):
     def broken(x):
         from pyspark import TaskContext
 
         return np.full((len(x), 3), 1 / 3) if TaskContext.get() is None else x["no such"]
 
-    with pytest.raises(cf.DataError, match=r"^a Spark worker failed: IndexError: only integers.*\.$"):
+    with pytest.raises(
+        cf.ParameterError, match=r"^the function `broken` of `target`, .* failed with IndexError: only.*\.$"
+    ):
         cf.evaluate(cf.LogScan(spark.read.parquet(str(path)), actions=ACTIONS), broken)
 
 
