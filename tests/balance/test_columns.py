@@ -25,12 +25,16 @@ def make_log(*, named_context=True, reward=None, **columns):
 RNG = np.random.default_rng(1)
 REWARD = np.where(RNG.random(ROWS) < 0.1, RNG.lognormal(size=ROWS), 0.0)
 OFTEN = np.where(RNG.random(ROWS) < 0.8, RNG.lognormal(size=ROWS), 0.0)
+CLICK = np.where(RNG.random(ROWS) < 0.3, 2.0, -1.0)
 LEFT_OUT = {
     "copy": ({"y": REWARD}, REWARD, "copy of the reward"),
     "another unit": ({"y": 5 - 0.01 * REWARD}, REWARD, "copy of the reward"),
     "purchase": ({"y": REWARD > 0}, REWARD, "no reward where it is 0"),
     "visit": ({"y": (REWARD > 0) | (RNG.random(ROWS) < 0.2)}, REWARD, "no reward where it is 0"),
     "frequent purchase": ({"y": OFTEN > 0}, OFTEN, "no reward where it is 0"),
+    "seconds after a click": ({"y": 30 * CLICK + 15 * RNG.normal(size=ROWS)}, CLICK, "tells much of the reward"),
+    "less after a click": ({"y": -CLICK + 0.8 * RNG.normal(size=ROWS)}, CLICK, "tells much of the reward (correlation -0"),
+    "time spent": ({"y": REWARD + 0.5 * REWARD.std() * RNG.normal(size=ROWS)}, REWARD, "tells much of the reward"),
     "row number": ({"y": 17 + np.arange(ROWS)}, REWARD, "index"),
     "unnamed": ({"": RNG.permutation(ROWS)}, REWARD, "index"),
     "pandas": ({"Unnamed: 0": RNG.permutation(ROWS)}, REWARD, "index"),
@@ -38,7 +42,7 @@ LEFT_OUT = {
 }
 KEPT = {
     "noise": {"y": RNG.normal(size=ROWS)},
-    "correlated": {"y": REWARD + 0.1 * RNG.normal(size=ROWS)},
+    "correlated": {"y": REWARD + 1.5 * REWARD.std() * RNG.normal(size=ROWS)},
     "rare": {"y": RNG.random(ROWS) < 0.1},
     "often": {"y": RNG.random(ROWS) < 0.9},
     "constant": {"y": np.ones(ROWS)},
@@ -62,6 +66,20 @@ def test_what_is_no_context_is_left_out_and_said(columns, reward, why):
 def test_what_may_be_context_is_kept(columns):
     log, _ = choose_context(make_log(named_context=False, reward=REWARD, **columns))
     assert log.context_names == ("x", *columns)
+
+
+def test_more_may_be_known_of_rewards_that_vary_than_of_clicks():
+    noise = RNG.normal(size=ROWS)
+    varied = CLICK + 0.01 * RNG.normal(size=ROWS)
+    kept = [choose_context(make_log(named_context=False, reward=one, y=one + 2 * noise))[0] for one in (CLICK, varied)]
+    assert [log.context_names for log in kept] == [("x",), ("x", "y")]
+
+
+def test_that_few_rows_are_correlated_may_be_chance():
+    x, reward = np.arange(20.0) % 7, np.arange(20) % 7 > 3
+    given = {"action": [0, 1] * 10, "reward": reward, "propensity": np.full(20, 0.5), "named_context": False}
+    assert abs(np.corrcoef(x, reward)[0, 1]) > 0.8
+    assert balance_log(cf.Log(context=x[:, None], **given)).leave_out() == {}
 
 
 def test_named_context_stays():

@@ -12,6 +12,16 @@ from counterfold.log import Log
 COPY = 0.99999
 """From which correlation on a column is a copy of the reward, perhaps in another unit."""
 
+TELLS, TELLS_ONE_OF_TWO = 0.8, 0.5
+"""From which correlation on a column tells too much of the reward, and of one that has two values, to be context.
+
+What is known before a decision seldom does, and a reward model that sees an outcome explains effects of actions away;
+to leave out a column that was known costs some precision only.
+"""
+
+NOISE = 5.0
+"""Of how many standard errors a correlation must be, so that none comes of chance."""
+
 COINCIDENCE = 1e-6
 """Below which probability it is no coincidence that rewards are 0 wherever a column is."""
 
@@ -44,7 +54,8 @@ class ColumnSums:
 
     `moments` (5 x d) sum x, r, x², r² and x r, centred; `zeros` (3 x d) count rows where the column is 0, where the
     reward is 0, and where both are. `ratios` (3 x d) sum the column over the propensity, the square of that, and rows
-    where the column is a probability. `low` and `high` are the ends of the column less the number of the row.
+    where the column is a probability. `low` and `high` (2 x d) are the ends of the column less the number of the row,
+    and of the rewards.
     """
 
     rows: int
@@ -70,7 +81,23 @@ class ColumnSums:
     @property
     def are_indices(self) -> Bools:
         """Say which columns number the rows."""
-        return np.asarray(self.low == self.high)
+        return np.asarray(self.low[0] == self.high[0])
+
+    @property
+    def has_two_rewards(self) -> bool:
+        """Say whether the rewards have at most two values: then all of them lie at their ends."""
+        if not self.low.size:
+            return False
+        low, high, (_, r, _, rr, _) = self.low[1, 0], self.high[1, 0], self.moments[:, 0]
+        inside = (low + high) * r - rr - low * high * self.rows
+        return bool(abs(inside) <= 1e-9 * self.rows * max(low**2, high**2))
+
+    @property
+    def tell_rewards(self) -> Bools:
+        """Say which columns are so closely related to the reward as an outcome would be."""
+        size = np.abs(self.correlations)
+        enough = TELLS_ONE_OF_TWO if self.has_two_rewards else TELLS
+        return np.asarray((size >= enough) & (size * np.sqrt(self.rows) >= NOISE))
 
     @property
     def may_be_policies(self) -> Bools:
@@ -122,12 +149,14 @@ class ColumnTest:
         ratios = np.stack(
             [weights.sum(axis=0), (weights**2).sum(axis=0), ((context >= 0) & (context <= 1)).sum(axis=0)]
         )
-        return ColumnSums(len(r), moments, zeros, ratios, numbered.min(axis=0), numbered.max(axis=0))
+        low = np.stack([numbered.min(axis=0), r.min() * ones])
+        high = np.stack([numbered.max(axis=0), r.max() * ones])
+        return ColumnSums(len(r), moments, zeros, ratios, low, high)
 
     def explain(self, sums: ColumnSums) -> dict[str, Reason]:
         """Return why some columns are no context, by the column's name."""
         reasons: dict[str, Reason] = {}
-        copies, structure = np.abs(sums.correlations) > COPY, sums.explain_rewards
+        sizes, structure, tell = np.abs(sums.correlations), sums.explain_rewards, sums.tell_rewards
         for place, name in enumerate(self.names):
             if INDEX.fullmatch(name):
                 reasons[name] = Reason("it is an index of the rows", is_outcome=False)
@@ -139,10 +168,13 @@ class ColumnTest:
                 reasons[name] = Reason("it is an identifier, different in nearly every row", is_outcome=False)
             elif POLICY.fullmatch(name) and sums.may_be_policies[place]:
                 reasons[name] = Reason("it is a policy's probability of the logged action", is_outcome=True)
-            elif copies[place]:
+            elif sizes[place] > COPY:
                 reasons[name] = Reason("it is a copy of the reward", is_outcome=True, is_copy=True)
             elif structure[place]:
                 reasons[name] = Reason(f"there is no reward where it is 0, {AFTER}", is_outcome=True)
+            elif tell[place]:
+                what = f"it tells much of the reward (correlation {sums.correlations[place]:.2f}), {AFTER}"
+                reasons[name] = Reason(what, is_outcome=True)
         return reasons
 
 

@@ -124,6 +124,26 @@ def copy_of_the_reward_named_as_context(rng):
     return Case(bandit.table(revenue=2 * bandit.reward), truth=bandit.truth, columns=columns)
 
 
+def make_stay(rng, **roles):
+    """Return clicks on a log of 3,000 rows, and how long the visitor stayed, which is long after a click."""
+    bandit = make_bandit(rng, rows=3000)
+    chance = np.clip(0.1 + 0.2 * bandit.means, 0.0, 1.0)
+    click = (rng.random(3000) < chance[np.arange(3000), bandit.action]).astype(int)
+    bandit.means = chance
+    stay = 20 + 30 * click + 8 * rng.normal(size=3000)
+    return Case(bandit.table(reward=click, stay=stay), truth=bandit.truth, columns=roles)
+
+
+@trap("how long the visitor stayed, beside the click that made them stay", RIGHT)
+def stay_after_a_click(rng):
+    return make_stay(rng)
+
+
+@trap("how long the visitor stayed, named as context of the click that made them stay", "outcome-context")
+def stay_after_a_click_named_as_context(rng):
+    return make_stay(rng, context=["x0", "x1", "stay"])
+
+
 @trap("whether there was any reward, as a column", RIGHT)
 def whether_there_was_a_reward(rng):
     bandit = make_bandit(rng, noise=0.1)
