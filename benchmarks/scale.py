@@ -20,9 +20,9 @@ from rich.table import Table
 from measuring import Bench, Group, machine
 from scale_plot import drawn
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from cluster import missing
+from torture.spark import find_obstacle
 
 RESULTS = Path(__file__).parents[1] / "docs" / "scale" / "bench.json"
 WIDE = {"actions": 10, "context": 10}
@@ -114,7 +114,7 @@ def more(sizes):
 
 def spark(sizes):
     """The same evaluations on Spark."""
-    if missing():
+    if find_obstacle():
         return
     for count in sizes.spark:
         log = {"rows": count, **WIDE}
@@ -169,7 +169,7 @@ def show(found, console):
     console.print(table)
     for one in found["margins"]:
         console.print(f"10 more {one['what']}: {one['seconds']:.3f} s, {one['share']:.1%} of the whole")
-    if reason := missing():
+    if reason := find_obstacle():
         console.print(f"Spark was left out: {reason}.")
     console.print(", ".join(f"{name.replace('_gib', ' (GiB)')} {value}" for name, value in found["machine"].items()))
 

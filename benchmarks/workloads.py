@@ -201,5 +201,6 @@ def peak():
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+    root = Path(__file__).parents[1]
+    sys.path[:0] = [str(root), str(root / "tests" / "support")]
     print(json.dumps(measured(sys.argv[1], **json.loads(sys.argv[2]))), flush=True)

@@ -55,7 +55,7 @@ def test_work_runs_in_a_process_of_its_own(tmp_path):
 @pytest.fixture
 def found(monkeypatch):
     """Return results as if all of the quick benchmark had been measured, and each piece had taken a second."""
-    monkeypatch.setattr(scale, "missing", lambda: None)
+    monkeypatch.setattr(scale, "find_obstacle", lambda: None)
     sections = {}
     for name, section in scale.SECTIONS.items():
         sections[name] = []

@@ -33,7 +33,7 @@ LEFT_OUT = {
     "visit": ({"y": (REWARD > 0) | (RNG.random(ROWS) < 0.2)}, REWARD, "no reward where it is 0"),
     "frequent purchase": ({"y": OFTEN > 0}, OFTEN, "no reward where it is 0"),
     "seconds after a click": ({"y": 30 * CLICK + 15 * RNG.normal(size=ROWS)}, CLICK, "tells much of the reward"),
-    "less after a click": ({"y": -CLICK + 0.8 * RNG.normal(size=ROWS)}, CLICK, "tells much of the reward (correlation -0"),
+    "less after a click": ({"y": -CLICK + 0.8 * RNG.normal(size=ROWS)}, CLICK, "(correlation -0."),
     "time spent": ({"y": REWARD + 0.5 * REWARD.std() * RNG.normal(size=ROWS)}, REWARD, "tells much of the reward"),
     "row number": ({"y": 17 + np.arange(ROWS)}, REWARD, "index"),
     "unnamed": ({"": RNG.permutation(ROWS)}, REWARD, "index"),

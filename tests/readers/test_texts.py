@@ -3,13 +3,12 @@
 import gzip
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import counterfold as cf
+from children import evaluate_apart
 from counterfold.files import Files
 
 ROWS = 300
@@ -239,16 +238,6 @@ LINES = {
     "half": (b'{"action": "a", "rew\n', "could not be read as JsonLines"),
 }
 
-READ = """
-import sys, counterfold as cf
-for engine in ("memory", "local"):
-    try:
-        cf.evaluate(sys.argv[1], "target", engine=engine, progress=False)
-        print("answered")
-    except cf.DataError as error:
-        print(error)
-"""
-
 
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize(("line", "message"), LINES.values(), ids=LINES)
@@ -256,7 +245,6 @@ def test_lines_that_are_no_objects(line, message, first, save):
     """Some used to end the process, so that it takes another one to see it."""
     rows = to_json(make_rows())
     path = save(line + rows if first else rows + line, "log.jsonl")
-    done = subprocess.run([sys.executable, "-c", READ, path], capture_output=True, text=True, check=True)
-    told = done.stdout.splitlines()
+    told = evaluate_apart(path)
     assert len(told) == 2
     assert all(re.search(message, sentence) for sentence in told), told

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,30 +13,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from unittest import mock
 
-LOOPBACK = "127.0.0.1"
+from torture import spark
+from torture.spark import LOOPBACK
+
 EXECUTOR = "CoarseGrainedExecutorBackend"
 DAEMON = "pyspark.daemon"
-SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.driver.bindAddress": LOOPBACK,
-    "spark.driver.host": LOOPBACK,
-    "spark.driver.memory": "1g",
+SETTINGS = spark.SETTINGS | {
     "spark.executor.memory": "1g",
     "spark.executor.cores": "1",
     "spark.default.parallelism": "4",
-    "spark.sql.shuffle.partitions": "2",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
-    "spark.log.level": "OFF",
 }
-
-
-def missing():
-    """Return what Spark lacks here, as a reason to skip a test, or None."""
-    if find_spec("pyspark") is None:
-        return "pyspark is not installed"
-    home = os.environ.get("JAVA_HOME")
-    return None if shutil.which("java", path=f"{home}/bin" if home else None) else "Java is not installed"
 
 
 def wait_for(found, what, seconds=60):

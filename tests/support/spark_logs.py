@@ -5,12 +5,12 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from cluster import missing
 from tables import table_of
+from torture.spark import find_obstacle
 
 MARKS = [
     pytest.mark.spark,
-    pytest.mark.skipif(missing() is not None, reason=str(missing())),
+    pytest.mark.skipif(find_obstacle() is not None, reason=str(find_obstacle())),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
