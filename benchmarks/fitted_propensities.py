@@ -1,4 +1,4 @@
-"""How good answers are where propensities are fitted, against the true ones: `python benchmarks/fitted_propensities.py`.
+"""How good answers are with fitted propensities, against true ones: `python benchmarks/fitted_propensities.py`.
 
 Every family is a bandit of its own; each run draws a log from it and evaluates the same target twice, with the logging
 policy as it was and with one that is fitted. Prints a table: the mean squared error with fitted propensities as a
@@ -36,7 +36,7 @@ FAMILIES = RIGHT | WRONG
 
 
 def draw_run(family, rows, seed):
-    """Return, with true and with fitted propensities: the error, whether the interval holds it, its width; and alarm."""
+    """Return error, whether the interval holds, and width, with true and with fitted propensities; and the alarm."""
     warnings.simplefilter("ignore", cf.SupportWarning)
     problem = Bandit(rows=rows, **FAMILIES[family]).draw_problem(seed)
     log = problem.log

@@ -1,21 +1,29 @@
 """Propensities that nobody logged: cross-fitted, calibrated, the same on every engine, and never a sure answer."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from scipy.stats import binomtest
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 import counterfold as cf
+from counterfold.contents import Contents
+from counterfold.engines.memory import RowEvidence
+from counterfold.estimates import Estimate
+from counterfold.evaluation.assembly import include_propensities
 from counterfold.experiments.problem import draw_actions, softmax
+from counterfold.hashing import hash_numbers
 from counterfold.propensities import as_fit
 from counterfold.propensities.fitting import FOLDS
+from counterfold.target import as_target
 
 ROWS = 1200
 LABELS = np.array(["a", "b", "c"])
@@ -57,7 +65,7 @@ def test_against_a_naive_loop():
     """Every row is predicted by a fit without its fold; the two numbers of the calibration come with the fit."""
     log, _ = make_log(propensity=LogisticRegression())
     x, action, *_ = draw()
-    fold = np.array([int(cf.hashing.hash_numbers(np.array([row]))[0] % FOLDS) for row in range(ROWS)])
+    fold = np.array([int(hash_numbers(np.array([row]))[0] % FOLDS) for row in range(ROWS)])
     known = log.fitted.calibration
     for row in range(0, ROWS, 97):
         others = np.flatnonzero(fold != fold[row])
@@ -248,3 +256,46 @@ def test_what_is_no_wish():
     assert as_fit(pd.Series([0.5])) is None
     assert as_fit(None) is None
     assert as_fit(as_fit("fit")).name == "logistic"
+
+
+@pytest.mark.statistical
+def test_coverage_and_error_against_true_propensities():
+    """Intervals hold the truth in 95 % of logs, and errors are at most 1.3 times those with true propensities."""
+    held, ratio = [], []
+    many, *_, policy = draw(10_000, rows=400_000)
+    value = float((policy[:, 1] * many[:, 0] + 0.5 * policy[:, 2]).mean())
+    for seed in range(40):
+        x, action, logging, reward, target = draw(seed, rows=1000)
+        given = {"context": x, "action": action, "reward": reward}
+        fitted = cf.evaluate(cf.Log(**given, propensity="fit"), target)
+        known = cf.evaluate(cf.Log(**given, logging_probs=logging), target)
+        held.append(fitted.interval.low <= value <= fitted.interval.high)
+        ratio.append([(fitted.value - value) ** 2, (known.value - value) ** 2])
+    assert binomtest(sum(held), 40, 0.95, alternative="less").pvalue > 0.001
+    mine, true = np.mean(ratio, axis=0)
+    assert mine < 1.3 * true
+
+
+@pytest.mark.statistical
+def test_right_fits_are_hardly_ever_called_wrong():
+    alarms = 0
+    for seed in range(60):
+        x, action, _, reward, _ = draw(seed, rows=800)
+        alarms += cf.Log(context=x, action=action, reward=reward, propensity="fit").fitted.quality.rival_p < 0.01
+    assert binomtest(int(alarms), 60, 0.01, alternative="greater").pvalue > 0.001
+
+
+def test_fits_on_a_sample_add_their_noise():
+    """Where few of many rows were fitted on, errors are larger than those that take the fit as given."""
+    log, target = make_log()
+    few = replace(log.fitted, rows=100)
+    rows = cf.Rows.of(log, as_target(target, log), None)
+    contents = replace(Contents.of(log), fitted=few)
+    evidence = RowEvidence.of(rows, contents)
+    values = [cf.IPS().value(rows.with_propensities(probs)) for probs in few.predict_each(log.context)]
+    expected = (1 - 200 / ROWS) * sum((value - np.mean(values)) ** 2 for value in values) * 4 / 5
+    assert evidence.find_propensity_variance(cf.IPS()) == pytest.approx(expected)
+    assert RowEvidence.of(rows, Contents.of(log)).find_propensity_variance(cf.IPS()) == 0
+    plain = Estimate("x", np.arange(10.0))
+    assert include_propensities(plain, 4.0).stderr == pytest.approx(np.sqrt(plain.stderr**2 + 4.0))
+    assert include_propensities(plain, 0.0) is plain
