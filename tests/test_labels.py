@@ -95,4 +95,4 @@ def test_loggers_may_be_named_in_part():
     named = pa.table({"b": [0.6] * 4, "a": [0.4] * 4})
     log = cf.Log(**rows, logger_probs={"x": [[0.7, 0.3]] * 4, "y": named})
     assert log.actions == ("b", "a")
-    assert log.propensity.tolist() == [0.3, 0.6, 0.3, 0.6]
+    assert log.drawn_probs[range(4), log.action].tolist() == [0.3, 0.6, 0.3, 0.6]

@@ -152,7 +152,7 @@ def test_logging_probs_follow_from_the_loggers():
     given = log_of(data, **loggers)
     derived = cf.Log(context=data.x, action=data.a, reward=data.r, actions=range(4), **loggers)
     np.testing.assert_array_equal(derived.logging_probs, given.logging_probs)
-    np.testing.assert_array_equal(derived.propensity, data.logging[np.arange(60), data.a])
+    np.testing.assert_array_equal(derived.drawn_probs, data.logging)
     assert derived.loggers.labels == ("a", "b", "c")
 
 

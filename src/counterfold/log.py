@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from counterfold import log_checks
+from counterfold import checks, log_checks
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker, freeze
 from counterfold.errors import DataError, ParameterError
@@ -21,6 +21,9 @@ from counterfold.propensities import FittedPropensities, PropensityFit, as_fit
 
 Fit = PropensityFit | FittedPropensities
 """Propensities that are to be fitted, or that are fitted on other rows already."""
+
+LOGGER_WEIGHTS = ("balanced", "own")
+"""Whose probabilities weigh the rows of several loggers: all loggers' by their shares, or the row's own logger's."""
 
 Kind = Literal["labels", "doses"]
 """What an action is: one of a few labels, or a number such as a price."""
@@ -45,10 +48,12 @@ class Log:
     - `available`: which actions could be taken in each row (n x A of booleans).
     - `action_features`: numbers that describe each action (A x k), in the order of `actions` or by label.
     - `logger`, `logger_probs`: which of several policies took each decision, and by label the probabilities (n x A)
-      that each of them gives in every row, whoever decided there; `logging_probs` follow from them.
+      that each of them gives in every row, whoever decided there. `logging_probs` follow from them: those of all
+      loggers mixed by how often each decided (`logger_weights="balanced"`), or the row's own logger's ("own").
     - `propensity="fit"`: nobody logged any, and they are fitted from the context; see the page on propensities.
-    - `check`, `seen`, `index`: for a log that is a part of a longer one, how its rows and columns are named in errors,
-      and which actions the longer one ever took; and the index of the pandas frame that a log was read from.
+    - `check`, `seen`, `logger_shares`, `index`: for a log that is a part of a longer one, how its rows and columns are
+      named in errors, which actions the longer one ever took and how often each logger decided there; and the index of
+      the pandas frame that a log was read from.
       `named_context` says whether somebody chose the columns of the context; `evaluate` leaves out those that are none
       if nobody did.
 
@@ -74,6 +79,7 @@ class Log:
     available: Bools | None = None
     logging_probs: Floats | None = None
     loggers: log_checks.Loggers | None = None
+    logger_shares: Floats | None = None
     action_features: Floats | None = None
     fitted: FittedPropensities | None = None
     units: Ints | None = None
@@ -101,6 +107,8 @@ class Log:
         seen: Bools | None = None,
         index: Any = None,
         named_context: bool = True,
+        logger_weights: str = "balanced",
+        logger_shares: Mapping[str, float] | None = None,
     ) -> None:
         """Check every argument and keep what the estimators need."""
         self.named_context = named_context
@@ -129,6 +137,11 @@ class Log:
                 several = logger_probs.items()
                 logger_probs = {key: align_rows("logger_probs", one, self.index, check) for key, one in several}
             self._know_actions(given, actions, logger_probs, fit, check)
+            checks.one_of(LOGGER_WEIGHTS, logger_weights=logger_weights)
+            if self.loggers is not None and logger_weights == "balanced":
+                self.logger_shares = self.loggers.find_shares(logger_shares)
+                self.logging_probs = freeze(np.einsum("l,lna->na", self.logger_shares, self.loggers.probs))
+                self.propensity = freeze(self.logging_probs[np.arange(len(self)), self.action])
             if action_features is not None:
                 self.action_features = log_checks.check_action_features(action_features, self.actions)
         if not check.is_part:
@@ -190,6 +203,11 @@ class Log:
     def actions(self) -> tuple[Any, ...]:
         """Return the labels of all actions, in the order of the columns of every matrix."""
         return self.known_actions.labels
+
+    @property
+    def drawn_probs(self) -> Floats | None:
+        """Return the probabilities with which the logger of each row drew its action (n x A), if they are known."""
+        return self.logging_probs if self.loggers is None else self.loggers.own
 
     def leave_out(self, reasons: Mapping[str, str]) -> "Log":
         """Return the same log without some columns of its context, and with the reason for each of them."""

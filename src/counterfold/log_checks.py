@@ -54,6 +54,12 @@ class Loggers:
     codes: Ints
     probs: Floats
 
+    def find_shares(self, known: Mapping[Any, float] | None) -> Floats:
+        """Return which share of all decisions each policy took (L), by these rows unless others told."""
+        if known is not None:
+            return np.array([known.get(str(label), 0.0) for label in self.labels])
+        return np.bincount(self.codes, minlength=len(self.labels)) / len(self.codes)
+
     @property
     def own(self) -> Floats:
         """Return the probabilities of the policy that took each decision (n x A)."""

@@ -85,6 +85,13 @@ def test_every_engine_measures_the_same(name, tmp_path):
     if name == "fitted-propensities":
         asked = {"propensity": "fit"}
         del columns["logging_probs"]
+    if name == "several-loggers":
+        several = {
+            "logger_probs.old": columns.pop("logging_probs"),
+            "logger": ["old", "new", "old"] * 266 + ["new"] * 2,
+        }
+        columns |= several | {"logger_probs.new": data.target.tolist()}
+        del columns["group"]  # of which the sample would tell
     pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=90)
     several = [answer(tmp_path / "log.parquet", "target", "", engine=engine, **asked) for engine in ENGINES]
     memory, local = (one.diagnostics for one in several)
@@ -195,6 +202,13 @@ def context_from_afterwards():
     return log_of(data), data.target
 
 
+def loggers_in_turn():
+    data = clean_data()
+    both = {"old": data.logging, "new": data.logging}
+    given = {"context": data.x, "action": data.a, "reward": data.r}
+    return cf.Log(**given, logger=["old"] * 800 + ["new"] * 1200, logger_probs=both), data.target
+
+
 def nothing_logged():
     data = clean_data()
     return cf.Log(context=data.x, action=data.a, reward=data.r, propensity="fit"), data.target
@@ -214,6 +228,7 @@ PROVOKED = {
     "repeated-rows": (rows_four_times, {}),
     "outcome-context": (context_from_afterwards, {}),
     "propensities": (wrong_propensities, {}),
+    "several-loggers": (loggers_in_turn, {}),
 }
 """For every diagnostic a log and a target on which it speaks, and what is asked."""
 

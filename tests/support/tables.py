@@ -76,8 +76,9 @@ def objects(lists, actions):
 
 def same(log, expected):
     """Require two logs to hold the same."""
-    for name in ("action", "dose", "reward", "context", "propensity", "logging_probs", "action_features"):
+    for name in ("action", "dose", "reward", "context", "drawn_probs", "action_features"):
         np.testing.assert_array_equal(getattr(log, name), getattr(expected, name), err_msg=name)
+    np.testing.assert_allclose(log.propensity, expected.propensity, rtol=1e-15 if log.loggers is None else 1e-12)
     assert (log.actions, log.context_names) == (expected.actions, expected.context_names)
     assert (log.loggers is None) == (expected.loggers is None)
     if log.loggers is not None:
@@ -86,4 +87,4 @@ def same(log, expected):
         assert set(by_label[0]) == set(by_label[1])
         for label, probs in by_label[0].items():
             np.testing.assert_array_equal(probs, by_label[1][label])
-        np.testing.assert_array_equal(log.loggers.probs[log.loggers.codes, rows], log.logging_probs)
+        np.testing.assert_array_equal(log.loggers.probs[log.loggers.codes, rows], log.drawn_probs)

@@ -16,9 +16,10 @@ from counterfold import capacity
 from counterfold.arrays import Floats, Ints
 from counterfold.balance.base import PropensityTest, Suspicion, find_worst
 from counterfold.balance.columns import AFTER, ColumnSums, ColumnTest, Reason
-from counterfold.balance.dependence import DependenceTest
+from counterfold.balance.dependence import DependenceSums, DependenceTest
 from counterfold.balance.features import Features
 from counterfold.balance.frequencies import FrequencyTest
+from counterfold.balance.loggers import LoggerSuspicion, compare_loggers, sum_loggers
 from counterfold.balance.order import OrderSums
 from counterfold.balance.sharpness import SharpnessTest
 from counterfold.balance.weights import WeightTest
@@ -54,10 +55,12 @@ class BalanceSums:
     columns: ColumnSums
     order: OrderSums
     tested: tuple[Any, ...]
+    loggers: DependenceSums | None = None
 
     def __add__(self, other: "BalanceSums") -> "BalanceSums":
         tested = tuple(map(add, self.tested, other.tested))
-        return BalanceSums(self.columns + other.columns, self.order + other.order, tested)
+        loggers = None if self.loggers is None or other.loggers is None else self.loggers + other.loggers
+        return BalanceSums(self.columns + other.columns, self.order + other.order, tested, loggers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +68,15 @@ class Balance:
     """What the tests found: `general` suspicions against the propensities, and p-values of columns of the context.
 
     Both are None on logs of doses, and where propensities are fitted. `reasons` say which columns are no context,
-    whatever the actions were; `others` are the p-values of these.
+    whatever the actions were; `others` are the p-values of these. `loggers` tells what loggers differ by, if their rows
+    are weighed by all of them.
     """
 
     reasons: Mapping[str, Reason]
     general: Suspicion | None = None
     columns: Mapping[str, float] | None = None
     others: Mapping[str, float] = field(default_factory=dict)
+    loggers: LoggerSuspicion | None = None
 
     @property
     def columns_p(self) -> float | None:
@@ -132,7 +137,8 @@ class BalanceStream:
     def _sum_rows(self, log: Log, place: Ints, row_numbers: Ints) -> BalanceSums:
         features, probs = self.features.build(log.context[place], row_numbers), normalise(log, place)
         tested = tuple(one.sum_rows(log, place, features, probs) for one in self.tests)
-        return BalanceSums(self.columns.sum_rows(log, place, row_numbers), OrderSums.of(log, place), tested)
+        columns, loggers = self.columns.sum_rows(log, place, row_numbers), sum_loggers(log, place, features)
+        return BalanceSums(columns, OrderSums.of(log, place), tested, loggers)
 
     def solve(self, sums: BalanceSums | None) -> Balance:
         """Return what the sums of all rows say."""
@@ -147,7 +153,8 @@ class BalanceStream:
         [p] = [one.columns for one in found if one.columns is not None]
         known = dict(zip(names, p.tolist(), strict=True))
         columns = {name: one for name, one in known.items() if name not in reasons}
-        return Balance(reasons, general, columns, {name: known[name] for name in reasons})
+        loggers = compare_loggers(sums.loggers, names, is_sorted=sums.order.is_sorted)
+        return Balance(reasons, general, columns, {name: known[name] for name in reasons}, loggers)
 
 
 def count_first(probabilities: int) -> int:
@@ -176,9 +183,9 @@ def count_probabilities(log: Log) -> int:
 
 def normalise(log: Log, place: Ints | slice) -> Floats:
     """Return the probabilities of all actions in some rows, if they are known; those in files may not sum to 1."""
-    if log.logging_probs is None:
+    if log.drawn_probs is None:
         return np.empty((0, 0))
-    probs = log.logging_probs[place]
+    probs = log.drawn_probs[place]
     return np.asarray(probs / probs.sum(axis=1, keepdims=True))
 
 

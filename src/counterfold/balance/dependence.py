@@ -62,11 +62,15 @@ class DependenceTest(PropensityTest[DependenceSums]):
         return cls(pools)
 
     def sum_rows(self, log: Log, place: Ints | slice, features: Floats, probs: Floats) -> DependenceSums:
+        return self.sum_codes(log.action[place], features, probs)
+
+    def sum_codes(self, codes: Ints, features: Floats, probs: Floats) -> DependenceSums:
+        """Return the sums of some rows, given what was taken there and how likely all there was to take."""
         number = int(self.pools.max()) + 1
         pooled = np.empty((len(probs), number))
         pooled[:, self.pools[self.pools < number - 1]] = probs[:, self.pools < number - 1]
         pooled[:, -1] = probs[:, self.pools == number - 1].sum(axis=1)
-        residuals = features.T @ (np.eye(number)[self.pools[log.action[place]]] - pooled)
+        residuals = features.T @ (np.eye(number)[self.pools[codes]] - pooled)
         powers = np.concatenate([features, features**2], axis=1).T
         left, right = np.triu_indices(number)
         products = np.empty((len(powers), number, number))

@@ -36,12 +36,13 @@ class PseudoTarget(Selector):
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         if rows.loggers is None:
             raise ParameterError("PseudoTarget needs rows of several loggers.")
-        codes, trials = rows.loggers.codes[rows.examples.ids], []
+        ids, trials = rows.examples.ids, []
+        codes, own = rows.loggers.codes[ids], rows.loggers.own[ids]
         if len(np.unique(codes)) < 2:
             only = rows.loggers.labels[codes[0]]
             raise ParameterError(f"PseudoTarget needs rows of several loggers, got {only} in all {len(rows)} rows.")
         for logger in np.unique(codes).tolist():
-            pseudo = rows.with_policies(rows.logging_probs, rows.loggers.probs[logger][rows.examples.ids])
+            pseudo = rows.with_policies(own, rows.loggers.probs[logger][ids])
             others, truth = pseudo.take(np.flatnonzero(codes != logger)), float(rows.rewards[codes == logger].mean())
             trials += [(others, truth, resample_rows(others, rng)) for _ in range(self.replicates)]
 

@@ -23,6 +23,7 @@ class Layout:
     table of other rows told. Nobody chose the columns of the context unless `named_context`, and `left_out` says why
     some are not among them. Tables may be parts of a longer log, in which `row_numbers` are the places of their rows;
     nobody else holds their numbers if `is_private`. `fit` says how propensities are fitted, or holds what was fitted.
+    `logger_weights` and `logger_shares` say how rows of several loggers are weighed.
     """
 
     roles: dict[str, str]
@@ -36,6 +37,8 @@ class Layout:
     left_out: Mapping[str, str] = field(default_factory=dict)
     is_private: bool = False
     fit: Fit | None = None
+    logger_weights: str = "balanced"
+    logger_shares: Mapping[str, float] | None = None
 
     def places(self, table: pa.Table) -> list[str]:
         """Return every column that is read."""
@@ -59,6 +62,8 @@ class Layout:
             seen=self.seen,
             index=index,
             named_context=self.named_context,
+            logger_weights=self.logger_weights,
+            logger_shares=self.logger_shares,
         )
         return log.leave_out(self.left_out)
 

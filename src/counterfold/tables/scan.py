@@ -58,6 +58,7 @@ class LogScan:
     logging_probs: str | None = _column(Role("matrix", beside="action"))
     logger_probs: str | None = _column(Role("matrices", beside="action"))
     logger: str | None = _column(Role("labels", beside="logger_probs"))  # alone it may be any column of that name
+    logger_weights: str = "balanced"
     context: Sequence[str] | None = None
     group: str | None = _column(Role("labels", beside="reward"))
     available: str | None = _column(Role("matrix", beside="action"))
@@ -122,6 +123,7 @@ class LogScan:
         kinds, named = {role: known[role].kind for role in found}, chosen is not None
         free = [] if named else roles.list_free(table, found, ignore, targets)
         layout = Layout(found, kinds, context, self.actions, features, named_context=named, fit=fit)
+        layout = replace(layout, logger_weights=self.logger_weights)
         is_private = isinstance(self.source, (str, PathLike))
         others = {name: why for name, why in roles.find_left_out(table).items() if name in free}
         return replace(layout, left_out=find_spoilt_numbers(table, free) | others, is_private=is_private)
@@ -137,6 +139,7 @@ class Columns(TypedDict, total=False):
     logging_probs: str | None
     logger_probs: str | None
     logger: str | None
+    logger_weights: str
     context: Sequence[str] | None
     group: str | None
     available: str | None

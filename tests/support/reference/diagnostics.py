@@ -134,6 +134,11 @@ def fitted_propensities(_data, _labels):
     return {"propensity_log_loss": None, "propensity_rival_p": None}
 
 
+def several_loggers(_data, _labels):
+    """There is one logger; tests/balance/test_loggers.py has several."""
+    return {"loggers_p": None}
+
+
 MEASURES = {
     "disagreement": disagreement,
     "effective-rows": effective_rows,
@@ -148,4 +153,5 @@ MEASURES = {
     "repeated-rows": repeated_rows,
     "outcome-context": outcome_context,
     "propensities": propensities,
+    "several-loggers": several_loggers,
 }

@@ -1,5 +1,6 @@
 """Plan: what the first rows of a large log tell of all, and what the passes over it must find."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -67,6 +68,8 @@ class Plan:
         layout = lay_out(reader, head.table, targets.values(), named)
         if layout.fit is not None:
             layout = fit_propensities(reader, layout, table, request)
+        if "logger" in layout.roles and layout.logger_weights == "balanced":
+            layout = replace(layout, logger_shares=count_loggers(reader, layout))
         head = head.first(count_first(len(layout.actions or ()) if MATRICES & set(layout.roles) else 0))
         log = layout.log(*head)
         refuse_misreadings(targets.values(), layout, head, log)
@@ -150,6 +153,17 @@ def fit_propensities(reader: BatchReader, layout: Layout, head: pa.Table, reques
     log, _ = choose_context(layout.log(*sample.batch), keep_all=request.fixes_context)
     context = layout.context if layout.named_context else log.context_names
     return replace(layout, context=context, left_out=log.left_out, fit=log.fitted)
+
+
+def count_loggers(reader: BatchReader, layout: Layout) -> dict[str, float]:
+    """Return how large a share of all rows each logger decided."""
+    column = layout.roles["logger"]
+
+    def count(batch: Batch) -> "Counter[str]":
+        return Counter(map(str, layout.read_labels(batch.table, "logger", batch.row_numbers).tolist()))
+
+    counts = reader.total(count, [column], None)
+    return {label: number / counts.total() for label, number in counts.items()}
 
 
 def list_read_columns(layout: Layout, table: pa.Table, named: Sequence[str]) -> list[str]:
