@@ -31,7 +31,10 @@ class MeanWeight(Diagnostic):
         far = gap / weight.stderr if weight.stderr else math.inf
         p = 1.0 if gap <= TOLERANCE else math.erfc(far / math.sqrt(2))
         numbers, text = {"mean_weight": mean, "mean_weight_p": p}, f"{mean:.4f}, expected {expected:.4g} (p = {p:.2g})"
-        if not evidence.total_weight or p >= self.surprising:
+        is_fitted = (
+            evidence.contents.fitted is not None
+        )  # then weights are 1 on average only as far as the fit is right
+        if not evidence.total_weight or p >= self.surprising or is_fitted:
             return Measurement(numbers, text)
         remedy = "check that the propensities are those that the actions were drawn with"
         if evidence.rows.bandwidth is not None:

@@ -22,6 +22,9 @@ FOLDS = 5
 MOST, ENOUGH = 1 << 16, 1 << 13
 """At most how many rows a classifier is fitted on, and how many tell how good it is."""
 
+AT_ONCE = 1 << 16
+"""How many rows are predicted at a time."""
+
 WORD = "fit"
 
 
@@ -120,7 +123,11 @@ class FittedPropensities:
 
     def predict(self, context: Floats, units: Ints) -> Floats:
         """Return the probabilities of all actions (n x A), each row's by a fit without its fold."""
-        return self.calibration.apply(predict_folds(self.folds, context, units, self.count))
+        found = np.empty((len(context), self.count))
+        for start in range(0, len(context), AT_ONCE):
+            some = slice(start, start + AT_ONCE)
+            found[some] = self.calibration.apply(predict_folds(self.folds, context[some], units[some], self.count))
+        return found
 
     def predict_each(self, context: Floats) -> list[Floats]:
         """Return the probabilities of all actions by each of the fits, which differ as fits on other logs would."""
