@@ -89,7 +89,8 @@ class LogOptions:
     @property
     def targets(self) -> dict[str, Any]:
         """Return each target by its name, which is that of its column."""
-        from counterfold.target import Actions, Probabilities
+        from counterfold.targets.actions import Actions
+        from counterfold.targets.probabilities import Probabilities
 
         plain, chosen, logged = self.target or [], self.target_action or [], self.target_probability or []
         plain = plain if plain or chosen or logged else ["target"]

@@ -10,7 +10,7 @@ import pyarrow as pa
 from counterfold import capacity, log_checks
 from counterfold.balance import Balance, BalanceStream, BalanceSums, count_first
 from counterfold.checks import WHOLE
-from counterfold.engines.base import Request, list_columns
+from counterfold.engines.base import Request, list_columns, list_features
 from counterfold.engines.passes.batches import HEAD, Batch, BatchReader
 from counterfold.engines.passes.first_pass import FirstPass, FirstPassSums
 from counterfold.engines.passes.row_builder import RowBuilder
@@ -52,13 +52,13 @@ class Plan:
     @classmethod
     def of(cls, reader: BatchReader, request: Request) -> "Plan":
         """Return the plan for one log and its targets."""
-        require_streamable(request.targets)
         predictions = request.reward_model.name if isinstance(request.reward_model, Column) else None
         table, row_numbers = reader.head()
         count = reader.count_rows()
         log_checks.require_rows(2 if count is None else count)
         head = Batch(table, row_numbers).first(HEAD)
         targets = make_readers(request.targets, head.table)
+        require_streamable(request.targets, targets)
         has_full_target = any(one.is_full for one in targets.values())
         named = list_columns(targets.values(), request.reward_model)
         layout = lay_out(reader, head.table, targets.values(), named)
@@ -76,11 +76,11 @@ class Plan:
             builder=builder,
             head=head,
             log=log,
-            columns=list_read_columns(layout, head.table, named),
+            columns=list_read_columns(layout, head.table, [*named, *list_features(targets.values())]),
             model=model,
             first_pass=FirstPass(builder, size, count, stream, BalanceStream.of(log, count)),
             needs_first_pass=needs_first or is_context_unknown or model is not None or request.needs_sample,
-            fixes_context=layout.named_context or request.fixes_context,
+            fixes_context=layout.named_context or any(one.uses_context for one in targets.values()),
         )
 
     def test_balance(self, sums: BalanceSums | None) -> tuple["Plan", Balance]:
@@ -90,7 +90,8 @@ class Plan:
             return self, balance
         log = self.log.leave_out(balance.leave_out())
         layout = replace(self.builder.layout, context=log.context_names, width=len(log.context_names))
-        columns = [place for place in self.columns if place not in log.left_out]
+        needed = list_features(self.builder.targets.values())
+        columns = [place for place in self.columns if place not in log.left_out or place in needed]
         return replace(self, builder=replace(self.builder, layout=layout), log=log, columns=columns), balance
 
     def fit(self, first: FirstPassSums | None) -> Streamed | None:
@@ -108,6 +109,7 @@ def refuse_misreadings(targets: Iterable[TargetReader], layout: Layout, head: Ba
     """Refuse targets that can be read in no way or in two ways; those of all actions show it in a few rows."""
     few = head.first(count_first(len(layout.actions or ())))
     for one in targets:
+        one.refuse_outcomes(layout)
         one.refuse_misreading(*((layout.log(*few), *few) if one.is_full else (log, *head)))
 
 
@@ -134,7 +136,7 @@ def lay_out(reader: BatchReader, table: pa.Table, targets: Iterable[TargetReader
 
 def list_read_columns(layout: Layout, table: pa.Table, named: Sequence[str]) -> list[str]:
     """Return every column that is read, in the order of the table."""
-    wanted = {*layout.places(table), *(place for name in named for place in roles.places(table, "target", name))}
+    wanted = {*layout.places(table), *roles.list_places(table, named)}
     return [place for place in table.column_names if place in wanted]
 
 
