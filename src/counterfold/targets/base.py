@@ -134,6 +134,8 @@ class TargetForm(ABC):
     def __add__(self, other: "TargetForm") -> "Mixture":
         from counterfold.targets.mixture import Mixture
 
+        if not isinstance(other, TargetForm):
+            return NotImplemented
         return Mixture([*Mixture.list_parts(self), *Mixture.list_parts(other)])
 
 

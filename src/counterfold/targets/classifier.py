@@ -6,6 +6,7 @@ from typing import Any
 
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ModelError, ParameterError, blame
+from counterfold.labels import write_label
 from counterfold.log import Log
 from counterfold.log_checks import check_matrix, order_policy
 from counterfold.messages import list_names, shorten
@@ -93,7 +94,7 @@ class Classifier(TargetForm):
         check = check.rename(name, f"by `predict_proba` of `{type(self.model).__name__}`")
         matrix = check_matrix(name, self.call("predict_proba", log), len(log), check)
         if hasattr(self.model, "classes_"):
-            classes = tuple(self.model.classes_)
+            classes = tuple(map(write_label, self.model.classes_))
             if len(classes) != matrix.values.shape[1]:
                 got = f"got {matrix.values.shape[1]}"
                 raise DataError(f"{check.called(name)} must have a column for each of {len(classes)} classes, {got}.")
