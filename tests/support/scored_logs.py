@@ -47,7 +47,7 @@ def make_table(columns, labels=LABELS, layout="struct"):
     return pa.table(plain)
 
 
-def be_greedy(scores, can_choose=True):
+def be_greedy(scores, can_choose=1):
     """Return the greedy policy by a plain loop."""
     probs = np.zeros(scores.shape)
     can_choose = np.broadcast_to(can_choose, scores.shape)
@@ -60,7 +60,7 @@ def be_greedy(scores, can_choose=True):
     return probs
 
 
-def be_soft(scores, temperature, can_choose=True):
+def be_soft(scores, temperature, can_choose=1):
     """Return the policy of a softmax by a plain loop."""
     probs = np.zeros(scores.shape)
     can_choose = np.broadcast_to(can_choose, scores.shape)

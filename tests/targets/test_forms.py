@@ -13,9 +13,9 @@ EQUAL = np.full((ROWS, 3), 1 / 3)
 ONE = np.tile([0.0, 0.0, 1.0], (ROWS, 1))
 
 FORMS = {
-    "uniform": (cf.Uniform(), lambda known: EQUAL),
+    "uniform": (cf.Uniform(), lambda _: EQUAL),
     "logger": (cf.Logger(), lambda known: known["logging_probs"]),
-    "always:big blue": (cf.Always("big blue"), lambda known: ONE),
+    "always:big blue": (cf.Always("big blue"), lambda _: ONE),
     "greedy:score": (cf.Greedy("score"), lambda known: be_greedy(known["score"])),
     "softmax:score": (cf.Softmax("score"), lambda known: be_soft(known["score"], 1.0)),
     "softmax:score:temperature=0.3": (cf.Softmax("score", 0.3), lambda known: be_soft(known["score"], 0.3)),

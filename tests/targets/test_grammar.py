@@ -14,7 +14,7 @@ BAD = {
     "gredy:score": r"got `gredy:score`\. Did you mean `greedy`\?",
     "greedy:scor": r"column `scor` must be there\. Did you mean `score`\?",
     "greedy:age": r"column `age` must be lists of numbers, got double",
-    "greedy:age,height": r"the name of column `age` of scores must end with the label of an action, as in `score_LABEL`",
+    "greedy:age,height": r"the name of column `age` of scores must end with the label of an action, as in `score_LA",
     "uniform:score": r"`target` must be `uniform`, got `uniform:score`",
     "softmax:score:temperature=0": r"`temperature` must be a finite number above 0, got 0\.0",
     "softmax:score:temperature=-1": r"`temperature` must be a finite number above 0, got -1\.0",
@@ -68,7 +68,7 @@ def test_columns_come_first_then_labels_then_the_grammar(columns, read):
         np.testing.assert_array_equal(read(table, f'1*"{label}"', actions=labels), always)
 
 
-def test_a_label_may_be_a_columns_name(columns, read):
+def test_a_label_may_be_a_columns_name(read):
     labels = ("age", "b", "c")
     table = make_table(make_columns(labels), labels)
     np.testing.assert_array_equal(read(table, "always:age", actions=labels)[:, 0], np.ones(ROWS))
@@ -102,8 +102,46 @@ def test_mixtures_are_checked():
         cf.Uniform() + 1
 
 
-def test_doses_are_not_chosen_among(columns, save):
+def test_doses_are_not_chosen_among(columns):
     table = make_table({"dose": columns["age"], "reward": columns["reward"], "propensity": np.full(ROWS, 0.5)})
     for target in ("uniform", cf.Logger(), "always:1", cf.Greedy([[1]])):
-        with pytest.raises(cf.ParameterError, match="must be doses on a log of doses: .*, which chooses among actions"):
+        with pytest.raises(
+            cf.ParameterError, match=r"must be doses on a log of doses: .*, which chooses among actions"
+        ):
             cf.evaluate(table, target)
+
+
+def test_parts_of_a_mixture_are_columns_first_then_labels(columns, read):
+    table = make_table(columns)
+    taken = table.append_column("uniform", table.column("policy"))
+    np.testing.assert_allclose(read(taken, "0.5*uniform + 0.5*'uniform'", actions=LABELS), columns["policy"])
+    labels = ("uniform", "b", "c")
+    other = make_table(make_columns(labels), labels)
+    np.testing.assert_array_equal(read(other, "0.5*uniform + 0.5*b", actions=labels)[0], [0.5, 0.5, 0])
+
+
+def test_shares_may_be_fractions(columns, read):
+    thirds = read(make_table(columns), "1/3*red + 1 / 3 * green + 1/3*big blue", actions=LABELS)
+    np.testing.assert_allclose(thirds, np.full((ROWS, 3), 1 / 3))
+    with pytest.raises(cf.ParameterError, match="`share` must be in"):
+        read(make_table(columns), "1/0*red", actions=LABELS)
+
+
+def test_two_columns_for_one_action_are_refused(columns, read):
+    table = make_table(columns, layout="spread")
+    with pytest.raises(
+        cf.DataError, match="scores must be one column for each action, got `score_red` and `policy_red`"
+    ):
+        read(table, "greedy:score_red,policy_red,score_green", actions=LABELS)
+
+
+@pytest.mark.parametrize("form", [lambda names: cf.Function(len, names), lambda names: cf.ONNX("file", names)])
+def test_names_of_columns_are_checked(form):
+    assert form("age").columns == form(("age",)).columns == ["age"]
+    assert form(None).columns is None
+    for junk in ([], "", [1], 5, {"age": 1}, [""]):
+        with pytest.raises(cf.ParameterError, match="`columns` must be names, as a list of texts, got"):
+            form(junk)
+    for kind in (cf.ONNX, cf.Skops):
+        with pytest.raises(cf.ParameterError, match="`path` must be the path of a file, got 5"):
+            kind(5)

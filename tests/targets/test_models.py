@@ -90,7 +90,7 @@ def test_context_that_is_left_out_by_itself_is_still_seen_by_a_model(columns, ag
     agree(model, wanted, table, context=None, ignore=["policy", "score", "by_hand"])
 
 
-def test_classes_are_matched_by_label(columns, matrix, log):
+def test_classes_are_matched_by_label(matrix, log):
     two = LogisticRegression().fit(matrix, np.where(matrix[:, 0] > 0, "red", "big blue"))
     probs = as_target(two, log).probs
     np.testing.assert_array_equal(probs[:, 1], np.zeros(ROWS))
@@ -123,7 +123,7 @@ def test_a_model_with_predict_alone_takes_what_it_predicts(columns, matrix, agre
         agree(LinearRegression().fit(matrix, columns["reward"]), np.full((ROWS, 3), 1 / 3))
 
 
-def test_a_regression_predicts_doses(columns, matrix, save):
+def test_a_regression_predicts_doses(columns, matrix):
     dose = columns["age"] + 5
     table = make_table(
         {"dose": dose, "height": matrix[:, 1], "reward": columns["reward"], "propensity": np.full(ROWS, 0.5)}
@@ -146,7 +146,7 @@ class Returns:
 
 
 WRONG = {
-    "one column": (Returns(lambda rows: np.ones(rows)), r"must be a matrix with one row per row of the log, got shape"),
+    "one column": (Returns(np.ones), r"must be a matrix with one row per row of the log, got shape"),
     "a list of matrices": (Returns(lambda rows: [np.ones((rows, 2))] * 3), r"got shape \(3, 600, 2\)"),
     "too few rows": (Returns(np.full((5, 3), 1 / 3)), r"must have one entry per row \(600\), got 5"),
     "too few columns": (Returns(lambda rows: np.full((rows, 2), 0.5)), r"one column per action \(3: .*\), got 2"),

@@ -15,7 +15,7 @@ from counterfold.errors import DataError, ParameterError
 from counterfold.log import Log
 from counterfold.tables import columns, roles
 from counterfold.tables.layout import Layout
-from counterfold.targets import Reads, Text, as_target, find_form, name_column, refuse_ambiguity
+from counterfold.targets import Reads, Text, as_target, find_form, name_column, read_text, refuse_ambiguity
 from counterfold.targets.actions import Actions
 from counterfold.targets.base import Target, TargetForm
 
@@ -104,8 +104,9 @@ class TargetReader:
 def bind_columns(value: Any, table: pa.Table) -> TargetForm:
     """Return the form of a target; a text is a column's name, or else a label or what the grammar makes of it."""
     if isinstance(value, str):
-        if roles.places(table, "target", value):
-            return name_column(value, roles.find_kind(table, value))
+        name = next((one for one in (value, read_text(value)) if roles.places(table, "target", one)), None)
+        if name is not None:
+            return name_column(name, roles.find_kind(table, name))
         return Text.of(value, table.column_names).bind(partial(bind_columns, table=table))
     form = find_form(value)
     if isinstance(form, Actions) and isinstance(form.labels, str) and form.labels not in table.column_names:

@@ -15,6 +15,7 @@ from counterfold.log_checks import check_matrix, count_dimensions
 from counterfold.targets._matrix import FixedShares, Policy
 from counterfold.targets._matrix import has_fixed_shares as has_fixed_shares
 from counterfold.targets._text import Text as Text
+from counterfold.targets._values import read_text as read_text
 from counterfold.targets.actions import Actions
 from counterfold.targets.base import Reads as Reads
 from counterfold.targets.base import Target, TargetForm

@@ -49,7 +49,13 @@ class ScoredColumns:
 
     def stack(self, log: Log) -> pa.Table:
         """Return a column for each action, named after it."""
-        return pa.table({str(self.find_action(name, log)): numbers for name, numbers in self.values.items()})
+        found = {name: str(self.find_action(name, log)) for name in self.values}
+        for name, action in found.items():
+            again = [other for other in found if found[other] == action and other != name]
+            if again:
+                both = f"got `{messages.show(name)}` and `{messages.show(again[0])}` for {messages.show(action)}"
+                raise DataError(f"scores must be one column for each action, {both}.")
+        return pa.table({found[name]: numbers for name, numbers in self.values.items()})
 
     def find_action(self, column: str, log: Log) -> Any:
         """Return the action that a column belongs to: the one that was said, or the longest that its name ends with."""

@@ -1,6 +1,6 @@
 """What a user's own model looks at: columns that are named, or the context."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,16 @@ from counterfold.targets.base import Reads
 
 RAW, NUMBERS = "raw", "numbers"
 """How features are read: as they are, for a data frame, or as numbers, for a matrix."""
+
+
+def check_names(names: Any, argument: str = "columns") -> list[str] | None:
+    """Return names that are listed in any way, or the only one; nothing if there are none."""
+    several = [names] if isinstance(names, str) else names
+    is_listed = isinstance(several, Iterable) and not isinstance(several, Mapping)
+    found = list(several) if is_listed else []
+    if names is not None and not (found and all(isinstance(one, str) and one for one in found)):
+        raise ParameterError(f"`{argument}` must be names, as a list of texts, got {messages.shorten(names)}.")
+    return None if names is None else found
 
 
 def list_reads(names: Sequence[str] | None, kind: str) -> tuple[Reads, ...]:

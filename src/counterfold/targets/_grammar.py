@@ -6,6 +6,7 @@
 What holds one of the characters : + * , = is written in quotes.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +19,8 @@ from counterfold.errors import ParameterError
 from counterfold.targets._values import read_text, split_text
 from counterfold.targets.base import TargetForm
 
-SHARE = re.compile(r"(\d+\.?\d*|\.\d+)([eE]-?\d+)?\s*\*\s*(?P<part>.*)", re.DOTALL)
+NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE]-?\d+)?"
+SHARE = re.compile(rf"(?P<share>{NUMBER})(?:\s*/\s*(?P<of>{NUMBER}))?\s*\*\s*(?P<part>.+)", re.DOTALL)
 MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 OBJECT = re.compile(r"[^\W\d]\w*")
 
@@ -40,7 +42,7 @@ def parse_target(text: str) -> TargetForm | None:
     >>> parse_target("softmax:score:temperature=0.5")
     Softmax(scores='score', temperature=0.5)
     >>> parse_target("0.1*uniform + 0.9*always:red").parts
-    [(0.1, Uniform()), (0.9, Always(label='red'))]
+    [(0.1, 'uniform'), (0.9, 'always:red')]
     """
     pieces = split_text(text, "+")
     shares = [SHARE.fullmatch(piece) for piece in pieces]
@@ -49,18 +51,19 @@ def parse_target(text: str) -> TargetForm | None:
     from counterfold.targets.mixture import Mixture
 
     parts = []
-    for piece, share in zip(pieces, shares, strict=True):
-        if share is None or not share["part"]:
+    for piece, found in zip(pieces, shares, strict=True):
+        if found is None:
             got = f"got `{messages.show(piece)}` without one in `{messages.show(text)}`"
             raise ParameterError(f"every part of a mixture must have a share, as in 0.1*uniform + 0.9*always:a, {got}.")
-        number, part = piece[: share.start("part")].rstrip(" *"), share["part"]
-        form = parse_part(part)
-        parts.append((float(number), read_text(part) if form is None else form))
+        of = float(found["of"] or 1)
+        parts.append((float(found["share"]) / of if of else math.inf, found["part"]))
     return Mixture(parts)
 
 
 def parse_part(text: str) -> TargetForm | None:
-    """Return what a text says that is no mixture."""
+    """Return what a text says that is no mixture; in quotes it is a name."""
+    if read_text(text) != text:
+        return None
     head, *rest = split_text(text, ":")
     forms = list_forms()
     if head in forms:
@@ -105,11 +108,11 @@ def read_settings(form: type[TargetForm], known: Sequence[str], pieces: Sequence
 
 
 def has_module(name: str) -> bool:
-    """Say whether there is a module of this name, whether or not it can be imported."""
+    """Say whether there is a package that a module may be in, without importing anything."""
     registry.allow_current_folder()
     try:
-        return find_spec(name) is not None
-    except (ImportError, AttributeError, ValueError):  # the package that it is in is no package
+        return find_spec(name.partition(".")[0]) is not None
+    except ValueError:  # what is run as a script, and a few others, cannot be found
         return False
 
 

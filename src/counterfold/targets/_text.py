@@ -10,6 +10,7 @@ from counterfold.errors import CounterfoldError, DataError, ParameterError
 from counterfold.labels import spell_label, write_label
 from counterfold.log import Log
 from counterfold.targets._grammar import list_forms, parse_target
+from counterfold.targets._values import read_text
 from counterfold.targets.actions import Actions
 from counterfold.targets.base import Reads, Target, TargetForm
 
@@ -29,10 +30,11 @@ class Text(TargetForm):
     @classmethod
     def of(cls, text: str, columns: Sequence[str] | None = None) -> "Text":
         """Return what a text may be."""
+        name = read_text(text)
         try:
-            return cls(text, parse_target(text), columns=columns)
+            return cls(name, parse_target(text), columns=columns)
         except CounterfoldError as error:  # it may be a label all the same
-            return cls(text, problem=str(error), columns=columns)
+            return cls(name, problem=str(error), columns=columns)
 
     @property
     def _meaning(self) -> TargetForm:

@@ -44,6 +44,7 @@ class Classifier(TargetForm):
         if not can_predict(self.model):
             rule = "a fitted model with `predict_proba` or `predict`"
             raise ParameterError(f"`model` must be {rule}, got {shorten(self.model)}.")
+        object.__setattr__(self, "columns", _features.check_names(self.columns))
 
     @property
     def names(self) -> Sequence[str] | None:
@@ -107,4 +108,5 @@ class Classifier(TargetForm):
 
 def can_predict(value: Any) -> bool:
     """Say whether an object is a model; a class is none before it is built and fitted."""
-    return not isinstance(value, type) and (hasattr(value, "predict_proba") or hasattr(value, "predict"))
+    methods = ("predict_proba", "predict")  # which columns of a data frame may be called as well
+    return not isinstance(value, type) and any(callable(getattr(value, name, None)) for name in methods)

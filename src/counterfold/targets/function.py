@@ -37,6 +37,7 @@ class Function(TargetForm):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise ParameterError(f"`function` must be a function of the context, got {shorten(self.function)}.")
+        object.__setattr__(self, "columns", _features.check_names(self.columns))
 
     @property
     def reads(self) -> tuple[Reads, ...]:

@@ -12,7 +12,7 @@ from counterfold.checks import Checker
 from counterfold.errors import DataError, ModelError, ParameterError, blame
 from counterfold.log import Log
 from counterfold.log_checks import ByLabel, check_matrix, order_policy
-from counterfold.messages import list_names, show
+from counterfold.messages import list_names, shorten, show
 from counterfold.targets import _features
 from counterfold.targets._files import read_model_file
 from counterfold.targets._values import read_list, read_text
@@ -44,6 +44,11 @@ class ONNX(TargetForm):
     values: Mapping[str, Any] | None = None
     syntax = "onnx:FILE:columns=COLUMNS"
     takes = {"path": read_text, "columns": read_list}
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, (str, PathLike)):
+            raise ParameterError(f"`path` must be the path of a file, got {shorten(self.path)}.")
+        object.__setattr__(self, "columns", _features.check_names(self.columns))
 
     @cached_property
     def content(self) -> bytes:

@@ -9,7 +9,8 @@ from typing import Any
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ParameterError, blame
 from counterfold.log import Log
-from counterfold.messages import list_names, show
+from counterfold.messages import list_names, shorten, show
+from counterfold.targets import _features
 from counterfold.targets._files import read_model_file
 from counterfold.targets._values import read_list, read_text
 from counterfold.targets.base import Reads, Target, TargetForm
@@ -29,6 +30,12 @@ class Skops(TargetForm):
     trusted: Sequence[str] = field(default=())
     syntax = "skops:FILE:columns=COLUMNS:trusted=TYPES"
     takes = {"path": read_text, "columns": read_list, "trusted": read_list}
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, (str, PathLike)):
+            raise ParameterError(f"`path` must be the path of a file, got {shorten(self.path)}.")
+        object.__setattr__(self, "columns", _features.check_names(self.columns))
+        object.__setattr__(self, "trusted", _features.check_names(self.trusted or None, "trusted") or ())
 
     @cached_property
     def form(self) -> Classifier:
