@@ -139,7 +139,7 @@ def import_name(path: str, rule: str) -> Any:
     allow_current_folder()
     try:
         return getattr(import_module(module), name)
-    except Exception as error:  # noqa: BLE001 (a user's module may raise anything)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (a user's module may raise anything, and a script may exit)
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise ParameterError(f"{rule}, got `{path}` ({reason}).") from None
 

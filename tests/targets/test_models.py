@@ -243,3 +243,12 @@ def test_a_function_gets_columns_that_are_no_context(columns, log, agree):
     assert as_target(by_age, log).probs[:, 0].tolist() == (columns["age"] > 0).tolist()
     with pytest.raises(cf.DataError, match="the context must have column `city`, which `target` looks at"):
         cf.evaluate(log, target)
+
+
+def test_a_script_that_exits_when_it_is_imported_is_one_sentence(tmp_path, monkeypatch, log):
+    (tmp_path / "a_script_of_mine.py").write_text("import sys\nsys.exit(2)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(
+        cf.ParameterError, match=r"must be MODULE:OBJECT, got `a_script_of_mine:policy` \(SystemExit: 2\)"
+    ):
+        cf.evaluate(log, "a_script_of_mine:policy")

@@ -52,9 +52,11 @@ def parse_target(text: str) -> TargetForm | None:
 
     parts = []
     for piece, found in zip(pieces, shares, strict=True):
-        if found is None:
-            got = f"got `{messages.show(piece)}` without one in `{messages.show(text)}`"
-            raise ParameterError(f"every part of a mixture must have a share, as in 0.1*uniform + 0.9*always:a, {got}.")
+        if found is None or SHARE.fullmatch(found["part"]):
+            got = f"got `{messages.show(piece)}` in `{messages.show(text)}`"
+            raise ParameterError(
+                f"every part of a mixture must have one share, as in 0.1*uniform + 0.9*always:a, {got}."
+            )
         of = float(found["of"] or 1)
         parts.append((float(found["share"]) / of if of else math.inf, found["part"]))
     return Mixture(parts)
