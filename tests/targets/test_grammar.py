@@ -9,6 +9,9 @@ from scored_logs import LABELS, ROWS, make_columns, make_table
 
 BAD = {
     "unifrom": r"column `unifrom` must be there, or be an action .* Did you mean `uniform`\?",
+    "random": r"column `random` must be there, .* Did you mean `uniform`\?",
+    "epsilon:0.1": r"got `epsilon:0\.1`\. Did you mean `0\.1\*uniform \+ 0\.9\*TARGET`\?",
+    "10%*uniform + 90%*red": r"every part of a mixture must have one share, as in .*, got `10%\*un",
     "greedy": r"`target` must be `greedy:COLUMNS`, got `greedy`\.",
     "greedy:": r"`target` must be `greedy:COLUMNS`, got `greedy:`\.",
     "gredy:score": r"got `gredy:score`\. Did you mean `greedy`\?",

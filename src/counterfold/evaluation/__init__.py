@@ -155,11 +155,11 @@ def evaluate(
     - `columns`: which column of a file or data frame has which role, by the arguments of `read_log`:
       `action="item_id", reward="click"`. What is not named is looked for under the role's own name.
     - `target`: probabilities (n x A), or (n) for the logged actions alone; the actions that it would take, as text (n),
-      as one label or as `Actions`; a mapping {label: probability}; a callable of the context that returns any of
-      these; a fitted classifier; or a policy such as "uniform" or "0.1*uniform + 0.9*greedy:score", of which the page on
-      targets has all. On a log of doses: the dose that the target would give in each row (n), or several draws of it (n x m). Of
-      a file: the name of a column with any of these, or a label. A mapping of names to such targets, which has other
-      values than plain numbers, gives a mapping of evaluations.
+      as one label or as `Actions`; a mapping {label: probability}; a callable of the context that returns any of these;
+      a fitted classifier; or a policy such as "0.1*uniform + 0.9*greedy:score", of which the page on targets has all.
+      On a log of doses: the dose that the target would give in each row (n), or several draws of it (n x m). Of a file:
+      the name of a column with any of these, or a label. A mapping of names to such targets, which has other values
+      than plain numbers, gives a mapping of evaluations.
     - `candidates`: "default", "plain", "paper" (everything the paper tunes jointly), or any mixture of estimators and
       of classes or names of estimators, which stand for their own grids.
     - `selector`: a selector or the name of one; by default `Ladder`, or `OCV` on a log of doses.

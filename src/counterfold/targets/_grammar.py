@@ -21,8 +21,20 @@ from counterfold.targets.base import TargetForm
 
 NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE]-?\d+)?"
 SHARE = re.compile(rf"(?P<share>{NUMBER})(?:\s*/\s*(?P<of>{NUMBER}))?\s*\*\s*(?P<part>.+)", re.DOTALL)
+STARTED = re.compile(r"[\d.,%/\s]+\*")
+"""What begins like a share, right or wrong."""
+
 MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 OBJECT = re.compile(r"[^\W\d]\w*")
+
+USUAL_WORDS: Mapping[str, tuple[str, ...]] = {
+    "uniform": ("random", "uniform-random", "uniform_random", "equal"),
+    "logger": ("behavior", "behaviour", "logging", "logged", "log", "logging_policy", "behavior_policy", "pi_b"),
+    "greedy:COLUMNS": ("greedy", "argmax", "best", "max"),
+    "always:LABEL": ("always", "constant", "fixed"),
+    "0.1*uniform + 0.9*TARGET": ("epsilon", "eps", "epsilon-greedy", "epsilon_greedy", "egreedy", "mixture", "mix"),
+}
+"""What forms are often called elsewhere. They are suggested, and never taken by themselves."""
 
 ENDINGS = {".onnx": "onnx", ".skops": "skops"}
 PICKLES = (".pkl", ".pickle", ".joblib", ".cloudpickle")
@@ -46,7 +58,7 @@ def parse_target(text: str) -> TargetForm | None:
     """
     pieces = split_text(text, "+")
     shares = [SHARE.fullmatch(piece) for piece in pieces]
-    if not any(shares):
+    if not any(map(STARTED.match, pieces)):
         return parse_part(text)
     from counterfold.targets.mixture import Mixture
 
@@ -54,9 +66,7 @@ def parse_target(text: str) -> TargetForm | None:
     for piece, found in zip(pieces, shares, strict=True):
         if found is None or SHARE.fullmatch(found["part"]):
             got = f"got `{messages.show(piece)}` in `{messages.show(text)}`"
-            raise ParameterError(
-                f"every part of a mixture must have one share, as in 0.1*uniform + 0.9*always:a, {got}."
-            )
+            raise ParameterError(f"every part of a mixture must have one share, as in 0.1*uniform + 0.9*red, {got}.")
         of = float(found["of"] or 1)
         parts.append((float(found["share"]) / of if of else math.inf, found["part"]))
     return Mixture(parts)
@@ -75,8 +85,14 @@ def parse_part(text: str) -> TargetForm | None:
         return None
     if MODULE.fullmatch(head) and OBJECT.fullmatch(rest[0]) and has_module(head):
         return import_form(f"{head}:{rest[0]}", rest[1:])
-    hint = messages.suggest(head, forms) or f" There is no module `{messages.show(head)}`."
+    hint = suggest_form(head) or (f" There is no module `{messages.show(head)}`." if MODULE.fullmatch(head) else "")
     raise ParameterError(f"`target` must be a column, a label, {list_syntax()}, got `{messages.show(text)}`.{hint}")
+
+
+def suggest_form(word: str, others: Sequence[str] = ()) -> str:
+    """Return a sentence that suggests the form which a word may stand for, or the nearest of it and other names."""
+    usual = next((form for form, words in USUAL_WORDS.items() if word.casefold() in words), None)
+    return f" Did you mean `{usual}`?" if usual else messages.suggest(word, [*others, *list_forms()])
 
 
 def list_syntax() -> str:

@@ -9,7 +9,7 @@ from counterfold.checks import Checker
 from counterfold.errors import CounterfoldError, DataError, ParameterError
 from counterfold.labels import spell_label, write_label
 from counterfold.log import Log
-from counterfold.targets._grammar import list_forms, parse_target
+from counterfold.targets._grammar import parse_target, suggest_form
 from counterfold.targets._values import read_text
 from counterfold.targets.actions import Actions
 from counterfold.targets.base import Reads, Target, TargetForm
@@ -73,8 +73,7 @@ class Text(TargetForm):
             return
         if self.problem:
             raise ParameterError(self.problem)
-        known = [*(self.columns or ()), *map(write_label, log.actions), *list_forms()]
-        hint = messages.suggest(self.text, known)
+        hint = suggest_form(self.text, [*(self.columns or ()), *map(write_label, log.actions)])
         rule = "must be there" if log.kind == "doses" else "must be there, or be an action that the target always takes"
         found = f" Found: {messages.list_names(self.columns)}." if self.columns is not None else ""
         actions = "" if log.kind == "doses" else f" Actions: {messages.list_some(log.actions)}."
