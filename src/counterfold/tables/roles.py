@@ -10,6 +10,7 @@ from counterfold import messages
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
 from counterfold.files.schemas import NO_CONTEXT
+from counterfold.log_checks import FIT
 from counterfold.tables import columns
 from counterfold.tables.scan import Role
 
@@ -93,7 +94,7 @@ def require_propensities(table: pa.Table, roles: Mapping[str, str]) -> None:
     wanted = ("propensity", "logging_probs")
     if not {*wanted, "logger", "logger_probs", "dose"} & set(roles):
         hint = next(filter(None, (suggest_column(role, role, table.column_names) for role in wanted)), "")
-        raise DataError(f"a log must have `logging_probs` or `propensity`, got neither.{hint}")
+        raise DataError(f"a log must have `logging_probs` or `propensity`, got neither.{hint or f' {FIT}'}")
 
 
 def list_context(

@@ -249,3 +249,14 @@ def test_targets_that_are_written_down_and_models(table, tmp_path):
     for name in targets:
         assert there[name].value == pytest.approx(here[name].value, rel=1e-12)
         assert there[name].stderr == pytest.approx(here[name].stderr, rel=1e-6)
+
+
+@LOCAL
+def test_propensities_are_fitted_as_by_the_local_engine(spark, table, tmp_path):
+    del spark
+    path = saved(table.drop_columns(["logging_probs", "propensity", "other_policy", "user"]), tmp_path / "log.parquet")
+    asked = {"propensity": "fit", "candidates": "plain", "progress": False}
+    found, expected = (cf.evaluate(path, engine=one, **asked) for one in ("spark", "local"))
+    assert found.value == pytest.approx(expected.value, rel=1e-9)
+    assert found.contents.fitted.quality == expected.contents.fitted.quality
+    assert found.verdict == "caution"

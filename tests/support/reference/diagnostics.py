@@ -129,10 +129,16 @@ def first_rows(data, groups):
     return [row for row, label in enumerate(labels) if label not in labels[:row]]
 
 
+def fitted_propensities(_data, _labels):
+    """Nothing was fitted; tests/propensities has the naive loops."""
+    return {"propensity_log_loss": None, "propensity_rival_p": None}
+
+
 MEASURES = {
     "disagreement": disagreement,
     "effective-rows": effective_rows,
     "few-groups": few_groups,
+    "fitted-propensities": fitted_propensities,
     "few-rewards": few_rewards,
     "largest-weight": largest_weight,
     "mean-weight": mean_weight,
