@@ -22,7 +22,7 @@ import counterfold as cf
 from counterfold import registry
 from counterfold.evaluation.candidates import gather_candidates, resolve_candidates
 from counterfold.experiments.paper.classification import Classification
-from counterfold.target import as_target
+from counterfold.targets import as_target
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 import reference

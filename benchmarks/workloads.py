@@ -18,7 +18,7 @@ import counterfold as cf
 from counterfold.experiments.synthetic.file import Destination, write_log
 from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.pool import Pool, limit_blas
-from counterfold.target import as_target
+from counterfold.targets import as_target
 from measuring import TINY
 
 SPARK = "local[2,4]"

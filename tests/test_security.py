@@ -35,8 +35,8 @@ NEVER = {
 }
 NEVER |= {"cloudpickle", "dill", "joblib", "requests", "subprocess", "webbrowser", "xml", "yaml"}
 
-IMPORTERS = {"cli/__init__.py", "experiments/paper/own_classes.py", "registry.py"}
-"""The files that import a module by its name: commands, `--add`, and methods or the class of a reward model."""
+IMPORTERS = {"cli/__init__.py", "registry.py"}
+"""The files that import a module by its name: commands, methods, `--add`, `--target`, the class of a reward model."""
 
 CALLS = {"eval", "exec", "compile", "__import__", "breakpoint", "input"}
 METHODS = {

@@ -70,5 +70,15 @@ from .selectors.theory import Theory as Theory
 from .tables.scan import LogScan as LogScan
 from .tables.scan import read_log as read_log
 from .tables.scan import read_target as read_target
-from .target import Actions as Actions
-from .target import Probabilities as Probabilities
+from .targets.actions import Actions as Actions
+from .targets.always import Always as Always
+from .targets.classifier import Classifier as Classifier
+from .targets.function import Function as Function
+from .targets.greedy import Greedy as Greedy
+from .targets.logger import Logger as Logger
+from .targets.mixture import Mixture as Mixture
+from .targets.onnx import ONNX as ONNX
+from .targets.probabilities import Probabilities as Probabilities
+from .targets.skops import Skops as Skops
+from .targets.softmax import Softmax as Softmax
+from .targets.uniform import Uniform as Uniform

@@ -42,7 +42,7 @@ def blame(kind: type[CounterfoldError], what: str, *things: object) -> Iterator[
         yield
     except (CounterfoldError, MemoryError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # whoever's program this is, it is not over
         reason = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".:")
         named = (" ".join(str(thing).split())[:60] for thing in things)
         raise kind(f"{what.format(*named)} failed with {reason}.") from error

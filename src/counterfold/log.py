@@ -17,13 +17,11 @@ from counterfold.hashing import hash_labels
 from counterfold.indices import align_rows, choose_index
 from counterfold.label_checks import check_labels
 from counterfold.labels import KnownActions, encode_labels, find_actions, find_categories
+from counterfold.logger_checks import LOGGER_WEIGHTS, Loggers, check_loggers, has_several_loggers
 from counterfold.propensities import FittedPropensities, PropensityFit, as_fit
 
 Fit = PropensityFit | FittedPropensities
 """Propensities that are to be fitted, or that are fitted on other rows already."""
-
-LOGGER_WEIGHTS = ("balanced", "own")
-"""Whose probabilities weigh the rows of several loggers: all loggers' by their shares, or the row's own logger's."""
 
 Kind = Literal["labels", "doses"]
 """What an action is: one of a few labels, or a number such as a price."""
@@ -78,7 +76,7 @@ class Log:
     group: Ints | None
     available: Bools | None = None
     logging_probs: Floats | None = None
-    loggers: log_checks.Loggers | None = None
+    loggers: Loggers | None = None
     logger_shares: Floats | None = None
     action_features: Floats | None = None
     fitted: FittedPropensities | None = None
@@ -124,12 +122,10 @@ class Log:
         self.action = np.zeros(len(self), dtype=np.intp)
         self.row_numbers, self.seen = check.row_numbers, seen
         if dose is not None:
-            if fit is not None:
-                raise ParameterError(
-                    "`propensity` must be given for a log of doses, as densities; it cannot be fitted."
-                )
             refused = given | {"actions": actions, "action_features": action_features, "logger_probs": logger_probs}
             log_checks.refuse_beside_doses(refused)
+            if fit is not None:
+                raise ParameterError("`propensity` must be densities for a log of doses, which cannot be fitted.")
             self.dose = log_checks.check_doses(given["dose"], len(self), check)
             self.propensity = log_checks.check_densities(given["propensity"], len(self), check)
         else:
@@ -137,11 +133,7 @@ class Log:
                 several = logger_probs.items()
                 logger_probs = {key: align_rows("logger_probs", one, self.index, check) for key, one in several}
             self._know_actions(given, actions, logger_probs, fit, check)
-            checks.one_of(LOGGER_WEIGHTS, logger_weights=logger_weights)
-            if self.loggers is not None and logger_weights == "balanced":
-                self.logger_shares = self.loggers.find_shares(logger_shares)
-                self.logging_probs = freeze(np.einsum("l,lna->na", self.logger_shares, self.loggers.probs))
-                self.propensity = freeze(self.logging_probs[np.arange(len(self)), self.action])
+            self._mix_loggers(logger_weights, logger_shares)
             if action_features is not None:
                 self.action_features = log_checks.check_action_features(action_features, self.actions)
         if not check.is_part:
@@ -154,7 +146,7 @@ class Log:
         if given["action"] is None:
             raise DataError("a log must have `action` or `dose`, got neither.")
         labels = check_labels("action", given["action"], len(self), check)
-        several = log_checks.has_several_loggers(given["logger"], logger_probs, check)
+        several = has_several_loggers(given["logger"], logger_probs, check)
         probs, source = given["logging_probs"], "logger_probs" if several else "logging_probs"
         shown = [("logging_probs", probs), *(("logger_probs", one) for one in (logger_probs or {}).values())]
         matrices = [log_checks.check_matrix(name, one, len(self), check) for name, one in shown if one is not None]
@@ -165,7 +157,7 @@ class Log:
             self.logging_probs = log_checks.order_policy("logging_probs", matrices[0], self.known_actions, check)
         if several:
             loggers = given["logger"], logger_probs, len(self)
-            self._know_loggers(log_checks.check_loggers(*loggers, self.known_actions, check), check)
+            self._know_loggers(check_loggers(*loggers, self.known_actions, check), check)
         self.available = log_checks.check_availability(given["available"], self.action, self.known_actions, check)
         if self.logging_probs is not None and self.available is not None:
             allowed = self.available | (self.logging_probs == 0)
@@ -192,12 +184,21 @@ class Log:
         self.fitted, self.logging_probs = fit, freeze(probs)
         self.propensity = freeze(probs[np.arange(len(self)), self.action])
 
-    def _know_loggers(self, loggers: log_checks.Loggers, check: Checker) -> None:
+    def _know_loggers(self, loggers: Loggers, check: Checker) -> None:
         """Keep several loggers, with whose probabilities those of the log must agree if both are given."""
         given, self.loggers, self.logging_probs = self.logging_probs, loggers, loggers.own
         if given is not None:
             agree = np.abs(given - self.logging_probs) <= log_checks.PROPENSITY_TOLERANCE
             check.every("logging_probs", given, agree, "those of the row's own logger in `logger_probs`")
+
+    def _mix_loggers(self, weights: str, shares: Mapping[str, float] | None) -> None:
+        """Weigh rows as if any of several loggers might have decided there, each with its share of the log."""
+        checks.one_of(LOGGER_WEIGHTS, logger_weights=weights)
+        if self.loggers is None or weights != "balanced":
+            return
+        self.logger_shares = self.loggers.find_shares(shares)
+        self.logging_probs = freeze(np.einsum("l,lna->na", self.logger_shares, self.loggers.probs))
+        self.propensity = freeze(self.logging_probs[np.arange(len(self)), self.action])
 
     @property
     def actions(self) -> tuple[Any, ...]:

@@ -16,7 +16,6 @@ from counterfold.label_checks import check_labels
 from counterfold.labels import (
     KnownActions,
     Naming,
-    encode_labels,
     find_distinct,
     spell_label,
     suggest_label,
@@ -44,26 +43,6 @@ class ByLabel:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001 (numpy's)
         return self.values
-
-
-@dataclass(frozen=True, eq=False)
-class Loggers:
-    """Several logging policies: which one took each decision (n), and what each would have done (L x n x A)."""
-
-    labels: tuple[Any, ...]
-    codes: Ints
-    probs: Floats
-
-    def find_shares(self, known: Mapping[Any, float] | None) -> Floats:
-        """Return which share of all decisions each policy took (L), by these rows unless others told."""
-        if known is not None:
-            return np.array([known.get(str(label), 0.0) for label in self.labels])
-        return np.bincount(self.codes, minlength=len(self.labels)) / len(self.codes)
-
-    @property
-    def own(self) -> Floats:
-        """Return the probabilities of the policy that took each decision (n x A)."""
-        return checks.freeze(self.probs[self.codes, np.arange(len(self.codes))])
 
 
 def check_matrix(name: str, value: Any, rows: int, check: Checker) -> Matrix:
@@ -251,26 +230,6 @@ def check_densities(propensity: ArrayLike | None, rows: int, check: Checker) -> 
     least = checks.SMALLEST_PROPENSITY
     check.every("propensity", given, given >= least, f"a probability density of at least {least:g}")
     return given
-
-
-def check_loggers(logger: Any, probs: Any, rows: int, actions: KnownActions, check: Checker) -> Loggers:
-    """Return the logging policies: which one took each decision, and what each would have done."""
-    known = tuple(probs)
-    codes = encode_labels("logger", check_labels("logger", logger, rows, check), known, check, "logger")
-    named = {label: check.rename("logger_probs", f"of `{label}`") for label in known}
-    every = [check_policy("logger_probs", probs[label], rows, actions, named[label]) for label in known]
-    return Loggers(known, codes, checks.freeze(np.stack(every)))
-
-
-def has_several_loggers(logger: Any, probs: Any, check: Checker) -> bool:
-    """Say whether several policies logged; what is known of them must come in pairs."""
-    if logger is None and probs is None:
-        return False
-    if logger is None or not isinstance(probs, Mapping) or not probs:
-        wanted = "a label per row, and the probabilities of every logging policy in every row by label"
-        got = "no `logger`" if logger is None else "no such `logger_probs`"
-        raise DataError(f"{check.called('logger')} and `logger_probs` must come together: {wanted}, got {got}.")
-    return True
 
 
 def check_action_features(value: Any, actions: tuple[Any, ...]) -> Floats:

@@ -2,11 +2,13 @@
 
 import inspect
 import pkgutil
+import sys
 from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -123,6 +125,23 @@ def _import_class(field: str, path: str) -> Any:
         if isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "predict"):
             return found()
     raise ParameterError(f"`{field}` must be a class like sklearn.linear_model.Lasso, got {path!r}.")
+
+
+def allow_current_folder() -> None:
+    """Let modules of the current folder be imported, after all others."""
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
+
+
+def import_name(path: str, rule: str) -> Any:
+    """Return what `MODULE:NAME` names, also in the current folder; what goes wrong breaks a rule, in one sentence."""
+    module, _, name = path.partition(":")
+    allow_current_folder()
+    try:
+        return getattr(import_module(module), name)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (a user's module may raise anything, and a script may exit)
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ParameterError(f"{rule}, got `{path}` ({reason}).") from None
 
 
 def _normalise(name: str) -> str:

@@ -12,9 +12,10 @@ from counterfold.arrays import Floats, Ints, row_sums, take_rows
 from counterfold.checks import SMALLEST_SPREAD, freeze
 from counterfold.errors import ModelError, blame
 from counterfold.log import Kind, Log
-from counterfold.log_checks import Loggers
+from counterfold.logger_checks import Loggers
 from counterfold.models.base import Examples, Given, Lazy, RewardModel, check_predictions
-from counterfold.target import Target, as_target
+from counterfold.targets import as_target
+from counterfold.targets.base import Target
 
 Need = Literal["target_probs", "logging_probs", "model", "action_features", "loggers", "all_rows"]
 """What an estimator or selector may need, and what may be missing."""

@@ -1,6 +1,7 @@
 """Options that say what a target's column holds: actions that it would take, or probabilities of the logged ones."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -26,7 +27,13 @@ def path(save):
     numbers = {"action": action, "chosen": chosen, "agrees": (action == chosen).astype(float)}
     return save(
         **numbers
-        | {"word": np.where(chosen, "1", "0"), "says": ["no"] * 120, "logging_probs": None, "propensity": [0.5] * 120}
+        | {
+            "uniform": None,
+            "word": np.where(chosen, "1", "0"),
+            "says": ["no"] * 120,
+            "logging_probs": None,
+            "propensity": [0.5] * 120,
+        }
     ).name
 
 
@@ -46,7 +53,7 @@ def test_a_label_is_a_target(path, found):
 
 BAD = {
     "--target chosen": "got 0 and 1 alone, which are labels of actions, too. If they are the actions that the target",
-    "--target chosen --target-action chosen": "`target` must name each column once, got `chosen` more than once.",
+    "--target chosen --target-action chosen": "`target` must be given once each, got `chosen` more than once.",
     "--target-action reward": "column `reward` must have one role, got `reward` and `target`. Name another target.",
     "--target-action nothing": "column `nothing` must be there, or be an action that the target always takes.",
     "--target-probability nothing": "column `nothing` must be there.",
@@ -59,6 +66,51 @@ BAD = {
 @pytest.mark.parametrize(("options", "message"), BAD.items(), ids=BAD)
 def test_what_is_wrong_is_one_sentence(options, message, engine, command, path, run):
     code, out, err = run(command, path, *options.split(), "--engine", engine)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+POLICIES = """
+import numpy as np
+
+def agree(context):
+    return np.full((len(context), 2), 0.5)
+"""
+
+
+def test_a_policy_may_be_written_down(path, found, tmp_path, monkeypatch):
+    (tmp_path / "policies_on_the_command_line.py").write_text(POLICIES)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    written = ["uniform", "0.5*always:0 + 0.5*1", "policies_on_the_command_line:agree", "logger"]
+    options = [part for text in written for part in ("--target", text)]
+    for command in ("evaluate", "compare", "check"):
+        for engine in ("memory", "local"):
+            more = () if command == "check" else ("--candidates", "ips")
+            answer = found(command, path, *options, *more, "--engine", engine)
+            several = answer["diagnostics" if command == "check" else "evaluations"]
+            assert [one["target"] for one in several] == written
+            if command == "evaluate":
+                assert len({round(one["value"], 12) for one in several}) == 1
+
+
+WRONG = {
+    "unifrom": "Did you mean `uniform`?",
+    "gredy:score": "Did you mean `greedy`?",
+    "0.2*uniform + 0.9*1": "the shares of a mixture must sum to 1, got 1.1.",
+    "softmax:score:temperature=0": "`temperature` must be a finite number above 0, got 0.0.",
+    "greedy:scores": "column `scores` must be there.",
+    "nowhere:policy": "There is no module `nowhere`.",
+    "policy.pkl": "`target` must be no pickle, which can run any code",
+    "skops:nothing.skops": "skops",
+    "onnx:nothing.onnx": "onnx",
+}
+
+
+@pytest.mark.parametrize("engine", ["memory", "local"])
+@pytest.mark.parametrize(("text", "message"), WRONG.items(), ids=WRONG)
+def test_a_policy_that_is_written_wrong_is_one_sentence(text, message, engine, path, run):
+    code, out, err = run("evaluate", path, "--target", text, "--engine", engine)
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1

@@ -179,7 +179,10 @@ TARGETS = {
     ),
     "returns nothing": (lambda _: None, r"^`target` must be a label in every row, got None in 120 of 120 rows"),
     "returns too little": (lambda _: np.zeros(3), r"^`target` must have one entry per row \(120\), got 3\."),
-    "is a model": (Ridge(), r"^`target` must be labels, got Ridge\(\) at row 0\."),
+    "is not fitted": (
+        Ridge(),
+        r"^the method `predict` of `Ridge`, which is the target, failed with NotFittedError: .*",
+    ),
 }
 
 

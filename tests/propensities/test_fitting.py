@@ -23,7 +23,7 @@ from counterfold.experiments.problem import draw_actions, softmax
 from counterfold.hashing import hash_numbers
 from counterfold.propensities import as_fit
 from counterfold.propensities.fitting import FOLDS
-from counterfold.target import as_target
+from counterfold.targets import as_target
 
 ROWS = 1200
 LABELS = np.array(["a", "b", "c"])
@@ -213,7 +213,7 @@ def test_mistakes(more, message):
 
 def test_a_log_of_doses_needs_densities():
     x, _, _, reward, _ = draw()
-    with pytest.raises(cf.ParameterError, match="`propensity` must be given for a log of doses"):
+    with pytest.raises(cf.ParameterError, match="`propensity` must be densities for a log of doses"):
         cf.Log(dose=x[:, 0], reward=reward, propensity="fit")
 
 

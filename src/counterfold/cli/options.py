@@ -61,7 +61,10 @@ A new role need not be here: it is then called by its name.
 """
 
 NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", "selectors", "models", "intervals")}
-TARGETS = "Column of the target's probabilities, labels as text, or doses, or a label; repeat for several."
+TARGETS = (
+    "Column of the target's probabilities, labels as text, or doses, a label, or a policy such as uniform, "
+    "greedy:SCORES, 0.1*uniform + 0.9*TARGET or MODULE:FUNCTION; repeat for several."
+)
 CHOSEN = "Column of the actions that a target would take, whatever their kind; repeat for several."
 LOGGED = "Column of a target's probabilities of the logged actions, if they could be labels; repeat for several."
 RANGE = "The least and the largest possible reward; the answer lies between them."
@@ -86,7 +89,7 @@ Engine = Annotated[str, make_option("NAME", f"auto, {', '.join(registry.names('e
 class LogOptions:
     """A log's file and its columns, and those of the target policies."""
 
-    target: Annotated[list[str] | None, make_option("COLUMN", TARGETS, "target", panel=COLUMNS)] = None
+    target: Annotated[list[str] | None, make_option("TARGET", TARGETS, "target", panel=COLUMNS)] = None
     target_action: Annotated[list[str] | None, make_option("COLUMN", CHOSEN, panel=COLUMNS)] = None
     target_probability: Annotated[list[str] | None, make_option("COLUMN", LOGGED, panel=COLUMNS)] = None
     columns: LogScan
@@ -94,14 +97,15 @@ class LogOptions:
     @property
     def targets(self) -> dict[str, Any]:
         """Return each target by its name, which is that of its column."""
-        from counterfold.target import Actions, Probabilities
+        from counterfold.targets.actions import Actions
+        from counterfold.targets.probabilities import Probabilities
 
         plain, chosen, logged = self.target or [], self.target_action or [], self.target_probability or []
         plain = plain if plain or chosen or logged else ["target"]
         repeated = [name for name, count in Counter([*plain, *chosen, *logged]).items() if count > 1]
         if repeated:
             raise ParameterError(
-                f"`target` must name each column once, got `{messages.show(repeated[0])}` more than once."
+                f"`target` must be given once each, got `{messages.show(repeated[0])}` more than once."
             )
         found: dict[str, Any] = {name: name for name in plain}
         return found | {name: Actions(name) for name in chosen} | {name: Probabilities(name) for name in logged}

@@ -15,7 +15,6 @@ from counterfold.progress import Progress
 from counterfold.rows import Rows
 from counterfold.tables.scan import LogScan
 from counterfold.tables.targets import TargetReader
-from counterfold.target import is_function
 
 Source = Log | LogScan
 """A log in memory, or one that is not read yet."""
@@ -35,11 +34,6 @@ class Request:
     needs_sample: bool
     diagnostics: Sequence[Diagnostic]
     progress: Progress | bool = True
-
-    @property
-    def fixes_context(self) -> bool:
-        """Say whether a target is a function of the context, all columns of which it must see."""
-        return any(is_function(value) for value in self.targets.values())
 
 
 class Engine(ABC):
@@ -70,5 +64,10 @@ class Engine(ABC):
 
 def list_columns(targets: Iterable[TargetReader], reward_model: Any) -> list[str]:
     """Return the names of the columns that hold targets, and of the one that holds predictions."""
-    named = [one.column for one in targets if one.column is not None]
+    named = list(dict.fromkeys(name for one in targets for name in one.columns))
     return [*named, reward_model.name] if isinstance(reward_model, Column) else named
+
+
+def list_features(targets: Iterable[TargetReader]) -> list[str]:
+    """Return the names of the columns that targets look at, whether or not they are context."""
+    return list(dict.fromkeys(name for one in targets for name in one.features))

@@ -13,7 +13,7 @@ from counterfold.balance import Balance, choose_context
 from counterfold.checks import WHOLE
 from counterfold.contents import Contents
 from counterfold.diagnostics.base import Diagnostic, observe_rows
-from counterfold.engines.base import Engine, Request, Source, list_columns
+from counterfold.engines.base import Engine, Request, Source, list_columns, list_features
 from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence, Unsupported
@@ -63,15 +63,18 @@ class Memory(Engine):
             capacity.require_rows(table.num_rows, table.nbytes)
             readers = make_readers(request.targets, table)
             named = list_columns(readers.values(), given)
-            log = log.layout(table, named).log(table, index=index)
+            layout = log.layout(table, named)
             for reader in readers.values():
-                reader.require_label(log, table)
+                reader.refuse_outcomes(layout)
+            log = layout.log(table, index=index)
             if isinstance(given, Column):
                 check = WHOLE.name_columns({"reward_model": given.name})
                 given = roles.read_predictions(table, given.name)
-            table = table.select([place for name in named for place in roles.places(table, "target", name)])
+            table = table.select(roles.list_places(table, [*named, *list_features(readers.values())]))
+        for reader in readers.values():
+            reader.form.require_known(log)
         require_room(log, readers.values())
-        log, balance = choose_context(log, keep_all=request.fixes_context)
+        log, balance = choose_context(log, keep_all=any(one.uses_context for one in readers.values()))
         contents = Contents.of(log)
         for number, (name, reader) in enumerate(readers.items(), start=1):
             target = reader.read(log, table)

@@ -31,7 +31,7 @@ from counterfold.progress import Progress
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
 from counterfold.tables.scan import Columns, LogScan, open_log
-from counterfold.target import as_target, has_fixed_shares, is_function
+from counterfold.targets import as_target, find_form, has_fixed_shares
 from counterfold.unseen import Limits
 
 
@@ -47,8 +47,9 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
         way = "Read a file or a data frame by `cf.read_log` first, or give it to `cf.evaluate`, which reads it."
         raise ParameterError(f"`log` must be a `Log`, got {shorten(log)}. {way}")
     with limit_blas():
-        log = log if log.named_context or is_function(target) else choose_context(log)[0]
-        wanted = as_target(target, log)
+        form = find_form(target)
+        log = log if log.named_context or form.uses_context(has_table=False) else choose_context(log)[0]
+        wanted = as_target(form, log)
         rows = Rows.of(log, wanted, as_model(reward_model, log, wanted.draws))
         one: Estimator = registry.resolve("estimators", Estimator, estimator, "`estimator` must be one")
         require_frozen(type(one))
@@ -154,10 +155,11 @@ def evaluate(
     - `columns`: which column of a file or data frame has which role, by the arguments of `read_log`:
       `action="item_id", reward="click"`. What is not named is looked for under the role's own name.
     - `target`: probabilities (n x A), or (n) for the logged actions alone; the actions that it would take, as text (n),
-      as one label or as `Actions`; a mapping {label: probability}; or a callable of the context that returns any of
-      these. On a log of doses: the dose that the target would give in each row (n), or several draws of it (n x m). Of
-      a file: the name of a column with any of these, or a label. A mapping of names to such targets, which has other
-      values than plain numbers, gives a mapping of evaluations.
+      as one label or as `Actions`; a mapping {label: probability}; a callable of the context that returns any of these;
+      a fitted classifier; or a policy such as "0.1*uniform + 0.9*greedy:score", of which the page on targets has all.
+      On a log of doses: the dose that the target would give in each row (n), or several draws of it (n x m). Of a file:
+      the name of a column with any of these, or a label. A mapping of names to such targets, which has other values
+      than plain numbers, gives a mapping of evaluations.
     - `candidates`: "default", "plain", "paper" (everything the paper tunes jointly), or any mixture of estimators and
       of classes or names of estimators, which stand for their own grids.
     - `selector`: a selector or the name of one; by default `Ladder`, or `OCV` on a log of doses.

@@ -61,6 +61,11 @@ def places(table: pa.Table, role: str, name: str) -> list[str]:
     return list(columns.find_spread(table, name, LEAST[role])) if role in LEAST else []
 
 
+def list_places(table: pa.Table, names: Sequence[str]) -> list[str]:
+    """Return the columns that hold targets of these names, and those that targets look at, each once."""
+    return list(dict.fromkeys(place for name in names for place in places(table, "target", name)))
+
+
 def find_roles(table: pa.Table, known: Mapping[str, Role], named: Mapping[str, str | None]) -> dict[str, str]:
     """Return the column of each role: the one that the user named, or the one of that very name if it is there."""
     roles = {role: name for role, name in named.items() if name is not None}

@@ -41,7 +41,7 @@ class LogScan:
 
     The arguments are those of `read_log`, and options of the command line; a field's metadata tell the role that its
     column has in a log, which is an argument of `Log`. `evaluate` reads the log into memory if it fits, and otherwise a
-    few rows at a time; its targets are then names of columns, labels, or functions of the context.
+    few rows at a time; its targets are then names of columns, or others that can be computed row by row.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf

@@ -1,83 +1,117 @@
-"""TargetReader: from what the user gave as a target, maybe the name of a column, to the target of some rows."""
+"""TargetReader: from what the user gave as a target, maybe by names of columns, to the target of some rows."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from counterfold import messages
 from counterfold.arrays import Ints
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ParameterError
-from counterfold.labels import spell_label, write_label
 from counterfold.log import Log
-from counterfold.log_checks import count_dimensions
 from counterfold.tables import columns, roles
-from counterfold.target import Actions, Probabilities, Target, TargetForm, as_target, find_form, refuse_ambiguity
+from counterfold.tables.layout import Layout
+from counterfold.targets import Reads, Text, as_target, find_form, name_column, read_text, refuse_ambiguity
+from counterfold.targets.actions import Actions
+from counterfold.targets.base import Target, TargetForm
+
+READERS: Mapping[str, Callable[[pa.Table, str, Checker], Any]] = {
+    **columns.READERS,
+    "scores": partial(columns.read_matrix, missing=np.nan),
+    "raw": lambda table, name, _: table.column(name),
+}
+"""How columns of targets are read: as those of a log, or as scores, some of which may be missing, or not at all."""
+
+SPREAD = ("matrix", "scores")
+"""What may be spread over columns."""
 
 
 @dataclass(frozen=True, eq=False)
 class TargetReader:
-    """Reads a target from rows of a log: from a `column` of a `kind` that `READERS` know, or `given` without one."""
+    """Reads a target from rows of a log; if these are rows of a table, `reads` are the columns that it is made from.
 
-    given: Any
-    column: str | None = None
-    kind: str | None = None
+    `text` is what the user wrote, if it is neither a column nor an object.
+    """
+
+    form: TargetForm
+    reads: Sequence[Reads] = ()
+    text: str | None = None
+    has_table: bool = False
 
     @classmethod
     def of(cls, value: Any, table: pa.Table | None) -> "TargetReader":
-        """Return how a target is read; a text is a column's name, or an action's label if there is no such column."""
-        name = value.given if isinstance(value, TargetForm) else value
-        if table is None or not isinstance(name, str):
-            return cls(value)
-        is_column = name in table.column_names
-        if not isinstance(value, TargetForm):
-            is_column = bool(roles.places(table, "target", name))
-        if not is_column and not isinstance(value, Probabilities):
-            return cls(Actions(name))
-        kind = roles.find_kind(table, name)
-        return cls(value, name, value.kind if isinstance(value, TargetForm) else kind)
+        """Return how a target is read."""
+        form = find_form(value) if table is None else bind_columns(value, table)
+        if table is not None:
+            for one in form.reads:
+                require_column(one, table)
+        text = value if isinstance(value, str) and isinstance(form, Text) else None
+        return cls(form, () if table is None else form.reads, text, has_table=table is not None)
+
+    @property
+    def columns(self) -> list[str]:
+        """Return the columns that are the policy's own, and no context."""
+        return [one.name for one in self.reads if not one.is_feature]
+
+    @property
+    def features(self) -> list[str]:
+        """Return the columns that the policy looks at, which may be context as well."""
+        return [one.name for one in self.reads if one.is_feature]
 
     @property
     def is_full(self) -> bool:
         """Say whether the target is known for all actions, and not for the logged ones alone."""
-        return self.kind != "numbers" and not isinstance(self.given, Probabilities)
+        return self.form.is_full
 
-    def find_form(self, table: pa.Table | None, row_numbers: Ints | None = None) -> Any:
+    @property
+    def uses_context(self) -> bool:
+        """Say whether the target looks at the context, all columns of which it must then see."""
+        return self.form.uses_context(has_table=self.has_table)
+
+    def fill(self, table: pa.Table | None, row_numbers: Ints | None = None) -> TargetForm:
         """Return what the target is in some rows, not checked yet."""
-        if self.column is None or self.kind is None or table is None:
-            return self.given
-        values = columns.READERS[self.kind](table, self.column, Checker(row_numbers))
-        if self.kind == "labels":
-            return Actions(values)
-        return replace(self.given, values=values) if isinstance(self.given, Probabilities) else values
+        if table is None or not self.reads:
+            return self.form
+        check = Checker(row_numbers)
+        return self.form.fill({one.name: READERS[one.kind](table, one.name, check) for one in self.reads})
 
     def checker(self, row_numbers: Ints | None) -> Checker:
-        """Return what names rows and the column in errors."""
-        named = {} if self.column is None else {"target": self.column}
-        return Checker(row_numbers, are_private=self.column is not None).name_columns(named)
+        """Return what names rows and columns in errors; what was read from columns is nobody else's."""
+        check = Checker(row_numbers, are_private=bool(self.columns) and not self.features)
+        if self.text is not None and self.form.reads:
+            return check.rename("target", f"(`{messages.show(self.text)}`)")
+        return check.name_columns({"target": self.columns[0]} if len(self.columns) == 1 else {})
 
     def read(self, log: Log, table: pa.Table | None, row_numbers: Ints | None = None) -> Target:
         """Return the target in some rows, checked."""
-        return as_target(self.find_form(table, row_numbers), log, self.checker(row_numbers))
+        return as_target(self.fill(table, row_numbers), log, self.checker(row_numbers))
 
-    def require_label(self, log: Log, table: pa.Table) -> None:
-        """Require that a text which names no column is the label of an action."""
-        name = self.given.given if self.column is None and isinstance(self.given, Actions) else None
-        if not isinstance(name, str) or any(name in spell_label(action) for action in log.actions):
-            return
-        if log.kind == "doses":
-            roles.require(table, {"target": name})
-        hint = roles.suggest_column("target", name, [*table.column_names, *map(write_label, log.actions)])
-        found = f"Found: {messages.list_names(table.column_names)}. Actions: {messages.list_some(log.actions)}"
-        rule = "must be there, or be an action that the target always takes"
-        raise DataError(f"column `{messages.show(name)}` {rule}.{hint} {found}.")
+    def refuse_outcomes(self, layout: Layout) -> None:
+        """Refuse a policy that looks at what was decided or at what came of it."""
+        for role in (role for role in roles.AFTER_DECISION if layout.roles.get(role) in self.features):
+            raise DataError(f"`target` must not look at column `{layout.roles[role]}`, which is the {role}.")
 
     def refuse_misreading(self, log: Log, table: pa.Table, row_numbers: Ints) -> None:
         """Refuse a target that can be read in no way or in two ways, by the first rows of a long log."""
-        self.require_label(log, table)
-        refuse_ambiguity(find_form(self.find_form(table, row_numbers), log), log, self.checker(row_numbers))
+        self.form.require_known(log)
+        refuse_ambiguity(self.fill(table, row_numbers), log, self.checker(row_numbers))
+
+
+def bind_columns(value: Any, table: pa.Table) -> TargetForm:
+    """Return the form of a target; a text is a column's name, or else a label or what the grammar makes of it."""
+    if isinstance(value, str):
+        name = next((one for one in (value, read_text(value)) if roles.places(table, "target", one)), None)
+        if name is not None:
+            return name_column(name, roles.find_kind(table, name))
+        return Text.of(value, table.column_names).bind(partial(bind_columns, table=table))
+    form = find_form(value)
+    if isinstance(form, Actions) and isinstance(form.labels, str) and form.labels not in table.column_names:
+        return Text(form.labels, columns=table.column_names)
+    return form.bind(partial(bind_columns, table=table))
 
 
 def make_readers(targets: Mapping[str, Any], table: pa.Table | None) -> dict[str, TargetReader]:
@@ -85,10 +119,18 @@ def make_readers(targets: Mapping[str, Any], table: pa.Table | None) -> dict[str
     return {name: TargetReader.of(value, table) for name, value in targets.items()}
 
 
-def require_streamable(targets: Mapping[str, Any]) -> None:
-    """Require targets that can be computed for any batch: columns, labels, or functions of the context."""
-    for value in targets.values():
-        given = value.given if isinstance(value, TargetForm) else value
-        if count_dimensions(given) != 0:
+def require_column(wanted: Reads, table: pa.Table) -> None:
+    """Require a column that a target is made from, or looks at."""
+    if wanted.is_feature and wanted.name not in table.column_names:
+        hint, found = messages.suggest(wanted.name, table.column_names), messages.list_names(table.column_names)
+        name = messages.show(wanted.name)
+        raise DataError(f"column `{name}` must be there, as the target looks at it.{hint} Found: {found}.")
+    roles.require(table, {"target" if wanted.kind in SPREAD else "context": wanted.name})
+
+
+def require_streamable(targets: Mapping[str, Any], readers: Mapping[str, TargetReader]) -> None:
+    """Require targets that can be computed for any batch."""
+    for name, one in readers.items():
+        if not one.form.is_streamable:
             wanted = "the name of a column, a label, or a function of the context, where the log is not in memory"
-            raise ParameterError(f"`target` must be {wanted}, got {type(given).__name__}.")
+            raise ParameterError(f"`target` must be {wanted}, got {type(targets[name]).__name__}.")

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import counterfold as cf
 from counterfold.engines import spark as engine
@@ -229,6 +231,24 @@ def test_without_java_one_sentence_says_so(path, tmp_path):
     last = found.stderr.splitlines()[-1]  # before it, Spark's script says which file it looked for
     assert last == "Error: `engine` 'spark' needs Java 17 or later, which could not be started."
     assert "Traceback" not in found.stderr
+
+
+@LOCAL
+@pytest.mark.usefixtures("spark")
+def test_targets_that_are_written_down_and_models(table, tmp_path):
+    columns = ["age", "height"]
+    seen = np.column_stack([table.column(name).to_numpy() for name in columns])
+    scores = np.random.default_rng(4).normal(size=(ROWS, 3)).tolist()
+    scored = table.append_column("score", pa.array([dict(zip(ACTIONS, row, strict=True)) for row in scores]))
+    path = saved(scored, tmp_path / "log.parquet")
+    model = LogisticRegression().fit(seen, np.where(seen[:, 0] > 0, "red", "blue"))
+    named = LogisticRegression().fit(pd.DataFrame(seen, columns=columns)[["height"]], np.array(ACTIONS)[[0, 1] * 1500])
+    targets = {"text": "0.1*uniform + 0.6*greedy:score + 0.3*logger", "model": model, "named": named, "label": "red"}
+    options = {"context": columns, "candidates": ["ips", "dr"], "progress": False}
+    here, there = (cf.evaluate(path, targets, engine=one, **options) for one in ("local", "spark"))
+    for name in targets:
+        assert there[name].value == pytest.approx(here[name].value, rel=1e-12)
+        assert there[name].stderr == pytest.approx(here[name].stderr, rel=1e-6)
 
 
 @LOCAL

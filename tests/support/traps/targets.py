@@ -194,3 +194,43 @@ def a_label_that_columns_begin_with(rng):
     columns = {name: column for name, column in bandit.columns().items() if not name.startswith("target")}
     columns |= {"user_age": bandit.x[:, 0] + 40, "user_income": bandit.x[:, 1] + 9}
     return Case(pa.table(columns), cf.Actions("user"), truth=bandit.truth)
+
+
+def add_scores(bandit, rows=None):
+    """Return a log with a score for each action, which is its expected reward, as structs."""
+    scores = bandit.means.tolist() if rows is None else rows
+    named = [dict(zip(bandit.labels, row, strict=True)) for row in scores]
+    return bandit.table(score=named, **without_probabilities(bandit))
+
+
+@trap("none: the target takes the action with the largest score", RIGHT)
+def largest_score_as_target(rng):
+    bandit = make_bandit(rng)
+    return Case(add_scores(bandit), "greedy:score", truth=choose(bandit)[1])
+
+
+@trap("none: a tenth of the target's decisions are drawn at random", RIGHT)
+def largest_score_with_exploration(rng):
+    bandit = make_bandit(rng)
+    truth = 0.1 * float(bandit.means.mean()) + 0.9 * choose(bandit)[1]
+    return Case(add_scores(bandit), "0.1*uniform + 0.9*greedy:score", truth=truth)
+
+
+@trap("scores are missing in some rows", REFUSED)
+def missing_scores(rng):
+    bandit = make_bandit(rng)
+    rows = bandit.means.tolist()
+    rows[len(rows) // 2][0] = None
+    return Case(add_scores(bandit, rows), "greedy:score")
+
+
+@trap("shares of a mixture do not sum to 1", REFUSED)
+def shares_of_a_mixture(rng):
+    return Case(add_scores(make_bandit(rng)), "0.1*uniform + greedy:score")
+
+
+@trap("a policy looks at the reward, which is known only after the decision", REFUSED)
+def policy_of_the_reward(rng):
+    bandit = make_bandit(rng)
+    target = cf.Function(lambda seen: np.where(seen["reward"] > 0.5, "red", "green"), columns=["reward"])
+    return Case(bandit.table(), target)

@@ -1,37 +1,31 @@
 """Plan: what the first rows of a large log tell of all, and what the passes over it must find."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from counterfold import capacity, log_checks
-from counterfold.balance import Balance, BalanceStream, BalanceSums, choose_context, count_first
+from counterfold.balance import Balance, BalanceStream, BalanceSums, count_first
 from counterfold.checks import WHOLE
-from counterfold.engines.base import Request, list_columns
+from counterfold.engines.base import Request, list_columns, list_features
 from counterfold.engines.passes.batches import HEAD, Batch, BatchReader
 from counterfold.engines.passes.first_pass import FirstPass, FirstPassSums
 from counterfold.engines.passes.row_builder import RowBuilder
-from counterfold.engines.passes.sample import Sample
+from counterfold.engines.passes.whole_layout import complete_layout, count_sample, list_read_columns
 from counterfold.errors import DataError, ParameterError
 from counterfold.labels import KnownActions, Naming, find_actions, find_categories
 from counterfold.log import Log
 from counterfold.log_checks import Matrix
 from counterfold.models import Column, Streamed, as_model, fit_on_sample, stream_model
 from counterfold.models.base import Given, RewardModel
-from counterfold.progress import show_progress
 from counterfold.sums import BUCKETS
 from counterfold.tables import columns, roles
 from counterfold.tables.layout import Layout
 from counterfold.tables.maps import list_keys
 from counterfold.tables.targets import TargetReader, make_readers, require_streamable
-
-SAMPLE, NUMBERS = 1 << 16, 1 << 23
-"""A sample has at most SAMPLE rows, and about NUMBERS numbers, but never fewer than 256 rows."""
 
 MATRICES = {"logging_probs", "available", "logger_probs"}
 """The roles that hold a number for each action in every row."""
@@ -56,44 +50,33 @@ class Plan:
     @classmethod
     def of(cls, reader: BatchReader, request: Request) -> "Plan":
         """Return the plan for one log and its targets."""
-        require_streamable(request.targets)
         predictions = request.reward_model.name if isinstance(request.reward_model, Column) else None
         table, row_numbers = reader.head()
         count = reader.count_rows()
         log_checks.require_rows(2 if count is None else count)
         head = Batch(table, row_numbers).first(HEAD)
         targets = make_readers(request.targets, head.table)
+        require_streamable(request.targets, targets)
         has_full_target = any(one.is_full for one in targets.values())
+        uses_context = any(one.uses_context for one in targets.values())
         named = list_columns(targets.values(), request.reward_model)
         layout = lay_out(reader, head.table, targets.values(), named)
-        if layout.fit is not None:
-            layout = fit_propensities(reader, layout, table, request)
-        if "logger" in layout.roles and layout.logger_weights == "balanced":
-            layout = replace(layout, logger_shares=count_loggers(reader, layout))
+        layout = complete_layout(reader, layout, table, keep_all=uses_context, progress=request.progress)
         head = head.first(count_first(len(layout.actions or ()) if MATRICES & set(layout.roles) else 0))
         log = layout.log(*head)
         refuse_misreadings(targets.values(), layout, head, log)
         builder = RowBuilder(replace(layout, width=log.context.shape[1]), targets, predictions)
         fittable = None if predictions else require_fittable(request.reward_model, log)
         model = fittable if has_full_target else None  # checked, even where nothing can use it
-        is_support_unknown = has_full_target and log.logging_probs is None and log.available is None
-        needs_first = is_support_unknown or (count or len(row_numbers)) <= BUCKETS or builder.has_groups
-        fixes_context = layout.named_context or request.fixes_context or layout.fit is not None
-        is_context_unknown = bool(layout.context) and not (layout.named_context or layout.fit)
-        size, stream = (
-            count_sample(layout, table, log.context.shape[1], len(targets)),
-            stream_model(model, builder.examples(head)),
-        )
-        return cls(
-            builder=builder,
-            head=head,
-            log=log,
-            columns=list_read_columns(layout, head.table, named),
-            model=model,
-            first_pass=FirstPass(builder, size, count, stream, BalanceStream.of(log, count)),
-            needs_first_pass=needs_first or is_context_unknown or model is not None or request.needs_sample,
-            fixes_context=fixes_context,
-        )
+        fixes_context = layout.named_context or uses_context or layout.fit is not None
+        needs_first = builder.has_groups or (count or len(row_numbers)) <= BUCKETS or request.needs_sample
+        is_unknown = is_context_unknown(layout) or (has_full_target and is_support_unknown(log))
+        needs_first = needs_first or is_unknown or model is not None
+        size = count_sample(layout, table, log.context.shape[1], len(targets))
+        columns = list_read_columns(layout, head.table, [*named, *list_features(targets.values())])
+        stream = stream_model(model, builder.examples(head))
+        first_pass = FirstPass(builder, size, count, stream, BalanceStream.of(log, count))
+        return cls(builder, head, log, columns, model, first_pass, needs_first, fixes_context)
 
     def test_balance(self, sums: BalanceSums | None) -> tuple["Plan", Balance]:
         """Return the plan without columns of the context that nobody named and that are none, and what tests found."""
@@ -102,7 +85,8 @@ class Plan:
             return self, balance
         log = self.log.leave_out(balance.leave_out())
         layout = replace(self.builder.layout, context=log.context_names, width=len(log.context_names))
-        columns = [place for place in self.columns if place not in log.left_out]
+        needed = list_features(self.builder.targets.values())
+        columns = [place for place in self.columns if place not in log.left_out or place in needed]
         return replace(self, builder=replace(self.builder, layout=layout), log=log, columns=columns), balance
 
     def fit(self, first: FirstPassSums | None) -> Streamed | None:
@@ -116,10 +100,21 @@ class Plan:
         return fit_on_sample(self.builder.examples(first.batch), self.model)
 
 
+def is_context_unknown(layout: Layout) -> bool:
+    """Say whether all rows must tell which columns are context."""
+    return bool(layout.context) and not layout.named_context and layout.fit is None
+
+
+def is_support_unknown(log: Log) -> bool:
+    """Say whether all rows must tell which actions were ever taken."""
+    return log.logging_probs is None and log.available is None
+
+
 def refuse_misreadings(targets: Iterable[TargetReader], layout: Layout, head: Batch, log: Log) -> None:
     """Refuse targets that can be read in no way or in two ways; those of all actions show it in a few rows."""
     few = head.first(count_first(len(layout.actions or ())))
     for one in targets:
+        one.refuse_outcomes(layout)
         one.refuse_misreading(*((layout.log(*few), *few) if one.is_full else (log, *head)))
 
 
@@ -142,40 +137,6 @@ def lay_out(reader: BatchReader, table: pa.Table, targets: Iterable[TargetReader
         layout = replace(layout, actions=list_actions(layout, table, reader))
         capacity.require_few_actions(len(layout.actions or ()))
     return layout
-
-
-def fit_propensities(reader: BatchReader, layout: Layout, head: pa.Table, request: Request) -> Layout:
-    """Return the layout with propensities that are fitted on a sample, and with the context that they depend on."""
-    count, size = reader.count_rows(), count_sample(layout, head, len(layout.context), 0)
-    columns = list_read_columns(layout, head, ())
-    with show_progress("Sampling", progress=request.progress, unit="rows") as progress:
-        sample = reader.total(partial(Sample.of, size=size, row_count=count), columns, progress)
-    log, _ = choose_context(layout.log(*sample.batch), keep_all=request.fixes_context)
-    context = layout.context if layout.named_context else log.context_names
-    return replace(layout, context=context, left_out=log.left_out, fit=log.fitted)
-
-
-def count_loggers(reader: BatchReader, layout: Layout) -> dict[str, float]:
-    """Return how large a share of all rows each logger decided."""
-    column = layout.roles["logger"]
-
-    def count(batch: Batch) -> "Counter[str]":
-        return Counter(map(str, layout.read_labels(batch.table, "logger", batch.row_numbers).tolist()))
-
-    counts = reader.total(count, [column], None)
-    return {label: number / counts.total() for label, number in counts.items()}
-
-
-def list_read_columns(layout: Layout, table: pa.Table, named: Sequence[str]) -> list[str]:
-    """Return every column that is read, in the order of the table."""
-    wanted = {*layout.places(table), *(place for name in named for place in roles.places(table, "target", name))}
-    return [place for place in table.column_names if place in wanted]
-
-
-def count_sample(layout: Layout, table: pa.Table, width: int, targets: int) -> int:
-    """Return how many rows a sample may have, fewer where a row holds very many numbers, `width` of them context."""
-    plain: int = table.num_columns - len(layout.context) + width  # lists hold more numbers than one
-    return max(256, min(SAMPLE, NUMBERS // (plain + 3 * len(layout.actions or ()) * (1 + targets))))
 
 
 def list_actions(layout: Layout, head: pa.Table, reader: BatchReader) -> KnownActions:

@@ -3,12 +3,11 @@
 import hashlib
 import sys
 from collections.abc import Collection, Sequence
-from importlib import import_module
 from inspect import isabstract
 from pathlib import Path
 from typing import Any
 
-from counterfold import Estimator, ParameterError, Rows, Selector
+from counterfold import Estimator, ParameterError, Rows, Selector, registry
 from counterfold.estimates import standard_error
 from counterfold.experiments.paper.figures import EVERYTHING, ONLY_SET, CandidateSets
 
@@ -17,7 +16,7 @@ def load_classes(paths: Sequence[str], taken: Collection[str] = ()) -> list[Any]
     """Return the classes that `MODULE:CLASS` name, also in modules of the current folder; refuse `taken` names."""
     found: list[Any] = []
     for path in paths:
-        kind = import_name(path)
+        kind = registry.import_name(path, "`add` must be MODULE:CLASS")
         if not (isinstance(kind, type) and issubclass(kind, (Estimator, Selector)) and not isabstract(kind)):
             raise ParameterError(f"`add` must name an estimator or a selector class, got `{path}`.")
         try:
@@ -28,18 +27,6 @@ def load_classes(paths: Sequence[str], taken: Collection[str] = ()) -> list[Any]
             raise ParameterError(f"`add` must bring new names, got `{path}`, but there is a `{kind.__name__}`.")
         found.append(kind)
     return found
-
-
-def import_name(path: str) -> Any:
-    """Return what `MODULE:NAME` names; whatever goes wrong in the module becomes one sentence."""
-    module, _, name = path.partition(":")
-    if (here := str(Path.cwd())) not in sys.path:
-        sys.path.append(here)
-    try:
-        return getattr(import_module(module), name)
-    except Exception as error:  # noqa: BLE001 (a user's module may raise anything)
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ParameterError(f"`add` must be MODULE:CLASS, got `{path}` ({reason}).") from None
 
 
 def digest_source(path: str) -> str:

@@ -20,7 +20,7 @@ from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, ORACLE, P
 from counterfold.experiments.problem import Problem
 from counterfold.experiments.selection.bandits import FAMILIES, draw_bandit
 from counterfold.models import as_model
-from counterfold.target import as_target
+from counterfold.targets import as_target
 
 Part = Literal["development", "held", "all"]
 

@@ -1,0 +1,65 @@
+"""What only all rows of a large log tell of its layout: propensities that are fitted, and shares of loggers."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import pyarrow as pa
+
+from counterfold.balance import choose_context
+from counterfold.engines.passes.batches import Batch, BatchReader
+from counterfold.engines.passes.sample import Sample
+from counterfold.progress import Progress, show_progress
+from counterfold.tables import roles
+from counterfold.tables.layout import Layout
+
+SAMPLE, NUMBERS = 1 << 16, 1 << 23
+"""A sample has at most SAMPLE rows, and about NUMBERS numbers, but never fewer than 256 rows."""
+
+
+def complete_layout(
+    reader: BatchReader, layout: Layout, head: pa.Table, *, keep_all: bool, progress: Progress | bool
+) -> Layout:
+    """Return the layout with all that is known of the logging policy; `keep_all` says that all columns stay context."""
+    if layout.fit is not None:
+        layout = fit_propensities(reader, layout, head, keep_all=keep_all, progress=progress)
+    if "logger" in layout.roles and layout.logger_weights == "balanced":
+        layout = replace(layout, logger_shares=count_loggers(reader, layout))
+    return layout
+
+
+def fit_propensities(
+    reader: BatchReader, layout: Layout, head: pa.Table, *, keep_all: bool, progress: Progress | bool
+) -> Layout:
+    """Return the layout with propensities that are fitted on a sample, and with the context that they depend on."""
+    count, size = reader.count_rows(), count_sample(layout, head, len(layout.context), 0)
+    columns = list_read_columns(layout, head, ())
+    with show_progress("Sampling", progress=progress, unit="rows") as moved:
+        sample = reader.total(partial(Sample.of, size=size, row_count=count), columns, moved)
+    log, _ = choose_context(layout.log(*sample.batch), keep_all=keep_all)
+    context = layout.context if layout.named_context else log.context_names
+    return replace(layout, context=context, left_out=log.left_out, fit=log.fitted)
+
+
+def count_loggers(reader: BatchReader, layout: Layout) -> dict[str, float]:
+    """Return how large a share of all rows each logger decided."""
+    column = layout.roles["logger"]
+
+    def count(batch: Batch) -> "Counter[str]":
+        return Counter(map(str, layout.read_labels(batch.table, "logger", batch.row_numbers).tolist()))
+
+    counts = reader.total(count, [column], None)
+    return {label: number / counts.total() for label, number in counts.items()}
+
+
+def list_read_columns(layout: Layout, table: pa.Table, named: Sequence[str]) -> list[str]:
+    """Return every column that is read, in the order of the table."""
+    wanted = {*layout.places(table), *roles.list_places(table, named)}
+    return [place for place in table.column_names if place in wanted]
+
+
+def count_sample(layout: Layout, table: pa.Table, width: int, targets: int) -> int:
+    """Return how many rows a sample may have, fewer where a row holds very many numbers, `width` of them context."""
+    plain: int = table.num_columns - len(layout.context) + width  # lists hold more numbers than one
+    return max(256, min(SAMPLE, NUMBERS // (plain + 3 * len(layout.actions or ()) * (1 + targets))))

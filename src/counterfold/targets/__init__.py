@@ -1,0 +1,85 @@
+"""Targets, one file for each way to give one: from what a user gave to checked probabilities, or to doses."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from counterfold import kernels
+from counterfold.checks import WHOLE, Checker
+from counterfold.errors import DataError
+from counterfold.indices import align_rows
+from counterfold.labels import is_categorical
+from counterfold.log import Log
+from counterfold.log_checks import check_matrix, count_dimensions
+from counterfold.targets._matrix import FixedShares, Policy
+from counterfold.targets._matrix import has_fixed_shares as has_fixed_shares
+from counterfold.targets._text import Text as Text
+from counterfold.targets._values import read_text as read_text
+from counterfold.targets.actions import Actions
+from counterfold.targets.base import Reads as Reads
+from counterfold.targets.base import Target, TargetForm
+from counterfold.targets.base import refuse_ambiguity as refuse_ambiguity
+from counterfold.targets.classifier import Classifier, can_predict
+from counterfold.targets.function import Function
+from counterfold.targets.probabilities import Probabilities
+
+FARTHEST = 10
+"""No target's dose is farther away, in ranges of the logged ones: no reward model knows that far."""
+
+
+def find_form(value: Any) -> TargetForm:
+    """Return what a user's target is, by its shape and its kind of values."""
+    if isinstance(value, TargetForm):
+        return value
+    if isinstance(value, str):
+        return Text.of(value)
+    if can_predict(value) or callable(value):
+        return Classifier(value) if can_predict(value) else Function(value)
+    if isinstance(value, Mapping):
+        return FixedShares(value)
+    dimensions = count_dimensions(value)
+    if dimensions == 0 or (dimensions == 1 and are_labels(value)):
+        return Actions(value)
+    return Probabilities(value, is_sure=False) if dimensions == 1 else Policy(value)
+
+
+def name_column(name: str, kind: str) -> TargetForm:
+    """Return the target in a column, of which it is known how it is read."""
+    known: dict[str, TargetForm] = {"labels": Actions(name), "numbers": Probabilities(name, is_sure=False)}
+    return known.get(kind, Policy(name))
+
+
+def are_labels(value: Any) -> bool:
+    """Say whether values can only be labels: text, times, or a categorical."""
+    array = np.asarray(value)
+    is_text = array.dtype.kind in "USMm" or (array.dtype.kind == "O" and any(isinstance(one, str) for one in array))
+    return is_text or is_categorical(value)
+
+
+def as_target(value: Any, log: Log, check: Checker = WHOLE) -> Target:
+    """Return a checked target from what the user gave.
+
+    That is a matrix of probabilities (n x A), a vector (n) of those of the logged actions, or of labels of the actions
+    that the target would take, one label, a mapping {label: probability}, a function of the context that returns any
+    of these, a fitted classifier, a text of the grammar, or one of the forms in this folder. On a log of doses the
+    target is the dose it would give in each row (n), or several draws of it (n x m).
+    """
+    form = find_form(value)
+    return form.resolve(log, check) if log.dose is None else _of_doses(form.list_doses(log), log, check)
+
+
+def _of_doses(value: Any, log: Log, check: Checker) -> Target:
+    logged: Any = log.dose
+    value = align_rows("target", value, log.index, check)
+    if count_dimensions(value) == 1:
+        doses = check.floats("target", value, ndim=1)[:, None]
+        check.length("target", doses, len(logged))
+    else:
+        doses = check_matrix("target", value, len(logged), check).values
+    if doses.shape[1] == 0:
+        raise DataError(f"{check.called('target')} must hold a dose in every row, got none.")
+    check.finite("target", doses)
+    near = np.abs(doses - logged.mean()) <= FARTHEST * np.ptp(logged)
+    check.every("target", doses, near, f"within {FARTHEST} times the range of the logged doses")
+    return Target(kernels.smooth_density(logged, doses, kernels.choose_bandwidth(logged)), doses=doses)

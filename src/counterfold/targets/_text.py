@@ -1,0 +1,91 @@
+"""Text: what a user wrote, which is a label if the log knows it, and otherwise what the grammar makes of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from counterfold import messages
+from counterfold.checks import Checker
+from counterfold.errors import CounterfoldError, DataError, ParameterError
+from counterfold.labels import spell_label, write_label
+from counterfold.log import Log
+from counterfold.targets._grammar import parse_target, suggest_form
+from counterfold.targets._values import read_text
+from counterfold.targets.actions import Actions
+from counterfold.targets.base import Reads, Target, TargetForm
+
+
+@dataclass(frozen=True, eq=False)
+class Text(TargetForm):
+    """A text that names no column: a label, or `form`; `problem` says why it is no form.
+
+    `columns` are those of the table that was looked into, if any.
+    """
+
+    text: str
+    form: TargetForm | None = None
+    problem: str = ""
+    columns: Sequence[str] | None = None
+
+    @classmethod
+    def of(cls, text: str, columns: Sequence[str] | None = None) -> "Text":
+        """Return what a text may be."""
+        name = read_text(text)
+        try:
+            return cls(name, parse_target(text), columns=columns)
+        except CounterfoldError as error:  # it may be a label all the same
+            return cls(name, problem=str(error), columns=columns)
+
+    @property
+    def _meaning(self) -> TargetForm:
+        return Actions(self.text) if self.form is None else self.form
+
+    @property
+    def reads(self) -> tuple[Reads, ...]:
+        return () if self.form is None else self.form.reads
+
+    @property
+    def is_full(self) -> bool:
+        return self._meaning.is_full
+
+    @property
+    def is_streamable(self) -> bool:
+        return self._meaning.is_streamable
+
+    def uses_context(self, *, has_table: bool) -> bool:
+        return self._meaning.uses_context(has_table=has_table)
+
+    def bind(self, find: Callable[[Any], TargetForm]) -> TargetForm:
+        return self if self.form is None else replace(self, form=self.form.bind(find))
+
+    def fill(self, values: Mapping[str, Any]) -> TargetForm:
+        return self if self.form is None else replace(self, form=self.form.fill(values))
+
+    def is_label(self, log: Log) -> bool:
+        """Say whether the log knows an action of this name."""
+        return any(self.text in spell_label(action) for action in log.actions)
+
+    def require_known(self, log: Log) -> None:
+        if self.is_label(log):
+            return
+        if self.form is not None:
+            self.form.require_known(log)
+            return
+        if self.problem:
+            raise ParameterError(self.problem)
+        hint = suggest_form(self.text, [*(self.columns or ()), *map(write_label, log.actions)])
+        rule = "must be there" if log.kind == "doses" else "must be there, or be an action that the target always takes"
+        found = f" Found: {messages.list_names(self.columns)}." if self.columns is not None else ""
+        actions = "" if log.kind == "doses" else f" Actions: {messages.list_some(log.actions)}."
+        raise DataError(f"column `{messages.show(self.text)}` {rule}.{hint}{found}{actions}")
+
+    def explain_ambiguity(self, log: Log, check: Checker) -> str | None:
+        return None if self.form is None or self.is_label(log) else self.form.explain_ambiguity(log, check)
+
+    def resolve(self, log: Log, check: Checker) -> Target:
+        self.require_known(log)
+        return (Actions(self.text) if self.is_label(log) else self._meaning).resolve(log, check)
+
+    def list_doses(self, log: Log) -> Any:
+        self.require_known(log)
+        return self._meaning.list_doses(log)

@@ -1,0 +1,62 @@
+"""Actions: the action that the target would take in each row."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from counterfold.checks import Checker
+from counterfold.indices import align_rows, call_on_context
+from counterfold.label_checks import check_labels
+from counterfold.labels import encode_labels
+from counterfold.log import Log
+from counterfold.log_checks import count_dimensions
+from counterfold.targets._values import read_text
+from counterfold.targets.base import Reads, Target, TargetForm
+
+
+@dataclass(frozen=True, eq=False)
+class Actions(TargetForm):
+    r"""The action that the target would take in each row: labels, one label for all rows, or a function of the context.
+
+    $$\pi(a \mid x_i) = 1[a = a_i]$$
+
+    Of a log that is read from a file or a frame, `labels` may be the name of a column. Labels that are text say by
+    themselves that they are labels; numbers need this class.
+
+    >>> import counterfold as cf
+    >>> log = cf.Log(action=[0, 1, 0, 1], reward=[0.0, 1.0, 0.0, 3.0], propensity=[0.5, 0.5, 0.5, 0.5])
+    >>> cf.estimate(log, cf.Actions([1, 1, 1, 1]), cf.IPS()).value
+    2.0
+    """
+
+    labels: Any
+    syntax = "actions:COLUMN"
+    takes = {"labels": read_text}
+
+    @property
+    def reads(self) -> tuple[Reads, ...]:
+        return (Reads(self.labels, "labels"),) if isinstance(self.labels, str) else ()
+
+    @property
+    def is_streamable(self) -> bool:
+        return count_dimensions(self.labels) == 0
+
+    def uses_context(self, *, has_table: bool) -> bool:
+        return callable(self.labels)
+
+    def fill(self, values: Mapping[str, Any]) -> TargetForm:
+        return replace(self, labels=values[self.labels]) if isinstance(self.labels, str) else self
+
+    def resolve(self, log: Log, check: Checker) -> Target:
+        value = call_on_context(self.labels, log.context, log.index)
+        value = np.full(len(log), value) if count_dimensions(value) == 0 else value
+        labels = check_labels("target", align_rows("target", value, log.index, check), len(log), check)
+        codes = encode_labels("target", labels, log.actions, check)
+        probs = np.zeros((len(log), len(log.actions)))
+        probs[np.arange(len(log)), codes] = 1.0
+        return Target((codes == log.action).astype(np.float64), probs)
+
+    def list_doses(self, log: Log) -> Any:
+        return call_on_context(self.labels, log.context, log.index)

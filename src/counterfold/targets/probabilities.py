@@ -1,0 +1,85 @@
+"""Probabilities: the target's probability of the logged action in each row."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from counterfold.arrays import Floats
+from counterfold.checks import FIRST, Checker
+from counterfold.indices import align_rows, call_on_context
+from counterfold.labels import simplify_label
+from counterfold.log import Log
+from counterfold.log_checks import count_dimensions
+from counterfold.targets._values import read_text
+from counterfold.targets.base import Reads, Target, TargetForm, refuse_ambiguity
+
+WAYS = (
+    "If they are the actions that the target would take, pass `cf.Actions(...)` (--target-action COLUMN); if they are "
+    "its probabilities of the logged actions, `cf.Probabilities(...)` (--target-probability COLUMN)."
+)
+"""How to say what numbers mean that could be labels of actions as well as probabilities."""
+
+
+@dataclass(frozen=True, eq=False)
+class Probabilities(TargetForm):
+    """The target's probability of the logged action in each row: numbers, or a function of the context.
+
+    Of a log that is read from a file or a frame, `values` may be the name of a column. Plain numbers are read so, too,
+    unless they are 0 and 1 alone and the actions are called 0 and 1: then they could be labels, and are refused.
+
+    >>> import counterfold as cf
+    >>> log = cf.Log(action=[0, 1, 0, 1], reward=[0.0, 1.0, 0.0, 3.0], propensity=[0.5, 0.5, 0.5, 0.5])
+    >>> cf.estimate(log, cf.Probabilities([0, 1, 0, 1]), cf.IPS()).value
+    2.0
+    """
+
+    values: Any
+    is_sure: bool = True
+    syntax = "probabilities:COLUMN"
+    takes = {"values": read_text}
+
+    @property
+    def reads(self) -> tuple[Reads, ...]:
+        return (Reads(self.values, "numbers"),) if isinstance(self.values, str) else ()
+
+    @property
+    def is_full(self) -> bool:
+        return False
+
+    @property
+    def is_streamable(self) -> bool:
+        return count_dimensions(self.values) == 0
+
+    def uses_context(self, *, has_table: bool) -> bool:
+        return callable(self.values)
+
+    def fill(self, values: Mapping[str, Any]) -> TargetForm:
+        return replace(self, values=values[self.values]) if isinstance(self.values, str) else self
+
+    def resolve(self, log: Log, check: Checker) -> Target:
+        if not check.is_part:
+            refuse_ambiguity(self, log, check)
+        return Target(self._read(log, check))
+
+    def _read(self, log: Log, check: Checker) -> Floats:
+        values = check.floats("target", align_rows("target", self.list_doses(log), log.index, check), ndim=1)
+        check.length("target", values, len(log))
+        are_labels = (values > 1) & (values == np.floor(values))
+        if are_labels.any():
+            check.every("target", values, ~are_labels, "in [0, 1]", f" {WAYS.partition(';')[0]}.")
+        check.probabilities("target", values)
+        return values
+
+    def explain_ambiguity(self, log: Log, check: Checker) -> str | None:
+        if self.is_sure:
+            return None
+        found = {f"{value:g}" for value in np.unique(self._read(log, check)[:FIRST]).tolist()}
+        labels = {{"true": "1", "false": "0"}.get(text, text) for text in map(simplify_label, log.actions)}
+        got = f"got {' and '.join(sorted(found))} alone, which are labels of actions, too"
+        rule = "numbers that can only be probabilities"
+        return f"{check.called('target')} must be {rule}, {got}. {WAYS}" if found <= {"0", "1"} & labels else None
+
+    def list_doses(self, log: Log) -> Any:
+        return call_on_context(self.values, log.context, log.index)

@@ -1,0 +1,74 @@
+"""Skops: a model in a file of skops, which holds no code."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+from counterfold.checks import Checker
+from counterfold.errors import DataError, ParameterError, blame
+from counterfold.log import Log
+from counterfold.messages import list_names, shorten, show
+from counterfold.targets import _features
+from counterfold.targets._files import read_model_file
+from counterfold.targets._values import read_list, read_text
+from counterfold.targets.base import Reads, Target, TargetForm
+from counterfold.targets.classifier import Classifier, can_predict
+
+
+@dataclass(frozen=True, eq=False)
+class Skops(TargetForm):
+    """The policy of a classifier that `skops.io.dump` wrote into a file, used as by `Classifier`.
+
+    Unlike a pickle such a file runs no code when it is loaded. Types that skops does not know are refused, unless they
+    are named in `trusted`. Needs the extra `skops`.
+    """
+
+    path: str | PathLike[str]
+    columns: Sequence[str] | None = None
+    trusted: Sequence[str] = field(default=())
+    syntax = "skops:FILE:columns=COLUMNS:trusted=TYPES"
+    takes = {"path": read_text, "columns": read_list, "trusted": read_list}
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, (str, PathLike)):
+            raise ParameterError(f"`path` must be the path of a file, got {shorten(self.path)}.")
+        object.__setattr__(self, "columns", _features.check_names(self.columns))
+        object.__setattr__(self, "trusted", _features.check_names(self.trusted or None, "trusted") or ())
+
+    @cached_property
+    def form(self) -> Classifier:
+        """Return the model in the file as a target."""
+        try:
+            from skops import io
+        except ModuleNotFoundError:
+            raise ParameterError("a file of skops needs skops: pip install 'counterfold[skops]'.") from None
+        content, name = read_model_file(self.path), show(self.path)
+        with blame(DataError, "`{}` must be a file that `skops.io.dump` wrote, but reading it", name):
+            strange = [one for one in io.get_untrusted_types(data=content) if one not in self.trusted]
+        if strange:
+            listed = ",".join(strange)
+            way = f"If you trust who made it, name them: `cf.Skops(path, trusted=[...])` (skops:FILE:trusted={listed})"
+            raise DataError(f"`{name}` must hold types that are known to be safe, got {list_names(strange)}. {way}.")
+        with blame(DataError, "`{}` must be a file that `skops.io.dump` wrote, but reading it", name):
+            model = io.loads(content, trusted=list(self.trusted))
+        if not can_predict(model):
+            raise DataError(f"`{name}` must hold a fitted model with `predict`, got {type(model).__name__}.")
+        return Classifier(model, self.columns)
+
+    @property
+    def reads(self) -> tuple[Reads, ...]:
+        return self.form.reads
+
+    def uses_context(self, *, has_table: bool) -> bool:
+        return self.form.uses_context(has_table=has_table)
+
+    def fill(self, values: Mapping[str, Any]) -> TargetForm:
+        return self.form.fill(values)
+
+    def resolve(self, log: Log, check: Checker) -> Target:
+        return self.form.resolve(log, check)
+
+    def list_doses(self, log: Log) -> Any:
+        return self.form.list_doses(log)
