@@ -73,6 +73,7 @@ class Log:
     seen: Bools | None
     named_context: bool
     left_out: Mapping[str, str] = MappingProxyType({})
+    notes: Sequence[tuple[str, str]] = ()
 
     def __init__(  # noqa: PLR0913 (a log has many columns)
         self,
@@ -164,6 +165,12 @@ class Log:
             log.context = freeze(np.ascontiguousarray(self.context[:, kept]))
             log.context_names = tuple(self.context_names[place] for place in kept)
         log.left_out = {**self.left_out, **reasons}
+        return log
+
+    def add_notes(self, notes: Sequence[tuple[str, str]]) -> "Log":
+        """Return the same log with more to be said of how its rows were made: what was done, and what to do."""
+        log = copy(self)
+        log.notes = (*self.notes, *notes)
         return log
 
     def __len__(self) -> int:

@@ -25,9 +25,9 @@ from counterfold.log import Log
 from counterfold.pool import Pool, limit_blas
 from counterfold.progress import Progress
 from counterfold.readers import find_ending, list_readers
-from counterfold.readers.arrow import Arrow
 from counterfold.readers.csv import Csv, find_delimiter
 from counterfold.readers.json_lines import JsonLines
+from counterfold.readers.parquet import Parquet
 from counterfold.sums import Sum, add_known
 from counterfold.tables.scan import LogScan
 
@@ -174,8 +174,8 @@ def _open_frame(scan: LogScan) -> Any:
         return session.read.csv(place, inferSchema=True, sep=separator, header=True, escape='"', multiLine=True, **FAIL)
     if isinstance(reader, JsonLines):
         return session.read.json(place, **FAIL)
-    if isinstance(reader, Arrow):
-        raise ParameterError("`engine` must be 'memory' or 'local' for files of Arrow, got 'spark'.")
+    if not isinstance(reader, Parquet | None):
+        raise ParameterError(f"`engine` must be 'memory' or 'local' for files of {type(reader).__name__}, got 'spark'.")
     return session.read.option("parquet.page.verify-checksum.enabled", "true").parquet(place)
 
 

@@ -19,7 +19,7 @@ from counterfold.files.paths import State, find_path
 from counterfold.files.schemas import conform, join_schemas, list_fields, read_names
 from counterfold.files.signatures import require_kind
 from counterfold.readers import find_reader
-from counterfold.readers.base import Piece, Reader, Survey, cut_rows
+from counterfold.readers.base import Note, Piece, Reader, Survey, cut_rows
 
 COPY = "evaluate a copy that nobody writes to"
 
@@ -37,11 +37,11 @@ class Files:
     parts: Sequence[Part]
 
     @classmethod
-    def of(cls, source: str | PathLike[str]) -> Self:
-        """Return the files that a path names."""
+    def of(cls, source: str | PathLike[str], format_: str | None = None) -> Self:
+        """Return the files that a path names, of a format that their names tell unless it is given."""
         path = find_path(source)
         parts = list_parts(path)
-        readers = {type(reader): reader for reader in (find_reader(part.file) for part in parts)}
+        readers = {type(reader): reader for reader in (find_reader(part.file, format_) for part in parts)}
         if len(readers) > 1:
             kinds = " and ".join(kind.__name__ for kind in readers)
             raise DataError(f"`{path}` must hold files of one format, got {kinds}.")
@@ -81,6 +81,14 @@ class Files:
     def size(self) -> int:
         """Return about how many bytes the rows take in memory."""
         return sum(survey.size for survey in self.surveys)
+
+    @property
+    def notes(self) -> list[tuple[str, str]]:
+        """Return what was done to make rows of the files, and what that means for a user."""
+        counts: Counter[Note] = Counter()
+        for note, count in (pair for survey in self.surveys for pair in survey.notes):
+            counts[note] += count
+        return [(note.problem.format(count=f"{count:,}"), note.remedy) for note, count in counts.items()]
 
     def table(self) -> pa.Table:
         """Return all rows."""

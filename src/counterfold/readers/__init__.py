@@ -1,5 +1,6 @@
-"""Readers: one file for each format, chosen by the end of a file's name."""
+"""Readers: one file for each format, chosen by its name or by the end of a file's name."""
 
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
@@ -20,10 +21,28 @@ def find_ending(file: Path) -> str:
     return next((one.lower() for one in reversed(file.suffixes) if one.lower() not in COMPRESSIONS), "")
 
 
-def find_reader(file: Path) -> Reader:
-    """Return what reads a file, by the end of its name."""
+def find_reader(file: Path, name: str | None = None) -> Reader:
+    """Return what reads a file, by the name of its format, which may carry settings, or by the end of its own."""
+    if name is not None:
+        return build_reader(name)
     readers = list_readers()
     if find_ending(file) in readers:
         return readers[find_ending(file)]
     known = ", ".join(readers)
     raise DataError(f"`{file}` must end in one of {known}, got `{''.join(file.suffixes) or file.name}`.")
+
+
+@cache
+def build_reader(name: str) -> Reader:
+    """Return what reads a format."""
+    found: Reader = registry.build("readers", name)
+    return found
+
+
+def suggest_format(columns: Collection[str]) -> str:
+    """Return a sentence that suggests the format of a table with such columns, if they are those of another tool."""
+    for name in registry.names("readers"):
+        signs = registry.find("readers", name).signs
+        if signs and set(signs) <= set(columns):
+            return f" Its columns are those of the format {name!r}: say `format={name!r}` (--format {name})."
+    return ""

@@ -9,7 +9,8 @@ import pyarrow as pa
 from counterfold import messages
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.files.schemas import NO_CONTEXT
+from counterfold.readers import suggest_format
+from counterfold.readers.base import NO_CONTEXT
 from counterfold.tables import columns
 from counterfold.tables.scan import Role
 
@@ -79,7 +80,7 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
     for role, name in [*roles.items(), *(("context", name) for name in context)]:
         if not places(table, role, name):
             known = table.column_names
-            hint = suggest_column(role, name, known)
+            hint = suggest_format(known) or suggest_column(role, name, known)
             raise DataError(f"column `{messages.show(name)}` must be there.{hint} Found: {messages.list_names(known)}.")
 
 

@@ -7,7 +7,7 @@ from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
-from counterfold.errors import DataError
+from counterfold.errors import DataError, ParameterError
 from counterfold.tables.column_names import list_names, require_name
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class LogScan:
     actions: Sequence[Any] | None = None
     action_features: Any = None
     ignore: Sequence[str] = ("target",)
+    format: str | None = None
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -74,6 +75,8 @@ class LogScan:
         if self.context is not None:
             object.__setattr__(self, "context", list_names("context", self.context))
         object.__setattr__(self, "ignore", list_names("ignore", self.ignore))
+        if self.format is not None and not isinstance(self.source, (str, PathLike)):
+            raise ParameterError(f"`format` must be given for files alone, got it for {type(self.source).__name__}.")
 
     def read(self) -> "Log":
         """Return the whole log in memory."""
@@ -87,7 +90,7 @@ class LogScan:
         """Return the files that the source names, as they are when this is first asked."""
         from counterfold.files import Files
 
-        return Files.of(self.source)
+        return Files.of(self.source, self.format)
 
     def table(self) -> "pa.Table":
         """Return all columns in memory."""
@@ -97,6 +100,7 @@ class LogScan:
 
     def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
         """Return what the columns of a table hold, or of one like it, besides those of the targets."""
+        from counterfold.files.paths import has_path
         from counterfold.tables import roles
         from counterfold.tables.layout import Layout
         from counterfold.tables.spoilt_numbers import find_spoilt_numbers
@@ -114,7 +118,9 @@ class LogScan:
         layout = Layout(found, kinds, context, self.actions, features, named_context=named)
         is_private = isinstance(self.source, (str, PathLike))
         others = {name: why for name, why in roles.find_left_out(table).items() if name in free}
-        return replace(layout, left_out=find_spoilt_numbers(table, free) | others, is_private=is_private)
+        notes = self.files.notes if is_private and has_path(self.source) else ()
+        left_out = find_spoilt_numbers(table, free) | others
+        return replace(layout, left_out=left_out, is_private=is_private, notes=notes)
 
 
 def take_arguments_of(scan: Callable[Columns, Any]) -> Callable[[Callable[..., Result]], Callable[Columns, Result]]:
