@@ -29,7 +29,10 @@ from .estimators.truncated_ips import TruncatedIPS as TruncatedIPS
 from .estimators.truncated_sndr import TruncatedSNDR as TruncatedSNDR
 from .estimators.truncated_snips import TruncatedSNIPS as TruncatedSNIPS
 from .evaluation import Candidate as Candidate
+from .evaluation import Comparison as Comparison
 from .evaluation import Evaluation as Evaluation
+from .evaluation import check as check
+from .evaluation import compare as compare
 from .evaluation import estimate as estimate
 from .evaluation import evaluate as evaluate
 from .intervals.base import Bounds as Bounds

@@ -12,7 +12,7 @@ from counterfold.log import Log
 COPY = 0.99999
 """From which correlation on a column is a copy of the reward, perhaps in another unit."""
 
-TELLS, TELLS_ONE_OF_TWO = 0.8, 0.5
+TELLS, TELLS_ONE_OF_TWO = 0.8, 0.6
 """From which correlation on a column tells too much of the reward, and of one that has two values, to be context.
 
 What is known before a decision seldom does, and a reward model that sees an outcome explains effects of actions away;

@@ -2,17 +2,7 @@
 
 from typing import Annotated
 
-from counterfold import messages
-from counterfold.cli.options import (
-    AnswerOptions,
-    LogOptions,
-    Requirement,
-    list_evaluations,
-    make_option,
-    print_json,
-    take_options,
-)
-from counterfold.errors import ParameterError
+from counterfold.cli.options import AnswerOptions, LogOptions, Requirement, make_option, print_json, take_options
 
 Baseline = Annotated[str | None, make_option("COLUMN", "The target to compare with.", "the log itself")]
 
@@ -20,26 +10,15 @@ Baseline = Annotated[str | None, make_option("COLUMN", "The target to compare wi
 @take_options
 def compare(log: LogOptions, *, baseline: Baseline = None, answer: AnswerOptions, requirement: Requirement) -> None:
     """Say how much more each target policy would have earned than the log did, or than another one of them."""
-    if baseline is not None and baseline not in log.targets:
-        raise ParameterError(
-            f"`baseline` must be one of the targets, {messages.list_names(log.targets)}, got {messages.show(baseline)}."
-        )
-    if {*log.targets} == {baseline}:
-        raise ParameterError(
-            f"`baseline` must be one of several targets, got {messages.show(baseline)} alone: nothing to compare."
-        )
+    from counterfold.evaluation.comparison import Comparison, require_baseline
+
+    require_baseline(baseline, log.targets)
     results, contents = answer.evaluate(log)
-    other = None if baseline is None else results[baseline]
-    gaps = {name: one.uplift(other) for name, one in results.items() if name != baseline}
+    found = Comparison(results, baseline)
     if answer.as_json:
-        known = {name: results[name].answerable and (other is None or other.answerable) for name in gaps}
-        differences = [
-            {"target": name, "answerable": known[name], **results[name].difference(gap)} for name, gap in gaps.items()
-        ]
-        found = {"baseline": baseline or "log", "differences": differences, "evaluations": list_evaluations(results)}
-        print_json({"log": log.describe(contents), **found})
+        print_json({"log": log.describe(contents), **found.to_dict()})
     else:
         from counterfold.report import console, text
 
-        console.show(text.contents(contents), text.comparison(results, gaps, baseline))
+        console.show(text.contents(contents), text.comparison(found))
     requirement.enforce(results)

@@ -1,21 +1,24 @@
-"""evaluate() and estimate(): what is asked of a log in, the answer out; `assembly.py` puts the two together.
+"""evaluate(), check(), compare() and estimate(): a log and what is asked in, the answer out of `assembly.py`.
 
 The functions live here, because a module `evaluate.py` would take the place of `cf.evaluate` once it was imported.
 """
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 from counterfold import intervals, registry
 from counterfold.balance import choose_context
 from counterfold.contents import Contents
+from counterfold.diagnostics import Diagnostics
 from counterfold.engines.memory import RowEvidence
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator, require_frozen
-from counterfold.evaluation.assembly import add_knowledge, evaluate_targets
+from counterfold.evaluation.assembly import add_knowledge, check_targets, evaluate_targets
 from counterfold.evaluation.candidates import Wanted, try_out
+from counterfold.evaluation.comparison import Comparison as Comparison
+from counterfold.evaluation.comparison import require_baseline
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Candidate as Candidate
 from counterfold.evaluation.result import Evaluation as Evaluation
@@ -27,7 +30,7 @@ from counterfold.pool import limit_blas
 from counterfold.progress import Progress
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
-from counterfold.tables.scan import LogScan
+from counterfold.tables.scan import Columns, LogScan, open_log
 from counterfold.target import as_target, has_fixed_shares, is_function
 from counterfold.unseen import Limits
 
@@ -57,6 +60,21 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
         return add_knowledge(evidence.estimate(one.name, one), evidence)
 
 
+class Settings(Columns, total=False):
+    """The arguments of `evaluate` besides the log and its target, for functions that call it."""
+
+    candidates: Wanted | Sequence[Wanted]
+    selector: Selector | str
+    reward_model: Any
+    seed: int
+    level: float
+    interval: Interval | str
+    reward_range: Limits | None
+    threads: int | None
+    progress: Progress | bool
+    engine: str
+
+
 @overload
 def evaluate(
     log: Log | LogScan | str | PathLike[str] | Any,
@@ -72,6 +90,7 @@ def evaluate(
     threads: int | None = None,
     progress: Progress | bool = True,
     engine: str = "auto",
+    **columns: Unpack[Columns],
 ) -> Evaluation: ...
 
 
@@ -90,6 +109,7 @@ def evaluate(
     threads: int | None = None,
     progress: Progress | bool = True,
     engine: str = "auto",
+    **columns: Unpack[Columns],
 ) -> dict[str, Evaluation]: ...
 
 
@@ -108,6 +128,7 @@ def evaluate(
     threads: int | None = None,
     progress: Progress | bool = True,
     engine: str = "auto",
+    **columns: Unpack[Columns],
 ) -> Evaluation: ...
 
 
@@ -125,10 +146,13 @@ def evaluate(
     threads: int | None = None,
     progress: Progress | bool = True,
     engine: str = "auto",
+    **columns: Unpack[Columns],
 ) -> Evaluation | dict[str, Evaluation]:
     """Return what a target would have earned, by what the log itself trusts most among many estimators.
 
-    - `log`: a log in memory; or a `LogScan` or the path of a file, which need not fit there.
+    - `log`: a `Log` in memory, the path of a file or folder that need not fit there, a data frame, or a `LogScan`.
+    - `columns`: which column of a file or data frame has which role, by the arguments of `read_log`:
+      `action="item_id", reward="click"`. What is not named is looked for under the role's own name.
     - `target`: probabilities (n x A), or (n) for the logged actions alone; the actions that it would take, as text (n),
       as one label or as `Actions`; a mapping {label: probability}; or a callable of the context that returns any of
       these. On a log of doses: the dose that the target would give in each row (n), or several draws of it (n x m). Of
@@ -159,10 +183,61 @@ def evaluate(
     >>> result = cf.evaluate(log, np.tile([0.1, 0.9], (500, 1)))
     >>> result.interval.low < 0.45 < result.interval.high
     True
+    >>> frame = {"item": action, "click": reward, "p": logging[:, 0], "new": np.where(action == 1, 0.9, 0.1)}
+    >>> cf.evaluate(frame, "new", action="item", reward="click", propensity="p").verdict
+    'good'
     """
     question = Question.of(candidates, selector, reward_model, seed, level, interval, reward_range)
-    is_several = isinstance(target, Mapping) and not has_fixed_shares(target)
-    targets = target if is_several else {"target": target}
-    source = log if isinstance(log, (Log, LogScan)) else LogScan(log)
+    source, named = open_log(log, columns, evaluate), name_targets(target)
+    targets = {"target": target} if named is None else named
     found = evaluate_targets(source, targets, question, threads=threads, progress=progress, engine=engine).targets
-    return found if is_several else found["target"]
+    return found["target"] if named is None else found
+
+
+def check(
+    log: Log | LogScan | str | PathLike[str] | Any,
+    target: Any = "target",
+    *,
+    engine: str = "auto",
+    **columns: Unpack[Columns],
+) -> Diagnostics | dict[str, Diagnostics]:
+    """Return whether a log can answer for a target, without evaluating it: the findings, and the verdict they give.
+
+    The arguments are those of `evaluate`; a mapping of names to targets gives a mapping of diagnostics.
+
+    >>> import counterfold as cf
+    >>> log = {"item": ["a", "b"] * 300, "click": [0, 1, 1] * 200, "propensity": [0.5] * 600, "new": ["b"] * 600}
+    >>> cf.check(log, "new", action="item", reward="click").verdict
+    'good'
+    """
+    source, named = open_log(log, columns, check), name_targets(target)
+    found = check_targets(source, {"target": target} if named is None else named, engine=engine).targets
+    return found["target"] if named is None else found
+
+
+def name_targets(target: Any) -> Mapping[str, Any] | None:
+    """Return several targets by their names, or None if there is one."""
+    return target if isinstance(target, Mapping) and not has_fixed_shares(target) else None
+
+
+def compare(
+    log: Log | LogScan | str | PathLike[str] | Any,
+    targets: Mapping[str, Any] | Sequence[str],
+    *,
+    baseline: str | None = None,
+    **settings: Unpack[Settings],
+) -> Comparison:
+    """Return how much more each target would have earned than the log did, or than the target `baseline`.
+
+    `targets` are named, or are names of columns. Differences are paired row by row, so that their errors may be much
+    smaller than those of the values. The other arguments are those of `evaluate`.
+
+    >>> import counterfold as cf
+    >>> log = {"item": ["a", "b"] * 300, "click": [0, 1, 1] * 200, "propensity": [0.5] * 600}
+    >>> found = cf.compare(log, {"old": "a", "new": "b"}, baseline="old", action="item", reward="click")
+    >>> [(line.target, line.verdict) for line in found.table]
+    [('new', 'good')]
+    """
+    named = targets if isinstance(targets, Mapping) else dict(zip(targets, targets, strict=True))
+    require_baseline(baseline, named)
+    return Comparison(evaluate(log, named, **settings), baseline)

@@ -1,7 +1,7 @@
 """An evaluation, and a log's diagnostics, for the terminal."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 
 from rich.console import ConsoleRenderable, Group
 from rich.styled import Styled
@@ -11,6 +11,7 @@ from counterfold import messages
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
 from counterfold.estimates import Estimate
+from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.intervals.base import Bounds
 
@@ -46,14 +47,13 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
     return add_title(title, grid)
 
 
-def comparison(
-    results: Mapping[str, Evaluation], gaps: Mapping[str, Estimate], baseline: str | None
-) -> ConsoleRenderable:
+def comparison(found: Comparison) -> ConsoleRenderable:
     """Return a line for every policy: its value, and how much more than the baseline that is.
 
     Values that the log cannot answer for are withheld, and so are differences to them. What speaks against a policy's
     value is said below.
     """
+    results, gaps, baseline = found.evaluations, found.differences, found.baseline
     first = next(iter(results.values()))
     table = _new_table("policy", "value", f"{100 * first.level:g} % interval", "difference", "interval", "verdict")
     logged = format_number(first.logged.value, first.logged.stderr)
@@ -61,7 +61,7 @@ def comparison(
     for name, one in results.items():
         withheld = WITHHELD, ""
         apart = _format_gap(gaps[name]) if name in gaps else ("baseline", "")
-        if name in gaps and not (one.answerable and (baseline is None or results[baseline].answerable)):
+        if name in gaps and not found.is_answerable(name):
             apart = withheld
         verdict = Styled(one.verdict, STYLES[one.verdict])
         table.add_row(messages.show(name), *(_format_value(one) if one.answerable else withheld), *apart, verdict)

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from inspect import signature
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
+from counterfold import messages
 from counterfold.errors import DataError, ParameterError
 from counterfold.tables.column_names import list_names, require_name
 
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from counterfold.files import Files
     from counterfold.log import Log
     from counterfold.tables.layout import Layout
-
-Columns = ParamSpec("Columns")
-Result = TypeVar("Result")
 
 
 class Role(NamedTuple):
@@ -123,21 +121,53 @@ class LogScan:
         return replace(layout, left_out=left_out, is_private=is_private, notes=notes)
 
 
-def take_arguments_of(scan: Callable[Columns, Any]) -> Callable[[Callable[..., Result]], Callable[Columns, Result]]:
-    """Give a function the arguments of another one, so that they are listed once."""
+class Columns(TypedDict, total=False):
+    """The arguments of a `LogScan` besides its source, for functions that take a source and its columns."""
 
-    def decorate(function: Callable[..., Result]) -> Callable[Columns, Result]:
-        function.__signature__ = signature(scan).replace(return_annotation="Log")  # type: ignore[attr-defined]
-        return function
+    action: str | None
+    dose: str | None
+    reward: str
+    propensity: str | None
+    logging_probs: str | None
+    logger_probs: str | None
+    logger: str | None
+    context: Sequence[str] | None
+    group: str | None
+    available: str | None
+    actions: Sequence[Any] | None
+    action_features: Any
+    ignore: Sequence[str]
+    format: str | None
 
-    return decorate
+
+def open_log(source: Any, columns: Columns, function: Callable[..., Any]) -> "Log | LogScan":
+    """Return a log as it is, or any other source with the columns that a function was called with."""
+    from counterfold.log import Log
+
+    require_known(columns, function)
+    if not isinstance(source, (Log, LogScan)):
+        return LogScan(source, **columns)
+    if columns:
+        got = f"`{next(iter(columns))}` beside a {type(source).__name__}, whose columns are known"
+        raise ParameterError(f"columns must be named for a file or a data frame, got {got}.")
+    return source
 
 
-@take_arguments_of(LogScan)
-def read_log(*source: Any, **columns: Any) -> "Log":
+def require_known(columns: Columns, function: Callable[..., Any]) -> None:
+    """Require that all arguments of a call are known; suggest the nearest one otherwise."""
+    roles = [one.name for one in fields(LogScan) if one.name != "source"]
+    unknown = next((name for name in columns if name not in roles), None)
+    if unknown is not None:
+        own = [name for name in signature(function).parameters if name != "columns"]
+        hint = messages.suggest(unknown, [*own, *roles])
+        raise ParameterError(f"`{messages.show(unknown)}` must be an argument of `{function.__name__}`.{hint}")
+
+
+def read_log(source: Any, **columns: Unpack[Columns]) -> "Log":
     """Return the log in a file or data frame.
 
-    Every role is looked for in the column of that very name, or in the one that you name. `dose` takes the place of
+    The arguments besides the source are those of `LogScan`. Every role is looked for in the column of that very name,
+    or in the one that you name. `dose` takes the place of
     `action` where there is no column `action`, or where you name it. Probabilities (n x A) are a column of lists, a
     struct from action to probability, JSON text of either, or columns named `logging_probs.ACTION` or
     `logging_probs_ACTION`; `logger_probs` are such a column, or such columns, for each logger (`logger_probs.LOGGER`),
@@ -155,8 +185,8 @@ def read_log(*source: Any, **columns: Any) -> "Log":
     >>> cf.read_log(table).context_names
     ('age',)
     """
-    given = signature(read_log).bind(*source, **columns)  # so that a mistake is not one of `LogScan`
-    return LogScan(*given.args, **given.kwargs).read()
+    require_known(columns, read_log)
+    return LogScan(source, **columns).read()
 
 
 def _features(source: Any, action: str | None) -> Any:

@@ -1,0 +1,99 @@
+"""Comparison: how much more several targets would have earned than the log did, or than one of them."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from counterfold import messages, standard_json
+from counterfold.errors import ParameterError
+from counterfold.estimates import Estimate
+from counterfold.evaluation.result import Evaluation
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much more one target would have earned, with an interval, and the verdict on it.
+
+    The verdict is that on the target's own value, or "not answerable" if the log cannot tell what the baseline earned.
+    """
+
+    target: str
+    value: float
+    stderr: float
+    low: float
+    high: float
+    verdict: str
+
+    def __str__(self) -> str:
+        name = messages.show(self.target)
+        if self.verdict == "not answerable":
+            return f"{name} {self.verdict}"
+        return f"{name} {self.value:+.4g}, from {self.low:+.4g} to {self.high:+.4g}, {self.verdict}"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Evaluations of several targets on one log, and their differences to `baseline`, or to the log if that is None.
+
+    `comparison["name"]` is the evaluation of a target; `table` has a line for each difference, and `pandas.DataFrame`
+    and `polars.DataFrame` take it as it is.
+    """
+
+    evaluations: Mapping[str, Evaluation]
+    baseline: str | None = None
+
+    def __getitem__(self, target: str) -> Evaluation:
+        return self.evaluations[target]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.evaluations)
+
+    def __len__(self) -> int:
+        return len(self.evaluations)
+
+    @property
+    def differences(self) -> dict[str, Estimate]:
+        """Return how much more each target would have earned, paired row by row."""
+        other = None if self.baseline is None else self.evaluations[self.baseline]
+        return {name: one.uplift(other) for name, one in self.evaluations.items() if name != self.baseline}
+
+    @property
+    def table(self) -> list[Difference]:
+        """Return a line for each difference."""
+        return [self._describe(name, gap) for name, gap in self.differences.items()]
+
+    def _describe(self, name: str, gap: Estimate) -> Difference:
+        ends = gap.interval()
+        verdict = self.evaluations[name].verdict if self.is_answerable(name) else "not answerable"
+        return Difference(name, gap.value, gap.stderr, ends.low, ends.high, verdict)
+
+    def is_answerable(self, target: str) -> bool:
+        """Say whether the log can tell how much more a target would have earned."""
+        other = self.baseline is None or self.evaluations[self.baseline].answerable
+        return other and self.evaluations[target].answerable
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain numbers, texts, lists and dictionaries."""
+        differences = [
+            {"target": name, "answerable": self.is_answerable(name), **self.evaluations[name].difference(gap)}
+            for name, gap in self.differences.items()
+        ]
+        evaluations = [{"target": name, **one.to_dict()} for name, one in self.evaluations.items()]
+        return {"baseline": self.baseline or "log", "differences": differences, "evaluations": evaluations}
+
+    def to_json(self) -> str:
+        """Return the comparison as standard JSON; a number that is not finite is null."""
+        return standard_json.write(self.to_dict())
+
+    def __repr__(self) -> str:
+        return f"Comparison(with {messages.show(self.baseline or 'the log')}: {'; '.join(map(str, self.table))})"
+
+
+def require_baseline(baseline: str | None, targets: Collection[str]) -> None:
+    """Require that the target to compare with is one of several."""
+    if baseline is not None and baseline not in targets:
+        known = messages.list_names(targets)
+        raise ParameterError(f"`baseline` must be one of the targets, {known}, got {messages.show(baseline)}.")
+    if {*targets} == {baseline}:
+        got = f"{messages.show(baseline)} alone: nothing to compare"
+        raise ParameterError(f"`baseline` must be one of several targets, got {got}.")
