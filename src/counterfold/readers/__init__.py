@@ -4,8 +4,8 @@ from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
-from counterfold import registry
-from counterfold.errors import DataError
+from counterfold import messages, registry
+from counterfold.errors import DataError, ParameterError
 from counterfold.readers.base import COMPRESSIONS, Reader
 
 
@@ -32,9 +32,12 @@ def find_reader(file: Path, name: str | None = None) -> Reader:
     raise DataError(f"`{file}` must end in one of {known}, got `{''.join(file.suffixes) or file.name}`.")
 
 
-@cache
 def build_reader(name: str) -> Reader:
     """Return what reads a format."""
+    known = registry.names("readers")
+    if not isinstance(name, str) or name.partition(":")[0] not in known:
+        hint = messages.suggest(str(name), known)
+        raise ParameterError(f"`format` must be one of {', '.join(known)}, got {messages.shorten(name)}.{hint}")
     found: Reader = registry.build("readers", name)
     return found
 

@@ -68,7 +68,7 @@ class Events(Reader):
         with tempfile.TemporaryFile() as kept:
             with pa.ipc.new_file(kept, KEPT, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
                 decisions = seen.count(self.decide(read_lines(file)))
-                while some := list(islice(decisions, BATCH)):
+                while some := take(decisions):
                     writer.write_batch(make_batch(some))
             kept.flush()
             rows = pa.py_buffer(mmap.mmap(kept.fileno(), 0, access=mmap.ACCESS_READ))
@@ -84,6 +84,7 @@ class Events(Reader):
         roles = [KEPT.field(name) for name in KEPT.names if name in seen.fields]
         roles[0] = pa.field("action", pa.int64() if seen.are_whole else pa.string())
         why = "it is known only after the decision"
+        roles = [leave_out(one, why) if one.name in ("reward", "kept") else one for one in roles]
         features = [
             pa.field(name, pa.string() if name in seen.words else pa.float64()) for name in seen.list_features()
         ]
@@ -95,6 +96,14 @@ class Events(Reader):
         for place in range(batches.num_record_batches):
             yield Piece(first, partial(read_kept, survey, place, wanted, self.missing))
             first += min(BATCH, survey.rows - first)
+
+
+def take(decisions: Iterator[Decision]) -> list[Decision]:
+    """Return the next decisions."""
+    try:
+        return list(islice(decisions, BATCH))
+    except RecursionError:
+        raise pa.ArrowInvalid("lists and objects must not be hundreds deep in each other") from None
 
 
 @dataclass(eq=False)

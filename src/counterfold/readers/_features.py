@@ -1,5 +1,6 @@
 """Features of nested JSON as numbers and words by name, the names of objects and fields joined by dots."""
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,6 +40,18 @@ class Flat:
         elif isinstance(value, list):
             for place, one in enumerate(value):
                 self.add(name if isinstance(one, dict) else f"{name}.{place}", one)
+
+
+def parse_object(line: Line) -> dict[str, Any]:
+    """Return the object of JSON that a line holds."""
+    try:
+        found = json.loads(line.text)
+    except (ValueError, RecursionError) as error:
+        cut = "" if line.text.endswith("}") else "; it may be cut off"
+        raise line.error(f"it must be one object of JSON, got {str(error).partition(':')[0].lower()}{cut}") from None
+    if not isinstance(found, dict):
+        raise line.error("it must be one object of JSON, got something else")
+    return found
 
 
 def read_number(value: Any, name: str, line: Line) -> float:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -49,6 +50,7 @@ class Piece(NamedTuple):
     tables: Callable[[], Iterator["pa.Table"]]
 
 
+@dataclass(frozen=True)
 class Reader(ABC):
     """Reads one format; `suffixes` are the endings of file names by which it is chosen, before any compression's.
 

@@ -7,31 +7,20 @@ from typing import Any
 
 from counterfold.errors import ParameterError
 from counterfold.readers._events import Events, Line
-from counterfold.readers._features import Flat, read_number
+from counterfold.readers._features import Flat, parse_object, read_number
 from counterfold.readers._kept import Decision
+from counterfold.readers._vowpal import BY_PLACE, TURNED, UNKNOWN
 from counterfold.readers.base import Note
 
 COST, CHOSEN, PROBABILITY = "_label_cost", "_label_Action", "_label_probability"
 
-TURNED = Note(
-    "rewards are the costs of Vowpal Wabbit with the other sign: more is better",
-    "read values as minus the cost per decision",
-)
 DANGLING = Note(
     "{count} lines hold no decision (no `c` with `a` or `_multi`), as outcomes that came too late, and were skipped",
     "check the joining of outcomes if these are many",
 )
-UNKNOWN = Note(
-    "{count} decisions have no outcome (`_label_cost`) and were skipped",
-    "make sure that an outcome is missing by chance: if it depends on the action, the value is biased",
-)
 INACTIVE = Note(
     "{count} decisions are marked `_skipLearn`, as never shown, and were skipped",
     "make sure that this does not depend on the action",
-)
-BY_PLACE = Note(
-    "actions have no `_tag` or `id` and are called by their places 1, 2, ... although their number changes",
-    "give every action an `id`, unless the first, the second and so on are what a policy chooses among",
 )
 AGREED = 1e-3
 """How far apart two probabilities may be that are taken for the same."""
@@ -75,20 +64,7 @@ class Dsjson(Events):
             first = first or len(names)
             if naming == "place" and len(names) != first:
                 yield BY_PLACE
-                first = -1
             yield make_decision(event, names, line)
-
-
-def parse_object(line: Line) -> dict[str, Any]:
-    """Return the object of JSON that a line holds."""
-    try:
-        found = json.loads(line.text)
-    except (ValueError, RecursionError) as error:
-        cut = "" if line.text.endswith("}") else "; it may be cut off"
-        raise line.error(f"it must be one object of JSON, got {str(error).partition(':')[0].lower()}{cut}") from None
-    if not isinstance(found, dict):
-        raise line.error("it must be one object of JSON, got something else")
-    return found
 
 
 def find_reason(event: Mapping[str, Any], line: Line) -> Note | None:
