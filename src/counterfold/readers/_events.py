@@ -189,6 +189,8 @@ def read_lines(file: Path) -> Iterator[Line]:
 
 def decode(number: int, line: bytes) -> str:
     """Return a line as text."""
+    if b"\0" in line:
+        raise pa.ArrowInvalid(f"line {number}: it must be text, got bytes of 0, as in a file that was damaged")
     try:
         return line.decode().strip()
     except UnicodeDecodeError as error:
