@@ -24,7 +24,7 @@ from counterfold.files.paths import has_path
 from counterfold.log import Log
 from counterfold.pool import Pool, limit_blas
 from counterfold.progress import Progress
-from counterfold.readers import find_ending, list_readers
+from counterfold.readers import build_reader, find_ending, list_readers
 from counterfold.readers.csv import Csv, find_delimiter
 from counterfold.readers.json_lines import JsonLines
 from counterfold.readers.parquet import Parquet
@@ -163,7 +163,7 @@ def _open_frame(scan: LogScan) -> Any:
 
     session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
     place, separator = str(scan.source), ","
-    reader = list_readers().get(find_ending(Path(place)))
+    reader = build_reader(scan.format) if scan.format else list_readers().get(find_ending(Path(place)))
     if is_here(scan):
         place, reader = str(scan.files.path.absolute()), scan.files.reader  # Java may run in another folder
         with scan.files.explain(scan.files.parts[0]):

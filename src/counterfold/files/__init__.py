@@ -1,5 +1,6 @@
 """Files: the rows of a file or folder, the same whoever reads them; and `read_table` for any source."""
 
+import json
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from counterfold.files.paths import State, find_path
 from counterfold.files.schemas import conform, join_schemas, list_fields, read_names
 from counterfold.files.signatures import require_kind
 from counterfold.readers import find_reader
-from counterfold.readers.base import Note, Piece, Reader, Survey, cut_rows
+from counterfold.readers.base import NOTES, Note, Piece, Reader, Survey, cut_rows
 
 COPY = "evaluate a copy that nobody writes to"
 
@@ -68,9 +69,9 @@ class Files:
         """Return the columns of all files, and their types."""
         with self.explain(self.parts[0]):
             merged = join_schemas([survey.schema for survey in self.surveys])
-        return pa.schema(
-            [*list_fields(merged), *(one for one in key_fields(self.parts) if one.name not in merged.names)]
-        )
+        keys = [one for one in key_fields(self.parts) if one.name not in merged.names]
+        notes = self.notes
+        return pa.schema([*list_fields(merged), *keys], metadata={NOTES: json.dumps(notes)} if notes else None)
 
     @property
     def rows(self) -> int:
@@ -101,7 +102,7 @@ class Files:
         """Yield all rows, or some columns of them, as pieces that may be read at the same time."""
         self._require_rows()
         names = self.schema.names if columns is None else columns
-        wanted = pa.schema([self.schema.field(name) for name in names])
+        wanted = pa.schema([self.schema.field(name) for name in names], metadata=self.schema.metadata)
         starts = accumulate((survey.rows for survey in self.surveys), initial=0)
         for part, survey, start in zip(self.parts, self.surveys, starts, strict=False):
             there = [name for name in survey.schema.names if name in names]

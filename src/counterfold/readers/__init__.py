@@ -29,7 +29,8 @@ def find_reader(file: Path, name: str | None = None) -> Reader:
     if find_ending(file) in readers:
         return readers[find_ending(file)]
     known = ", ".join(readers)
-    raise DataError(f"`{file}` must end in one of {known}, got `{''.join(file.suffixes) or file.name}`.")
+    way = "Name its format if it is one of these: `format='csv'` (--format csv)."
+    raise DataError(f"`{file}` must end in one of {known}, got `{''.join(file.suffixes) or file.name}`. {way}")
 
 
 def build_reader(name: str) -> Reader:
@@ -47,5 +48,6 @@ def suggest_format(columns: Collection[str]) -> str:
     for name in registry.names("readers"):
         signs = registry.find("readers", name).signs
         if signs and set(signs) <= set(columns):
-            return f" Its columns are those of the format {name!r}: say `format={name!r}` (--format {name})."
+            way = f"give the file with `format={name!r}` (--format {name})"
+            return f" Its columns are those of the format {name!r}: {way}."
     return ""

@@ -4,11 +4,12 @@ import mmap
 import tempfile
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 import pyarrow as pa
@@ -29,6 +30,9 @@ RESERVED = frozenset(
     ("action", "dose", "reward", "propensity", "logging_probs", "logger_probs", "logger", "group", "available", "kept")
 ) | {"target", "embedding"}
 """What a feature must not be called, because a column of that name has a role."""
+
+OUTCOME, WHEN = "it is known only after the decision", "it is when the decision was taken"
+"""Why some columns are no context."""
 
 FEW = Note(
     f"the {MOST} features that the most decisions have are columns, {{count}} others are not",
@@ -51,12 +55,12 @@ class Line(NamedTuple):
 class Events(Reader):
     """A text of decisions. It is parsed once; its rows are then in a temporary file without a name.
 
-    `missing` is the number of a feature that a decision does not have, if it has one. `outcomes` are the features that
-    are known only after the decision.
+    `missing` is the number of a feature that a decision does not have, if it has one. `no_context` are the features
+    that are no context by themselves, and why.
     """
 
     missing: ClassVar[float | None] = None
-    outcomes: ClassVar[Sequence[str]] = ()
+    no_context: ClassVar[Mapping[str, str]] = MappingProxyType({})
     notes: ClassVar[Sequence[Note]] = ()
 
     @abstractmethod
@@ -83,12 +87,10 @@ class Events(Reader):
         """Return the columns of the log: those of roles that any decision has, and its features."""
         roles = [KEPT.field(name) for name in KEPT.names if name in seen.fields]
         roles[0] = pa.field("action", pa.int64() if seen.are_whole else pa.string())
-        why = "it is known only after the decision"
-        roles = [leave_out(one, why) if one.name in ("reward", "kept") else one for one in roles]
-        features = [
-            pa.field(name, pa.string() if name in seen.words else pa.float64()) for name in seen.list_features()
-        ]
-        return pa.schema([*roles, *(leave_out(one, why) if one.name in self.outcomes else one for one in features)])
+        kinds = {name: pa.string() if name in seen.words else pa.float64() for name in seen.list_features()}
+        fields = [*roles, *(pa.field(name, kind) for name, kind in kinds.items())]
+        why = {"reward": OUTCOME, "kept": "it says how likely rows were kept", **self.no_context}
+        return pa.schema([leave_out(one, why[one.name]) if one.name in why else one for one in fields])
 
     def pieces(self, file: Path, survey: Survey, columns: Sequence[str]) -> Iterator[Piece]:
         batches, first = pa.ipc.open_file(survey.kept), 0

@@ -18,6 +18,9 @@ BLOCK = 1 << 24
 NO_CONTEXT = b"no context"
 """What says in the metadata of a column why it is not taken for context by itself."""
 
+NOTES = b"counterfold notes"
+"""What says in the metadata of a table how its rows were made, as JSON."""
+
 ROWS, BYTES = 1 << 17, 1 << 26
 """How many rows are worked on at a time, unless they take more bytes than that."""
 

@@ -3,16 +3,17 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from counterfold.errors import ParameterError
-from counterfold.readers._events import Events, Line
+from counterfold.readers._events import WHEN, Events, Line
 from counterfold.readers._features import Flat, parse_object, read_number
 from counterfold.readers._kept import Decision
 from counterfold.readers._vowpal import BY_PLACE, TURNED, UNKNOWN
 from counterfold.readers.base import Note
 
-COST, CHOSEN, PROBABILITY = "_label_cost", "_label_Action", "_label_probability"
+COST, CHOSEN, PROBABILITY, TIME = "_label_cost", "_label_Action", "_label_probability", "Timestamp"
 
 DANGLING = Note(
     "{count} lines hold no decision (no `c` with `a` or `_multi`), as outcomes that came too late, and were skipped",
@@ -38,6 +39,7 @@ class Dsjson(Events):
     suffixes = (".dsjson",)
     signs = (COST, PROBABILITY, CHOSEN)
     missing = 0.0
+    no_context = MappingProxyType({TIME: WHEN})
     notes = (TURNED,)
 
     def __post_init__(self) -> None:
@@ -123,16 +125,11 @@ def make_decision(event: Mapping[str, Any], names: Sequence[str], line: Line) ->
         propensity = read_number(propensity, PROBABILITY, line)
         if dropped and probs is not None and abs(propensity - probs[label] * (1 - dropped)) <= AGREED * probs[label]:
             propensity = probs[label]  # some tools multiply it with the probability that the event was kept
-    return Decision(
-        label,
-        -read_number(event[COST], COST, line) + 0.0,
-        propensity,
-        probs,
-        names,
-        1.0 - dropped,
-        None,
-        *Flat().add_all(event["c"]),
-    )
+    numbers, words = Flat().add_all(event["c"])
+    if isinstance(event.get(TIME), str):
+        words[TIME] = event[TIME]
+    reward = 0.0 - read_number(event[COST], COST, line)
+    return Decision(label, reward, propensity, probs, names, 1.0 - dropped, numbers=numbers, words=words)
 
 
 def has_repeated(places: Sequence[int]) -> bool:

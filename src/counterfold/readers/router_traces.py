@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from counterfold.errors import ParameterError
-from counterfold.readers._events import Events, Line
+from counterfold.readers._events import OUTCOME, WHEN, Events, Line
 from counterfold.readers._features import Flat, parse_object, read_number
 from counterfold.readers._kept import Decision
 from counterfold.readers.base import Note
@@ -32,7 +33,7 @@ class RouterTraces(Events):
 
     price: float = 0.0
     signs = ("model", "score", "probability")
-    outcomes = ("score", "cost")
+    no_context = MappingProxyType({"score": OUTCOME, "cost": OUTCOME, "timestamp": WHEN})
 
     def __post_init__(self) -> None:
         if not 0 <= self.price < float("inf"):
@@ -57,7 +58,7 @@ class RouterTraces(Events):
             raise line.error("`cost` must be there, as the price is not 0")
         probs = read_models(request, line)
         numbers, words = Flat().add_all(list_features(request, line))
-        known = {"score": score, "cost": cost}
+        known, when = {"score": score, "cost": cost}, request.get("timestamp")
         return Decision(
             model,
             None if score is None else score - self.price * (cost or 0.0),
@@ -66,7 +67,7 @@ class RouterTraces(Events):
             None if probs is None else list(probs),
             embedding=read_vector(request.get("embedding"), line),
             numbers=numbers | {name: value for name, value in known.items() if value is not None},
-            words=words,
+            words=words | ({"timestamp": when} if isinstance(when, str) else {}),
         )
 
 
@@ -124,7 +125,7 @@ def list_features(request: Mapping[str, Any], line: Line) -> dict[str, Any]:
     if not isinstance(inner, dict):
         raise line.error("`features` must be an object")
     own = {name.removeprefix(FEATURES): value for name, value in request.items() if name.startswith(FEATURES)}
-    return {name: value for name, value in (inner | own).items() if name not in ("score", "cost")}
+    return {name: value for name, value in (inner | own).items() if name not in RouterTraces.no_context}
 
 
 def read_vector(value: Any, line: Line) -> Sequence[float] | None:

@@ -98,7 +98,6 @@ class LogScan:
 
     def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
         """Return what the columns of a table hold, or of one like it, besides those of the targets."""
-        from counterfold.files.paths import has_path
         from counterfold.tables import roles
         from counterfold.tables.layout import Layout
         from counterfold.tables.spoilt_numbers import find_spoilt_numbers
@@ -116,7 +115,7 @@ class LogScan:
         layout = Layout(found, kinds, context, self.actions, features, named_context=named)
         is_private = isinstance(self.source, (str, PathLike))
         others = {name: why for name, why in roles.find_left_out(table).items() if name in free}
-        notes = self.files.notes if is_private and has_path(self.source) else ()
+        notes = roles.find_notes(table)
         left_out = find_spoilt_numbers(table, free) | others
         return replace(layout, left_out=left_out, is_private=is_private, notes=notes)
 
