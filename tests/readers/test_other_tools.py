@@ -199,6 +199,12 @@ def test_actions_without_names_whose_number_changes_are_noted(save):
     assert log.available[:, 3].tolist() == [place == 3 for place in range(len(ROWS))]
 
 
+def test_times_are_columns_and_no_context(save):
+    path = save(write_dsjson(ROWS))
+    assert cf.LogScan(path).table()["Timestamp"].to_pylist() == ["2021-02-04T16:31:29.2460000Z"] * len(ROWS)
+    assert cf.read_log(path).left_out == {"Timestamp": "it is when the decision was taken"}
+
+
 # what dsjson says of probabilities
 
 
@@ -487,6 +493,14 @@ def test_an_unknown_format_is_refused(name, message, save):
         cf.read_log(save(write_dsjson(ROWS)), format=name)
 
 
+@pytest.mark.parametrize("name", ["log.dsjson", "log.vw", "traces.jsonl", "all.csv"])
+def test_spark_refuses_formats_that_it_does_not_know(name, save):
+    pytest.importorskip("pyspark")
+    text, target, more = SAME[name]
+    with pytest.raises(cf.ParameterError, match="`engine` must be 'memory' or 'local' for files of"):
+        cf.evaluate(save(text, name), target, engine="spark", **more)
+
+
 def test_a_format_is_for_files_alone():
     with pytest.raises(cf.ParameterError, match="`format` must be given for files alone, got it for dict"):
         cf.read_log({"action": [1, 2]}, format="dsjson")
@@ -555,6 +569,13 @@ def test_actions_of_obp_without_a_number_are_doses():
 def test_bad_feedback_is_refused(changes, message):
     with pytest.raises(cf.DataError, match=message):
         cf.from_obp(as_feedback() | changes)
+
+
+def test_what_users_of_obp_try_first_is_answered_with_the_way():
+    with pytest.raises(cf.DataError, match=r"give bandit feedback of obp as `cf\.from_obp\(feedback\)`"):
+        cf.evaluate(as_feedback(), COUNTED)
+    with pytest.raises(cf.DataError, match=r"take `cf\.from_action_dist\(action_dist, feedback\)`"):
+        cf.evaluate(cf.from_obp(as_feedback()), np.full((len(ROWS), 3, 1), 1 / 3))
 
 
 def test_feedback_must_be_a_dictionary():

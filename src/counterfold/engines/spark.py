@@ -161,11 +161,14 @@ def _open_frame(scan: LogScan) -> Any:
     """Return the files of a path, or the table of a name."""
     from pyspark.sql import SparkSession
 
-    session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
     place, separator = str(scan.source), ","
     reader = build_reader(scan.format) if scan.format else list_readers().get(find_ending(Path(place)))
     if is_here(scan):
         place, reader = str(scan.files.path.absolute()), scan.files.reader  # Java may run in another folder
+    if not isinstance(reader, Csv | JsonLines | Parquet | None):
+        raise ParameterError(f"`engine` must be 'memory' or 'local' for files of {type(reader).__name__}, got 'spark'.")
+    session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    if is_here(scan):
         with scan.files.explain(scan.files.parts[0]):
             separator = find_delimiter(scan.files.parts[0].file) if isinstance(reader, Csv) else separator
     elif reader is None and "/" not in place:
@@ -174,8 +177,6 @@ def _open_frame(scan: LogScan) -> Any:
         return session.read.csv(place, inferSchema=True, sep=separator, header=True, escape='"', multiLine=True, **FAIL)
     if isinstance(reader, JsonLines):
         return session.read.json(place, **FAIL)
-    if not isinstance(reader, Parquet | None):
-        raise ParameterError(f"`engine` must be 'memory' or 'local' for files of {type(reader).__name__}, got 'spark'.")
     return session.read.option("parquet.page.verify-checksum.enabled", "true").parquet(place)
 
 

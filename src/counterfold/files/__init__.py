@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -158,6 +158,10 @@ def read_table(source: Any) -> pa.Table:
         table = pa.table(source)
         table.validate(full=True)
     except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
-        raise DataError(f"`source` must be a path or a data frame, got {type(source).__name__}: {error}") from None
+        is_obp = isinstance(source, Mapping) and "pscore" in source
+        hint = "; give bandit feedback of obp as `cf.from_obp(feedback)`" if is_obp else ""
+        raise DataError(
+            f"`source` must be a path or a data frame, got {type(source).__name__}: {error}{obp and '.'}{obp}"
+        ) from None
     require_distinct(table.column_names)
     return conform(table, pa.schema(list_fields(table.schema)), {})
