@@ -26,7 +26,8 @@ def main():
         print(f"\r{name}: {len(found[name])} tried", file=sys.stderr, flush=True)
     report.show(found)
     if options.page:
-        options.page.write_text(report.write_page(found, kinds))
+        before = options.page.read_text() if options.page.exists() else ""
+        options.page.write_text(report.write_page(found, kinds, before))
     bad = any(result.outcome in FAILURES for results in found.values() for result in results)
     tried = any(found.values())
     sys.exit(1 if bad or not tried else 0)
@@ -43,7 +44,12 @@ def parse(kinds):
     )
     parser.add_argument("--quick", action="store_true", help="a representative part of each kind")
     parser.add_argument("--minutes", type=float, default=1.0, metavar="N", help="minutes of fuzzing per reader (1)")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="write the page of the docs")
+    parser.add_argument(
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="write the page of the docs; kinds that were not run keep what it said of them",
+    )
     return parser.parse_args()
 
 

@@ -52,11 +52,19 @@ def show(found, console=None):
         console.print(Text(f"  repeat: python -m torture --only {result.name!r}"))
 
 
-def write_page(found, kinds):
-    """Return the page; nothing in it depends on the day or the machine but what was measured."""
+def write_page(found, kinds, before=""):
+    """Return the page; a kind of attack that was not run keeps what the page said before.
+
+    Nothing in it depends on the day or the machine but what was measured.
+    """
     head = "| kind of attack | tried | " + " | ".join(OUTCOMES) + " |\n| --- |" + " ---: |" * (len(OUTCOMES) + 1)
-    lines = [write_line(f"[{kind}](#{kind})", count(results)) for kind, results in found.items()]
-    return HEAD + "\n".join([head, *lines, ""]) + "".join(write_kind(kind, kinds, found) for kind in kinds)
+    known = {line.partition("[")[2].partition("]")[0]: line for line in before.splitlines() if line.startswith("| [")}
+    known |= {kind: write_line(f"[{kind}](#{kind})", count(results)) for kind, results in found.items()}
+    parts = {part.partition("\n")[0]: f"\n## {part}" for part in before.split("\n## ")[1:]}
+    parts = {
+        kind: parts[kind] if kind in parts and kind not in found else write_kind(kind, kinds, found) for kind in kinds
+    }
+    return HEAD + "\n".join([head, *(known[kind] for kind in kinds if kind in known), ""]) + "".join(parts.values())
 
 
 def write_line(first, cells):
@@ -77,5 +85,5 @@ def write_kind(kind, kinds, found):
         named = [f"- {one.outcome}: `{one.name}`" for one in failed[:MOST_NAMED]]
         lines += [f"Not as it should be are {len(failed)}, of which these are the first:", "", *named, ""]
     if kind not in found:
-        lines += ["It was left out of the last run.", ""]
+        lines += ["It was never run.", ""]
     return "\n".join(lines)

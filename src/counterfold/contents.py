@@ -8,6 +8,7 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.log import Log
+from counterfold.propensities import FittedPropensities
 
 ROUNDING = 1e-9
 """How small a part of a variance is taken for a rounding error."""
@@ -59,7 +60,8 @@ class Contents:
     """What is in a log, whether it is in memory or not.
 
     `context` are the columns that were taken for context, and `left_out` says which others might have been and why they
-    were not. `notes` say how its rows were made, where that matters, and what to do about it.
+    were not. `notes` say how its rows were made, where that matters, and what to do about it. `fitted` are the
+    propensities, if nobody logged any.
     """
 
     rewards: Spread
@@ -73,6 +75,7 @@ class Contents:
     action_features: int | None
     left_out: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[tuple[str, str], ...] = ()
+    fitted: FittedPropensities | None = None
 
     @classmethod
     def of(cls, log: Log) -> "Contents":
@@ -89,6 +92,7 @@ class Contents:
             action_features=None if log.action_features is None else log.action_features.shape[1],
             left_out=dict(log.left_out),
             notes=tuple(log.notes),
+            fitted=log.fitted,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,4 +107,5 @@ class Contents:
             "groups": self.groups,
             "loggers": None if self.loggers is None else [str(label) for label in self.loggers],
             "action_features": self.action_features,
+            "fitted_propensities": None if self.fitted is None else self.fitted.to_dict(),
         }

@@ -10,7 +10,7 @@ import numpy as np
 
 from counterfold.balance import Balance
 from counterfold.contents import Contents
-from counterfold.estimates import Estimate
+from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
 from counterfold.rows import Rows
@@ -99,6 +99,22 @@ class Evidence(ABC):
         slope = rewards.cubes / rewards.squares / effective if effective and rewards.squares else None
         chance = Chance(effective, max(value - low, 0.0), max(high - value, 0.0))
         return Unseen((chance,), known if limits is None else limits, slope)
+
+    def find_propensity_variance(self, estimator: Estimator) -> float:
+        r"""Return what the noise of fitting propensities on m of n rows adds to the variance of an estimate.
+
+        $$\max(1 - 2 m / n, 0)\, \hat\sigma^2_{fit}$$
+
+        where the last factor is the jackknife variance over fits without one fold each, on these rows. Fitted on all
+        rows, propensities make an estimate less noisy than true ones do, and nothing is added.
+        """
+        fitted = self.contents.fitted
+        share = 0.0 if fitted is None else 1 - 2 * fitted.rows / self.row_count
+        if fitted is None or share <= 0:
+            return 0.0
+        several = fitted.predict_each(self.rows.examples.context)
+        values = np.array([estimator.value(self.rows.with_propensities(probs)) for probs in several])
+        return share * Moves.by_jackknife("", values).variance
 
     @property
     @abstractmethod

@@ -12,10 +12,15 @@ from numpy.typing import ArrayLike
 from counterfold import log_checks
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker, freeze
-from counterfold.errors import DataError
+from counterfold.errors import DataError, ParameterError
+from counterfold.hashing import hash_labels
 from counterfold.indices import align_rows, choose_index
 from counterfold.label_checks import check_labels
 from counterfold.labels import KnownActions, encode_labels, find_actions, find_categories
+from counterfold.propensities import FittedPropensities, PropensityFit, as_fit
+
+Fit = PropensityFit | FittedPropensities
+"""Propensities that are to be fitted, or that are fitted on other rows already."""
 
 Kind = Literal["labels", "doses"]
 """What an action is: one of a few labels, or a number such as a price."""
@@ -41,6 +46,7 @@ class Log:
     - `action_features`: numbers that describe each action (A x k), in the order of `actions` or by label.
     - `logger`, `logger_probs`: which of several policies took each decision, and by label the probabilities (n x A)
       that each of them gives in every row, whoever decided there; `logging_probs` follow from them.
+    - `propensity="fit"`: nobody logged any, and they are fitted from the context; see the page on propensities.
     - `check`, `seen`, `index`: for a log that is a part of a longer one, how its rows and columns are named in errors,
       and which actions the longer one ever took; and the index of the pandas frame that a log was read from.
       `named_context` says whether somebody chose the columns of the context; `evaluate` leaves out those that are none
@@ -69,6 +75,8 @@ class Log:
     logging_probs: Floats | None = None
     loggers: log_checks.Loggers | None = None
     action_features: Floats | None = None
+    fitted: FittedPropensities | None = None
+    units: Ints | None = None
     row_numbers: Ints | None
     seen: Bools | None
     named_context: bool
@@ -82,7 +90,7 @@ class Log:
         action: ArrayLike | None = None,
         context: ArrayLike | None = None,
         logging_probs: ArrayLike | None = None,
-        propensity: ArrayLike | None = None,
+        propensity: ArrayLike | PropensityFit | FittedPropensities | None = None,
         group: ArrayLike | None = None,
         available: ArrayLike | None = None,
         actions: Sequence[Any] | KnownActions | None = None,
@@ -97,6 +105,8 @@ class Log:
     ) -> None:
         """Check every argument and keep what the estimators need."""
         self.named_context = named_context
+        fit = propensity if isinstance(propensity, FittedPropensities) else as_fit(propensity)
+        propensity = propensity if fit is None else None
         by_row = {"action": action, "dose": dose, "reward": reward, "context": context, "propensity": propensity}
         by_row |= {"group": group, "logger": logger, "available": available, "logging_probs": logging_probs}
         self.index = choose_index(by_row.values()) if index is None else index
@@ -107,6 +117,10 @@ class Log:
         self.action = np.zeros(len(self), dtype=np.intp)
         self.row_numbers, self.seen = check.row_numbers, seen
         if dose is not None:
+            if fit is not None:
+                raise ParameterError(
+                    "`propensity` must be given for a log of doses, as densities; it cannot be fitted."
+                )
             refused = given | {"actions": actions, "action_features": action_features, "logger_probs": logger_probs}
             log_checks.refuse_beside_doses(refused)
             self.dose = log_checks.check_doses(given["dose"], len(self), check)
@@ -115,13 +129,15 @@ class Log:
             if isinstance(logger_probs, Mapping):
                 several = logger_probs.items()
                 logger_probs = {key: align_rows("logger_probs", one, self.index, check) for key, one in several}
-            self._know_actions(given, actions, logger_probs, check)
+            self._know_actions(given, actions, logger_probs, fit, check)
             if action_features is not None:
                 self.action_features = log_checks.check_action_features(action_features, self.actions)
         if not check.is_part:
             log_checks.refuse_copies(self.reward, self.propensity, len(self), check)
 
-    def _know_actions(self, given: Mapping[str, Any], actions: Any, logger_probs: Any, check: Checker) -> None:
+    def _know_actions(
+        self, given: Mapping[str, Any], actions: Any, logger_probs: Any, fit: Fit | None, check: Checker
+    ) -> None:
         """Find all actions, from the labels and from whatever has a column for each, and what was logged of them."""
         if given["action"] is None:
             raise DataError("a log must have `action` or `dose`, got neither.")
@@ -142,8 +158,27 @@ class Log:
         if self.logging_probs is not None and self.available is not None:
             allowed = self.available | (self.logging_probs == 0)
             check.every("logging_probs", self.logging_probs, allowed, "0 where an action is not `available`")
+        if fit is not None:
+            self.units = identify_units(given["group"], len(self), check)
+            self.fit_propensities(fit)
+            return
         known = self.logging_probs
         self.propensity = log_checks.check_propensity(given["propensity"], known, self.action, source, check)
+
+    def fit_propensities(self, fit: Fit) -> None:
+        """Fit the logging policy on the context, unless that was done before, and predict it in every row."""
+        if self.logging_probs is not None:
+            what = "`logger_probs`" if self.loggers is not None else "`logging_probs`"
+            raise ParameterError(f"`propensity` must not be fitted where there are {what}, which tell it.")
+        units: Any = self.units
+        if isinstance(fit, PropensityFit):
+            fit = fit.fit(self.context, self.action, units, len(self.actions))
+        probs = fit.predict(self.context, units)
+        if self.available is not None:
+            probs = np.where(self.available, probs, 0.0)
+            probs /= probs.sum(axis=1, keepdims=True)
+        self.fitted, self.logging_probs = fit, freeze(probs)
+        self.propensity = freeze(probs[np.arange(len(self)), self.action])
 
     def _know_loggers(self, loggers: log_checks.Loggers, check: Checker) -> None:
         """Keep several loggers, with whose probabilities those of the log must agree if both are given."""
@@ -165,6 +200,9 @@ class Log:
             log.context = freeze(np.ascontiguousarray(self.context[:, kept]))
             log.context_names = tuple(self.context_names[place] for place in kept)
         log.left_out = {**self.left_out, **reasons}
+        if self.fitted is not None and len(kept) < len(self.context_names):
+            log.logging_probs = None
+            log.fit_propensities(self.fitted.wish)
         return log
 
     def add_notes(self, notes: Sequence[tuple[str, str]]) -> "Log":
@@ -220,3 +258,10 @@ class Log:
             return self.available
         seen = np.bincount(self.action, minlength=len(self.actions)) > 0 if self.seen is None else self.seen
         return np.broadcast_to(seen, (len(self), len(self.actions)))
+
+
+def identify_units(group: Any, rows: int, check: Checker) -> Ints:
+    """Return a number for each row by which rows that belong together are known in any part of the log."""
+    if group is not None:
+        return hash_labels(check_labels("group", group, rows, check))
+    return np.arange(rows) if check.row_numbers is None else check.row_numbers

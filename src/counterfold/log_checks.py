@@ -190,13 +190,17 @@ def order_policy(name: str, matrix: Matrix, actions: KnownActions, check: Checke
     return probs
 
 
+FIT = 'If none were logged, `propensity="fit"` (--propensity fit) fits them from the context.'
+"""What to do without propensities."""
+
+
 def check_propensity(
     propensity: ArrayLike | None, probs: Floats | None, codes: Ints, source: str, check: Checker
 ) -> Floats:
     """Return the probability with which each logged action was taken; where it is known twice, both must agree."""
     if probs is None:
         if propensity is None:
-            raise DataError("a log must have `logging_probs` or `propensity`, got neither.")
+            raise DataError(f"a log must have `logging_probs` or `propensity`, got neither. {FIT}")
         given, least = check.numbers("propensity", propensity, len(codes)), checks.SMALLEST_PROPENSITY
         check.every("propensity", given, (given > 0) & (given <= 1), "in (0, 1]")
         check.every("propensity", given, given >= least, f"at least {least:g} to be true")

@@ -209,6 +209,13 @@ class Rows:
         rows = replace(self, logging_probs=logging_probs, target_probs=target_probs, propensity=logged)
         return replace(rows, weights=weights, examples=replace(self.examples, importance=weights))
 
+    def with_propensities(self, logging_probs: Floats) -> "Rows":
+        """Return the same rows as if the log had been drawn by another policy (n x A)."""
+        propensity = logging_probs[np.arange(len(self)), self.actions]
+        weights = self.weights * self.propensity / propensity
+        rows = replace(self, logging_probs=logging_probs, propensity=propensity, weights=weights)
+        return replace(rows, examples=replace(self.examples, importance=weights))
+
     def take(self, index: Ints | slice, refit: Lazy | None = None) -> "Rows":
         """Return some of the rows, with the reward model refitted on them; a slice copies nothing."""
         there = {name: getattr(self, name) for name in BY_ROW}

@@ -81,8 +81,11 @@ def test_every_engine_measures_the_same(name, tmp_path):
     data = clean_data(800)
     columns = {"x": data.x[:, 0], "action": data.a, "reward": data.r, "group": np.arange(800) % 70}
     columns |= {"logging_probs": data.logging.tolist(), "target": data.target.tolist()}
-    pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=90)
     asked = FITTED if name == "model-shift" else {}
+    if name == "fitted-propensities":
+        asked = {"propensity": "fit"}
+        del columns["logging_probs"]
+    pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=90)
     several = [answer(tmp_path / "log.parquet", "target", "", engine=engine, **asked) for engine in ENGINES]
     memory, local = (one.diagnostics for one in several)
     for number in find(name).measures:
@@ -200,11 +203,18 @@ def as_another_tool_wrote_it():
 ONLY_NOTES = {"as-read"}
 """Diagnostics that say what one should know, which is nothing against the answer."""
 
+
+def nothing_logged():
+    data = clean_data()
+    return cf.Log(context=data.x, action=data.a, reward=data.r, propensity="fit"), data.target
+
+
 PROVOKED = {
     "as-read": (as_another_tool_wrote_it, {}),
     "disagreement": (biased_answer, {"candidates": ["dm"], "reward_model": np.zeros((2000, 4)) + np.arange(4)}),
     "effective-rows": (little_overlap, {}),
     "few-groups": (five_groups, {}),
+    "fitted-propensities": (nothing_logged, {}),
     "few-rewards": (one_click_counts, {}),
     "largest-weight": (one_large_weight, {}),
     "mean-weight": (wrong_propensities, {}),

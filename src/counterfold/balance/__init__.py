@@ -64,8 +64,8 @@ class BalanceSums:
 class Balance:
     """What the tests found: `general` suspicions against the propensities, and p-values of columns of the context.
 
-    Both are None on logs of doses. `reasons` say which columns are no context, whatever the actions were; `others` are
-    the p-values of these.
+    Both are None on logs of doses, and where propensities are fitted. `reasons` say which columns are no context,
+    whatever the actions were; `others` are the p-values of these.
     """
 
     reasons: Mapping[str, Reason]
@@ -110,7 +110,8 @@ class BalanceStream:
         features = Features.of(first.context[:few])
         enough = max(LEAST, ENOUGH // max(count_probabilities(first), 64))
         share = min(1.0, enough / row_count) if row_count else 1.0
-        tests = list_tests(first, features, few) if first.dose is None else ()
+        has_given = first.dose is None and first.fitted is None
+        tests = list_tests(first, features, few) if has_given else ()
         return cls(features, ColumnTest.of(first, few), tests, share)
 
     def sums(self, log: Log) -> BalanceSums | None:

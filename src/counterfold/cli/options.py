@@ -39,7 +39,11 @@ LOG_TEXTS = {
     "action": ("COLUMN", "Column of the logged action.", "action"),
     "dose": ("COLUMN", "Column of the logged dose, such as a price, instead of actions.", "dose, if no action"),
     "reward": ("COLUMN", "Column of the reward.", ""),
-    "propensity": ("COLUMN", "Column of the logged action's probability, or dose's density.", "propensity, if there"),
+    "propensity": (
+        "COLUMN",
+        "Column of the logged action's probability, or dose's density; fit if there is none.",
+        "propensity, if there",
+    ),
     "logging_probs": ("COLUMN", "Column of the probabilities of all actions.", "logging_probs, if there"),
     "logger_probs": ("COLUMN", "Columns of the probabilities of each of several policies.", "logger_probs, if there"),
     "logger": ("COLUMN", "Column of which of several policies decided.", "logger, if there with logger_probs"),

@@ -118,7 +118,8 @@ class Assembly:
         selection = self.choose()
         winner = selection.answer(candidates)
         name = list(choice.estimators)[selection.chosen] if winner in candidates else winner.name
-        estimate = self.complete(self.include_noise(evidence.estimate(name, winner), winner, selection))
+        estimate = self.include_noise(evidence.estimate(name, winner), winner, selection)
+        estimate = self.complete(include_propensities(estimate, evidence.find_propensity_variance(winner)))
         examined = Answer(estimate, winner, choice.selector.validator)
         return Evaluation(
             estimate=estimate,
@@ -194,6 +195,14 @@ class Assembly:
             Candidate(one.name, one.value, one.stderr, score, place == selection.chosen, share)
             for place, (one, score, share) in enumerate(scored)
         ]
+
+
+def include_propensities(estimate: Estimate, variance: float) -> Estimate:
+    """Return the answer with an error that includes the noise of fitting propensities."""
+    if not variance:
+        return estimate
+    moves = estimate.moves if len(estimate.moves.values) else Moves("", estimate.units.moves)
+    return replace(estimate, moves=moves, bias_variance=estimate.bias_variance + variance)
 
 
 def add_knowledge(estimate: Estimate, evidence: Evidence, limits: Limits | None = None) -> Estimate:

@@ -161,7 +161,7 @@ def read_table(source: Any) -> pa.Table:
         is_obp = isinstance(source, Mapping) and "pscore" in source
         hint = "; give bandit feedback of obp as `cf.from_obp(feedback)`" if is_obp else ""
         raise DataError(
-            f"`source` must be a path or a data frame, got {type(source).__name__}: {error}{obp and '.'}{obp}"
+            f"`source` must be a path or a data frame, got {type(source).__name__}: {error}{hint}"
         ) from None
     require_distinct(table.column_names)
     return conform(table, pa.schema(list_fields(table.schema)), {})

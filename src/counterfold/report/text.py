@@ -130,6 +130,7 @@ def contents(log: Contents) -> ConsoleRenderable:
         grid.add_row("" if number else "no context", f"{messages.show(name)}: {why}")
     grid.add_row("rewards", f"{log.rewards.low:g} to {log.rewards.high:g}, mean {log.rewards.mean:.4g}")
     kind = "full probabilities" if log.full_probabilities else "propensities"
+    kind = kind if log.fitted is None else f"fitted by {log.fitted.wish.name}"
     known = f"{kind}, logged actions" if log.doses is None else "densities, logged doses"
     grid.add_row("logging policy", f"{known} had {log.propensities.low:.3g} to {log.propensities.high:.3g}")
     if log.loggers is not None:

@@ -11,7 +11,7 @@ from counterfold.checks import Checker
 from counterfold.errors import DataError
 from counterfold.label_checks import check_labels
 from counterfold.labels import KnownActions
-from counterfold.log import Log
+from counterfold.log import Fit, Log
 from counterfold.tables import columns, roles
 
 
@@ -22,7 +22,8 @@ class Layout:
     `width` is the number of numbers in the context of a row, and `seen` are the actions that were ever logged, if a
     table of other rows told. Nobody chose the columns of the context unless `named_context`, and `left_out` says why
     some are not among them. Tables may be parts of a longer log, in which `row_numbers` are the places of their rows;
-    nobody else holds their numbers if `is_private`. `notes` are what the answer must say of how rows were made.
+    nobody else holds their numbers if `is_private`. `notes` are what the answer must say of how rows were made. `fit`
+    says how propensities are fitted, or holds what was fitted.
     """
 
     roles: dict[str, str]
@@ -36,6 +37,7 @@ class Layout:
     left_out: Mapping[str, str] = field(default_factory=dict)
     is_private: bool = False
     notes: Sequence[tuple[str, str]] = ()
+    fit: Fit | None = None
 
     def places(self, table: pa.Table) -> list[str]:
         """Return every column that is read."""
@@ -49,8 +51,9 @@ class Layout:
     def log(self, table: pa.Table, row_numbers: Ints | None = None, index: Any = None) -> Log:
         """Return the table's rows, checked; `index` is that of the pandas frame that the table was, if any."""
         plain = Checker(row_numbers)
+        fitted: dict[str, Any] = {} if self.fit is None else {"propensity": self.fit}
         log = Log(
-            **self._read_roles(table, plain),
+            **self._read_roles(table, plain) | fitted,
             context=self._context(table, plain),
             actions=self.actions,
             action_features=self.action_features,

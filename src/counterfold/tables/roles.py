@@ -10,6 +10,7 @@ import pyarrow as pa
 from counterfold import messages
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
+from counterfold.log_checks import FIT
 from counterfold.readers import suggest_format
 from counterfold.readers.base import NO_CONTEXT, NOTES
 from counterfold.tables import columns
@@ -90,7 +91,7 @@ def require_propensities(table: pa.Table, roles: Mapping[str, str]) -> None:
     wanted = ("propensity", "logging_probs")
     if not {*wanted, "logger", "logger_probs", "dose"} & set(roles):
         hint = next(filter(None, (suggest_column(role, role, table.column_names) for role in wanted)), "")
-        raise DataError(f"a log must have `logging_probs` or `propensity`, got neither.{hint}")
+        raise DataError(f"a log must have `logging_probs` or `propensity`, got neither.{hint or f' {FIT}'}")
 
 
 def list_context(

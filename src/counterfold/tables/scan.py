@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from counterfold.files import Files
     from counterfold.log import Log
+    from counterfold.propensities import PropensityFit
     from counterfold.tables.layout import Layout
 
 
@@ -53,7 +54,7 @@ class LogScan:
     action: str | None = _column(Role("labels"))
     dose: str | None = _column(Role("numbers"))
     reward: str = _column(Role("numbers"), "reward")
-    propensity: str | None = _column(Role("numbers", beside="reward"))
+    propensity: Any = _column(Role("numbers", beside="reward"))  # noqa: RUF009 (as all others)
     logging_probs: str | None = _column(Role("matrix", beside="action"))
     logger_probs: str | None = _column(Role("matrices", beside="action"))
     logger: str | None = _column(Role("labels", beside="logger_probs"))  # alone it may be any column of that name
@@ -68,13 +69,20 @@ class LogScan:
     def __post_init__(self) -> None:
         for one in fields(self):
             name = getattr(self, one.name)
-            if one.metadata.get("role") and (name is not None or one.default):
+            is_fitted = one.name == "propensity" and self.find_fit() is not None
+            if one.metadata.get("role") and (name is not None or one.default) and not is_fitted:
                 require_name(one.name, name)
         if self.context is not None:
             object.__setattr__(self, "context", list_names("context", self.context))
         object.__setattr__(self, "ignore", list_names("ignore", self.ignore))
         if self.format is not None and not isinstance(self.source, (str, PathLike)):
             raise ParameterError(f"`format` must be given for files alone, got it for {type(self.source).__name__}.")
+
+    def find_fit(self, columns: Sequence[str] = ()) -> "PropensityFit | None":
+        """Return how propensities are to be fitted, if so; a column of that name is meant where there is one."""
+        from counterfold.propensities import as_fit
+
+        return None if self.propensity in columns else as_fit(self.propensity)
 
     def read(self) -> "Log":
         """Return the whole log in memory."""
@@ -103,16 +111,20 @@ class LogScan:
         from counterfold.tables.spoilt_numbers import find_spoilt_numbers
 
         known: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(self) if one.metadata.get("role")}
+        fit, ignore, chosen = self.find_fit(table.column_names), self.ignore, self.context
+        if fit is not None:
+            del known["propensity"]
+            ignore = [*ignore, "propensity"]
         found = roles.find_roles(table, known, {role: getattr(self, role) for role in known})
-        chosen = self.context
         roles.require(table, found, chosen or ())
-        roles.require_propensities(table, found)
+        if fit is None:
+            roles.require_propensities(table, found)
         roles.refuse_two_roles(table, found, targets)
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
-        context = roles.list_context(table, found, chosen, self.ignore, targets)
+        context = roles.list_context(table, found, chosen, ignore, targets)
         kinds, named = {role: known[role].kind for role in found}, chosen is not None
-        free = [] if named else roles.list_free(table, found, self.ignore, targets)
-        layout = Layout(found, kinds, context, self.actions, features, named_context=named)
+        free = [] if named else roles.list_free(table, found, ignore, targets)
+        layout = Layout(found, kinds, context, self.actions, features, named_context=named, fit=fit)
         is_private = isinstance(self.source, (str, PathLike))
         others = {name: why for name, why in roles.find_left_out(table).items() if name in free}
         notes = roles.find_notes(table)
@@ -126,7 +138,7 @@ class Columns(TypedDict, total=False):
     action: str | None
     dose: str | None
     reward: str
-    propensity: str | None
+    propensity: Any
     logging_probs: str | None
     logger_probs: str | None
     logger: str | None

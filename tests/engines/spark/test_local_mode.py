@@ -229,3 +229,14 @@ def test_without_java_one_sentence_says_so(path, tmp_path):
     last = found.stderr.splitlines()[-1]  # before it, Spark's script says which file it looked for
     assert last == "Error: `engine` 'spark' needs Java 17 or later, which could not be started."
     assert "Traceback" not in found.stderr
+
+
+@LOCAL
+def test_propensities_are_fitted_as_by_the_local_engine(spark, table, tmp_path):
+    del spark
+    path = saved(table.drop_columns(["logging_probs", "propensity", "other_policy", "user"]), tmp_path / "log.parquet")
+    asked = {"propensity": "fit", "candidates": "plain", "progress": False}
+    found, expected = (cf.evaluate(path, engine=one, **asked) for one in ("spark", "local"))
+    assert found.value == pytest.approx(expected.value, rel=1e-9)
+    assert found.contents.fitted.quality == expected.contents.fitted.quality
+    assert found.verdict == "caution"

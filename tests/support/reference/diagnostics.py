@@ -134,11 +134,17 @@ def as_read(_data, _groups):
     return {}
 
 
+def fitted_propensities(_data, _labels):
+    """Nothing was fitted; tests/propensities has the naive loops."""
+    return {"propensity_log_loss": None, "propensity_rival_p": None}
+
+
 MEASURES = {
     "as-read": as_read,
     "disagreement": disagreement,
     "effective-rows": effective_rows,
     "few-groups": few_groups,
+    "fitted-propensities": fitted_propensities,
     "few-rewards": few_rewards,
     "largest-weight": largest_weight,
     "mean-weight": mean_weight,

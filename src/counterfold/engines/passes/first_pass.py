@@ -1,24 +1,20 @@
 """The first pass over a large log: it fits the reward model and takes a sample that stands for all rows."""
 
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from operator import add
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from counterfold.arrays import Ints
 from counterfold.balance import BalanceStream, BalanceSums
 from counterfold.contents import Spread
 from counterfold.engines.passes.batches import Batch
 from counterfold.engines.passes.row_builder import RowBuilder, aim_examples
-from counterfold.hashing import hash_numbers, sample_least
+from counterfold.engines.passes.sample import Sample
+from counterfold.hashing import hash_numbers
 from counterfold.models import ModelStream, ModelSums
 from counterfold.sums import BUCKETS, add_known
-
-SPARE = 2
-"""A sample is cut to its size when it holds more than SPARE times as many rows."""
 
 GROUPS = 1 << 10
 """Fewer groups are counted, and each has a bucket; more are estimated."""
@@ -28,39 +24,30 @@ GROUPS = 1 << 10
 class FirstPassSums:
     """What the first pass found; what it found of different rows can be added.
 
-    `seen` says how often each action was logged, `groups` are the least hashes of groups, and `sample` holds the rows
-    whose `row_numbers` have the least hashes, at least `size` of them. `balance` are sums that tell which columns are
-    context, unless rows belong to groups, of which the sample then tells.
+    `seen` says how often each action was logged, and `groups` are the least hashes of groups. `balance` are sums that
+    tell which columns are context, unless rows belong to groups, of which the sample then tells.
     """
 
     rewards: Spread
     seen: Ints | None
     groups: Ints | None
-    sample: pa.Table
-    row_numbers: Ints
-    size: int
+    sample: Sample
     model: ModelSums | None
     balance: BalanceSums | None
 
     def __add__(self, other: "FirstPassSums") -> "FirstPassSums":
-        row_numbers = np.concatenate([self.row_numbers, other.row_numbers])
-        sample = pa.concat_tables([self.sample, other.sample])
-        if len(row_numbers) > SPARE * self.size:
-            kept = sample_least(row_numbers, self.size)
-            row_numbers, sample = row_numbers[kept], sample.take(kept)
         groups = None
         if self.groups is not None and other.groups is not None:
             groups = np.union1d(self.groups, other.groups)[:GROUPS]
         seen = None if self.seen is None or other.seen is None else self.seen + other.seen
         rewards, model = self.rewards + other.rewards, add_known(self.model, other.model)
         balance = add_known(self.balance, other.balance)
-        return FirstPassSums(rewards, seen, groups, sample, row_numbers, self.size, model, balance)
+        return FirstPassSums(rewards, seen, groups, self.sample + other.sample, model, balance)
 
-    @cached_property
+    @property
     def batch(self) -> Batch:
         """Return the sample in the order of the log."""
-        kept = sample_least(self.row_numbers, self.size)
-        return Batch(self.sample.take(kept).combine_chunks(), self.row_numbers[kept])
+        return self.sample.batch
 
     @property
     def group_count(self) -> int | None:
@@ -93,7 +80,6 @@ class FirstPass:
 
     def sum_batch(self, batch: Batch) -> FirstPassSums:
         """Return what is known of a few rows."""
-        table, row_numbers = batch
         if self.stream is None:
             log, model = self.builder.layout.log(*batch), None
         else:
@@ -104,13 +90,7 @@ class FirstPass:
             rewards=Spread.of(log.reward),
             seen=np.bincount(log.action, minlength=len(log.actions)) if is_known else None,
             groups=np.unique(hash_numbers(self.builder.units(batch)))[:GROUPS] if self.builder.has_groups else None,
-            **self._sample(table, row_numbers),
-            size=self.size,
+            sample=Sample.of(batch, self.size, self.row_count),
             model=model,
             balance=None if self.builder.has_groups else self.balance.sums(log),
         )
-
-    def _sample(self, table: pa.Table, row_numbers: Ints) -> dict[str, Any]:
-        """Return the rows of a batch that may be in the sample, and their numbers."""
-        kept = sample_least(row_numbers, self.size, SPARE * self.size / self.row_count if self.row_count else 1.0)
-        return {"sample": table.take(kept), "row_numbers": row_numbers[kept]}

@@ -2,24 +2,27 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from counterfold import capacity, log_checks
-from counterfold.balance import Balance, BalanceStream, BalanceSums, count_first
+from counterfold.balance import Balance, BalanceStream, BalanceSums, choose_context, count_first
 from counterfold.checks import WHOLE
 from counterfold.engines.base import Request, list_columns
 from counterfold.engines.passes.batches import HEAD, Batch, BatchReader
 from counterfold.engines.passes.first_pass import FirstPass, FirstPassSums
 from counterfold.engines.passes.row_builder import RowBuilder
+from counterfold.engines.passes.sample import Sample
 from counterfold.errors import DataError, ParameterError
 from counterfold.labels import KnownActions, Naming, find_actions, find_categories
 from counterfold.log import Log
 from counterfold.log_checks import Matrix
 from counterfold.models import Column, Streamed, as_model, fit_on_sample, stream_model
 from counterfold.models.base import Given, RewardModel
+from counterfold.progress import show_progress
 from counterfold.sums import BUCKETS
 from counterfold.tables import columns, roles
 from counterfold.tables.layout import Layout
@@ -62,6 +65,8 @@ class Plan:
         has_full_target = any(one.is_full for one in targets.values())
         named = list_columns(targets.values(), request.reward_model)
         layout = lay_out(reader, head.table, targets.values(), named)
+        if layout.fit is not None:
+            layout = fit_propensities(reader, layout, table, request)
         head = head.first(count_first(len(layout.actions or ()) if MATRICES & set(layout.roles) else 0))
         log = layout.log(*head)
         refuse_misreadings(targets.values(), layout, head, log)
@@ -70,8 +75,12 @@ class Plan:
         model = fittable if has_full_target else None  # checked, even where nothing can use it
         is_support_unknown = has_full_target and log.logging_probs is None and log.available is None
         needs_first = is_support_unknown or (count or len(row_numbers)) <= BUCKETS or builder.has_groups
-        is_context_unknown = bool(layout.context) and not layout.named_context
-        size, stream = count_sample(layout, table, log, len(targets)), stream_model(model, builder.examples(head))
+        fixes_context = layout.named_context or request.fixes_context or layout.fit is not None
+        is_context_unknown = bool(layout.context) and not (layout.named_context or layout.fit)
+        size, stream = (
+            count_sample(layout, table, log.context.shape[1], len(targets)),
+            stream_model(model, builder.examples(head)),
+        )
         return cls(
             builder=builder,
             head=head,
@@ -80,7 +89,7 @@ class Plan:
             model=model,
             first_pass=FirstPass(builder, size, count, stream, BalanceStream.of(log, count)),
             needs_first_pass=needs_first or is_context_unknown or model is not None or request.needs_sample,
-            fixes_context=layout.named_context or request.fixes_context,
+            fixes_context=fixes_context,
         )
 
     def test_balance(self, sums: BalanceSums | None) -> tuple["Plan", Balance]:
@@ -125,11 +134,22 @@ def lay_out(reader: BatchReader, table: pa.Table, targets: Iterable[TargetReader
     layout = reader.scan.layout(table, named)
     if "dose" in layout.roles:
         raise DataError("a log of doses must be evaluated in memory; use engine 'memory'.")
-    is_needed = any(one.is_full for one in targets) or MATRICES & set(layout.roles)
+    is_needed = any(one.is_full for one in targets) or MATRICES & set(layout.roles) or layout.fit is not None
     if is_needed or len(np.unique(layout.read_labels(table, "action"))) < 2:  # all rows must tell of two, at least
         layout = replace(layout, actions=list_actions(layout, table, reader))
         capacity.require_few_actions(len(layout.actions or ()))
     return layout
+
+
+def fit_propensities(reader: BatchReader, layout: Layout, head: pa.Table, request: Request) -> Layout:
+    """Return the layout with propensities that are fitted on a sample, and with the context that they depend on."""
+    count, size = reader.count_rows(), count_sample(layout, head, len(layout.context), 0)
+    columns = list_read_columns(layout, head, ())
+    with show_progress("Sampling", progress=request.progress, unit="rows") as progress:
+        sample = reader.total(partial(Sample.of, size=size, row_count=count), columns, progress)
+    log, _ = choose_context(layout.log(*sample.batch), keep_all=request.fixes_context)
+    context = layout.context if layout.named_context else log.context_names
+    return replace(layout, context=context, left_out=log.left_out, fit=log.fitted)
 
 
 def list_read_columns(layout: Layout, table: pa.Table, named: Sequence[str]) -> list[str]:
@@ -138,10 +158,10 @@ def list_read_columns(layout: Layout, table: pa.Table, named: Sequence[str]) -> 
     return [place for place in table.column_names if place in wanted]
 
 
-def count_sample(layout: Layout, table: pa.Table, log: Log, targets: int) -> int:
-    """Return how many rows a sample may have, fewer where a row holds very many numbers."""
-    plain: int = table.num_columns - len(layout.context) + log.context.shape[1]  # lists hold more numbers than one
-    return max(256, min(SAMPLE, NUMBERS // (plain + 3 * len(log.actions) * (1 + targets))))
+def count_sample(layout: Layout, table: pa.Table, width: int, targets: int) -> int:
+    """Return how many rows a sample may have, fewer where a row holds very many numbers, `width` of them context."""
+    plain: int = table.num_columns - len(layout.context) + width  # lists hold more numbers than one
+    return max(256, min(SAMPLE, NUMBERS // (plain + 3 * len(layout.actions or ()) * (1 + targets))))
 
 
 def list_actions(layout: Layout, head: pa.Table, reader: BatchReader) -> KnownActions:

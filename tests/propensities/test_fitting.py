@@ -1,0 +1,301 @@
+"""Propensities that nobody logged: cross-fitted, calibrated, the same on every engine, and never a sure answer."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from scipy.stats import binomtest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+import counterfold as cf
+from counterfold.contents import Contents
+from counterfold.engines.memory import RowEvidence
+from counterfold.estimates import Estimate
+from counterfold.evaluation.assembly import include_propensities
+from counterfold.experiments.problem import draw_actions, softmax
+from counterfold.hashing import hash_numbers
+from counterfold.propensities import as_fit
+from counterfold.propensities.fitting import FOLDS
+from counterfold.target import as_target
+
+ROWS = 1200
+LABELS = np.array(["a", "b", "c"])
+
+
+def draw(seed=0, rows=ROWS, *, bend=False):
+    """Return contexts, codes of actions, their probabilities (n x 3), rewards and a target (n x 3)."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rows, 2))
+    seen = np.column_stack([x[:, 0] * x[:, 1], np.abs(x[:, 1])]) if bend else x
+    logging = softmax(2 * seen @ np.array([[1.0, -1.0, 0.0], [0.0, 0.5, -0.5]]))
+    action = draw_actions(logging, rng.random(rows))
+    reward = x[:, 0] * (action == 1) + 0.5 * (action == 2) + rng.normal(size=rows)
+    return x, action, logging, reward, softmax(x @ np.array([[0.0, 1.0, 0.5], [1.0, 0.0, -0.5]]))
+
+
+def make_log(**more):
+    x, action, _, reward, target = draw()
+    return cf.Log(**{"context": x, "action": action, "reward": reward, "propensity": "fit"} | more), target
+
+
+@pytest.fixture
+def table():
+    x, action, _, reward, target = draw()
+    columns = {"x0": x[:, 0], "x1": x[:, 1], "action": LABELS[action], "reward": reward}
+    return pa.table(columns | {f"target_{label}": target[:, place] for place, label in enumerate(LABELS)})
+
+
+def test_fits_are_near_the_truth():
+    log, _ = make_log()
+    logging = draw()[2]
+    assert np.abs(log.logging_probs - logging).mean() < 0.02
+    np.testing.assert_allclose(log.logging_probs.sum(axis=1), 1)
+    np.testing.assert_array_equal(log.propensity, log.logging_probs[np.arange(ROWS), log.action])
+    assert log.fitted.quality.rival_p > 0.01
+
+
+def test_against_a_naive_loop():
+    """Every row is predicted by a fit without its fold; the two numbers of the calibration come with the fit."""
+    log, _ = make_log(propensity=LogisticRegression())
+    x, action, *_ = draw()
+    fold = np.array([int(hash_numbers(np.array([row]))[0] % FOLDS) for row in range(ROWS)])
+    known = log.fitted.calibration
+    for row in range(0, ROWS, 97):
+        others = np.flatnonzero(fold != fold[row])
+        raw = LogisticRegression().fit(x[others], action[others]).predict_proba(x[[row]])[0]
+        sharp = raw**known.sharpness / sum(raw**known.sharpness)
+        shares = np.array([(action == code).mean() for code in range(3)])
+        expected = (1 - known.share) * sharp + known.share * shares
+        np.testing.assert_allclose(log.logging_probs[row], expected, rtol=1e-9)
+    place = np.arange(ROWS), action
+    assert log.fitted.quality.log_loss == pytest.approx(-np.mean([np.log(p) for p in log.logging_probs[place]]))
+    counts = np.bincount(action)
+    assert log.fitted.quality.plain_log_loss == pytest.approx(-sum(n / ROWS * np.log(n / ROWS) for n in counts))
+
+
+def test_overconfident_classifiers_are_softened():
+    x, action, logging, _, _ = draw()
+    double = np.column_stack([x, x, x, x])  # naive Bayes takes these for eight independent columns
+    log, _ = make_log(context=double, propensity=GaussianNB())
+    assert log.fitted.calibration.sharpness < 0.6
+    raw = GaussianNB().fit(double, action).predict_proba(double)
+    assert np.abs(log.logging_probs - logging).mean() < 0.6 * np.abs(raw - logging).mean()
+    for one in log.fitted.quality.reliability:
+        assert abs(one.predicted - one.observed) < 0.08
+
+
+@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize("name", ["fit", "fit:boosting"])
+def test_every_engine_gives_the_same_answer(table, name, groups, tmp_path):
+    if groups:
+        table = table.append_column("group", [[f"user {row % 300}" for row in range(ROWS)]])
+    pa.parquet.write_table(table, tmp_path / "log.parquet", row_group_size=130)
+    asked = {"propensity": name, "reward_model": "ridge-per-action", "candidates": "plain", "progress": False}
+    memory, local = (cf.evaluate(tmp_path / "log.parquet", engine=one, **asked) for one in ("memory", "local"))
+    frame = cf.evaluate(table.to_pandas(), **asked)
+    assert [one.value for one in memory.table] == pytest.approx([one.value for one in local.table], rel=1e-9)
+    assert memory.value == frame.value
+    assert memory.contents.fitted.quality == local.contents.fitted.quality
+    assert memory.verdict == local.verdict == "caution"
+    assert {one.name for one in local.diagnostics.findings} >= {"fitted-propensities"}
+
+
+def test_the_verdict_is_caution_at_best_and_says_what_is_assumed():
+    log, target = make_log()
+    found = cf.evaluate(log, target)
+    [finding] = [one for one in found.diagnostics.findings if one.name == "fitted-propensities"]
+    assert found.verdict == finding.severity == "caution"
+    assert "as if the old policy had looked at 0, 1 alone" in finding.problem
+    assert "log the probability of each action" in finding.remedy
+    assert cf.check(log, target).verdict == "caution"
+    told = json.loads(json.dumps(found.contents.to_dict()))["fitted_propensities"]
+    assert told["classifier"] == "logistic"
+    assert len(told["reliability"]) == 10
+
+
+def test_a_wrong_fit_is_found_and_a_better_one_is_named():
+    x, action, _, reward, target = draw(bend=True)
+    given = {"context": x, "action": action, "reward": reward}
+    found = cf.evaluate(cf.Log(**given, propensity="fit"), target).diagnostics
+    assert found.propensity_rival_p < 1e-6
+    doubt = next(one for one in found.findings if "a forest foretells actions better" in one.problem)
+    assert "fit:boosting" in doubt.remedy
+    better = cf.evaluate(cf.Log(**given, propensity="fit:boosting"), target).diagnostics
+    assert better.propensity_log_loss < found.propensity_log_loss - 0.1
+
+
+def test_outcomes_are_left_out_of_the_fit(table):
+    spoilt = table.append_column("seconds", pa.array(table["reward"].to_numpy() + 0.1))
+    log = cf.read_log(spoilt, propensity="fit", ignore=["target"])
+    assert log.context_names == ("x0", "x1", "seconds")
+    found = cf.evaluate(spoilt, propensity="fit")
+    assert found.contents.context == ("x0", "x1")
+    assert "copy of the reward" in found.contents.left_out["seconds"]
+    assert found.value == cf.evaluate(table, propensity="fit").value
+
+
+def test_a_column_of_that_name_is_meant_and_one_called_propensity_is_not_context(table):
+    half = pa.array(np.full(ROWS, 1 / 3))
+    assert cf.read_log(table.append_column("fit", half), propensity="fit", ignore=["target"]).fitted is None
+    log = cf.read_log(table.append_column("propensity", half), propensity="fit", ignore=["target"])
+    assert log.fitted is not None
+    assert log.context_names == ("x0", "x1")
+
+
+def test_no_context_gives_frequencies():
+    _, action, _, reward, _ = draw()
+    log = cf.Log(action=action, reward=reward, propensity="fit")
+    shares = np.bincount(action) / ROWS
+    np.testing.assert_allclose(log.logging_probs, np.tile(shares, (ROWS, 1)), atol=0.02)
+    assert log.fitted.quality.rival_p is None
+    finding = cf.evaluate(log, {0: 0.5, 1: 0.5}).diagnostics.findings[0]
+    assert "there is no context" in finding.problem
+
+
+def test_actions_that_are_rare_or_never_taken():
+    x, action, _, reward, _ = draw()
+    action = np.where(action == 2, 1, action)
+    action[7] = 2
+    log = cf.Log(context=x, action=action, reward=reward, propensity="fit", actions=[0, 1, 2, 3])
+    assert log.propensity[7] > 0
+    assert (log.logging_probs[:, 3] == 0).all()
+    never = cf.check(log, np.full((ROWS, 4), 0.25))
+    assert never.unsupported_mass == pytest.approx(0.25)
+
+
+def test_availability_is_kept():
+    x, action, _, reward, _ = draw()
+    available = np.ones((ROWS, 3), dtype=bool)
+    available[np.arange(ROWS), (action + 1) % 3] = False
+    log = cf.Log(context=x, action=action, reward=reward, propensity="fit", available=available)
+    assert (log.logging_probs[~available] == 0).all()
+    np.testing.assert_allclose(log.logging_probs.sum(axis=1), 1)
+
+
+def test_groups_stay_together():
+    """Rows that are there twice would otherwise be predicted by a fit that saw their copy."""
+    log, _ = make_log(group=np.arange(ROWS) // 2)
+    names, _ = make_log(group=[f"user {row // 2}" for row in range(ROWS)])
+    for one in (log, names):
+        pairs = one.units.reshape(-1, 2)
+        assert (pairs[:, 0] == pairs[:, 1]).all()
+
+
+def test_rows_of_pandas_in_another_order():
+    log, _ = make_log()
+    x, action, _, reward, _ = draw()
+    frame = pd.DataFrame({"x0": x[:, 0], "x1": x[:, 1], "action": action, "reward": reward})
+    assert cf.read_log(frame, propensity="fit").propensity == pytest.approx(log.propensity)
+
+
+MISTAKES = {
+    "name": ({"propensity": "fit:bosting"}, r"`propensity` must be .*Did you mean `fit:boosting`\?"),
+    "no probabilities": ({"propensity": LinearSVC()}, "must have `predict_proba`, so that it knows .* got LinearSVC"),
+    "known": (
+        {"logging_probs": np.full((ROWS, 3), 1 / 3)},
+        "`propensity` must not be fitted where there are `logging_",
+    ),
+}
+
+
+@pytest.mark.parametrize(("more", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes(more, message):
+    with pytest.raises(cf.ParameterError, match=message):
+        make_log(**more)
+
+
+def test_a_log_of_doses_needs_densities():
+    x, _, _, reward, _ = draw()
+    with pytest.raises(cf.ParameterError, match="`propensity` must be given for a log of doses"):
+        cf.Log(dose=x[:, 0], reward=reward, propensity="fit")
+
+
+class Broken(DummyClassifier):
+    """A classifier that fails, or that predicts nonsense."""
+
+    def predict_proba(self, X):  # noqa: N803 (scikit-learn's name)
+        """Return NaN."""
+        return super().predict_proba(X) * np.nan
+
+
+class Failing(DummyClassifier):
+    """A classifier that cannot be fitted."""
+
+    def fit(self, X, y):  # noqa: ARG002, N803 (as scikit-learn calls it)
+        """Fail."""
+        raise RuntimeError("no memory of these")
+
+
+def test_a_classifier_that_fails():
+    with pytest.raises(cf.ModelError, match="the classifier Broken must predict a probability for each action"):
+        make_log(propensity=Broken())
+    with pytest.raises(cf.ModelError, match="the classifier Failing failed with RuntimeError: no memory of these"):
+        make_log(propensity=Failing())
+
+
+def test_without_propensities_the_error_points_here(table):
+    with pytest.raises(
+        cf.DataError, match=r'got neither. If none were logged, `propensity="fit"` \(--propensity fit\)'
+    ):
+        cf.evaluate(table)
+    x, action, _, reward, _ = draw()
+    with pytest.raises(cf.DataError, match=r'got neither. If none were logged, `propensity="fit"`'):
+        cf.Log(context=x, action=action, reward=reward)
+
+
+def test_what_is_no_wish():
+    assert as_fit("propensity") is None
+    assert as_fit(np.full(3, 0.5)) is None
+    assert as_fit(pd.Series([0.5])) is None
+    assert as_fit(None) is None
+    assert as_fit(as_fit("fit")).name == "logistic"
+
+
+@pytest.mark.statistical
+def test_coverage_and_error_against_true_propensities():
+    """Intervals hold the truth in 95 % of logs, and errors are at most 1.3 times those with true propensities."""
+    held, ratio = [], []
+    many, *_, policy = draw(10_000, rows=400_000)
+    value = float((policy[:, 1] * many[:, 0] + 0.5 * policy[:, 2]).mean())
+    for seed in range(40):
+        x, action, logging, reward, target = draw(seed, rows=1000)
+        given = {"context": x, "action": action, "reward": reward}
+        fitted = cf.evaluate(cf.Log(**given, propensity="fit"), target)
+        known = cf.evaluate(cf.Log(**given, logging_probs=logging), target)
+        held.append(fitted.interval.low <= value <= fitted.interval.high)
+        ratio.append([(fitted.value - value) ** 2, (known.value - value) ** 2])
+    assert binomtest(sum(held), 40, 0.95, alternative="less").pvalue > 0.001
+    mine, true = np.mean(ratio, axis=0)
+    assert mine < 1.3 * true
+
+
+@pytest.mark.statistical
+def test_right_fits_are_hardly_ever_called_wrong():
+    alarms = 0
+    for seed in range(60):
+        x, action, _, reward, _ = draw(seed, rows=800)
+        alarms += cf.Log(context=x, action=action, reward=reward, propensity="fit").fitted.quality.rival_p < 0.01
+    assert binomtest(int(alarms), 60, 0.01, alternative="greater").pvalue > 0.001
+
+
+def test_fits_on_a_sample_add_their_noise():
+    """Where few of many rows were fitted on, errors are larger than those that take the fit as given."""
+    log, target = make_log()
+    few = replace(log.fitted, rows=100)
+    rows = cf.Rows.of(log, as_target(target, log), None)
+    contents = replace(Contents.of(log), fitted=few)
+    evidence = RowEvidence.of(rows, contents)
+    values = [cf.IPS().value(rows.with_propensities(probs)) for probs in few.predict_each(log.context)]
+    expected = (1 - 200 / ROWS) * sum((value - np.mean(values)) ** 2 for value in values) * 4 / 5
+    assert evidence.find_propensity_variance(cf.IPS()) == pytest.approx(expected)
+    assert RowEvidence.of(rows, Contents.of(log)).find_propensity_variance(cf.IPS()) == 0
+    plain = Estimate("x", np.arange(10.0))
+    assert include_propensities(plain, 4.0).stderr == pytest.approx(np.sqrt(plain.stderr**2 + 4.0))
+    assert include_propensities(plain, 0.0) is plain
