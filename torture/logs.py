@@ -116,3 +116,29 @@ def write_arrow(table=None, kind="file", batch=50, **settings):
     with new_writer(sink, table.schema, options=pa.ipc.IpcWriteOptions(**settings)) as out:
         out.write_table(table, max_chunksize=batch)
     return sink.getvalue().to_pybytes()
+
+
+def make_event(row):
+    """Return a row as an event of Vowpal Wabbit's dsjson; its target is a feature."""
+    labels = sorted(LABELS, key=lambda label: label != row["action"])
+    return {
+        "_label_cost": -row["reward"],
+        "_label_probability": row["propensity"],
+        "_label_Action": LABELS.index(row["action"]) + 1,
+        "_labelIndex": LABELS.index(row["action"]),
+        "a": [LABELS.index(label) + 1 for label in labels],
+        "p": [LOGGED[label] for label in labels],
+        "c": {
+            **{name: row[name] for name in ("x0", "x1", "target")},
+            "_multi": [{"_tag": label} for label in LABELS],
+        },
+    }
+
+
+def write_vw(rows=None):
+    """Return rows as text of Vowpal Wabbit."""
+    lines = []
+    for row in make_rows() if rows is None else rows:
+        label = f"{LABELS.index(row['action']) + 1}:{-row['reward']}:{row['propensity']}"
+        lines.append(f"{label} | x0:{row['x0']} x1:{row['x1']} target:{row['target']}\n")
+    return "".join(lines)

@@ -12,7 +12,18 @@ import re
 
 from torture.cases import LogCase
 from torture.catalogue import AGREED, EITHER, ENGINES, REFUSED, Entry
-from torture.logs import Answer, know_answer, make_rows, make_table, write_arrow, write_csv, write_json, write_parquet
+from torture.logs import (
+    Answer,
+    know_answer,
+    make_event,
+    make_rows,
+    make_table,
+    write_arrow,
+    write_csv,
+    write_json,
+    write_parquet,
+    write_vw,
+)
 
 ROWS = 24
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -29,6 +40,8 @@ def make_small(kind):
         "parquet": lambda: write_parquet(table, write_page_checksum=True, compression="none", row_group_size=10),
         "arrow": lambda: write_arrow(table, "file", 10),
         "arrows": lambda: write_arrow(table, "stream", 10),
+        "dsjson": lambda: write_json(map(make_event, rows)).encode(),
+        "vw": lambda: write_vw(rows).encode(),
     }
     return makers[kind]()
 

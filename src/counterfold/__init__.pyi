@@ -54,6 +54,8 @@ from .models.per_action import PerAction as PerAction
 from .models.ridge_on_dose import RidgeOnDose as RidgeOnDose
 from .models.ridge_per_action import RidgePerAction as RidgePerAction
 from .models.shared_ridge import SharedRidge as SharedRidge
+from .obp import from_action_dist as from_action_dist
+from .obp import from_obp as from_obp
 from .pool import Pool as Pool
 from .rows import Rows as Rows
 from .rows import example_doses as example_doses

@@ -60,7 +60,8 @@ class Contents:
     """What is in a log, whether it is in memory or not.
 
     `context` are the columns that were taken for context, and `left_out` says which others might have been and why they
-    were not. `fitted` are the propensities, if nobody logged any.
+    were not. `notes` say how its rows were made, where that matters, and what to do about it. `fitted` are the
+    propensities, if nobody logged any.
     """
 
     rewards: Spread
@@ -73,6 +74,7 @@ class Contents:
     loggers: tuple[Any, ...] | None
     action_features: int | None
     left_out: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[tuple[str, str], ...] = ()
     fitted: FittedPropensities | None = None
 
     @classmethod
@@ -89,6 +91,7 @@ class Contents:
             loggers=None if log.loggers is None else log.loggers.labels,
             action_features=None if log.action_features is None else log.action_features.shape[1],
             left_out=dict(log.left_out),
+            notes=tuple(log.notes),
             fitted=log.fitted,
         )
 

@@ -85,6 +85,7 @@ class Log:
     seen: Bools | None
     named_context: bool
     left_out: Mapping[str, str] = MappingProxyType({})
+    notes: Sequence[tuple[str, str]] = ()
 
     def __init__(  # noqa: PLR0913 (a log has many columns)
         self,
@@ -221,6 +222,12 @@ class Log:
         if self.fitted is not None and len(kept) < len(self.context_names):
             log.logging_probs = None
             log.fit_propensities(self.fitted.wish)
+        return log
+
+    def add_notes(self, notes: Sequence[tuple[str, str]]) -> "Log":
+        """Return the same log with more to be said of how its rows were made: what was done, and what to do."""
+        log = copy(self)
+        log.notes = (*self.notes, *notes)
         return log
 
     def __len__(self) -> int:

@@ -209,12 +209,22 @@ def loggers_in_turn():
     return cf.Log(**given, logger=["old"] * 800 + ["new"] * 1200, logger_probs=both), data.target
 
 
+def as_another_tool_wrote_it():
+    data = clean_data()
+    return log_of(data).add_notes([("rewards were costs", "read values as costs with another sign")]), data.target
+
+
+ONLY_NOTES = {"as-read"}
+"""Diagnostics that say what one should know, which is nothing against the answer."""
+
+
 def nothing_logged():
     data = clean_data()
     return cf.Log(context=data.x, action=data.a, reward=data.r, propensity="fit"), data.target
 
 
 PROVOKED = {
+    "as-read": (as_another_tool_wrote_it, {}),
     "disagreement": (biased_answer, {"candidates": ["dm"], "reward_model": np.zeros((2000, 4)) + np.arange(4)}),
     "effective-rows": (little_overlap, {}),
     "few-groups": (five_groups, {}),
@@ -238,9 +248,12 @@ def test_it_speaks_where_it_must(name):
     make, asked = PROVOKED[name]
     found = answer(*make(), "", **asked).diagnostics
     [finding] = [one for one in found.findings if one.name == name]
-    assert finding.severity in {"caution", "not answerable"}
-    assert found.verdict in {"caution", "not answerable"}
-    assert finding.problem in found.reasons
+    if name in ONLY_NOTES:
+        assert (finding.severity, found.verdict) == ("note", "good")
+    else:
+        assert finding.severity in {"caution", "not answerable"}
+        assert found.verdict in {"caution", "not answerable"}
+        assert finding.problem in found.reasons
     for sentence in (finding.problem, finding.remedy):
         assert len(sentence) > 15
         assert sentence[0].islower() or sentence[0] in "0123456789S"  # SNIPS

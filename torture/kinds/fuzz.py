@@ -18,7 +18,7 @@ from pathlib import Path
 from torture.children import ROOT, finish, start
 from torture.outcomes import Result
 
-READERS = ("csv", "csv.gz", "jsonl", "parquet", "arrow")
+READERS = ("csv", "csv.gz", "jsonl", "parquet", "arrow", "dsjson", "vw")
 QUICK = ("csv", "jsonl")
 FINDINGS = ROOT / "build" / "torture"
 """Where findings are saved; the folder is not tracked."""

@@ -53,6 +53,7 @@ LOG_TEXTS = {
     "group": ("COLUMN", "Column of the user or session, kept together.", "group, if there"),
     "available": ("COLUMN", "Column of the actions that could be taken.", "available, if there"),
     "actions": ("LABELS", "All actions in the order of the probabilities, with commas.", ""),
+    "format": ("NAME", f"{', '.join(registry.names('readers'))}. A name may carry settings.", "by the name's ending"),
     "action_features": ("FILE", "A file with each action's label and numbers about it.", ""),
 }
 """What `--help` says of the fields of `LogScan`: what is given, what for, and what is used otherwise.

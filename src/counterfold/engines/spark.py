@@ -24,10 +24,10 @@ from counterfold.files.paths import has_path
 from counterfold.log import Log
 from counterfold.pool import Pool, limit_blas
 from counterfold.progress import Progress
-from counterfold.readers import find_ending, list_readers
-from counterfold.readers.arrow import Arrow
+from counterfold.readers import build_reader, find_ending, list_readers
 from counterfold.readers.csv import Csv, find_delimiter
 from counterfold.readers.json_lines import JsonLines
+from counterfold.readers.parquet import Parquet
 from counterfold.sums import Sum, add_known
 from counterfold.tables.scan import LogScan
 
@@ -161,11 +161,14 @@ def _open_frame(scan: LogScan) -> Any:
     """Return the files of a path, or the table of a name."""
     from pyspark.sql import SparkSession
 
-    session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
     place, separator = str(scan.source), ","
-    reader = list_readers().get(find_ending(Path(place)))
+    reader = build_reader(scan.format) if scan.format else list_readers().get(find_ending(Path(place)))
     if is_here(scan):
         place, reader = str(scan.files.path.absolute()), scan.files.reader  # Java may run in another folder
+    if not isinstance(reader, Csv | JsonLines | Parquet | None):
+        raise ParameterError(f"`engine` must be 'memory' or 'local' for files of {type(reader).__name__}, got 'spark'.")
+    session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    if is_here(scan):
         with scan.files.explain(scan.files.parts[0]):
             separator = find_delimiter(scan.files.parts[0].file) if isinstance(reader, Csv) else separator
     elif reader is None and "/" not in place:
@@ -174,8 +177,6 @@ def _open_frame(scan: LogScan) -> Any:
         return session.read.csv(place, inferSchema=True, sep=separator, header=True, escape='"', multiLine=True, **FAIL)
     if isinstance(reader, JsonLines):
         return session.read.json(place, **FAIL)
-    if isinstance(reader, Arrow):
-        raise ParameterError("`engine` must be 'memory' or 'local' for files of Arrow, got 'spark'.")
     return session.read.option("parquet.page.verify-checksum.enabled", "true").parquet(place)
 
 

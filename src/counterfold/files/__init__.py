@@ -1,7 +1,8 @@
 """Files: the rows of a file or folder, the same whoever reads them; and `read_table` for any source."""
 
+import json
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -19,7 +20,7 @@ from counterfold.files.paths import State, find_path
 from counterfold.files.schemas import conform, join_schemas, list_fields, read_names
 from counterfold.files.signatures import require_kind
 from counterfold.readers import find_reader
-from counterfold.readers.base import Piece, Reader, Survey, cut_rows
+from counterfold.readers.base import NOTES, Note, Piece, Reader, Survey, cut_rows
 
 COPY = "evaluate a copy that nobody writes to"
 
@@ -37,11 +38,11 @@ class Files:
     parts: Sequence[Part]
 
     @classmethod
-    def of(cls, source: str | PathLike[str]) -> Self:
-        """Return the files that a path names."""
+    def of(cls, source: str | PathLike[str], format_: str | None = None) -> Self:
+        """Return the files that a path names, of a format that their names tell unless it is given."""
         path = find_path(source)
         parts = list_parts(path)
-        readers = {type(reader): reader for reader in (find_reader(part.file) for part in parts)}
+        readers = {type(reader): reader for reader in (find_reader(part.file, format_) for part in parts)}
         if len(readers) > 1:
             kinds = " and ".join(kind.__name__ for kind in readers)
             raise DataError(f"`{path}` must hold files of one format, got {kinds}.")
@@ -68,9 +69,9 @@ class Files:
         """Return the columns of all files, and their types."""
         with self.explain(self.parts[0]):
             merged = join_schemas([survey.schema for survey in self.surveys])
-        return pa.schema(
-            [*list_fields(merged), *(one for one in key_fields(self.parts) if one.name not in merged.names)]
-        )
+        keys = [one for one in key_fields(self.parts) if one.name not in merged.names]
+        notes = self.notes
+        return pa.schema([*list_fields(merged), *keys], metadata={NOTES: json.dumps(notes)} if notes else None)
 
     @property
     def rows(self) -> int:
@@ -81,6 +82,14 @@ class Files:
     def size(self) -> int:
         """Return about how many bytes the rows take in memory."""
         return sum(survey.size for survey in self.surveys)
+
+    @property
+    def notes(self) -> list[tuple[str, str]]:
+        """Return what was done to make rows of the files, and what that means for a user."""
+        counts: Counter[Note] = Counter()
+        for note, count in (pair for survey in self.surveys for pair in survey.notes):
+            counts[note] += count
+        return [(note.problem.format(count=f"{count:,}"), note.remedy) for note, count in counts.items()]
 
     def table(self) -> pa.Table:
         """Return all rows."""
@@ -93,7 +102,7 @@ class Files:
         """Yield all rows, or some columns of them, as pieces that may be read at the same time."""
         self._require_rows()
         names = self.schema.names if columns is None else columns
-        wanted = pa.schema([self.schema.field(name) for name in names])
+        wanted = pa.schema([self.schema.field(name) for name in names], metadata=self.schema.metadata)
         starts = accumulate((survey.rows for survey in self.surveys), initial=0)
         for part, survey, start in zip(self.parts, self.surveys, starts, strict=False):
             there = [name for name in survey.schema.names if name in names]
@@ -149,6 +158,10 @@ def read_table(source: Any) -> pa.Table:
         table = pa.table(source)
         table.validate(full=True)
     except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
-        raise DataError(f"`source` must be a path or a data frame, got {type(source).__name__}: {error}") from None
+        is_obp = isinstance(source, Mapping) and "pscore" in source
+        hint = "; give bandit feedback of obp as `cf.from_obp(feedback)`" if is_obp else ""
+        raise DataError(
+            f"`source` must be a path or a data frame, got {type(source).__name__}: {error}{hint}"
+        ) from None
     require_distinct(table.column_names)
     return conform(table, pa.schema(list_fields(table.schema)), {})

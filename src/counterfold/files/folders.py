@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from counterfold.errors import DataError
 from counterfold.files.paths import State, explain_path
-from counterfold.files.schemas import leave_out
+from counterfold.readers.base import leave_out
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """The name of a folder, behind `KEY=`, whose rows have no value."""

@@ -5,17 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from counterfold.readers.base import merge_types
+from counterfold.readers.base import leave_out, merge_types
 
 PLAIN = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
-
-NO_CONTEXT = b"no context"
-"""What says in the metadata of a column why it is not taken for context by itself."""
 
 
 def join_schemas(schemas: Sequence[pa.Schema]) -> pa.Schema:
     """Return the columns of all files, each of a type that holds the values of all: text, if it is in any of them."""
     types: dict[str, pa.DataType] = {}
+    reasons = {field.name: field.metadata for schema in schemas for field in schema}
     for field in (field for schema in schemas for field in schema):
         known = types.get(field.name, field.type)
         try:
@@ -24,14 +22,9 @@ def join_schemas(schemas: Sequence[pa.Schema]) -> pa.Schema:
             is_text = pa.string() in (_plain(known), _plain(field.type))
             types[field.name] = pa.string() if is_text else known
     lacking = {name: sum(name not in one.names for one in schemas) for name in types}
-    fields = [pa.field(name, kind) for name, kind in types.items()]
+    fields = [pa.field(name, kind, metadata=reasons[name]) for name, kind in types.items()]
     lacks = "it is missing in {} of " + f"{len(schemas)} files"
     return pa.schema([leave_out(one, lacks.format(count)) if (count := lacking[one.name]) else one for one in fields])
-
-
-def leave_out(field: pa.Field, reason: str) -> pa.Field:
-    """Return a column that is not taken for context by itself, with the reason."""
-    return field.with_metadata({NO_CONTEXT: reason})
 
 
 def list_fields(schema: pa.Schema) -> list[pa.Field]:

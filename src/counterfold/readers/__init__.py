@@ -1,10 +1,11 @@
-"""Readers: one file for each format, chosen by the end of a file's name."""
+"""Readers: one file for each format, chosen by its name or by the end of a file's name."""
 
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
-from counterfold import registry
-from counterfold.errors import DataError
+from counterfold import messages, registry
+from counterfold.errors import DataError, ParameterError
 from counterfold.readers.base import COMPRESSIONS, Reader
 
 
@@ -20,10 +21,33 @@ def find_ending(file: Path) -> str:
     return next((one.lower() for one in reversed(file.suffixes) if one.lower() not in COMPRESSIONS), "")
 
 
-def find_reader(file: Path) -> Reader:
-    """Return what reads a file, by the end of its name."""
+def find_reader(file: Path, name: str | None = None) -> Reader:
+    """Return what reads a file, by the name of its format, which may carry settings, or by the end of its own."""
+    if name is not None:
+        return build_reader(name)
     readers = list_readers()
     if find_ending(file) in readers:
         return readers[find_ending(file)]
     known = ", ".join(readers)
-    raise DataError(f"`{file}` must end in one of {known}, got `{''.join(file.suffixes) or file.name}`.")
+    way = "Name its format if it is one of these: `format='csv'` (--format csv)."
+    raise DataError(f"`{file}` must end in one of {known}, got `{''.join(file.suffixes) or file.name}`. {way}")
+
+
+def build_reader(name: str) -> Reader:
+    """Return what reads a format."""
+    known = registry.names("readers")
+    if not isinstance(name, str) or name.partition(":")[0] not in known:
+        hint = messages.suggest(str(name), known)
+        raise ParameterError(f"`format` must be one of {', '.join(known)}, got {messages.shorten(name)}.{hint}")
+    found: Reader = registry.build("readers", name)
+    return found
+
+
+def suggest_format(columns: Collection[str]) -> str:
+    """Return a sentence that suggests the format of a table with such columns, if they are those of another tool."""
+    for name in registry.names("readers"):
+        signs = registry.find("readers", name).signs
+        if signs and set(signs) <= set(columns):
+            way = f"give the file with `format={name!r}` (--format {name})"
+            return f" Its columns are those of the format {name!r}: {way}."
+    return ""

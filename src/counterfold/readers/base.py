@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -14,19 +15,35 @@ COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 BLOCK = 1 << 24
 """How many bytes of a text are read at a time."""
 
+NO_CONTEXT = b"no context"
+"""What says in the metadata of a column why it is not taken for context by itself."""
+
+NOTES = b"counterfold notes"
+"""What says in the metadata of a table how its rows were made, as JSON."""
+
 ROWS, BYTES = 1 << 17, 1 << 26
 """How many rows are worked on at a time, unless they take more bytes than that."""
+
+
+class Note(NamedTuple):
+    """What a reader did that an answer must say, where `{count}` is for how many rows or lines, and what to do."""
+
+    problem: str
+    remedy: str
 
 
 class Survey(NamedTuple):
     """What is known of all rows of a file before any is used: their columns, their number, and what they take decoded.
 
-    In a text the type of a column is that of all its rows, so a file is read once to know it.
+    In a text the type of a column is that of all its rows, so a file is read once to know it. `notes` are to be said
+    with the answer, each with its count. A reader may have `kept` the rows as it likes, so as not to parse them again.
     """
 
     schema: "pa.Schema"
     rows: int
     size: int
+    notes: Sequence[tuple[Note, int]] = ()
+    kept: "pa.Buffer | None" = None
 
 
 class Piece(NamedTuple):
@@ -36,10 +53,15 @@ class Piece(NamedTuple):
     tables: Callable[[], Iterator["pa.Table"]]
 
 
+@dataclass(frozen=True)
 class Reader(ABC):
-    """Reads one format; `suffixes` are the endings of file names by which it is chosen, before any compression's."""
+    """Reads one format; `suffixes` are the endings of file names by which it is chosen, before any compression's.
 
-    suffixes: ClassVar[tuple[str, ...]]
+    Tables that have the columns `signs` may be of this format, which is then suggested.
+    """
+
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    signs: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def survey(self, file: Path) -> Survey:
@@ -56,6 +78,11 @@ def read_in_turn(tables: Iterable["pa.Table"], columns: Sequence[str]) -> Iterat
     for table in tables:
         yield Piece(first, partial(iter, [table.select(columns)]))
         first += len(table)
+
+
+def leave_out(field: "pa.Field", reason: str) -> "pa.Field":
+    """Return a column that is not taken for context by itself, with the reason."""
+    return field.with_metadata({NO_CONTEXT: reason})
 
 
 def cut_rows(table: "pa.Table") -> Iterator["pa.Table"]:

@@ -22,8 +22,9 @@ class Layout:
     `width` is the number of numbers in the context of a row, and `seen` are the actions that were ever logged, if a
     table of other rows told. Nobody chose the columns of the context unless `named_context`, and `left_out` says why
     some are not among them. Tables may be parts of a longer log, in which `row_numbers` are the places of their rows;
-    nobody else holds their numbers if `is_private`. `fit` says how propensities are fitted, or holds what was fitted.
-    `logger_weights` and `logger_shares` say how rows of several loggers are weighed.
+    nobody else holds their numbers if `is_private`. `notes` are what the answer must say of how rows were made. `fit`
+    says how propensities are fitted, or holds what was fitted; `logger_weights` and `logger_shares` say how rows of
+    several loggers are weighed.
     """
 
     roles: dict[str, str]
@@ -36,6 +37,7 @@ class Layout:
     named_context: bool = True
     left_out: Mapping[str, str] = field(default_factory=dict)
     is_private: bool = False
+    notes: Sequence[tuple[str, str]] = ()
     fit: Fit | None = None
     logger_weights: str = "balanced"
     logger_shares: Mapping[str, float] | None = None
@@ -65,7 +67,7 @@ class Layout:
             logger_weights=self.logger_weights,
             logger_shares=self.logger_shares,
         )
-        return log.leave_out(self.left_out)
+        return log.leave_out(self.left_out).add_notes(self.notes)
 
     def _read_roles(self, table: pa.Table, check: Checker) -> dict[str, Any]:
         """Return what a `Log` takes for each role; the labels of loggers tell which columns are theirs."""

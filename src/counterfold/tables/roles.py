@@ -1,5 +1,6 @@
 """Which columns of a table play which role in a log."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,8 +10,9 @@ import pyarrow as pa
 from counterfold import messages
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.files.schemas import NO_CONTEXT
 from counterfold.log_checks import FIT
+from counterfold.readers import suggest_format
+from counterfold.readers.base import NO_CONTEXT, NOTES
 from counterfold.tables import columns
 from counterfold.tables.scan import Role
 
@@ -85,7 +87,7 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
     for role, name in [*roles.items(), *(("context", name) for name in context)]:
         if not places(table, role, name):
             known = table.column_names
-            hint = suggest_column(role, name, known)
+            hint = suggest_column(role, name, known) + suggest_format(known)
             raise DataError(f"column `{messages.show(name)}` must be there.{hint} Found: {messages.list_names(known)}.")
 
 
@@ -116,6 +118,11 @@ def find_left_out(table: pa.Table) -> dict[str, str]:
     """Return the columns of files that are not taken for context by themselves, and why."""
     known = {field.name: (field.metadata or {}).get(NO_CONTEXT) for field in table.schema}
     return {name: reason.decode() for name, reason in known.items() if reason is not None}
+
+
+def find_notes(table: pa.Table) -> list[tuple[str, str]]:
+    """Return what a reader did to make the rows of a table, and what to do about it."""
+    return [(problem, remedy) for problem, remedy in json.loads((table.schema.metadata or {}).get(NOTES, b"[]"))]
 
 
 def list_free(table: pa.Table, roles: dict[str, str], ignore: Sequence[str], targets: Sequence[str]) -> list[str]:

@@ -65,6 +65,7 @@ class LogScan:
     actions: Sequence[Any] | None = None
     action_features: Any = None
     ignore: Sequence[str] = ("target",)
+    format: str | None = None
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -75,6 +76,8 @@ class LogScan:
         if self.context is not None:
             object.__setattr__(self, "context", list_names("context", self.context))
         object.__setattr__(self, "ignore", list_names("ignore", self.ignore))
+        if self.format is not None and not isinstance(self.source, (str, PathLike)):
+            raise ParameterError(f"`format` must be given for files alone, got it for {type(self.source).__name__}.")
 
     def find_fit(self, columns: Sequence[str] = ()) -> "PropensityFit | None":
         """Return how propensities are to be fitted, if so; a column of that name is meant where there is one."""
@@ -94,7 +97,7 @@ class LogScan:
         """Return the files that the source names, as they are when this is first asked."""
         from counterfold.files import Files
 
-        return Files.of(self.source)
+        return Files.of(self.source, self.format)
 
     def table(self) -> "pa.Table":
         """Return all columns in memory."""
@@ -126,7 +129,9 @@ class LogScan:
         layout = replace(layout, logger_weights=self.logger_weights)
         is_private = isinstance(self.source, (str, PathLike))
         others = {name: why for name, why in roles.find_left_out(table).items() if name in free}
-        return replace(layout, left_out=find_spoilt_numbers(table, free) | others, is_private=is_private)
+        notes = roles.find_notes(table)
+        left_out = find_spoilt_numbers(table, free) | others
+        return replace(layout, left_out=left_out, is_private=is_private, notes=notes)
 
 
 class Columns(TypedDict, total=False):
@@ -146,6 +151,7 @@ class Columns(TypedDict, total=False):
     actions: Sequence[Any] | None
     action_features: Any
     ignore: Sequence[str]
+    format: str | None
 
 
 def open_log(source: Any, columns: Columns, function: Callable[..., Any]) -> "Log | LogScan":

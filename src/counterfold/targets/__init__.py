@@ -39,6 +39,9 @@ def find_form(value: Any) -> TargetForm:
     if isinstance(value, Mapping):
         return FixedShares(value)
     dimensions = count_dimensions(value)
+    if dimensions == 3:
+        way = "Of an `action_dist` of obp take `cf.from_action_dist(action_dist, feedback)`."
+        raise DataError(f"`target` must be rows x actions, got {np.shape(value)}. {way}")
     if dimensions == 0 or (dimensions == 1 and are_labels(value)):
         return Actions(value)
     return Probabilities(value, is_sure=False) if dimensions == 1 else Policy(value)

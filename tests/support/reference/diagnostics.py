@@ -129,6 +129,11 @@ def first_rows(data, groups):
     return [row for row, label in enumerate(labels) if label not in labels[:row]]
 
 
+def as_read(_data, _groups):
+    """Return no number: what is said is what the reader of a file said."""
+    return {}
+
+
 def fitted_propensities(_data, _labels):
     """Nothing was fitted; tests/propensities has the naive loops."""
     return {"propensity_log_loss": None, "propensity_rival_p": None}
@@ -140,6 +145,7 @@ def several_loggers(_data, _labels):
 
 
 MEASURES = {
+    "as-read": as_read,
     "disagreement": disagreement,
     "effective-rows": effective_rows,
     "few-groups": few_groups,
