@@ -1,7 +1,7 @@
 """Readers: one file for each format, chosen by the end of a file's name."""
 
 from functools import cache
-from pathlib import Path
+from pathlib import PurePath
 
 from counterfold import registry
 from counterfold.errors import DataError
@@ -15,12 +15,12 @@ def list_readers() -> dict[str, Reader]:
     return {suffix: reader for reader in readers for suffix in reader.suffixes}
 
 
-def find_ending(file: Path) -> str:
+def find_ending(file: PurePath) -> str:
     """Return the end of a file's name that tells its format, before any compression's."""
     return next((one.lower() for one in reversed(file.suffixes) if one.lower() not in COMPRESSIONS), "")
 
 
-def find_reader(file: Path) -> Reader:
+def find_reader(file: PurePath) -> Reader:
     """Return what reads a file, by the end of its name."""
     readers = list_readers()
     if find_ending(file) in readers:

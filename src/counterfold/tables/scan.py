@@ -13,8 +13,8 @@ from counterfold.tables.column_names import list_names, require_name
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from counterfold.files import Files
     from counterfold.log import Log
+    from counterfold.sources.base import RowSource
     from counterfold.tables.layout import Layout
 
 Columns = ParamSpec("Columns")
@@ -77,23 +77,19 @@ class LogScan:
 
     def read(self) -> "Log":
         """Return the whole log in memory."""
+        from counterfold import capacity
         from counterfold.indices import find_index
 
-        table = self.table()
+        capacity.require_rows(self.opened.rows, self.opened.size)
+        table = self.opened.table()
         return self.layout(table).log(table, index=find_index(self.source))
 
     @cached_property
-    def files(self) -> "Files":
-        """Return the files that the source names, as they are when this is first asked."""
-        from counterfold.files import Files
+    def opened(self) -> "RowSource":
+        """Return the rows of the source, as they are when this is first asked."""
+        from counterfold.sources import open_source
 
-        return Files.of(self.source)
-
-    def table(self) -> "pa.Table":
-        """Return all columns in memory."""
-        from counterfold.files import read_table
-
-        return self.files.table() if isinstance(self.source, (str, PathLike)) else read_table(self.source)
+        return open_source(self.source)
 
     def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
         """Return what the columns of a table hold, or of one like it, besides those of the targets."""
@@ -155,7 +151,7 @@ def read_log(*source: Any, **columns: Any) -> "Log":
 
 def _features(source: Any, action: str | None) -> Any:
     """Return the features of each action by its label, from a source of their own; a log of doses will refuse them."""
-    from counterfold.files import read_table
+    from counterfold.sources import read_table
     from counterfold.tables import columns, roles
 
     if action is None:
@@ -180,7 +176,7 @@ def read_target(source: Any, column: str) -> Any:
     >>> cf.read_target({"action": ["a", "b"], "target": [0.9, 0.1]}, "target")
     array([0.9, 0.1])
     """
-    from counterfold.files import read_table
+    from counterfold.sources import read_table
     from counterfold.tables import roles
 
     require_name("column", column)
