@@ -34,7 +34,9 @@ def make_option(metavar: str, help_: str, default: str = "", *, panel: str | Non
     return typer.Option(metavar=metavar, help=help_, show_default=default or True, rich_help_panel=panel)
 
 
-SOURCE = "A Parquet, CSV, JSON-lines or Arrow file."
+SOURCE = "A Parquet, CSV, JSON-lines or Arrow file, a folder of them, a pattern, or an address like s3://..."
+SQL = "A query whose rows are the log, instead of LOG; DuckDB reads the files that it names."
+DB = "The database to query: postgresql://..., sqlite:///FILE, duckdb:///FILE."
 LOG_TEXTS = {
     "action": ("COLUMN", "Column of the logged action.", "action"),
     "dose": ("COLUMN", "Column of the logged dose, such as a price, instead of actions.", "dose, if no action"),
@@ -81,6 +83,8 @@ Engine = Annotated[str, make_option("NAME", f"auto, {', '.join(registry.names('e
 class LogOptions:
     """A log's file and its columns, and those of the target policies."""
 
+    sql: Annotated[str | None, make_option("QUERY", SQL, panel=COLUMNS)] = None
+    db: Annotated[str | None, make_option("URI", DB, panel=COLUMNS)] = None
     target: Annotated[list[str] | None, make_option("COLUMN", TARGETS, "target", panel=COLUMNS)] = None
     target_action: Annotated[list[str] | None, make_option("COLUMN", CHOSEN, panel=COLUMNS)] = None
     target_probability: Annotated[list[str] | None, make_option("COLUMN", LOGGED, panel=COLUMNS)] = None
@@ -107,11 +111,26 @@ class LogOptions:
         values: dict[str, Any] = {name: split_commas(value) for name, value in given if isinstance(value, list)}
         values["context"] = values.get("context") or None  # an empty list is the default, too
         values["ignore"] = [*self.targets, *values.get("ignore", ())]
-        return replace(self.columns, **values)
+        return replace(self.columns, source=self.find_source(), **values)
+
+    def find_source(self) -> Any:
+        """Return where the log is: a file or a query, and not both."""
+        if (self.columns.source is None) == (self.sql is None):
+            got = "neither" if self.sql is None else "both"
+            raise ParameterError(f"the log must be either LOG, a file or folder, or --sql QUERY, got {got}.")
+        if self.sql is None:
+            if self.db is not None:
+                raise ParameterError("--db must be given with --sql QUERY, got LOG.")
+            return self.columns.source
+        from counterfold.sources.query import sql
+
+        return sql(self.sql, db=self.db)
 
     def describe(self, contents: "Contents") -> dict[str, Any]:
         """Return what JSON says of the log."""
-        return {"file": self.columns.source, **contents.to_dict()}
+        from counterfold.sources.query import describe
+
+        return {**describe(self.columns.source, self.sql, self.db), **contents.to_dict()}
 
 
 @dataclass(frozen=True)
@@ -226,18 +245,19 @@ def expand_parameter(parameter: Parameter) -> Iterator[Parameter]:
     if not is_dataclass(parameter.annotation):
         yield parameter.replace(kind=Parameter.KEYWORD_ONLY)
         return
+    is_scan = parameter.annotation is LogScan
     for one in fields(parameter.annotation):
-        kind: Any = annotate_field(one) if parameter.annotation is LogScan else one.type
+        kind: Any = annotate_field(one) if is_scan else one.type
         if is_dataclass(kind) or get_origin(kind) is Annotated:
             default = one.default if one.default_factory is MISSING else one.default_factory()
-            default = Parameter.empty if default is MISSING else default
+            default = (None if is_scan else Parameter.empty) if default is MISSING else default
             yield from expand_parameter(Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind))
 
 
 def annotate_field(one: "Field[Any]") -> Any:
     """Return what typer needs to know of a field of `LogScan`: a sequence is an option that can be repeated."""
     if one.default is MISSING:
-        return Annotated[str, typer.Argument(metavar="LOG", help=SOURCE)]
+        return Annotated[str | None, typer.Argument(metavar="LOG", help=SOURCE, show_default=False)]
     if one.name not in LOG_TEXTS and "role" not in one.metadata:
         return one.type
     texts = LOG_TEXTS.get(one.name, ("COLUMN", f"Column of the {one.name}.", f"{one.name}, if there"))

@@ -1,7 +1,7 @@
 """Stream: rows that are asked for anew in every pass, so that they need not fit into memory."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -38,7 +38,7 @@ class Stream:
     """
 
     name: str
-    open_reader: Callable[[Sequence[str] | None], pa.RecordBatchReader]
+    open_reader: Callable[[Sequence[str] | None], AbstractContextManager[pa.RecordBatchReader]]
     count_rows: Callable[[], int] | None = None
     hide: Callable[[str], str] = str
     can_repeat: bool = True
@@ -51,27 +51,30 @@ class Stream:
         """Return what reading the first rows tells, or all of them if they are few."""
         kept: list[pa.Table] = []
         rows = size = 0
-        with self.explain():
-            reader = self.open_reader(None)
-        schema = self._tidy(reader.schema)
-        with closing(self._read(reader, schema)) as tables:
-            for table in tables:
+        with self._open(None) as reader:
+            schema = self._tidy(reader.schema)
+            for table in (tables := self._read(reader, schema)):
                 rows, size = rows + len(table), size + table.nbytes
-                if capacity.estimate_need(rows, size) <= capacity.find_limit():
-                    kept.append(table)
-                elif self.can_repeat:
+                if capacity.estimate_need(rows, size) > capacity.find_limit():
                     break
-                else:
-                    raise DataError(f"{self.name} {ONCE}.")
+                kept.append(table)
             else:
                 return Look(schema, rows, size, pa.concat_tables([schema.empty_table(), *kept]))
             kept.clear()
-            count = rows + sum(map(len, tables)) if self.count_rows is None else self._count()
+            if not self.can_repeat:
+                raise DataError(f"{self.name} {ONCE}.")
+            count = rows if self.count_rows else rows + sum(map(len, tables))
+        if self.count_rows:
+            with self.explain():
+                count = self.count_rows()
         return Look(schema, count, size * count // rows, None)
 
-    def _count(self) -> int:
-        with self.explain():
-            return self.count_rows() if self.count_rows else 0
+    @contextmanager
+    def _open(self, columns: Sequence[str] | None) -> Iterator[pa.RecordBatchReader]:
+        with ExitStack() as stack:
+            with self.explain():
+                reader = stack.enter_context(self.open_reader(columns))
+            yield reader
 
     def _tidy(self, schema: pa.Schema) -> pa.Schema:
         """Return the columns as they are used, if they can be."""
@@ -104,24 +107,21 @@ class Stream:
         if self.look.content is not None:
             yield from read_in_turn(cut_rows(self.look.content.select(names)), names)
             return
-        with self.explain():
-            reader = self.open_reader(names)
         wanted = pa.schema([self.look.schema.field(name) for name in names])
-        with closing(self._read(reader, wanted)) as tables:
-            yield from read_in_turn(tables, names)
+        with self._open(names) as reader:
+            yield from read_in_turn(self._read(reader, wanted), names)
 
     def _read(self, reader: pa.RecordBatchReader, wanted: pa.Schema) -> Generator[pa.Table]:
         """Yield the rows, checked; at the end, compare them with those of another time."""
         count, found = 0, Checksums()
-        with closing(reader), closing(self._batches(reader)) as batches:
-            for few in merge_batches(batches):
-                with self.explain():
-                    table = pa.Table.from_batches(few)
-                    table.validate(full=True)
-                    table = conform(table, wanted, {})
-                add_rows(found, table)
-                count += len(table)
-                yield from cut_rows(table)
+        for few in merge_batches(self._batches(reader)):
+            with self.explain():
+                table = pa.Table.from_batches(few)
+                table.validate(full=True)
+                table = conform(table, wanted, {})
+            add_rows(found, table)
+            count += len(table)
+            yield from cut_rows(table)
         known = {place: self.checksums.setdefault(place, one) for place, one in found.items()}
         self._require_same(count, are_equal=known == found)
 
@@ -160,7 +160,7 @@ def explain(name: str, hide: Callable[[str], str]) -> Iterator[None]:
         raise
     except Exception as error:  # noqa: BLE001 (of libraries and users, which may raise anything)
         text = hide(str(error)).strip() or type(error).__name__
-        raise DataError(f"{name} could not be read: {text.splitlines()[0].rstrip('.')}.") from None
+        raise DataError(f"{name} could not be read: {text.splitlines()[0].rstrip('.!')}.") from None
 
 
 def merge_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:

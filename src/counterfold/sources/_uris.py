@@ -53,3 +53,12 @@ def hide_secrets(uri: str) -> Callable[[str], str]:
         return text
 
     return hide
+
+
+def read_path(uri: str) -> str:
+    """Return the path in the address of a file, which has three slashes before it.
+
+    >>> read_path("sqlite:///shop.db"), read_path("sqlite:////data/shop.db")
+    ('shop.db', '/data/shop.db')
+    """
+    return unquote(uri.partition("://")[2].partition("?")[0].removeprefix("/"))
