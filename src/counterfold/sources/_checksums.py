@@ -30,10 +30,8 @@ def list_bytes(place: str, chunk: pa.Array) -> Iterator[tuple[str, Bytes]]:
 
 
 def _read_numbers(place: str, chunk: pa.Array) -> Iterator[tuple[str, Bytes]]:
-    """Yield numbers, NaN where there is none."""
-    if not types.is_integer(chunk.type) or chunk.null_count:
-        chunk = chunk.cast(pa.float64(), safe=False)
-    yield place, np.ascontiguousarray(chunk.to_numpy(zero_copy_only=False)).view(np.uint8)
+    """Yield numbers of 8 bytes, NaN where there is none, so that it does not matter in which batch one is missing."""
+    yield place, chunk.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False).view(np.uint8)
 
 
 def _read_times(place: str, chunk: pa.Array) -> Iterator[tuple[str, Bytes]]:
@@ -43,7 +41,8 @@ def _read_times(place: str, chunk: pa.Array) -> Iterator[tuple[str, Bytes]]:
 def _read_texts(place: str, chunk: pa.Array) -> Iterator[tuple[str, Bytes]]:
     """Yield the lengths of texts, and all of them behind each other."""
     yield from _read_numbers(f"{place}.length", pc.binary_length(chunk).fill_null(-1))
-    _, offsets, values = chunk.cast(pa.large_binary()).buffers()
+    chunk = chunk.cast(pa.large_binary())
+    _, offsets, values = chunk.buffers()
     ends = np.frombuffer(offsets, np.int64)[chunk.offset :][: len(chunk) + 1]
     yield place, np.frombuffer(values or b"", np.uint8)[ends[0] : ends[-1]]
 

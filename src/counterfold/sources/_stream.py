@@ -95,14 +95,14 @@ class Stream:
 
     def table(self) -> pa.Table:
         """Return all rows."""
+        self._require_rows()
         if self.look.content is not None:
             return self.look.content
         return pa.concat_tables([table for piece in self.pieces(None) for table in piece.tables()])
 
     def pieces(self, columns: Sequence[str] | None) -> Generator[Piece]:
         """Yield all rows, or some columns of them; they must be those that were there before."""
-        if self.rows == 0:
-            raise DataError(f"{self.name} must hold at least 2 rows, got none.")
+        self._require_rows()
         names = self.look.schema.names if columns is None else columns
         if self.look.content is not None:
             yield from read_in_turn(cut_rows(self.look.content.select(names)), names)
@@ -110,6 +110,10 @@ class Stream:
         wanted = pa.schema([self.look.schema.field(name) for name in names])
         with self._open(names) as reader:
             yield from read_in_turn(self._read(reader, wanted), names)
+
+    def _require_rows(self) -> None:
+        if self.rows == 0:
+            raise DataError(f"{self.name} must hold at least 2 rows, got none.")
 
     def _read(self, reader: pa.RecordBatchReader, wanted: pa.Schema) -> Generator[pa.Table]:
         """Yield the rows, checked; at the end, compare them with those of another time."""
@@ -160,7 +164,8 @@ def explain(name: str, hide: Callable[[str], str]) -> Iterator[None]:
         raise
     except Exception as error:  # noqa: BLE001 (of libraries and users, which may raise anything)
         text = hide(str(error)).strip() or type(error).__name__
-        raise DataError(f"{name} could not be read: {text.splitlines()[0].rstrip('.!')}.") from None
+        reason = text.splitlines()[0].partition(". Detail:")[0]  # behind which pyarrow writes more for its authors
+        raise DataError(f"{name} could not be read: {reason.rstrip('.!')}.") from None
 
 
 def merge_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:

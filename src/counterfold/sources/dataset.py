@@ -8,7 +8,7 @@ import pyarrow.dataset as ds
 from counterfold.files.folders import NAMED
 from counterfold.files.schemas import leave_out
 from counterfold.readers.base import ROWS
-from counterfold.sources._stream import Stream
+from counterfold.sources._stream import Stream, explain
 from counterfold.sources.base import RowSource, SourceKind
 
 
@@ -27,8 +27,8 @@ class Dataset(SourceKind):
 def stream_dataset(dataset: ds.Dataset, name: str) -> Stream:
     """Return the rows of a data set; what only the names of its folders say is no context by itself."""
     is_counted = isinstance(dataset, ds.FileSystemDataset) and isinstance(dataset.format, ds.ParquetFileFormat)
-    partitions = dataset.partitioning if isinstance(dataset, ds.FileSystemDataset) else None
-    keys = set() if partitions is None else set(partitions.schema.names)
+    with explain(name, str):
+        keys = list_keys(dataset)
 
     def mark(field: pa.Field) -> pa.Field:
         return leave_out(field, NAMED) if field.name in keys else field
@@ -39,3 +39,9 @@ def stream_dataset(dataset: ds.Dataset, name: str) -> Stream:
         count_rows=dataset.count_rows if is_counted else None,  # the ends of files tell
         mark_fields=mark,
     )
+
+
+def list_keys(dataset: ds.Dataset) -> set[str]:
+    """Return the columns that the names of folders make, which are known of every file."""
+    several = [set(ds.get_partition_keys(one.partition_expression)) for one in dataset.get_fragments()]
+    return set.intersection(*several) if several else set()
