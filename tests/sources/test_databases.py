@@ -72,7 +72,7 @@ def test_types_of_postgres(engine, shop, flat_answers):
     columns = "x0, x1, x2, action, target_0, target_1, target_2, target_3"
     query = f"""
         select {columns}, reward::numeric(30, 20) as reward, propensity::numeric as propensity,
-            now()::timestamp as at, current_date as day, reward > 0.5 as flag, 'a' as text, null as nothing,
+            timestamp '2026-01-01' as at, date '2026-01-01' as day, reward > 0.5 as flag, 'a' as text, null as nothing,
             array[logging_probs_0, logging_probs_1, logging_probs_2, logging_probs_3] as logging_probs
         from log
     """  # noqa: S608

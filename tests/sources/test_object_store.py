@@ -16,11 +16,10 @@ from tables import FORMATS
 @pytest.fixture(scope="module")
 def put(s3):
     """Return a function that writes a file and returns the address of what was written, with a key and a secret."""
-    settings, system = s3
+    settings, put_file = s3
 
     def write(place, content, folder=None):
-        with system.open_output_stream(f"logs/{place}") as stream:
-            stream.write(content)
+        put_file(f"logs/{place}", content)
         return f"s3://KEY:SECRET@logs/{folder or place}?{settings}"
 
     return write

@@ -1,5 +1,6 @@
 """Servers for tests, on loopback and in folders of their own: PostgreSQL, and moto's for the protocol of S3."""
 
+import http.client
 import os
 import shutil
 import socket
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 PASSWORD = "se/cret@word"  # noqa: S105 (of a server that lives for a few tests)
+SIGNED = "AWS4-HMAC-SHA256 Credential=KEY/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=x"
 WAIT = 60
 """How many seconds a server may take to start."""
 
@@ -81,15 +83,18 @@ def run_postgres():
 
 @contextmanager
 def run_s3():
-    """Yield the settings of addresses of a fresh server, and a file system of it with the bucket `logs`."""
-    from pyarrow import fs
-
+    """Yield the settings of addresses of a fresh server with the bucket `logs`, and a function that writes files."""
     program = shutil.which("moto_server")
     if program is None:
         pytest.skip("there is no moto_server (pip install 'moto[s3,server]', in any environment on the path)")
     port = find_port()
+
+    def put(place, content):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection.request("PUT", f"/{place}", content, {"Authorization": SIGNED})
+        assert connection.getresponse().status == 200
+        connection.close()
+
     with run_server([program, "-H", "127.0.0.1", "-p", str(port)], port):
-        settings = f"endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1&allow_bucket_creation=true"
-        system, _ = fs.FileSystem.from_uri(f"s3://KEY:SECRET@logs?{settings}")
-        system.create_dir("logs")
-        yield settings, system
+        put("logs", b"")
+        yield f"endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1", put

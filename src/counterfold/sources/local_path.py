@@ -4,7 +4,7 @@ from os import PathLike
 from typing import Any
 
 from counterfold.files import Files
-from counterfold.sources._uris import find_scheme
+from counterfold.sources._uris import find_scheme, read_path
 from counterfold.sources.base import RowSource, SourceKind
 
 
@@ -13,8 +13,8 @@ class LocalPath(SourceKind):
 
     @staticmethod
     def takes(value: Any) -> bool:
-        return isinstance(value, (str, PathLike)) and find_scheme(value) is None
+        return isinstance(value, (str, PathLike)) and find_scheme(value) in {None, "file"}
 
     @staticmethod
     def open(value: Any) -> RowSource:
-        return Files.of(value)
+        return Files.of(value if find_scheme(value) is None else f"/{read_path(str(value)).lstrip('/')}")

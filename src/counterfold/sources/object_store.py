@@ -31,7 +31,7 @@ class ObjectStore(SourceKind):
 
     @staticmethod
     def takes(value: Any) -> bool:
-        return find_scheme(value) is not None
+        return find_scheme(value) not in {None, "file"}
 
     @staticmethod
     def open(value: Any) -> RowSource:
