@@ -14,7 +14,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 MODULES = {
     "pickle": {"engines/spark.py"},  # partial sums, between driver and workers
-    "urllib": {"experiments/paper/datasets.py", "files/folders.py"},  # the name of an error, and how names are quoted
+    "urllib": {"experiments/paper/datasets.py", "files/folders.py", "sources/_uris.py"},  # names of errors, quoted ones
     "multiprocessing": {"experiments/runner.py"},
 }
 """Modules that can run code, reach the network or write elsewhere, and the files that may import them."""
@@ -35,8 +35,8 @@ NEVER = {
 }
 NEVER |= {"cloudpickle", "dill", "joblib", "requests", "subprocess", "webbrowser", "xml", "yaml"}
 
-IMPORTERS = {"cli/__init__.py", "experiments/paper/own_classes.py", "registry.py"}
-"""The files that import a module by its name: commands, `--add`, and methods or the class of a reward model."""
+IMPORTERS = {"cli/__init__.py", "experiments/paper/own_classes.py", "registry.py", "sources/_database.py"}
+"""The files that import a module by its name: commands, `--add`, methods or the class of a reward model, and drivers."""
 
 CALLS = {"eval", "exec", "compile", "__import__", "breakpoint", "input"}
 METHODS = {

@@ -19,7 +19,7 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """The name of a folder, behind `KEY=`, whose rows have no value."""
 
 TABLES = {
-    "_delta_log": ("Delta", "deltalake.DeltaTable(path).to_pyarrow_table()"),
+    "_delta_log": ("Delta", "deltalake.DeltaTable(path).to_pyarrow_dataset()"),
     ".hoodie": ("Hudi", "an engine that knows its format"),
     "metadata/version-hint.text": ("Iceberg", "pyiceberg's table.scan().to_arrow()"),
     "metadata/*.metadata.json": ("Iceberg", "pyiceberg's table.scan().to_arrow()"),
