@@ -36,7 +36,7 @@ NEVER = {
 NEVER |= {"cloudpickle", "dill", "joblib", "requests", "subprocess", "webbrowser", "xml", "yaml"}
 
 IMPORTERS = {"cli/__init__.py", "experiments/paper/own_classes.py", "registry.py", "sources/_database.py"}
-"""The files that import a module by its name: commands, `--add`, methods or the class of a reward model, and drivers."""
+"""The files that import a module by its name: commands, `--add`, methods, the class of a reward model, drivers."""
 
 CALLS = {"eval", "exec", "compile", "__import__", "breakpoint", "input"}
 METHODS = {
