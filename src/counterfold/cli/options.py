@@ -111,20 +111,9 @@ class LogOptions:
         values: dict[str, Any] = {name: split_commas(value) for name, value in given if isinstance(value, list)}
         values["context"] = values.get("context") or None  # an empty list is the default, too
         values["ignore"] = [*self.targets, *values.get("ignore", ())]
-        return replace(self.columns, source=self.find_source(), **values)
+        from counterfold.sources.query import choose_source
 
-    def find_source(self) -> Any:
-        """Return where the log is: a file or a query, and not both."""
-        if (self.columns.source is None) == (self.sql is None):
-            got = "neither" if self.sql is None else "both"
-            raise ParameterError(f"the log must be either LOG, a file or folder, or --sql QUERY, got {got}.")
-        if self.sql is None:
-            if self.db is not None:
-                raise ParameterError("--db must be given with --sql QUERY, got LOG.")
-            return self.columns.source
-        from counterfold.sources.query import sql
-
-        return sql(self.sql, db=self.db)
+        return replace(self.columns, source=choose_source(self.columns.source, self.sql, self.db), **values)
 
     def describe(self, contents: "Contents") -> dict[str, Any]:
         """Return what JSON says of the log."""

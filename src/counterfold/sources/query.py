@@ -75,6 +75,16 @@ def sql(query: str, /, db: str | None = None, **frames: Any) -> Query:
     return found
 
 
+def choose_source(source: Any, query: str | None, db: str | None) -> Any:
+    """Return where the log of a command is: a file or a query, and not both."""
+    if (source is None) == (query is None):
+        got = "neither" if query is None else "both"
+        raise ParameterError(f"the log must be either LOG, a file or folder, or --sql QUERY, got {got}.")
+    if query is None and db is not None:
+        raise ParameterError("--db must be given with --sql QUERY, got LOG.")
+    return source if query is None else sql(query, db=db)
+
+
 def describe(source: Any, query: str | None, db: str | None) -> dict[str, Any]:
     """Return what JSON says of where a log is, without passwords."""
     if query is None:
