@@ -14,7 +14,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 MODULES = {
     "pickle": {"engines/spark.py"},  # partial sums, between driver and workers
-    "urllib": {"experiments/paper/datasets.py", "files/folders.py"},  # the name of an error, and how names are quoted
+    "urllib": {"experiments/paper/datasets.py", "files/folders.py", "sources/_uris.py"},  # names of errors, quoted ones
     "multiprocessing": {"experiments/runner.py"},
 }
 """Modules that can run code, reach the network or write elsewhere, and the files that may import them."""
@@ -35,8 +35,8 @@ NEVER = {
 }
 NEVER |= {"cloudpickle", "dill", "joblib", "requests", "subprocess", "webbrowser", "xml", "yaml"}
 
-IMPORTERS = {"cli/__init__.py", "registry.py"}
-"""The files that import a module by its name: commands, methods, `--add`, `--target`, the class of a reward model."""
+IMPORTERS = {"cli/__init__.py", "registry.py", "sources/_database.py"}
+"""The files that import a module by its name: commands, methods, `--add`, `--target`, models' classes, drivers."""
 
 CALLS = {"eval", "exec", "compile", "__import__", "breakpoint", "input"}
 METHODS = {

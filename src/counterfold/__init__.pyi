@@ -69,6 +69,7 @@ from .selectors.pasif import PASIF as PASIF
 from .selectors.pseudo_target import PseudoTarget as PseudoTarget
 from .selectors.slope import SLOPE as SLOPE
 from .selectors.theory import Theory as Theory
+from .sources.query import sql as sql
 from .tables.scan import LogScan as LogScan
 from .tables.scan import read_log as read_log
 from .tables.scan import read_target as read_target

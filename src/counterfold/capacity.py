@@ -69,9 +69,14 @@ def find_limit() -> int:
     return min(LARGE, find_memory() // SHARE)
 
 
+def find_room() -> int:
+    """Return how many bytes an evaluation may take at most."""
+    return int(ROOM * find_memory())
+
+
 def require_memory(what: str, need: int, limit: int | None = None, way: str = WAYS) -> None:
     """Refuse what takes more memory than there is, or than a lower limit, before any of it is taken."""
-    most = int(ROOM * find_memory()) if limit is None else limit
+    most = find_room() if limit is None else limit
     if need > most:
         rule = f"take at most {write_bytes(most)} of memory"
         raise DataError(f"an evaluation must {rule}, but {what} would take about {write_bytes(need)}. {way}.")

@@ -102,10 +102,6 @@ def test_what_needs_memory_says_so_before_anything_is_read(table, save_table):
         cf.evaluate(save_table(doses, "doses.parquet"), engine="local")
     with pytest.raises(cf.ParameterError, match="`engine` must be 'memory' for a log in memory, got 'local'"):
         cf.evaluate(cf.read_log(path), [0.5] * ROWS, engine="local")
-    with pytest.raises(
-        cf.ParameterError, match="`engine` must be 'memory' for a log that is a Table of pyarrow, got 'local'"
-    ):
-        cf.evaluate(cf.LogScan(table), engine="local")
     with pytest.raises(cf.ParameterError, match="`engine` must be `auto`, `local`, `memory` or `spark`, got 'lokal'"):
         cf.evaluate(path, engine="lokal")
 
@@ -118,7 +114,7 @@ def test_large_files_are_not_read_into_memory(table, save_table, monkeypatch):
     scan = cf.LogScan(path)
     assert isinstance(choose_engine(scan, "auto", Pool()), Memory)
     monkeypatch.setattr(capacity, "LARGE", 1000)
-    assert choose_engine(scan, "auto", Pool()).files.path == path
+    assert choose_engine(scan, "auto", Pool()).rows.path == path
     assert isinstance(choose_engine(scan, "memory", Pool()), Memory)
     assert isinstance(choose_engine(cf.LogScan(table), "auto", Pool()), Memory)
 

@@ -158,7 +158,9 @@ def test_indices_beyond_a_dictionary_are_refused(table, tmp_path):
     with pa.ipc.new_file(path, patched.schema) as to:
         to.write_table(patched)
     refused(path, "could not be read as Arrow: .*out of bounds")
-    with pytest.raises(cf.DataError, match=r"`source` must be a path or a data frame, got Table: .*out of bounds"):
+    with pytest.raises(
+        cf.DataError, match=r"`source` must be a path, a data frame or a query, got Table: .*out of bounds"
+    ):
         cf.evaluate(cf.LogScan(patched), "target")
 
 

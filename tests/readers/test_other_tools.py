@@ -201,7 +201,7 @@ def test_actions_without_names_whose_number_changes_are_noted(save):
 
 def test_times_are_columns_and_no_context(save):
     path = save(write_dsjson(ROWS))
-    assert cf.LogScan(path).table()["Timestamp"].to_pylist() == ["2021-02-04T16:31:29.2460000Z"] * len(ROWS)
+    assert cf.LogScan(path).opened.table()["Timestamp"].to_pylist() == ["2021-02-04T16:31:29.2460000Z"] * len(ROWS)
     assert cf.read_log(path).left_out == {"Timestamp": "it is when the decision was taken"}
 
 
@@ -210,7 +210,7 @@ def test_times_are_columns_and_no_context(save):
 
 def test_events_that_were_dropped_by_chance_tell_how_likely_they_were_kept(save):
     path = save("\n".join(event_lines({4: {"pdrop": 0.75}, 5: {"pdrop": 0.0}})))
-    kept = cf.LogScan(path).table()["kept"].to_pylist()
+    kept = cf.LogScan(path).opened.table()["kept"].to_pylist()
     assert kept == [0.25 if place == 4 else 1.0 for place in range(len(ROWS))]
     assert "kept" not in cf.read_log(path).context_names
 
@@ -323,7 +323,7 @@ def test_features_of_any_shape_become_columns(save):
         "_multi": [{}, {}, {}],
     }
     path = save("\n".join(event_lines({5: {"c": shared}, 6: {"c": shared | {"User": "text"}}})))
-    table = cf.LogScan(path).table()
+    table = cf.LogScan(path).opened.table()
     row = table.slice(5, 1).to_pylist()[0]
     wanted = {
         "User.age": 31.0,
@@ -343,7 +343,7 @@ def test_features_of_any_shape_become_columns(save):
 
 def test_a_feature_that_is_a_number_here_and_text_there_is_text(save):
     path = save("\n".join(event_lines({5: {"c": {"hour": "noon", "_multi": [{}] * 3}}})))
-    column = cf.LogScan(path).table()["hour"].to_pylist()
+    column = cf.LogScan(path).opened.table()["hour"].to_pylist()
     assert column[4:6] == [f"{ROWS[4]['hour']}", "noon"]
     result = cf.evaluate(path, NUMBERED, **SETTINGS)
     assert "hour" in result.contents.left_out
@@ -357,7 +357,7 @@ def test_the_features_of_the_most_events_are_columns(monkeypatch, save):
         for row in ROWS
     ]
     path = save("\n".join(lines), "log.vw")
-    assert cf.LogScan(path).table().column_names[3:] == ["age", "common", "half"]
+    assert cf.LogScan(path).opened.table().column_names[3:] == ["age", "common", "half"]
     [_, note] = cf.read_log(path).notes
     assert "600 others are not" in note[0]
 

@@ -255,5 +255,7 @@ def test_no_file_is_said_by_its_path(name, tmp_path):
 
 @pytest.mark.parametrize("source", [3, None, [1, 2], {"action": [1, 2], "reward": [1.0]}], ids=str)
 def test_a_source_that_is_no_table_is_refused(source):
-    with pytest.raises(cf.DataError, match=f"^`source` must be a path or a data frame, got {type(source).__name__}"):
+    with pytest.raises(
+        cf.DataError, match=f"^`source` must be a path, a data frame or a query, got {type(source).__name__}"
+    ):
         cf.read_log(source)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 import typer
 
 from counterfold import intervals, messages, registry, standard_json
+from counterfold.cli import _texts
 from counterfold.errors import ParameterError, SupportWarning
 from counterfold.tables.scan import LogScan
 
@@ -34,47 +35,6 @@ def make_option(metavar: str, help_: str, default: str = "", *, panel: str | Non
     return typer.Option(metavar=metavar, help=help_, show_default=default or True, rich_help_panel=panel)
 
 
-SOURCE = "A Parquet, CSV, JSON-lines or Arrow file."
-LOG_TEXTS = {
-    "action": ("COLUMN", "Column of the logged action.", "action"),
-    "dose": ("COLUMN", "Column of the logged dose, such as a price, instead of actions.", "dose, if no action"),
-    "reward": ("COLUMN", "Column of the reward.", ""),
-    "propensity": (
-        "COLUMN",
-        "Column of the logged action's probability, or dose's density; fit if there is none.",
-        "propensity, if there",
-    ),
-    "logging_probs": ("COLUMN", "Column of the probabilities of all actions.", "logging_probs, if there"),
-    "logger_probs": ("COLUMN", "Columns of the probabilities of each of several policies.", "logger_probs, if there"),
-    "logger": ("COLUMN", "Column of which of several policies decided.", "logger, if there with logger_probs"),
-    "logger_weights": ("NAME", "balanced or own: by whose probabilities rows of several policies are weighed.", ""),
-    "context": ("COLUMN", "Columns of the context.", "other numbers, but for outcomes and indices"),
-    "ignore": ("COLUMN", "Columns that are no context, such as what is known only afterwards; repeat for several.", ""),
-    "group": ("COLUMN", "Column of the user or session, kept together.", "group, if there"),
-    "available": ("COLUMN", "Column of the actions that could be taken.", "available, if there"),
-    "actions": ("LABELS", "All actions in the order of the probabilities, with commas.", ""),
-    "format": ("NAME", f"{', '.join(registry.names('readers'))}. A name may carry settings.", "by the name's ending"),
-    "action_features": ("FILE", "A file with each action's label and numbers about it.", ""),
-}
-"""What `--help` says of the fields of `LogScan`: what is given, what for, and what is used otherwise.
-
-A new role need not be here: it is then called by its name.
-"""
-
-NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", "selectors", "models", "intervals")}
-TARGETS = (
-    "Column of the target's probabilities, labels as text, or doses, a label, or a policy such as uniform, "
-    "greedy:SCORES, 0.1*uniform + 0.9*TARGET or MODULE:FUNCTION; repeat for several."
-)
-CHOSEN = "Column of the actions that a target would take, whatever their kind; repeat for several."
-LOGGED = "Column of a target's probabilities of the logged actions, if they could be labels; repeat for several."
-RANGE = "The least and the largest possible reward; the answer lies between them."
-SPEC = "A name may carry settings, NAME:FIELD=VALUE."
-PREDICTIONS = "Column of predicted rewards of all actions, instead of a model."
-CANDIDATES = f"default, plain, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"
-USUAL_SELECTOR, USUAL_MODEL = "ladder; ocv for doses, or with --validator or --splits", "cross-fitted, or ridge-on-dose"
-
-REQUIRE = "good or caution: exit with 3 if the verdict on a target is worse."
 NOT_MET = 3
 """The exit code that says that a verdict is worse than required."""
 
@@ -90,9 +50,11 @@ Engine = Annotated[str, make_option("NAME", f"auto, {', '.join(registry.names('e
 class LogOptions:
     """A log's file and its columns, and those of the target policies."""
 
-    target: Annotated[list[str] | None, make_option("TARGET", TARGETS, "target", panel=COLUMNS)] = None
-    target_action: Annotated[list[str] | None, make_option("COLUMN", CHOSEN, panel=COLUMNS)] = None
-    target_probability: Annotated[list[str] | None, make_option("COLUMN", LOGGED, panel=COLUMNS)] = None
+    sql: Annotated[str | None, make_option("QUERY", _texts.SQL, panel=COLUMNS)] = None
+    db: Annotated[str | None, make_option("URI", _texts.DB, panel=COLUMNS)] = None
+    target: Annotated[list[str] | None, make_option("TARGET", _texts.TARGETS, "target", panel=COLUMNS)] = None
+    target_action: Annotated[list[str] | None, make_option("COLUMN", _texts.CHOSEN, panel=COLUMNS)] = None
+    target_probability: Annotated[list[str] | None, make_option("COLUMN", _texts.LOGGED, panel=COLUMNS)] = None
     columns: LogScan
 
     @property
@@ -117,26 +79,36 @@ class LogOptions:
         values: dict[str, Any] = {name: split_commas(value) for name, value in given if isinstance(value, list)}
         values["context"] = values.get("context") or None  # an empty list is the default, too
         values["ignore"] = [*self.targets, *values.get("ignore", ())]
-        return replace(self.columns, **values)
+        from counterfold.sources.query import choose_source
+
+        return replace(self.columns, source=choose_source(self.columns.source, self.sql, self.db), **values)
 
     def describe(self, contents: "Contents") -> dict[str, Any]:
         """Return what JSON says of the log."""
-        return {"file": self.columns.source, **contents.to_dict()}
+        from counterfold.sources.query import describe
+
+        return {**describe(self.columns.source, self.sql, self.db), **contents.to_dict()}
 
 
 @dataclass(frozen=True)
 class AnswerOptions:
     """How a log is to answer."""
 
-    predictions: Annotated[str | None, make_option("COLUMN", PREDICTIONS, panel=COLUMNS)] = None
-    candidates: Annotated[list[str], make_option("NAMES", CANDIDATES)] = field(default_factory=lambda: ["default"])
-    selector: Annotated[str, make_option("NAME", f"{NAMES['selectors']}. {SPEC}", USUAL_SELECTOR)] = "default"
+    predictions: Annotated[str | None, make_option("COLUMN", _texts.PREDICTIONS, panel=COLUMNS)] = None
+    candidates: Annotated[list[str], make_option("NAMES", _texts.CANDIDATES)] = field(
+        default_factory=lambda: ["default"]
+    )
+    selector: Annotated[
+        str, make_option("NAME", f"{_texts.NAMES['selectors']}. {_texts.SPEC}", _texts.USUAL_SELECTOR)
+    ] = "default"
     validator: Annotated[str | None, make_option("NAME", "The selector's trusted estimator.", "dr, or else ips")] = None
     splits: Annotated[int | None, make_option("N", "The selector's number of splits.", "10")] = None
-    reward_model: Annotated[str, make_option("NAME", f"{NAMES['models']} or none. {SPEC}", USUAL_MODEL)] = "default"
+    reward_model: Annotated[
+        str, make_option("NAME", f"{_texts.NAMES['models']} or none. {_texts.SPEC}", _texts.USUAL_MODEL)
+    ] = "default"
     level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
-    interval: Annotated[str, make_option("NAME", f"{NAMES['intervals']}. {SPEC}")] = intervals.DEFAULT
-    reward_range: Annotated[str | None, make_option("LOW,HIGH", RANGE, "known if there are two rewards")] = None
+    interval: Annotated[str, make_option("NAME", f"{_texts.NAMES['intervals']}. {_texts.SPEC}")] = intervals.DEFAULT
+    reward_range: Annotated[str | None, make_option("LOW,HIGH", _texts.RANGE, "known if there are two rewards")] = None
     threads: Threads = None
     engine: Engine = "auto"
     as_json: Json = False
@@ -175,7 +147,7 @@ class AnswerOptions:
 class Requirement:
     """The worst verdict that is good enough, so that a pipeline can go by the exit code."""
 
-    require: Annotated[str | None, make_option("VERDICT", REQUIRE)] = None
+    require: Annotated[str | None, make_option("VERDICT", _texts.REQUIRE)] = None
 
     def __post_init__(self) -> None:
         if self.require not in {None, "good", "caution"}:
@@ -236,21 +208,22 @@ def expand_parameter(parameter: Parameter) -> Iterator[Parameter]:
     if not is_dataclass(parameter.annotation):
         yield parameter.replace(kind=Parameter.KEYWORD_ONLY)
         return
+    is_scan = parameter.annotation is LogScan
     for one in fields(parameter.annotation):
-        kind: Any = annotate_field(one) if parameter.annotation is LogScan else one.type
+        kind: Any = annotate_field(one) if is_scan else one.type
         if is_dataclass(kind) or get_origin(kind) is Annotated:
             default = one.default if one.default_factory is MISSING else one.default_factory()
-            default = Parameter.empty if default is MISSING else default
+            default = (None if is_scan else Parameter.empty) if default is MISSING else default
             yield from expand_parameter(Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind))
 
 
 def annotate_field(one: "Field[Any]") -> Any:
     """Return what typer needs to know of a field of `LogScan`: a sequence is an option that can be repeated."""
     if one.default is MISSING:
-        return Annotated[str, typer.Argument(metavar="LOG", help=SOURCE)]
-    if one.name not in LOG_TEXTS and "role" not in one.metadata:
+        return Annotated[str | None, typer.Argument(metavar="LOG", help=_texts.SOURCE, show_default=False)]
+    if one.name not in _texts.LOG_TEXTS and "role" not in one.metadata:
         return one.type
-    texts = LOG_TEXTS.get(one.name, ("COLUMN", f"Column of the {one.name}.", f"{one.name}, if there"))
+    texts = _texts.LOG_TEXTS.get(one.name, ("COLUMN", f"Column of the {one.name}.", f"{one.name}, if there"))
     kinds = (one.type, *get_args(one.type))
     kind: Any = list[str] if any(get_origin(kind) is Sequence for kind in kinds) else str
     return Annotated[kind | None, make_option(*texts, panel=COLUMNS)]

@@ -62,6 +62,11 @@ class Engine(ABC):
         """Yield the evidence on each target, in the order of the targets."""
 
 
+def is_on_spark(scan: LogScan) -> bool:
+    """Say whether a log is a frame of Spark."""
+    return type(scan.source).__module__.startswith("pyspark.")
+
+
 def list_columns(targets: Iterable[TargetReader], reward_model: Any) -> list[str]:
     """Return the names of the columns that hold targets, and of the one that holds predictions."""
     named = list(dict.fromkeys(name for one in targets for name in one.columns))

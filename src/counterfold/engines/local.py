@@ -3,55 +3,56 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 
 from counterfold import capacity
-from counterfold.engines.base import Source
+from counterfold.engines.base import Source, is_on_spark
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.batches import HEAD, HEAD_BYTES, Batch
 from counterfold.errors import DataError
-from counterfold.files import Files
 from counterfold.log import Log
 from counterfold.pool import Pool
 from counterfold.progress import Progress
 from counterfold.readers.base import Piece
+from counterfold.sources.base import RowSource
 from counterfold.sums import Sum, add_known
 from counterfold.tables.scan import LogScan
 
 
 @dataclass(frozen=True, eq=False)
 class Local(BatchEngine):
-    """Pieces of a file are read and worked on by several threads, and added up in their order.
+    """Pieces of a source are read and worked on by several threads, and added up in their order.
 
-    Memory holds a few pieces per thread, whatever the size of the file, and the sums do not depend on the threads.
+    Memory holds a few pieces per thread, whatever the number of rows, and the sums do not depend on the threads.
     """
 
     scan: LogScan
-    files: Files
+    rows: RowSource
     pool: Pool
 
     @classmethod
     def of(cls, source: Source, pool: Pool) -> Self:
-        scan: Any = source  # which is a path, as `can_read` says
-        return cls(scan, scan.files, pool)
+        scan: Any = source  # which is not in memory, as `can_read` says
+        return cls(scan, scan.opened, pool)
 
     @classmethod
     def can_read(cls, source: Source) -> bool:
-        return not isinstance(source, Log) and isinstance(source.source, (str, PathLike))
+        return not isinstance(source, Log) and not is_on_spark(source)
 
     @classmethod
     def is_best_for(cls, source: Source) -> bool:
         if isinstance(source, Log) or not cls.can_read(source):
             return False
-        return capacity.estimate_need(source.files.rows, source.files.size) > capacity.find_limit()
+        rows = source.opened
+        limit = capacity.find_room() if rows.is_in_memory else capacity.find_limit()
+        return capacity.estimate_need(rows.rows, rows.size) > limit
 
     def head(self) -> Batch:
         found: list[pa.Table] = []
-        with closing(self.files.pieces(None)) as pieces:
+        with closing(self.rows.pieces(None)) as pieces:
             for table, _ in (batch for piece in pieces for batch in read_batches(piece)):
                 found.append(table)
                 if sum(map(len, found)) >= HEAD or sum(one.nbytes for one in found) >= HEAD_BYTES:
@@ -60,7 +61,7 @@ class Local(BatchEngine):
         return Batch(table, np.arange(table.num_rows))
 
     def count_rows(self) -> int:
-        return self.files.rows
+        return self.rows.rows
 
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
         def work_on(piece: Piece) -> tuple[Sum | None, int]:
@@ -71,23 +72,23 @@ class Local(BatchEngine):
             return found, row_count
 
         total: Sum | None = None
-        done, count = 0, self.files.rows
-        with closing(self.files.pieces(columns)) as pieces, closing(self.pool.stream(work_on, pieces)) as results:
+        done, count = 0, self.rows.rows
+        with closing(self.rows.pieces(columns)) as pieces, closing(self.pool.stream(work_on, pieces)) as results:
             for found, row_count in results:
                 total, done = add_known(total, found), done + row_count
                 if progress:
                     progress(done, max(count, done))
-        self.files.require_unchanged()
+        self.rows.require_unchanged()
         if total is None or done != count:
-            raise DataError(f"`{self.files.path}` must hold {count} rows, as at first, got {done}.")
+            raise DataError(f"{self.rows.name} must hold {count} rows, as at first, got {done}.")
         return total
 
     def distinct(self, column: str) -> list[Any]:
         found: set[Any] = set()
-        for batch in (batch for piece in self.files.pieces([column]) for batch in read_batches(piece)):
+        for batch in (batch for piece in self.rows.pieces([column]) for batch in read_batches(piece)):
             for chunk in batch.table.column(column).chunks:
                 found.update((chunk.keys if pa.types.is_map(chunk.type) else chunk).unique().to_pylist())
-        self.files.require_unchanged()
+        self.rows.require_unchanged()
         return sorted(value for value in found if value is not None)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from counterfold.balance import Balance, choose_context
 from counterfold.checks import WHOLE
 from counterfold.contents import Contents
 from counterfold.diagnostics.base import Diagnostic, observe_rows
-from counterfold.engines.base import Engine, Request, Source, list_columns, list_features
+from counterfold.engines.base import Engine, Request, Source, is_on_spark, list_columns, list_features
 from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence, Unsupported
@@ -46,7 +45,7 @@ class Memory(Engine):
 
     @classmethod
     def can_read(cls, source: Source) -> bool:
-        return isinstance(source, Log) or not type(source.source).__module__.startswith("pyspark.")
+        return isinstance(source, Log) or not is_on_spark(source)
 
     @classmethod
     def is_best_for(cls, source: Source) -> bool:
@@ -57,9 +56,8 @@ class Memory(Engine):
         log, table, given = self.source, None, request.reward_model
         readers, check = make_readers(request.targets, None), WHOLE
         if not isinstance(log, Log):
-            if isinstance(log.source, (str, PathLike)):
-                capacity.require_rows(log.files.rows, log.files.size)  # before it is read
-            table, index = log.table(), find_index(log.source)
+            capacity.require_rows(log.opened.rows, log.opened.size)  # before it is read
+            table, index = log.opened.table(), find_index(log.source)
             capacity.require_rows(table.num_rows, table.nbytes)
             readers = make_readers(request.targets, table)
             named = list_columns(readers.values(), given)

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfold import errors
-from counterfold.engines.base import Source
+from counterfold.engines.base import Source, is_on_spark
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.batches import HEAD, Batch
 from counterfold.errors import DataError, ParameterError
@@ -68,7 +68,7 @@ class Spark(BatchEngine):
 
     @classmethod
     def is_best_for(cls, source: Source) -> bool:
-        return not isinstance(source, Log) and type(source.source).__module__.startswith("pyspark.")
+        return not isinstance(source, Log) and is_on_spark(source)
 
     def head(self) -> Batch:
         with explain_errors():
@@ -92,7 +92,7 @@ class Spark(BatchEngine):
         if found.num_rows == 0:
             raise DataError("the log must hold at least 2 rows, got none.")
         if is_here(self.scan):
-            self.scan.files.require_unchanged()
+            self.scan.opened.require_unchanged()
         result: Sum = pickle.loads(found.column("sum")[0].as_py())  # noqa: S301 (our own bytes)
         return result
 
@@ -164,13 +164,14 @@ def _open_frame(scan: LogScan) -> Any:
     place, separator = str(scan.source), ","
     reader = build_reader(scan.format) if scan.format else list_readers().get(find_ending(Path(place)))
     if is_here(scan):
-        place, reader = str(scan.files.path.absolute()), scan.files.reader  # Java may run in another folder
+        files: Any = scan.opened
+        place, reader = str(files.path.absolute()), files.reader  # Java may run in another folder
     if not isinstance(reader, Csv | JsonLines | Parquet | None):
         raise ParameterError(f"`engine` must be 'memory' or 'local' for files of {type(reader).__name__}, got 'spark'.")
     session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
     if is_here(scan):
-        with scan.files.explain(scan.files.parts[0]):
-            separator = find_delimiter(scan.files.parts[0].file) if isinstance(reader, Csv) else separator
+        with files.explain(files.parts[0]):
+            separator = find_delimiter(files.parts[0].file) if isinstance(reader, Csv) else separator
     elif reader is None and "/" not in place:
         return session.table(place)
     if isinstance(reader, Csv):

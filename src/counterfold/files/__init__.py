@@ -1,23 +1,22 @@
-"""Files: the rows of a file or folder, the same whoever reads them; and `read_table` for any source."""
+"""Files: the rows of a file or folder, the same whoever reads them."""
 
 import json
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import pyarrow as pa
 
-from counterfold import messages
 from counterfold.errors import DataError
 from counterfold.files.folders import Part, key_fields, list_parts, refuse_copies
 from counterfold.files.paths import State, find_path
-from counterfold.files.schemas import conform, join_schemas, list_fields, read_names
+from counterfold.files.schemas import conform, join_schemas, list_fields, read_names, require_distinct
 from counterfold.files.signatures import require_kind
 from counterfold.readers import find_reader
 from counterfold.readers.base import NOTES, Note, Piece, Reader, Survey, cut_rows
@@ -36,6 +35,12 @@ class Files:
     path: Path
     reader: Reader
     parts: Sequence[Part]
+    is_in_memory = False
+
+    @property
+    def name(self) -> str:
+        """Return what errors call the files."""
+        return f"`{self.path}`"
 
     @classmethod
     def of(cls, source: str | PathLike[str], format_: str | None = None) -> Self:
@@ -122,7 +127,7 @@ class Files:
         for part in self.parts:
             if State.of(part.file) != part.state:
                 raise DataError(f"`{part.file}` must not change while it is read, but it did; {COPY}.")
-        if self.path.is_dir() and [one.file for one in list_parts(self.path)] != [one.file for one in self.parts]:
+        if not self.path.is_file() and [one.file for one in list_parts(self.path)] != [one.file for one in self.parts]:
             raise DataError(f"`{self.path}` must not change while it is read, but its files did; {COPY}.")
 
     def _require_rows(self) -> None:
@@ -141,27 +146,3 @@ class Files:
             if State.of(part.file) != part.state:
                 reason = f"it changed while it was read; {COPY}"
             raise DataError(f"`{part.file}` could not be read as {type(self.reader).__name__}: {reason}.") from error
-
-
-def require_distinct(names: Sequence[str]) -> None:
-    """Require columns with different names."""
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise DataError(f"columns must have different names, got {messages.join_choices(repeated)} more than once.")
-
-
-def read_table(source: Any) -> pa.Table:
-    """Return a path, a data frame or a mapping of columns as an Arrow table."""
-    if isinstance(source, (str, PathLike)):
-        return Files.of(source).table()
-    try:
-        table = pa.table(source)
-        table.validate(full=True)
-    except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
-        is_obp = isinstance(source, Mapping) and "pscore" in source
-        hint = "; give bandit feedback of obp as `cf.from_obp(feedback)`" if is_obp else ""
-        raise DataError(
-            f"`source` must be a path or a data frame, got {type(source).__name__}: {error}{hint}"
-        ) from None
-    require_distinct(table.column_names)
-    return conform(table, pa.schema(list_fields(table.schema)), {})

@@ -1,6 +1,7 @@
 """The files of a folder that is one log, and what the names of its folders say of their rows."""
 
 import filecmp
+import glob
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,14 +12,14 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from counterfold.errors import DataError
-from counterfold.files.paths import State, explain_path
+from counterfold.files.paths import State, explain_path, is_pattern
 from counterfold.readers.base import leave_out
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """The name of a folder, behind `KEY=`, whose rows have no value."""
 
 TABLES = {
-    "_delta_log": ("Delta", "deltalake.DeltaTable(path).to_pyarrow_table()"),
+    "_delta_log": ("Delta", "deltalake.DeltaTable(path).to_pyarrow_dataset()"),
     ".hoodie": ("Hudi", "an engine that knows its format"),
     "metadata/version-hint.text": ("Iceberg", "pyiceberg's table.scan().to_arrow()"),
     "metadata/*.metadata.json": ("Iceberg", "pyiceberg's table.scan().to_arrow()"),
@@ -38,13 +39,15 @@ class Part:
 
 
 def list_parts(path: Path) -> list[Part]:
-    """Return the file at a path, or all files of the folder that it is, in the order of their names."""
+    """Return the file at a path, or all files of the folder or pattern that it is, in the order of their names."""
     if path.is_file():
         return [Part(path, State.of(path))]
     with explain_path(path):
-        parts = sorted(_walk(path, {}), key=lambda part: str(part.file))
+        found = _match(path) if is_pattern(path) else _walk(path, {})
+        parts = sorted(found, key=lambda part: str(part.file))
     if not parts:
-        raise DataError(f"`{path}` must hold the files of a log, got an empty folder.")
+        got = "no file that is like it" if is_pattern(path) else "an empty folder"
+        raise DataError(f"`{path}` must hold the files of a log, got {got}.")
     other = next((part for part in parts if part.keys.keys() != parts[0].keys.keys()), None)
     if other is not None:
         raise DataError(f"`{path}` must have folders named alike, got `{parts[0].file}` and `{other.file}`.")
@@ -59,16 +62,38 @@ def _walk(folder: Path, keys: dict[str, str | None]) -> Iterator[Part]:
             raise DataError(f"`{folder}` {rule}: read it by {way}, and evaluate that.")
     for found in sorted(folder.iterdir()):
         name = found.name
-        if name.startswith((".", "_")) and "=" not in name:
-            continue  # as all engines do: marks of success, checksums and work that was not finished
+        if is_left_alone(name):
+            continue
         if not found.is_dir():
             yield Part(found, State.of(found), keys)
             continue
-        key, equals, value = name.partition("=")
-        if not equals:
+        if "=" not in name:
             rule = "must hold files, or folders named like `day=7`"
             raise DataError(f"`{folder}` {rule}, got the folder `{name}`: name the folder whose files are the log.")
-        yield from _walk(found, {**keys, unquote(key): None if value == NO_VALUE else unquote(value)})
+        yield from _walk(found, keys | _read_key(name))
+
+
+def _match(pattern: Path) -> Iterator[Part]:
+    """Yield the files that a pattern stands for; names of folders say something of rows from where it varies on."""
+    for found in map(Path, glob.glob(str(pattern), recursive=True)):  # noqa: PTH207 (which takes no absolute patterns)
+        if not found.is_file():
+            raise DataError(f"`{pattern}` must stand for files, got the folder `{found}`: add `/*` to the pattern.")
+        varied = [mine for mine, said in zip(found.parts, pattern.parts, strict=False) if mine != said][:-1]
+        keys: dict[str, str | None] = {}
+        for name in (name for name in varied if "=" in name):
+            keys |= _read_key(name)
+        yield Part(found, State.of(found), keys)
+
+
+def _read_key(name: str) -> dict[str, str | None]:
+    """Return what the name of a folder like `day=7` says."""
+    key, _, value = name.partition("=")
+    return {unquote(key): None if value == NO_VALUE else unquote(value)}
+
+
+def is_left_alone(name: str) -> bool:
+    """Say whether a file or folder is none of a log: marks of success, checksums and work that was not finished."""
+    return name.startswith((".", "_")) and "=" not in name
 
 
 def refuse_copies(parts: Iterable[Part]) -> None:

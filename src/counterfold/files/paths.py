@@ -1,5 +1,6 @@
 """What is at a path, and whether it is still the same later."""
 
+import glob
 import os
 import stat
 from collections.abc import Iterator
@@ -42,6 +43,8 @@ def find_path(source: str | PathLike[str]) -> Path:
     with explain_path(path):
         path = path.expanduser()
         str(path).encode()
+        if is_pattern(path):
+            return path
         mode = path.stat().st_mode
         if stat.S_ISREG(mode):
             path.open("rb").close()
@@ -49,6 +52,11 @@ def find_path(source: str | PathLike[str]) -> Path:
         what = OTHER_KINDS[stat.S_IFMT(mode)]
         raise DataError(f"`{path}` must be a file, got {what}, which can be read only once; write its rows to a file.")
     return path
+
+
+def is_pattern(path: Path) -> bool:
+    """Say whether a path stands for all that are like it, such as `logs/*.parquet`, and not for a file of that name."""
+    return glob.has_magic(str(path)) and not os.path.lexists(path)
 
 
 def has_path(source: str | PathLike[str]) -> bool:

@@ -1,10 +1,13 @@
 """One set of columns for all files of a folder."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from counterfold import messages
+from counterfold.errors import DataError
 from counterfold.readers.base import leave_out, merge_types
 
 PLAIN = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
@@ -37,6 +40,13 @@ def read_names(fields: Iterable[pa.Field]) -> list[str]:
     """Return the names of columns and of what is in them, which fails if one is not UTF-8."""
     inner = [[one.type.field(place) for place in range(one.type.num_fields)] for one in fields]
     return [*(one.name for one in fields), *(name for some in inner if some for name in read_names(some))]
+
+
+def require_distinct(names: Sequence[str]) -> None:
+    """Require columns with different names."""
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise DataError(f"columns must have different names, got {messages.join_choices(repeated)} more than once.")
 
 
 def conform(table: pa.Table, wanted: pa.Schema, keys: Mapping[str, str | None]) -> pa.Table:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from functools import cache
-from pathlib import Path
+from pathlib import PurePath
 
 from counterfold import messages, registry
 from counterfold.errors import DataError, ParameterError
@@ -16,12 +16,12 @@ def list_readers() -> dict[str, Reader]:
     return {suffix: reader for reader in readers for suffix in reader.suffixes}
 
 
-def find_ending(file: Path) -> str:
+def find_ending(file: PurePath) -> str:
     """Return the end of a file's name that tells its format, before any compression's."""
     return next((one.lower() for one in reversed(file.suffixes) if one.lower() not in COMPRESSIONS), "")
 
 
-def find_reader(file: Path, name: str | None = None) -> Reader:
+def find_reader(file: PurePath, name: str | None = None) -> Reader:
     """Return what reads a file, by the name of its format, which may carry settings, or by the end of its own."""
     if name is not None:
         return build_reader(name)

@@ -88,8 +88,13 @@ def has_type(column: pa.ChunkedArray, kind: pa.DataType) -> bool:
 
 
 def find_delimiter(file: Path) -> str:
-    """Return what separates the names in the header, in UTF-8, and as many fields of the next line; else a comma."""
+    """Return what separates the fields of a file."""
     with open_stream(file) as stream:
-        header, *rest = re.split(rb"[\r\n]+", QUOTED.sub(b"", stream.read(1 << 16).lstrip()), maxsplit=2)
+        return choose_delimiter(stream.read(1 << 16))
+
+
+def choose_delimiter(start: bytes) -> str:
+    """Return what separates the names in the header, in UTF-8, and as many fields of the next line; else a comma."""
+    header, *rest = re.split(rb"[\r\n]+", QUOTED.sub(b"", start.lstrip()), maxsplit=2)
     names, fields = header.decode(), rest[0].decode(errors="replace") if rest else ""
     return max(DELIMITERS, key=lambda one: (names.count(one) == fields.count(one) > 0, names.count(one)))

@@ -14,9 +14,9 @@ from counterfold.tables.column_names import list_names, require_name
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from counterfold.files import Files
     from counterfold.log import Log
     from counterfold.propensities import PropensityFit
+    from counterfold.sources.base import RowSource
     from counterfold.tables.layout import Layout
 
 
@@ -76,8 +76,6 @@ class LogScan:
         if self.context is not None:
             object.__setattr__(self, "context", list_names("context", self.context))
         object.__setattr__(self, "ignore", list_names("ignore", self.ignore))
-        if self.format is not None and not isinstance(self.source, (str, PathLike)):
-            raise ParameterError(f"`format` must be given for files alone, got it for {type(self.source).__name__}.")
 
     def find_fit(self, columns: Sequence[str] = ()) -> "PropensityFit | None":
         """Return how propensities are to be fitted, if so; a column of that name is meant where there is one."""
@@ -87,23 +85,19 @@ class LogScan:
 
     def read(self) -> "Log":
         """Return the whole log in memory."""
+        from counterfold import capacity
         from counterfold.indices import find_index
 
-        table = self.table()
+        capacity.require_rows(self.opened.rows, self.opened.size)
+        table = self.opened.table()
         return self.layout(table).log(table, index=find_index(self.source))
 
     @cached_property
-    def files(self) -> "Files":
-        """Return the files that the source names, as they are when this is first asked."""
-        from counterfold.files import Files
+    def opened(self) -> "RowSource":
+        """Return the rows of the source, as they are when this is first asked."""
+        from counterfold.sources import open_source
 
-        return Files.of(self.source, self.format)
-
-    def table(self) -> "pa.Table":
-        """Return all columns in memory."""
-        from counterfold.files import read_table
-
-        return self.files.table() if isinstance(self.source, (str, PathLike)) else read_table(self.source)
+        return open_source(self.source, self.format)
 
     def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
         """Return what the columns of a table hold, or of one like it, besides those of the targets."""
@@ -205,7 +199,7 @@ def read_log(source: Any, **columns: Unpack[Columns]) -> "Log":
 
 def _features(source: Any, action: str | None) -> Any:
     """Return the features of each action by its label, from a source of their own; a log of doses will refuse them."""
-    from counterfold.files import read_table
+    from counterfold.sources import read_table
     from counterfold.tables import columns, roles
 
     if action is None:
@@ -230,7 +224,7 @@ def read_target(source: Any, column: str) -> Any:
     >>> cf.read_target({"action": ["a", "b"], "target": [0.9, 0.1]}, "target")
     array([0.9, 0.1])
     """
-    from counterfold.files import read_table
+    from counterfold.sources import read_table
     from counterfold.tables import roles
 
     require_name("column", column)

@@ -65,7 +65,7 @@ load_once = cache(load)
 
 def read(name: str, folder: Path) -> tuple[Floats, NDArray[Any]]:
     """Return features and labels from the file of that name in a folder."""
-    from counterfold.files import read_table
+    from counterfold.sources import read_table
     from counterfold.tables.columns import read_numbers
 
     endings = [ending for reader in registry.names("readers") for ending in registry.find("readers", reader).suffixes]

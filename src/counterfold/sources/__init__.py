@@ -1,0 +1,29 @@
+"""Sources: one file for each kind of object that a log can be read from; `open_source` finds the right one."""
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from counterfold import registry
+from counterfold.sources.base import RowSource, SourceKind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@cache
+def list_kinds() -> tuple[type[SourceKind], ...]:
+    """Return all kinds of sources but frames."""
+    return tuple(registry.find("sources", name) for name in registry.names("sources") if name != "frame")
+
+
+def open_source(value: Any, format_: str | None = None) -> RowSource:
+    """Return the rows of any source; what is of no other kind is a data frame, or else nothing."""
+    from counterfold.sources.frame import Frame
+
+    kind: type[SourceKind] = next((kind for kind in list_kinds() if kind.takes(value)), Frame)
+    return kind.open(value) if format_ is None else kind.open_as(value, format_)
+
+
+def read_table(source: Any) -> "pa.Table":
+    """Return all rows of any source as an Arrow table."""
+    return open_source(source).table()

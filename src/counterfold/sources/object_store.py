@@ -1,0 +1,108 @@
+"""Files of an object store, by addresses like `s3://bucket/logs/`."""
+
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset as ds
+from pyarrow import fs
+
+from counterfold.errors import DataError
+from counterfold.files.folders import TABLES, is_left_alone
+from counterfold.readers import find_reader
+from counterfold.readers.arrow import Arrow
+from counterfold.readers.base import BLOCK
+from counterfold.readers.csv import Csv, choose_delimiter
+from counterfold.readers.json_lines import JsonLines
+from counterfold.readers.parquet import Parquet
+from counterfold.sources._stream import Stream, explain
+from counterfold.sources._uris import find_scheme, hide_secrets, show_uri
+from counterfold.sources.base import RowSource, SourceKind
+from counterfold.sources.dataset import stream_dataset
+
+STORES = "a path, or an address of s3, gs, abfs, hdfs or hf (for a database, use `cf.sql` or --db)"
+
+
+class ObjectStore(SourceKind):
+    """An address of a file system that pyarrow knows: a file, a folder of files, or a pattern of them with `*`."""
+
+    @staticmethod
+    def takes(value: Any) -> bool:
+        return find_scheme(value) not in {None, "file"}
+
+    @staticmethod
+    def open(value: Any) -> RowSource:
+        uri = str(value)
+        name = f"`{show_uri(uri)}`"
+        with explain(name, hide_secrets(uri)):
+            try:
+                system, path = fs.FileSystem.from_uri(uri)
+            except pa.ArrowInvalid as error:
+                reason = hide_secrets(uri)(str(error)).splitlines()[0].rstrip(".")
+                raise DataError(f"`source` must be {STORES}, got {name}: {reason}.") from None
+            return open_files(system, path.rstrip("/"), name)
+
+
+def open_files(system: fs.FileSystem, path: str, name: str) -> Stream:
+    """Return the rows of all files at a path of a file system, which have one format."""
+    base, files = list_files(system, path)
+    if not files:
+        raise DataError(f"{name} must hold the files of a log, got none.")
+    readers = {type(find_reader(PurePosixPath(file))) for file in files}
+    if len(readers) > 1:
+        kinds = " and ".join(sorted(kind.__name__ for kind in readers))
+        raise DataError(f"{name} must hold files of one format, got {kinds}.")
+    options = ds.FileSystemFactoryOptions(partition_base_dir=base, partitioning=ds.HivePartitioning.discover())
+    layout = FORMATS[readers.pop()](system, files[0])
+    factory = ds.FileSystemDatasetFactory(system, files, layout, options)
+    return stream_dataset(factory.finish(factory.inspect(promote_options="permissive", fragments=None)), name)
+
+
+def list_files(system: fs.FileSystem, path: str) -> tuple[str, list[str]]:
+    """Return the folder that a path names, or the one before its pattern, and the files there, by their names."""
+    if "*" not in path and system.get_file_info(path).type == fs.FileType.File:
+        return path.rpartition("/")[0], [path]
+    base = path.partition("*")[0].rpartition("/")[0] if "*" in path else path
+    found = system.get_file_info(fs.FileSelector(base, recursive=True))
+    files = [one.path for one in found if one.type == fs.FileType.File]
+    refuse_tables(base, files)
+    if "*" in path:
+        return base, sorted(file for file in files if matches(file, path))
+    inside = {file: file.removeprefix(base).strip("/").split("/") for file in files}
+    return base, sorted(file for file, parts in inside.items() if not any(map(is_left_alone, parts)))
+
+
+def refuse_tables(base: str, files: Sequence[str]) -> None:
+    """Refuse tables with a history, some files of which hold rows that are gone."""
+    for sign, (kind, way) in TABLES.items():
+        if any(fnmatchcase(file, f"{base}/{sign}") or file.startswith(f"{base}/{sign}/") for file in files):
+            raise DataError(f"`{base}` is a table of {kind}: read it by {way}, and evaluate that.")
+
+
+def matches(file: str, pattern: str) -> bool:
+    """Say whether each part of a path is as the pattern says."""
+    parts, wanted = file.split("/"), pattern.split("/")
+    return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))
+
+
+def find_text_format(system: fs.FileSystem, file: str) -> ds.CsvFileFormat:
+    """Return how texts are read: as those of this machine are, but that the first rows tell the types."""
+    with system.open_input_stream(file) as opened:
+        delimiter = choose_delimiter(opened.read(1 << 16))
+    return ds.CsvFileFormat(
+        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False),
+        read_options=pyarrow.csv.ReadOptions(block_size=BLOCK),
+    )
+
+
+FORMATS: dict[type, Callable[[fs.FileSystem, str], ds.FileFormat]] = {
+    Parquet: lambda *_: ds.ParquetFileFormat(),
+    Arrow: lambda *_: ds.IpcFileFormat(),
+    JsonLines: lambda *_: ds.JsonFileFormat(),
+    Csv: find_text_format,
+}
+"""What pyarrow reads files of each format by; the first file tells what its name does not."""

@@ -1,0 +1,44 @@
+"""Queries on the command line."""
+
+import json
+import re
+
+import pytest
+
+pytest.importorskip("duckdb", reason="duckdb is not installed (extra `sql`)")
+
+COMMANDS = ("evaluate", "compare", "check")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_query_answers_as_the_file_does(command, save, run):
+    path = save()
+    query = f"select * from '{path}'"  # noqa: S608
+    by_file = run(command, path, "--context", "age,height", "--json")
+    by_query = run(command, "--sql", query, "--context", "age,height", "--json")
+    assert by_query[0] == by_file[0] == 0
+    plain, asked = json.loads(by_file[1]), json.loads(by_query[1])
+    assert plain["log"].pop("file") == str(path)
+    assert asked["log"].pop("sql") == query
+    assert plain == asked
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ([], "the log must be either LOG, a file or folder, or --sql QUERY, got neither"),
+        (["log.parquet", "--sql", "select 1"], "the log must be either LOG, .* got both"),
+        (["log.parquet", "--db", "sqlite:///x.db"], "--db must be given with --sql QUERY, got LOG"),
+        (["--db", "sqlite:///x.db"], "the log must be either LOG, .* got neither"),
+        (["--sql", "selec 1"], "the query could not be read: Parser Error"),
+        (["--sql", "drop table x"], "`sql` must be one SELECT statement, got DROP"),
+        (["--sql", ""], "`sql` must be text, got ''"),
+        (["--sql", "from 'nope.parquet'"], "the query could not be read: .*nope.parquet"),
+    ],
+)
+def test_mistakes(command, given, sentence, run):
+    code, out, err = run(command, *given)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert re.search(sentence, err), err

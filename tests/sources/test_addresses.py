@@ -1,0 +1,38 @@
+"""Addresses that are none of an object store, and what is shown of any."""
+
+import pytest
+
+import counterfold as cf
+from counterfold.sources._uris import hide_secrets, show_uri
+
+
+@pytest.mark.parametrize(
+    "uri", ["http://ann:secret@host/log.parquet", "postgresql://ann:secret@host/shop", "x://ann:secret@host"]
+)
+def test_an_unknown_scheme_is_refused(uri):
+    with pytest.raises(cf.DataError, match=r"`source` must be a path, or an address of s3, .* use `cf\.sql`") as caught:
+        cf.read_log(uri)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("uri", "password"),
+    [
+        ("postgresql://ann:secret@host:5432/shop", "secret"),
+        ("postgresql://ann:a/secret@host:5432/shop", "a/secret"),
+        ("postgresql://ann:a@secret@host:5432/shop", "a@secret"),
+        ("postgresql://ann:a%40secret@host:5432/shop?sslpassword=secret#secret", "a@secret"),
+        ("postgresql://host/shop?user=ann&password=secret", "secret"),
+        ("postgresql://host/shop?password=a@secret/b", "a@secret/b"),
+        ("s3://KEY:secret@bucket/logs", "secret"),
+    ],
+)
+def test_what_is_shown_of_an_address(uri, password):
+    assert "secret" not in show_uri(uri)
+    assert show_uri(uri).startswith(uri.partition("://")[0])
+    assert "secret" not in hide_secrets(uri)(f"cannot connect to {uri} as ann with {password}")
+
+
+def test_a_file_of_this_machine_by_its_address(tmp_path):
+    (tmp_path / "log.csv").write_text("action,reward,propensity\n0,1,0.5\n1,0,0.5\n")
+    assert len(cf.read_log(f"file://{tmp_path}/log.csv")) == 2
