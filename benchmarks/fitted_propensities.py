@@ -10,11 +10,13 @@ import argparse
 import os
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 import counterfold as cf
+from counterfold.experiments.problem import draw_actions, softmax
 from counterfold.experiments.selection.bandits import Bandit
 
 RIGHT = {
@@ -29,16 +31,32 @@ RIGHT = {
     "a tenth explored": {"exploration": 0.1},
 }
 WRONG = {
-    "a logger of waves": {"curvature": 0.8, "logging_beta": 2.0},
-    "a logger of some waves": {"curvature": 0.3, "logging_beta": 2.0},
+    "a logger of thresholds": np.sign,
+    "a logger of squares": lambda x: x**2 - 1,
+    "a logger of products": lambda x: x * np.roll(x, 1, axis=1),
+    "a logger of waves": lambda x: np.sqrt(2) * np.sin(4 * x),
 }
-FAMILIES = RIGHT | WRONG
+"""What the old policy saw in place of the context that was logged."""
+
+
+def draw_problem(family, rows, seed):
+    """Return a problem of a family; where the classifier is wrong, the old policy saw something else in the context."""
+    if family in RIGHT:
+        return Bandit(rows=rows, **RIGHT[family]).draw_problem(seed)
+    bandit = Bandit(rows=rows)
+    problem, rng = bandit.draw_problem(seed), np.random.default_rng([1, seed])
+    context, scores = problem.log.context, bandit.draw_scores(np.random.default_rng(seed))
+    logging = softmax(2 * scores(WRONG[family](context))[1])
+    action, means = draw_actions(logging, rng.random(rows)), scores(context)[0]
+    reward = means[np.arange(rows), action] + rng.standard_normal(rows)
+    given = {"context": context, "action": action, "reward": reward, "actions": problem.log.actions}
+    return replace(problem, log=cf.Log(**given, logging_probs=logging))
 
 
 def draw_run(family, rows, seed):
     """Return error, whether the interval holds, and width, with true and with fitted propensities; and the alarm."""
     warnings.simplefilter("ignore", cf.SupportWarning)
-    problem = Bandit(rows=rows, **FAMILIES[family]).draw_problem(seed)
+    problem = draw_problem(family, rows, seed)
     log = problem.log
     given = {"context": log.context, "action": log.action, "reward": log.reward, "actions": log.actions}
     found = []
@@ -55,12 +73,13 @@ def main():
     parser.add_argument("--rows", type=int, nargs="+", default=[2000, 10_000], metavar="N")
     parser.add_argument("--runs", type=int, default=40, metavar="N")
     parser.add_argument("--seed", type=int, default=1000, metavar="N", help="the first run's seed")
+    parser.add_argument("--families", nargs="+", default=[*RIGHT, *WRONG], metavar="NAME")
     options = parser.parse_args()
     print("| logs | rows | error | true: held | fitted: held | width | called wrong |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     seeds = range(options.seed, options.seed + options.runs)
     with ProcessPoolExecutor(os.cpu_count()) as executor:
-        for family, rows in ((family, rows) for family in FAMILIES for rows in options.rows):
+        for family, rows in ((family, rows) for family in options.families for rows in options.rows):
             found = np.array(list(executor.map(partial(draw_run, family, rows), seeds)))
             true, held, width, fitted, fitted_held, fitted_width, alarms = found.mean(axis=0)
             cells = f"{fitted / true:.2f} | {held:.1%} | {fitted_held:.1%} | {fitted_width / width:.2f} | {alarms:.0%}"

@@ -44,7 +44,9 @@ def test_a_query_gives_the_answer_of_a_file(kind, engine, expected):
 
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("engine", ["memory", "local"])
-@pytest.mark.parametrize("make", [lambda table: table, pa.Table.to_pandas, pa.Table.to_pydict], ids=str)
+@pytest.mark.parametrize(
+    "make", [lambda table: table, pa.Table.to_pandas, pa.Table.to_pydict], ids=["table", "pandas", "dictionary"]
+)
 def test_frames_are_tables_of_their_names(make, engine, table, expected):
     require_same(answer(engine, cf.sql("select * from shown", shown=make(table))), expected[engine])
 
