@@ -208,18 +208,23 @@ def test_times_are_columns_and_no_context(save):
 # what dsjson says of probabilities
 
 
-def test_events_that_were_dropped_by_chance_tell_how_likely_they_were_kept(save):
-    path = save("\n".join(event_lines({4: {"pdrop": 0.75}, 5: {"pdrop": 0.0}})))
-    kept = cf.LogScan(path).opened.table()["kept"].to_pylist()
-    assert kept == [0.25 if place == 4 else 1.0 for place in range(len(ROWS))]
-    assert "kept" not in cf.read_log(path).context_names
+def test_events_that_were_kept_with_different_probabilities_are_refused(save):
+    refuse(save("\n".join(event_lines({4: {"pdrop": 0.75}, 5: {"pdrop": 0.0}}))), "from 0 to 0.75", "0.25 / (1 - its")
+
+
+def test_events_that_were_all_kept_with_the_same_probability(save):
+    plain = cf.read_log(save("\n".join(event_lines({}))))
+    same = cf.read_log(save("\n".join(event_lines({place: {"pdrop": 0.75} for place in range(len(ROWS))}))))
+    np.testing.assert_array_equal(same.propensity, plain.propensity)
+    assert same.context_names == plain.context_names
 
 
 def test_a_probability_that_includes_that_of_being_kept_is_understood(save):
     """The tool that joins outcomes writes the product."""
     own = ROWS[4]["probs"][ROWS[4]["action"]]
-    path = save("\n".join(event_lines({4: {"pdrop": 0.75, "_label_probability": own / 4}})))
-    assert cf.read_log(path).propensity[4] == own
+    changes = {place: {"pdrop": 0.75} for place in range(len(ROWS))}
+    changes[4]["_label_probability"] = own / 4
+    assert cf.read_log(save("\n".join(event_lines(changes)))).propensity[4] == own
 
 
 def test_a_probability_that_contradicts_the_others_is_refused(save):
@@ -388,7 +393,7 @@ def test_a_bad_line_of_text_is_refused(line, parts, save):
 def test_features_of_text_have_namespaces_weights_and_default_values(save):
     lines = write_cb(ROWS[:9]).splitlines()
     lines[3] = "2:-1:0.5 tag|User:2 age:3 old |é x:-1e-1 x:1 | User.age:1"
-    table = cf.LogScan(save("\n".join(lines), "log.vw")).table()
+    table = cf.LogScan(save("\n".join(lines), "log.vw")).opened.table()
     row = table.slice(3, 1).to_pylist()[0]
     wanted = {"action": 2, "reward": 1.0, "propensity": 0.5, "User.age": 7.0, "User.old": 2.0, "é.x": 0.9, "hour": 0.0}
     assert {name: row[name] for name in wanted} == pytest.approx(wanted)
@@ -502,7 +507,7 @@ def test_spark_refuses_formats_that_it_does_not_know(name, save):
 
 
 def test_a_format_is_for_files_alone():
-    with pytest.raises(cf.ParameterError, match="`format` must be given for files alone, got it for dict"):
+    with pytest.raises(cf.ParameterError, match="`format` must be given for files alone, got dsjson for dict"):
         cf.read_log({"action": [1, 2]}, format="dsjson")
 
 
@@ -572,7 +577,7 @@ def test_bad_feedback_is_refused(changes, message):
 
 
 def test_what_users_of_obp_try_first_is_answered_with_the_way():
-    with pytest.raises(cf.DataError, match=r"give bandit feedback of obp as `cf\.from_obp\(feedback\)`"):
+    with pytest.raises(cf.DataError, match=r"Give bandit feedback of obp as `cf\.from_obp\(feedback\)`"):
         cf.evaluate(as_feedback(), COUNTED)
     with pytest.raises(cf.DataError, match=r"take `cf\.from_action_dist\(action_dist, feedback\)`"):
         cf.evaluate(cf.from_obp(as_feedback()), np.full((len(ROWS), 3, 1), 1 / 3))

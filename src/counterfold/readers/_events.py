@@ -1,5 +1,6 @@
 """Events: texts of other tools in which every decision has fields of its own; they become the columns of a log."""
 
+import math
 import mmap
 import tempfile
 from abc import abstractmethod
@@ -20,6 +21,9 @@ from counterfold.readers.base import Note, Piece, Reader, Survey, leave_out, ope
 MOST, KNOWN = 256, 1 << 17
 """How many features are columns, those of the most decisions, and how many are told apart to know that."""
 
+ROUNDING = 1e-9
+"""How far apart, in relation to each other, two chances may be that are the same."""
+
 BATCH = 1 << 13
 """How many decisions are kept at a time."""
 
@@ -27,7 +31,7 @@ BLOCK, LONGEST = 1 << 20, 1 << 26
 """How many bytes are read at a time, and how many a line may have at most."""
 
 RESERVED = frozenset(
-    ("action", "dose", "reward", "propensity", "logging_probs", "logger_probs", "logger", "group", "available", "kept")
+    ("action", "dose", "reward", "propensity", "logging_probs", "logger_probs", "logger", "group", "available")
 ) | {"target", "embedding"}
 """What a feature must not be called, because a column of that name has a role."""
 
@@ -77,6 +81,7 @@ class Events(Reader):
             kept.flush()
             rows = pa.py_buffer(mmap.mmap(kept.fileno(), 0, access=mmap.ACCESS_READ))
         seen.require_rows()
+        seen.require_equal_chances()
         notes = [*((note, seen.rows) for note in self.notes), *seen.notes.items()]
         others = len(seen.features) - MOST + seen.untold
         return Survey(
@@ -89,7 +94,7 @@ class Events(Reader):
         roles[0] = pa.field("action", pa.int64() if seen.are_whole else pa.string())
         kinds = {name: pa.string() if name in seen.words else pa.float64() for name in seen.list_features()}
         fields = [*roles, *(pa.field(name, kind) for name, kind in kinds.items())]
-        why = {"reward": OUTCOME, "kept": "it says how likely rows were kept", **self.no_context}
+        why = {"reward": OUTCOME, **self.no_context}
         return pa.schema([leave_out(one, why[one.name]) if one.name in why else one for one in fields])
 
     def pieces(self, file: Path, survey: Survey, columns: Sequence[str]) -> Iterator[Piece]:
@@ -122,6 +127,7 @@ class Seen:
     notes: Counter[Note] = field(default_factory=Counter)
     are_whole: bool = True
     choices: Sequence[str] | None = None
+    chances: tuple[float, float] = (math.inf, -math.inf)
 
     def count(self, found: Iterable[Decision | Note]) -> Iterator[Decision]:
         """Yield the decisions, and count what is none."""
@@ -136,7 +142,7 @@ class Seen:
         self.rows += 1
         told = {"propensity": one.propensity, "logging_probs": one.logging_probs, "embedding": one.embedding}
         self.fields.update(name for name, value in told.items() if value is not None)
-        self.fields.update({"kept"} if one.kept not in (None, 1.0) else ())
+        self.chances = min(self.chances[0], one.chance), max(self.chances[1], one.chance)
         self.are_whole = self.are_whole and all(map(is_whole, one.available or (one.action,)))
         if one.available is not None:
             self.choices = self.choices or sorted(one.available)
@@ -162,6 +168,14 @@ class Seen:
         if not self.rows and self.notes:
             what = "; ".join(note.problem.format(count=f"{count:,}") for note, count in self.notes.items())
             raise pa.ArrowInvalid(f"it holds no decision: {what}")
+
+    def require_equal_chances(self) -> None:
+        """Refuse decisions of which some had a better chance to be here than others, as they count too often."""
+        low, high = self.chances
+        if low < high * (1 - ROUNDING):
+            rule = "all decisions must have had the same chance to be kept"
+            way = f"keep each of them with probability {low:g} / (1 - its `pdrop`), by chance, and leave `pdrop` out"
+            raise pa.ArrowInvalid(f"{rule}, got `pdrop` from {1 - high:g} to {1 - low:g}; {way}")
 
 
 def is_whole(label: str) -> bool:

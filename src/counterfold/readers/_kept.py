@@ -21,7 +21,6 @@ KEPT = pa.schema(
         "propensity": pa.float64(),
         "logging_probs": NUMBERS,
         "available": pa.map_(pa.string(), pa.bool_()),
-        "kept": pa.float64(),
         "embedding": pa.list_(pa.float64()),
         "numbers": NUMBERS,
         "words": WORDS,
@@ -31,14 +30,17 @@ KEPT = pa.schema(
 
 
 class Decision(NamedTuple):
-    """One row of a log, as far as a text tells; `numbers` and `words` are its features by name."""
+    """One row of a log, as far as a text tells; `numbers` and `words` are its features by name.
+
+    `chance` is the probability with which it came into the text, where others were dropped.
+    """
 
     action: str
     reward: float | None
     propensity: float | None = None
     logging_probs: Mapping[str, float] | None = None
     available: Sequence[str] | None = None
-    kept: float | None = None
+    chance: float = 1.0
     embedding: Sequence[float] | None = None
     numbers: Mapping[str, float] = NOTHING
     words: Mapping[str, str] = NOTHING
