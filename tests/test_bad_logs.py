@@ -6,6 +6,7 @@ import pytest
 
 import counterfold as cf
 from counterfold.checks import PLAIN_NUMBERS
+from counterfold.log_checks import FIT, NOT_IN
 
 PLAIN = PLAIN_NUMBERS.strip()
 FILL = "Fill it in, or leave the column out (`ignore`, --ignore)."
@@ -50,8 +51,8 @@ ORDERED = "have one column per action, named after it or in a known order"
 LISTED = "List all actions in the order of the columns as `actions` (--actions a,b,c), or name the columns."
 BAD_LOG = {
     **{f"{name} too short": ({name: short}, length(name, 1)) for name, short in SHORT.items()},
-    "reward nan": ({"reward": [1, NAN, NAN, 0]}, said("reward", "finite", NAN, 2, 1)),
-    "reward missing": ({"reward": [1, 0, 2, None]}, said("reward", "finite", NAN, 1, 3)),
+    "reward nan": ({"reward": [1, NAN, NAN, 0]}, said("reward", "finite", NAN, 2, 1) + NOT_IN),
+    "reward missing": ({"reward": [1, 0, 2, None]}, said("reward", "finite", NAN, 1, 3) + NOT_IN),
     "reward infinite": ({"reward": [1, 0, -INF, 0]}, said("reward", "finite", -INF, 1, 2)),
     "constant": ({"reward": [3] * 4}, "`reward` must vary, got 3.0 in all 4 rows: there is nothing to compare."),
     "reward text": ({"reward": ["1", "12%", "2", "-"]}, f"{said('reward', 'numbers', repr('12%'), 2, 1)} {PLAIN}"),
@@ -112,7 +113,10 @@ BAD_LOG = {
         {"propensity": [0.5, 0.6, 0.7, 0.8]},
         said("propensity", "the logged action's entry of `logging_probs`", 0.7, 1, 2),
     ),
-    "neither": (ALONE, "a log must have `logging_probs` or `propensity`, got neither."),
+    "neither": (
+        ALONE,
+        f"a log must have `logging_probs` or `propensity`, got neither. {FIT}",
+    ),
     "action unknown": (
         {"actions": ["a", "c"]},
         said("action", "one of the 2 known actions (a, c)", "b", 2, 1)

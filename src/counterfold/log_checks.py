@@ -23,6 +23,7 @@ from counterfold.labels import (
 
 PROPENSITY_TOLERANCE = 1e-6
 
+NOT_IN = " Leave out rows whose reward is not in yet, and put 0 where none will come."
 UNLOGGED = "If some action was never logged, list them all in `actions`."
 
 
@@ -126,7 +127,7 @@ def check_rewards(reward: ArrayLike, check: Checker) -> Floats:
     rewards = check.floats("reward", reward, ndim=1)
     if not check.is_part:
         require_rows(len(rewards))
-    check.finite("reward", rewards)
+    check.finite("reward", rewards, NOT_IN if np.isnan(rewards).any() else "")
     if not check.is_part:
         check.variation("reward", rewards.min(), rewards.max(), len(rewards))
     return rewards

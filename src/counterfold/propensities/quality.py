@@ -51,8 +51,8 @@ class Quality:
 def compare_frequencies(probs: Floats, codes: Ints) -> Sequence[Bin]:
     """Return bins of equally many pairs of a row and an action, from the least likely to the likeliest ones.
 
-    >>> compare_frequencies(np.array([[0.9, 0.1]] * 10), np.array([0] * 9 + [1]))[0]
-    Bin(pairs=2, predicted=0.1, observed=0.1)
+    >>> compare_frequencies(np.tile([0.75, 0.25], (20, 1)), np.array([0, 0, 0, 1] * 5))[0]
+    Bin(pairs=4, predicted=0.25, observed=0.25)
     """
     taken = (np.arange(probs.shape[1]) == codes[:, None]).ravel()
     order = np.argsort(probs.ravel(), kind="stable")

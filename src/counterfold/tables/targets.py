@@ -107,7 +107,8 @@ def bind_columns(value: Any, table: pa.Table) -> TargetForm:
         name = next((one for one in (value, read_text(value)) if roles.places(table, "target", one)), None)
         if name is not None:
             return name_column(name, roles.find_kind(table, name))
-        return Text.of(value, table.column_names).bind(partial(bind_columns, table=table))
+        usual = roles.suggest_column("target", value, table.column_names) if value == "target" else ""
+        return Text.of(value, table.column_names, usual).bind(partial(bind_columns, table=table))
     form = find_form(value)
     if isinstance(form, Actions) and isinstance(form.labels, str) and form.labels not in table.column_names:
         return Text(form.labels, columns=table.column_names)

@@ -26,15 +26,16 @@ class Text(TargetForm):
     form: TargetForm | None = None
     problem: str = ""
     columns: Sequence[str] | None = None
+    hint: str = ""
 
     @classmethod
-    def of(cls, text: str, columns: Sequence[str] | None = None) -> "Text":
-        """Return what a text may be."""
+    def of(cls, text: str, columns: Sequence[str] | None = None, hint: str = "") -> "Text":
+        """Return what a text may be; `hint` suggests another one if it is nothing."""
         name = read_text(text)
         try:
-            return cls(name, parse_target(text), columns=columns)
+            return cls(name, parse_target(text), columns=columns, hint=hint)
         except CounterfoldError as error:  # it may be a label all the same
-            return cls(name, problem=str(error), columns=columns)
+            return cls(name, problem=str(error), columns=columns, hint=hint)
 
     @property
     def _meaning(self) -> TargetForm:
@@ -73,7 +74,9 @@ class Text(TargetForm):
             return
         if self.problem:
             raise ParameterError(self.problem)
-        hint = suggest_form(self.text, [*(self.columns or ()), *map(write_label, log.actions)])
+        hint = self.hint or suggest_form(self.text, [*(self.columns or ()), *map(write_label, log.actions)])
+        if self.columns is None and not hint:
+            return  # that it is no label either is said of the label
         rule = "must be there" if log.kind == "doses" else "must be there, or be an action that the target always takes"
         found = f" Found: {messages.list_names(self.columns)}." if self.columns is not None else ""
         actions = "" if log.kind == "doses" else f" Actions: {messages.list_some(log.actions)}."

@@ -206,7 +206,7 @@ def test_an_engine_must_suit_the_log(spark, path):
         with pytest.raises(cf.ParameterError, match=message):
             cf.evaluate(spark.read.parquet(str(path)), engine=other)
     with pytest.raises(
-        cf.ParameterError, match=r"must be 'memory' for a log that is a Table of pyarrow, got 'spark'\."
+        cf.ParameterError, match=r"must be 'local' or 'memory' for a log that is a Table of pyarrow, got 'spark'\."
     ):
         cf.evaluate(pa.parquet.read_table(path), engine="spark")
 
