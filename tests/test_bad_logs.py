@@ -75,7 +75,7 @@ BAD_LOG = {
     ),
     "reward masked": (
         {"reward": np.ma.masked_array([1.0, 2.0, 3.0, 4.0], [0, 1, 0, 1])},
-        said("reward", "finite", NAN, 2, 1),
+        said("reward", "finite", NAN, 2, 1) + NOT_IN,
     ),
     "reward a number": ({"reward": np.array(3.0)}, shape("reward", "one number per row", ())),
     "reward tiny": (
