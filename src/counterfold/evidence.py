@@ -112,7 +112,8 @@ class Evidence(ABC):
         share = 0.0 if fitted is None else 1 - 2 * fitted.rows / self.row_count
         if fitted is None or share <= 0:
             return 0.0
-        several = fitted.predict_each(self.rows.examples.context)
+        available = self.rows.logging_probs > 0 if fitted.knows_available else None
+        several = fitted.predict_each(self.rows.examples.context, available)
         values = np.array([estimator.value(self.rows.with_propensities(probs)) for probs in several])
         return share * Moves.by_jackknife("", values).variance
 

@@ -1,7 +1,8 @@
 """Log: validated logged data, one row per decision."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
@@ -18,7 +19,7 @@ from counterfold.indices import align_rows, choose_index
 from counterfold.label_checks import check_labels
 from counterfold.labels import KnownActions, encode_labels, find_actions, find_categories
 from counterfold.logger_checks import LOGGER_WEIGHTS, Loggers, check_loggers, has_several_loggers
-from counterfold.propensities import FittedPropensities, PropensityFit, as_fit
+from counterfold.propensities import Decisions, FittedPropensities, PropensityFit, as_fit
 
 Fit = PropensityFit | FittedPropensities
 """Propensities that are to be fitted, or that are fitted on other rows already."""
@@ -170,18 +171,22 @@ class Log:
         known = self.logging_probs
         self.propensity = log_checks.check_propensity(given["propensity"], known, self.action, source, check)
 
-    def fit_propensities(self, fit: Fit) -> None:
-        """Fit the logging policy on the context, unless that was done before, and predict it in every row."""
+    def fit_propensities(self, fit: Fit, without: Collection[str] = ()) -> None:
+        """Fit the logging policy on the context, unless that was done before, and predict it in every row.
+
+        It is fitted `without` some columns of the context, if these are none.
+        """
         if self.logging_probs is not None:
             what = "`logger_probs`" if self.loggers is not None else "`logging_probs`"
-            raise ParameterError(f"`propensity` must not be fitted where there are {what}, which tell it.")
+            way = "leave `propensity` away, or give the log without these"
+            raise ParameterError(f"`propensity` must not be fitted where there are {what}, which tell it; {way}.")
         units: Any = self.units
         if isinstance(fit, PropensityFit):
-            fit = fit.fit(self.context, self.action, units, len(self.actions))
-        probs = fit.predict(self.context, units)
-        if self.available is not None:
-            probs = np.where(self.available, probs, 0.0)
-            probs /= probs.sum(axis=1, keepdims=True)
+            places = np.array([at for at, name in enumerate(self.context_names) if name not in without], dtype=np.intp)
+            seen = self.context[:, places]
+            fit = fit.fit(Decisions(seen, self.action, units, len(self.actions), self.available))
+            fit = replace(fit, places=places) if without else fit
+        probs = fit.predict(self.context, units, self.available)
         self.fitted, self.logging_probs = fit, freeze(probs)
         self.propensity = freeze(probs[np.arange(len(self)), self.action])
 
@@ -219,9 +224,14 @@ class Log:
             log.context = freeze(np.ascontiguousarray(self.context[:, kept]))
             log.context_names = tuple(self.context_names[place] for place in kept)
         log.left_out = {**self.left_out, **reasons}
-        if self.fitted is not None and len(kept) < len(self.context_names):
+        return log.refit() if self.fitted is not None and len(kept) < len(self.context_names) else log
+
+    def refit(self, without: Collection[str] = ()) -> "Log":
+        """Return the same log with propensities that are fitted anew, without some columns of the context."""
+        log = copy(self)
+        if self.fitted is not None:
             log.logging_probs = None
-            log.fit_propensities(self.fitted.wish)
+            log.fit_propensities(self.fitted.wish, without)
         return log
 
     def add_notes(self, notes: Sequence[tuple[str, str]]) -> "Log":
@@ -272,7 +282,7 @@ class Log:
     def _possible(self) -> Bools:
         """Return which actions might have been taken (n x A), whatever the propensities say."""
         if self.logging_probs is not None:
-            return np.asarray(self.logging_probs > 0)
+            return np.asarray(self.logging_probs > (0 if self.fitted is None else self.fitted.least))
         if self.available is not None:
             return self.available
         seen = np.bincount(self.action, minlength=len(self.actions)) > 0 if self.seen is None else self.seen

@@ -77,6 +77,14 @@ def test_what_the_log_cannot_answer_is_not_shown(table):
     assert repr(found) == "Comparison(with coat: hat not answerable)"
 
 
+def test_one_target_and_what_is_none(table):
+    assert [*cf.compare(table, "new", **NAMED)] == ["new"]
+    assert cf.compare(table, ["new", "old"], baseline="log", **NAMED).baseline is None
+    for mistake in ({"hat": 0.5, "coat": 0.5}, cf.Uniform(), ["new", "new"], [["hat"] * ROWS]):
+        with pytest.raises(cf.ParameterError, match="`targets` must be a mapping of names to targets, or different"):
+            cf.compare(table, mistake, **NAMED)
+
+
 def test_several_targets_are_checked_at_once(table):
     found = cf.check(table, {"a": "new", "b": "hat"}, **NAMED)
     assert set(found) == {"a", "b"}

@@ -192,9 +192,12 @@ def normalise(log: Log, place: Ints | slice) -> Floats:
 def choose_context(log: Log, *, keep_all: bool = False) -> tuple[Log, Balance]:
     """Return a log without the columns of its context that nobody named and that are none, and what the tests said."""
     balance = balance_log(log)
+    reasons = balance.leave_out()
+    if keep_all and reasons and not log.named_context:
+        return log.refit(reasons), balance
     if log.named_context or keep_all:
         return log, balance
-    return log.leave_out(balance.leave_out()), balance
+    return log.leave_out(reasons), balance
 
 
 def balance_log(log: Log) -> Balance:

@@ -3,8 +3,12 @@
 from dataclasses import dataclass
 
 from counterfold import messages
+from counterfold.contents import Contents
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement
 from counterfold.evidence import Evidence
+
+MANY = 10
+"""With more actions, boosting takes long."""
 
 
 @dataclass(frozen=True)
@@ -30,27 +34,31 @@ class FittedPropensities(Diagnostic):
         quality = fitted.quality
         values = {"propensity_log_loss": quality.log_loss, "propensity_rival_p": quality.rival_p}
         text = f"{fitted.wish.name}, log loss {quality.log_loss:.3g} ({quality.plain_log_loss:.3g} without the context)"
-        findings = [self.state_assumption(fitted.wish.name, evidence.contents.context)]
+        findings = [self.state_assumption(fitted.wish.name, evidence.contents)]
         if quality.rival_p is not None and quality.rival_p < self.alarm:
-            findings.insert(0, self.doubt(fitted.wish.name, quality.rival_p))
+            findings.insert(0, self.doubt(fitted.wish.name, quality.rival_p, fitted.count))
         return Measurement(values, text, findings)
 
-    def state_assumption(self, classifier: str, context: tuple[str, ...]) -> Finding:
+    def state_assumption(self, classifier: str, contents: Contents) -> Finding:
         """Return what an answer from fitted propensities rests on."""
-        seen = messages.list_names(context) if context else "nothing, as there is no context"
+        places = None if contents.fitted is None else contents.fitted.places
+        seen = contents.context if places is None else [contents.context[place] for place in places]
+        looked = f"at {messages.list_names(seen)} alone" if len(seen) else "at nothing"
         problem = (
-            f"no propensities were logged; {classifier} fitted them, as if the old policy had looked at {seen} alone"
+            f"the propensities are not logged but fitted by {classifier}, as if the old policy had looked {looked}"
         )
+        others = f", perhaps {messages.list_names(contents.left_out)}" if contents.left_out else ""
         remedy = (
-            "add every column that the old policy looked at and leave out what is known only after the decision; from "
-            "now on, log the probability of each action"
+            f"add every column that the old policy looked at{others}, and leave out what is known only after the "
+            "decision; from now on, log the probability of each action"
         )
         return self.make_finding("caution", problem, remedy)
 
-    def doubt(self, classifier: str, p: float) -> Finding:
+    def doubt(self, classifier: str, p: float, actions: int) -> Finding:
         """Return that another classifier knows more of the actions."""
         problem = (
             f"the propensities that {classifier} fitted are wrong: a forest foretells actions better (p = {p:.1g})"
         )
-        other = "fit:boosting" if classifier != "boosting" else "fit:forest"
-        return self.make_finding("caution", problem, f"try `propensity={other!r}`, or a classifier of your own")
+        other = "fit:forest" if classifier == "boosting" or actions > MANY else "fit:boosting"
+        remedy = f"try `propensity={other!r}`, or a classifier of your own; remove rows that are there twice"
+        return self.make_finding("caution", problem, remedy)

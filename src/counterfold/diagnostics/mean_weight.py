@@ -3,11 +3,24 @@
 import math
 from dataclasses import dataclass
 
+from counterfold.arrays import Floats
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
+from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence
+from counterfold.rows import Rows
 
 TOLERANCE = 1e-9
 """How far a mean weight may be from the expected one without a test, since weights have rounding errors."""
+
+
+@dataclass(frozen=True)
+class Weight(Estimator):
+    """The mean of the weights, as if every reward were 1."""
+
+    kinds = ("labels", "doses")
+
+    def contributions(self, rows: Rows) -> Floats:
+        return rows.weights
 
 
 @dataclass(frozen=True)
@@ -28,7 +41,8 @@ class MeanWeight(Diagnostic):
         mean, expected = evidence.total_weight / evidence.row_count, 1 - evidence.unsupported_mass
         weight = evidence.mean_weight
         gap = abs(weight.value - expected)
-        far = gap / weight.stderr if weight.stderr else math.inf
+        error = math.hypot(weight.stderr, math.sqrt(evidence.find_propensity_variance(Weight())))
+        far = gap / error if error else math.inf
         p = 1.0 if gap <= TOLERANCE else math.erfc(far / math.sqrt(2))
         numbers, text = {"mean_weight": mean, "mean_weight_p": p}, f"{mean:.4f}, expected {expected:.4g} (p = {p:.2g})"
         is_fitted = (

@@ -18,7 +18,7 @@ from counterfold.estimators.base import Estimator, require_frozen
 from counterfold.evaluation.assembly import add_knowledge, check_targets, evaluate_targets
 from counterfold.evaluation.candidates import Wanted, try_out
 from counterfold.evaluation.comparison import Comparison as Comparison
-from counterfold.evaluation.comparison import require_baseline
+from counterfold.evaluation.comparison import list_targets, require_baseline
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Candidate as Candidate
 from counterfold.evaluation.result import Evaluation as Evaluation
@@ -224,7 +224,7 @@ def name_targets(target: Any) -> Mapping[str, Any] | None:
 
 def compare(
     log: Log | LogScan | str | PathLike[str] | Any,
-    targets: Mapping[str, Any] | Sequence[str],
+    targets: Mapping[str, Any] | Sequence[str] | str,
     *,
     baseline: str | None = None,
     **settings: Unpack[Settings],
@@ -240,6 +240,7 @@ def compare(
     >>> [(line.target, line.verdict) for line in found.table]
     [('new', 'good')]
     """
-    named = targets if isinstance(targets, Mapping) else dict(zip(targets, targets, strict=True))
+    named = list_targets(targets)
+    baseline = None if baseline == "log" and "log" not in named else baseline
     require_baseline(baseline, named)
     return Comparison(evaluate(log, named, **settings), baseline)

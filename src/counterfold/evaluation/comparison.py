@@ -1,6 +1,6 @@
 """Comparison: how much more several targets would have earned than the log did, or than one of them."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ from counterfold import messages, standard_json
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.evaluation.result import Evaluation
+from counterfold.targets import has_fixed_shares
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,17 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"Comparison(with {messages.show(self.baseline or 'the log')}: {'; '.join(map(str, self.table))})"
+
+
+def list_targets(targets: Any) -> Mapping[str, Any]:
+    """Return the targets to compare by their names: those of a mapping, or of columns."""
+    if isinstance(targets, Mapping) and not has_fixed_shares(targets):
+        return targets
+    names = [targets] if isinstance(targets, str) else targets
+    if isinstance(names, Sequence) and all(isinstance(one, str) for one in names) and len(set(names)) == len(names):
+        return dict(zip(names, names, strict=True))
+    wanted = "a mapping of names to targets, or different names of columns"
+    raise ParameterError(f"`targets` must be {wanted}, got {messages.shorten(targets)}.")
 
 
 def require_baseline(baseline: str | None, targets: Collection[str]) -> None:

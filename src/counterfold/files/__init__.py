@@ -66,8 +66,17 @@ class Files:
                 read_names(found[-1].schema)
             require_distinct(found[-1].schema.names)
         refuse_copies(part for part, survey in zip(self.parts, found, strict=True) if survey.rows)
+        self._require_common(found)
         self.require_unchanged()
         return found
+
+    def _require_common(self, surveys: Sequence[Survey]) -> None:
+        """Require that files whose rows mean something only together were made alike."""
+        first, parts = surveys[0], zip(self.parts, surveys, strict=True)
+        other = next(((part, survey) for part, survey in parts if survey.common != first.common), None)
+        if other is not None:
+            got = f"{first.common} in `{self.parts[0].file.name}`, and {other[1].common} in `{other[0].file.name}`"
+            raise DataError(f"files of {self.name} must hold decisions of one kind, got {got}; join them to one file.")
 
     @cached_property
     def schema(self) -> pa.Schema:

@@ -5,10 +5,10 @@ from typing import Self
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Bools, Floats, Ints
 
-STEPS = 80
-"""How many pairs of settings are tried at most."""
+STEPS, FARTHEST = 80, 30.0
+"""How many pairs of settings are tried at most, and how large their logarithms may be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,27 +28,31 @@ class Calibration:
     frequencies: Floats
 
     @classmethod
-    def of(cls, probs: Floats, codes: Ints) -> Self:
+    def of(cls, probs: Floats, codes: Ints, frequencies: Floats, available: Bools | None) -> Self:
         """Return the calibration under which logged actions are most likely, given predictions from other rows."""
         from scipy.optimize import minimize
 
-        frequencies = np.bincount(codes, minlength=probs.shape[1]) / len(codes)
         least = 1 / len(codes)
 
         def read(settings: Floats) -> tuple[float, float]:
-            return float(np.exp(settings[0])), float(least + (1 - least) / (1 + np.exp(-settings[1])))
+            sharpness, share = np.clip(settings, -FARTHEST, FARTHEST)
+            return float(np.exp(sharpness)), float(least + (1 - least) / (1 + np.exp(-share)))
 
         def find_loss(settings: Floats) -> float:
-            return log_loss(cls(*read(settings), frequencies).apply(probs), codes)
+            return log_loss(cls(*read(settings), frequencies).apply(probs, available), codes)
 
         found = minimize(find_loss, np.array([0.0, -4.0]), method="Nelder-Mead", options={"maxiter": STEPS})
         return cls(*read(found.x), frequencies)
 
-    def apply(self, probs: Floats) -> Floats:
-        """Return calibrated probabilities (n x A)."""
+    def apply(self, probs: Floats, available: Bools | None = None) -> Floats:
+        """Return calibrated probabilities (n x A), of the actions that are available."""
+        mask = np.ones(probs.shape, dtype=bool) if available is None else available
+        probs = np.where(mask, probs, 0.0)
         largest = probs.max(axis=1, keepdims=True)
-        sharp = np.divide(probs, largest, out=np.ones_like(probs), where=largest > 0) ** self.sharpness
-        return np.asarray((1 - self.share) * sharp / sharp.sum(axis=1, keepdims=True) + self.share * self.frequencies)
+        sharp = np.divide(probs, largest, out=mask.astype(np.float64), where=largest > 0) ** self.sharpness
+        sharp, usual = np.where(mask, sharp, 0.0), np.where(mask, self.frequencies, 0.0)
+        shares = (sharp / sharp.sum(axis=1, keepdims=True), usual / usual.sum(axis=1, keepdims=True))
+        return np.asarray((1 - self.share) * shares[0] + self.share * shares[1])
 
 
 def log_loss(probs: Floats, codes: Ints) -> float:

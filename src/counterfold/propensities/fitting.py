@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 import numpy as np
 
 from counterfold import checks, messages
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import ModelError, ParameterError, blame
 from counterfold.hashing import assign_folds, sample_least
 from counterfold.propensities.calibration import Calibration
@@ -21,6 +21,12 @@ FOLDS = 5
 
 MOST, ENOUGH = 1 << 16, 1 << 13
 """At most how many rows a classifier is fitted on, and how many tell how good it is."""
+
+PRIOR = 0.5
+"""How many rows more each action is taken to have, so that none of a log that a sample lacks has probability 0."""
+
+EXPECTED = 2.0
+"""An action is possible in a context if all rows of the log, were they like that, would have shown it so often."""
 
 AT_ONCE = 1 << 16
 """How many rows are predicted at a time."""
@@ -46,16 +52,26 @@ class Classifier(Fittable, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """What was decided where: contexts (n x d), codes of actions, and units of rows that stay together."""
+    """What was decided where: contexts (n x d), codes of actions, and units of rows that stay together.
+
+    `available` says which actions could be taken (n x A), if that is known.
+    """
 
     context: Floats
     codes: Ints
     units: Ints
     count: int
+    available: Bools | None = None
+
+    @property
+    def features(self) -> Floats:
+        """Return what classifiers see: the context, and what is available."""
+        return add_available(self.context, self.available)
 
     def take(self, rows: Any) -> "Decisions":
         """Return some of the rows."""
-        return Decisions(self.context[rows], self.codes[rows], self.units[rows], self.count)
+        available = None if self.available is None else self.available[rows]
+        return Decisions(self.context[rows], self.codes[rows], self.units[rows], self.count, available)
 
 
 class Fold(NamedTuple):
@@ -72,7 +88,7 @@ class Fold(NamedTuple):
             return cls(None, known)
         with warnings.catch_warnings(), blame(ModelError, "the classifier {}", type(make).__name__):
             warnings.simplefilter("ignore")  # that it did not converge is told by how well it predicts
-            fitted = copy_unfitted(make).fit(add_column(decisions.context), decisions.codes)
+            fitted = copy_unfitted(make).fit(decisions.features, decisions.codes)
             return cls(fitted, np.asarray(fitted.classes_))
 
     def predict(self, context: Floats, count: int) -> Floats:
@@ -83,7 +99,7 @@ class Fold(NamedTuple):
         elif len(context):
             name = type(self.classifier).__name__
             with blame(ModelError, "the classifier {}", name):
-                found = np.asarray(self.classifier.predict_proba(add_column(context)), dtype=np.float64)
+                found = np.asarray(self.classifier.predict_proba(context), dtype=np.float64)
             rule = f"predict a probability for each action, got {found.shape} for {len(context)} rows"
             if found.shape != (len(context), len(self.known)) or not np.isfinite(found).all() or (found < 0).any():
                 raise ModelError(f"the classifier {name} must {rule}.")
@@ -98,40 +114,59 @@ class PropensityFit:
     name: str
     classifier: Any
 
-    def fit(self, context: Floats, codes: Ints, units: Ints, count: int) -> "FittedPropensities":
+    def fit(self, decisions: Decisions) -> "FittedPropensities":
         """Return propensities that are fitted on rows of a log, or on a sample of them if they are very many."""
-        decisions = Decisions(context, codes, units, count)
+        codes, count = decisions.codes, decisions.count
+        frequencies: Floats = np.asarray((np.bincount(codes, minlength=count) + PRIOR) / (len(codes) + PRIOR * count))
         decisions = decisions.take(sample_least(np.arange(len(codes)), MOST)) if len(codes) > MOST else decisions
         folds, rows = fit_folds(self.classifier, decisions), len(decisions.codes)
         some = decisions.take(sample_least(np.arange(rows), ENOUGH))
-        raw = predict_folds(folds, some.context, some.units, count)
-        calibration = Calibration.of(raw, some.codes)
-        probs = calibration.apply(raw)
+        raw = predict_folds(folds, some.features, some.units, count)
+        calibration = Calibration.of(raw, some.codes, frequencies, some.available)
+        probs = calibration.apply(raw, some.available)
         quality = Quality.of(probs, some.codes, try_rival(probs, some))
-        return FittedPropensities(self, folds, calibration, quality, rows)
+        return FittedPropensities(self, folds, calibration, quality, rows, decisions.available is not None)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedPropensities:
-    """Classifiers that predict the actions of a log, one for each fold, calibrated; `rows` were fitted on."""
+    """Classifiers that predict the actions of a log, one for each fold, calibrated.
+
+    `rows` were fitted on, and `knows_available` says whether it is known which actions could be taken. `places` are the
+    columns of the context that classifiers see, if these are not all.
+    """
 
     wish: PropensityFit
     folds: Sequence[Fold]
     calibration: Calibration
     quality: Quality
     rows: int
+    knows_available: bool
+    places: Ints | None = None
 
-    def predict(self, context: Floats, units: Ints) -> Floats:
+    @property
+    def least(self) -> float:
+        """Return below which probability nobody can tell whether an action was ever possible."""
+        return EXPECTED / self.rows
+
+    def predict(self, context: Floats, units: Ints, available: Bools | None) -> Floats:
         """Return the probabilities of all actions (n x A), each row's by a fit without its fold."""
         found = np.empty((len(context), self.count))
         for start in range(0, len(context), AT_ONCE):
             some = slice(start, start + AT_ONCE)
-            found[some] = self.calibration.apply(predict_folds(self.folds, context[some], units[some], self.count))
+            there = None if available is None else available[some]
+            raw = predict_folds(self.folds, self._see(context[some], there), units[some], self.count)
+            found[some] = self.calibration.apply(raw, there)
         return found
 
-    def predict_each(self, context: Floats) -> list[Floats]:
+    def predict_each(self, context: Floats, available: Bools | None) -> list[Floats]:
         """Return the probabilities of all actions by each of the fits, which differ as fits on other logs would."""
-        return [self.calibration.apply(fold.predict(context, self.count)) for fold in self.folds]
+        features = self._see(context, available)
+        return [self.calibration.apply(fold.predict(features, self.count), available) for fold in self.folds]
+
+    def _see(self, context: Floats, available: Bools | None) -> Floats:
+        """Return what classifiers see of some rows."""
+        return add_available(context if self.places is None else context[:, self.places], available)
 
     def to_dict(self) -> dict[str, Any]:
         """Return how they were fitted, and how good they are, as plain numbers, texts and lists."""
@@ -161,20 +196,27 @@ def try_rival(probs: Floats, decisions: Decisions) -> float | None:
     """Return how likely chance is to let a forest add as much to the fit as it does; None if there is no context."""
     if not decisions.context.shape[1]:
         return None
-    rival = predict_folds(fit_folds(make_forest(), decisions, 2), decisions.context, decisions.units, decisions.count)
+    rival = predict_folds(fit_folds(make_forest(), decisions, 2), decisions.features, decisions.units, decisions.count)
+    if decisions.available is not None:
+        rival = np.where(decisions.available, rival, 0.0)
+        rival /= np.maximum(rival.sum(axis=1, keepdims=True), checks.SMALLEST_PROPENSITY)
     return compare_losses(probs, rival, decisions.codes, decisions.units)
 
 
-def add_column(context: Floats) -> Floats:
-    """Return a context that has columns, as classifiers need some."""
+def add_available(context: Floats, available: Bools | None) -> Floats:
+    """Return what classifiers see of some rows: the context and which actions are available, a column at least."""
+    if available is not None:
+        return np.column_stack([context, available])
     return context if context.shape[1] else np.zeros((len(context), 1))
 
 
 def copy_unfitted(classifier: Any) -> Any:
-    """Return a classifier with the same settings that is not fitted yet."""
+    """Return a classifier with the same settings that is not fitted yet, and that draws the same numbers each time."""
     from sklearn.base import clone
 
-    return clone(classifier)
+    fresh = clone(classifier)
+    seeds = {name: 0 for name, value in fresh.get_params().items() if name.endswith("random_state") and value is None}
+    return fresh.set_params(**seeds)
 
 
 def as_fit(value: Any) -> PropensityFit | None:

@@ -15,6 +15,7 @@ from typing import ClassVar, NamedTuple
 
 import pyarrow as pa
 
+from counterfold import messages
 from counterfold.readers._kept import KEPT, Decision, make_batch, read_kept
 from counterfold.readers.base import Note, Piece, Reader, Survey, leave_out, open_stream
 
@@ -84,9 +85,8 @@ class Events(Reader):
         seen.require_equal_chances()
         notes = [*((note, seen.rows) for note in self.notes), *seen.notes.items()]
         others = len(seen.features) - MOST + seen.untold
-        return Survey(
-            self._columns(seen), seen.rows, seen.size, [*notes, *([(FEW, others)] if others > 0 else [])], rows
-        )
+        notes += [(FEW, others)] if others > 0 else []
+        return Survey(self._columns(seen), seen.rows, seen.size, notes, rows, seen.describe())
 
     def _columns(self, seen: "Seen") -> pa.Schema:
         """Return the columns of the log: those of roles that any decision has, and its features."""
@@ -157,6 +157,12 @@ class Seen:
                     self.untold += 1
         self.words.update(one.words)
         self.size += 64 + 24 * len(one.available or ()) + 24 * len(one.logging_probs or ())
+
+    def describe(self) -> str:
+        """Return what all files of one log must have in common, as it decides what their rows mean."""
+        roles = [name for name in KEPT.names if name in self.fields]
+        actions = "that differ from row to row" if "available" in roles else messages.list_some(self.choices or ())
+        return f"{messages.list_names(roles)}; actions {actions}; a chance of {self.chances[0]:g} to be kept"
 
     def list_features(self) -> list[str]:
         """Return the features of the most decisions, in the order in which they came."""

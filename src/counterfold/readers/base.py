@@ -37,6 +37,7 @@ class Survey(NamedTuple):
 
     In a text the type of a column is that of all its rows, so a file is read once to know it. `notes` are to be said
     with the answer, each with its count. A reader may have `kept` the rows as it likes, so as not to parse them again.
+    `common` is what must be the same in all files of one log, as it decides what their rows mean.
     """
 
     schema: "pa.Schema"
@@ -44,6 +45,7 @@ class Survey(NamedTuple):
     size: int
     notes: Sequence[tuple[Note, int]] = ()
     kept: "pa.Buffer | None" = None
+    common: str = ""
 
 
 class Piece(NamedTuple):

@@ -125,6 +125,12 @@ def find_notes(table: pa.Table) -> list[tuple[str, str]]:
     return [(problem, remedy) for problem, remedy in json.loads((table.schema.metadata or {}).get(NOTES, b"[]"))]
 
 
+def find_texts(table: pa.Table, free: Sequence[str]) -> dict[str, str]:
+    """Return the columns of text that are free, which no classifier sees."""
+    texts = [name for name in free if columns.is_text(table.schema.field(name).type)]
+    return dict.fromkeys(texts, "it is text; make a column of 0 and 1 of each of its values")
+
+
 def list_free(table: pa.Table, roles: dict[str, str], ignore: Sequence[str], targets: Sequence[str]) -> list[str]:
     """Return the columns that are neither taken nor ignored."""
     taken = {place for role, name in roles.items() for place in places(table, role, name)}

@@ -123,6 +123,7 @@ class LogScan:
         layout = replace(layout, logger_weights=self.logger_weights)
         is_private = isinstance(self.source, (str, PathLike))
         others = {name: why for name, why in roles.find_left_out(table).items() if name in free}
+        others |= {} if fit is None else roles.find_texts(table, free)
         notes = roles.find_notes(table)
         left_out = find_spoilt_numbers(table, free) | others
         return replace(layout, left_out=left_out, is_private=is_private, notes=notes)
