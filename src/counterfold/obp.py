@@ -14,13 +14,13 @@ from counterfold.log import Log
 from counterfold.readers.open_bandit import POSITIONS
 
 
-def from_obp(feedback: Mapping[str, Any]) -> Log:
+def from_obp(feedback: Mapping[str, Any], *, propensity: Any = None) -> Log:
     """Return the log in a dictionary of bandit feedback, as the datasets of Open Bandit Pipeline (obp) give it.
 
     It takes `context`, `action`, `reward`, `pscore`, `pi_b` at each row's position, `action_context` as features of the
     actions, and `position`, which is context if there are several. Each row is a decision of its own, whatever its
-    position, and the answer notes that. Without `n_actions` the actions are doses. The rest, such as
-    `expected_reward`, is left alone.
+    position, and the answer notes that. Without `pscore`, `propensity="fit"` fits it; without `n_actions` the actions
+    are doses. The rest, such as `expected_reward`, is left alone.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -44,7 +44,11 @@ def from_obp(feedback: Mapping[str, Any]) -> Log:
         beside = np.empty((len(reward), 0)) if context is None else WHOLE.floats("context", context, ndim=2)
         WHOLE.length("context", beside, len(reward))
         context = np.column_stack([beside, position])
-    given: dict[str, Any] = {"context": context, "reward": reward, "propensity": feedback.get("pscore")}
+    given: dict[str, Any] = {
+        "context": context,
+        "reward": reward,
+        "propensity": feedback.get("pscore") if propensity is None else propensity,
+    }
     if feedback.get("n_actions") is None:
         return Log(**given, dose=feedback["action"])
     if feedback.get("pi_b") is not None:

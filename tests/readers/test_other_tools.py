@@ -595,3 +595,19 @@ def test_what_users_of_obp_try_first_is_answered_with_the_way():
 def test_feedback_must_be_a_dictionary():
     with pytest.raises(cf.DataError, match="must be a dictionary of bandit feedback, got list"):
         cf.from_obp([1])
+
+
+def test_a_score_may_be_true_or_false(save):
+    known = {"probability": 0.5, "cost": 0.1}
+    lines = [json.dumps({"model": "ab"[place % 2], "score": place % 3 == 0, **known}) for place in range(9)]
+    log = cf.read_log(save("\n".join(lines), "log.jsonl"), format="router-traces")
+    assert log.reward.tolist() == [1.0, 0.0, 0.0] * 3
+
+
+def test_feedback_of_obp_without_probabilities_can_be_fitted():
+    rng = np.random.default_rng(0)
+    feedback = {"n_rounds": 200, "n_actions": 2, "context": rng.normal(size=(200, 2)), "position": None}
+    feedback |= {"action": rng.integers(2, size=200), "reward": rng.normal(size=200)}
+    with pytest.raises(cf.DataError, match="got neither"):
+        cf.from_obp(feedback)
+    assert cf.from_obp(feedback, propensity="fit").fitted is not None

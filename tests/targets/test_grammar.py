@@ -14,7 +14,7 @@ BAD = {
     "10%*uniform + 90%*red": r"every part of a mixture must have one share, as in .*, got `10%\*un",
     "greedy": r"`target` must be `greedy:COLUMNS`, got `greedy`\.",
     "greedy:": r"`target` must be `greedy:COLUMNS`, got `greedy:`\.",
-    "gredy:score": r"got `gredy:score`\. Did you mean `greedy`\?",
+    "gredy:score": r"got `gredy:score`\. There is no module `gredy`\. Did you mean `greedy`\?",
     "greedy:scor": r"column `scor` must be there\. Did you mean `score`\?",
     "greedy:age": r"column `age` must be lists of numbers, got double",
     "greedy:age,height": r"the name of column `age` of scores must end with the label of an action, as in `score_LA",

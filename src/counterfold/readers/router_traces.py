@@ -50,6 +50,8 @@ class RouterTraces(Events):
                     yield self._make_decision(str(model), request, line)
 
     def _make_decision(self, model: str, request: Mapping[str, Any], line: Line) -> Decision:
+        if isinstance(request["score"], bool):  # a thumb, or a test that passed
+            request = {**request, "score": int(request["score"])}
         score, cost, probability = (
             None if request.get(name) is None else read_number(request[name], name, line)
             for name in ("score", "cost", "probability")

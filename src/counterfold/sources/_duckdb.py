@@ -21,6 +21,9 @@ MISSING = "`sql` needs duckdb: pip install 'counterfold[sql]'."
 QUOTED = re.compile(r"""(['"])((?:(?!\1).|\1\1)*)\1""", re.DOTALL)
 """A text or a name in quotes, in which quotes are doubled."""
 
+FORBIDDEN = re.compile(r'Cannot access file "(.*?)(?:/\*\*/\*\.\w+)?" - .*disabled')
+"""What DuckDB says of a file that it may not look for, as the query does not name it or as it is not there."""
+
 SETTINGS = {
     "threads": "1",  # with more of them, joins and groups come in another order every time
     "temp_directory": "''",  # nothing is written
@@ -50,7 +53,18 @@ def stream_duckdb(query: str, database: str | None, tables: Mapping[str, pa.Tabl
         with closing(connect(query, database, tables)) as connection:
             return int(connection.sql(query).count("*").fetchall()[0][0])
 
-    return Stream(NAME, open_reader, count_rows)
+    return Stream(NAME, open_reader, count_rows, explain_access)
+
+
+def explain_access(text: str) -> str:
+    """Return what DuckDB said, or the likely reason where it may not look for a file.
+
+    >>> explain_access('Permission Error: Cannot access file "a.csv" - file system operations are disabled')
+    "`a.csv` must be a file that is there, and that the query names in quotes, as in 'logs/*.parquet'"
+    """
+    found = FORBIDDEN.search(text)
+    rule = "must be a file that is there, and that the query names in quotes, as in 'logs/*.parquet'"
+    return text if found is None else f"`{found[1]}` {rule}"
 
 
 def load_duckdb() -> Any:

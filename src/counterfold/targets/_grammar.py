@@ -85,7 +85,9 @@ def parse_part(text: str) -> TargetForm | None:
         return None
     if MODULE.fullmatch(head) and OBJECT.fullmatch(rest[0]) and has_module(head):
         return import_form(f"{head}:{rest[0]}", rest[1:])
-    hint = suggest_form(head) or (f" There is no module `{messages.show(head)}`." if MODULE.fullmatch(head) else "")
+    is_object = MODULE.fullmatch(head) and OBJECT.fullmatch(rest[0])
+    missing = f" There is no module `{messages.show(head)}`." if is_object else ""
+    hint = missing + suggest_form(head)
     raise ParameterError(f"`target` must be a column, a label, {list_syntax()}, got `{messages.show(text)}`.{hint}")
 
 
