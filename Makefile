@@ -11,10 +11,10 @@ demo: .venv/installed  ## evaluate a policy on embedded data with known truth
 	$(BIN)/counterfold demo
 
 test: .venv/dev lint  ## what CI runs: lint, types, layers, and all but the slow tests
-	$(BIN)/python -m pytest -m "not slow" --cov $(PARALLEL) $(ARGS)
+	$(BIN)/python -m pytest -m "not slow" $(PARALLEL) $(ARGS)
 
-test-all: .venv/dev lint  ## the slow tests, too
-	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
+test-all: .venv/dev lint  ## the slow tests, too, and how much of the code tests run
+	$(BIN)/python -m pytest --cov $(PARALLEL) $(ARGS)
 
 lint: .venv/dev
 	$(BIN)/ruff format --check

@@ -356,10 +356,10 @@ def test_coverage_and_error_against_true_propensities():
 @pytest.mark.statistical
 def test_right_fits_are_hardly_ever_called_wrong():
     alarms = 0
-    for seed in range(60):
+    for seed in range(30):
         x, action, _, reward, _ = draw(seed, rows=800)
         alarms += cf.Log(context=x, action=action, reward=reward, propensity="fit").fitted.quality.rival_p < 0.01
-    assert binomtest(int(alarms), 60, 0.01, alternative="greater").pvalue > 0.001
+    assert binomtest(int(alarms), 30, 0.01, alternative="greater").pvalue > 0.001
 
 
 def test_fits_on_a_sample_add_their_noise():
