@@ -94,7 +94,7 @@ def run(folder, work):
     """
     environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"} | BLAS
     command = [sys.executable, str(SCRIPT), str(folder), json.dumps(work)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 (our own command)
     if done.returncode:
         raise RuntimeError(f"{work} ended with code {done.returncode}:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout.splitlines()[-1])

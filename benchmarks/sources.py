@@ -38,7 +38,7 @@ def serve(folder):
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
     command = [shutil.which("moto_server"), "-H", "127.0.0.1", "-p", str(port)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603 (of our own making)
     try:
         for place in ("logs", *(f"logs/log/{file.name}" for file in sorted((folder / "log").iterdir()))):
             put(port, place, b"" if place == "logs" else (folder / place.partition("/")[2]).read_bytes())
@@ -66,7 +66,7 @@ def measure(kind, place):
     """Return the seconds of one evaluation in this process, its peak of memory and its value."""
     import counterfold as cf
 
-    source = cf.sql(f"select * from '{place}/*.parquet'") if kind == "query" else place  # noqa: S608
+    source = cf.sql(f"select * from '{place}/*.parquet'") if kind == "query" else place  # noqa: S608 (of our own making)
     start = time.perf_counter()
     found = cf.evaluate(cf.LogScan(source, ignore=["target"]), engine="local", progress=False)
     seconds = time.perf_counter() - start
@@ -75,7 +75,7 @@ def measure(kind, place):
 
 def run(kind, place):
     """Return what another process measures."""
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(  # noqa: S603 (of our own making)
         [sys.executable, __file__, "--measure", kind, str(place)], capture_output=True, text=True, check=True
     )
     return json.loads(done.stdout)

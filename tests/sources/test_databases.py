@@ -35,7 +35,7 @@ def sqlite(flat, tmp_path_factory):
     connection = sqlite3.connect(path)
     connection.execute(f"create table log ({', '.join(flat.column_names)})")
     places = ", ".join("?" * flat.num_columns)
-    connection.executemany(f"insert into log values ({places})", zip(*flat.to_pydict().values(), strict=True))  # noqa: S608
+    connection.executemany(f"insert into log values ({places})", zip(*flat.to_pydict().values(), strict=True))  # noqa: S608 (of our own making)
     connection.commit()
     connection.close()
     return path
@@ -75,7 +75,7 @@ def test_types_of_postgres(engine, shop, flat_answers):
             timestamp '2026-01-01' as at, date '2026-01-01' as day, reward > 0.5 as flag, 'a' as text, null as nothing,
             array[logging_probs_0, logging_probs_1, logging_probs_2, logging_probs_3] as logging_probs
         from log
-    """  # noqa: S608
+    """  # noqa: S608 (of our own making)
     found = answer(engine, cf.LogScan(cf.sql(query, db=shop), ignore=["target", "flag", "at"]))
     assert found.value == pytest.approx(flat_answers[engine].value, rel=1e-9)
 

@@ -55,7 +55,7 @@ def stream_database(query: str, uri: str) -> Stream:
             with cursor.fetch_record_batch() as reader:
                 yield make_numbers(reader)
 
-    return Stream(f"the query to `{show_uri(uri)}`", open_reader, hide=hide_secrets(uri))
+    return Stream(f"the query to `{show_uri(uri)}`", open_reader, reword=hide_secrets(uri))
 
 
 def load_driver(scheme: str) -> Any:

@@ -39,13 +39,14 @@ class Stream:
     `open_reader` starts at the first row again, and need return only the named columns, if any are named; `count_rows`
     tells their number if that is much faster than reading them. Few rows are kept by the first look, and never asked
     for again. Many are read once more in every pass, and must be the same ones each time, in the same order: their
-    number and a checksum of each column are compared. Columns `out_of_context` are not taken for context by themselves.
+    number and a checksum of each column are compared. `reword` makes what a library says fit to be shown, and
+    `mark_fields` marks columns that are not context by themselves.
     """
 
     name: str
     open_reader: Callable[[Sequence[str] | None], AbstractContextManager[pa.RecordBatchReader]]
     count_rows: Callable[[], int] | None = None
-    hide: Callable[[str], str] = str
+    reword: Callable[[str], str] = str
     can_repeat: bool = True
     mark_fields: Callable[[pa.Field], pa.Field] = keep_field
     checksums: Checksums = field(default_factory=dict)
@@ -157,18 +158,18 @@ class Stream:
 
     def explain(self) -> AbstractContextManager[None]:
         """Turn whatever a library or a function of the user raises into one sentence."""
-        return explain(self.name, self.hide)
+        return explain(self.name, self.reword)
 
 
 @contextmanager
-def explain(name: str, hide: Callable[[str], str]) -> Iterator[None]:
-    """Turn whatever a library or a function of the user raises into one sentence, without what must be hidden."""
+def explain(name: str, reword: Callable[[str], str]) -> Iterator[None]:
+    """Turn whatever a library or a function of the user raises into one sentence, reworded if need be: secrets are hidden."""
     try:
         yield
     except (CounterfoldError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 (of libraries and users, which may raise anything)
-        text = hide(str(error)).strip() or type(error).__name__
+        text = reword(str(error)).strip() or type(error).__name__
         reason = text.splitlines()[0].partition(". Detail:")[0]  # behind which pyarrow writes more for its authors
         raise DataError(f"{name} could not be read: {reason.rstrip('.!')}.") from None
 
