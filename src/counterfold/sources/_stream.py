@@ -163,7 +163,7 @@ class Stream:
 
 @contextmanager
 def explain(name: str, reword: Callable[[str], str]) -> Iterator[None]:
-    """Turn whatever a library or a function of the user raises into one sentence, reworded if need be: secrets are hidden."""
+    """Turn whatever a library or a function of the user raises into one sentence, without secrets."""
     try:
         yield
     except (CounterfoldError, MemoryError):
