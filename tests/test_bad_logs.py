@@ -6,7 +6,8 @@ import pytest
 
 import counterfold as cf
 from counterfold.checks import PLAIN_NUMBERS
-from counterfold.log_checks import FIT, NOT_IN
+from counterfold.log_checks import NOT_IN
+from counterfold.propensity_checks import FIT
 
 PLAIN = PLAIN_NUMBERS.strip()
 FILL = "Fill it in, or leave the column out (`ignore`, --ignore)."

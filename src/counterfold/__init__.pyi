@@ -58,8 +58,6 @@ from .obp import from_action_dist as from_action_dist
 from .obp import from_obp as from_obp
 from .pool import Pool as Pool
 from .rows import Rows as Rows
-from .rows import example_doses as example_doses
-from .rows import example_rows as example_rows
 from .selectors.base import Selector as Selector
 from .selectors.kfold_cv import KFoldCV as KFoldCV
 from .selectors.ladder import Ladder as Ladder
@@ -85,3 +83,5 @@ from .targets.probabilities import Probabilities as Probabilities
 from .targets.skops import Skops as Skops
 from .targets.softmax import Softmax as Softmax
 from .targets.uniform import Uniform as Uniform
+from .tiny_rows import example_doses as example_doses
+from .tiny_rows import example_rows as example_rows

@@ -148,15 +148,15 @@ class Checker:
         self.every(name, array, np.isfinite(array), "finite", hint)
         self.every(name, array, np.abs(array) <= LARGEST, f"at most {LARGEST:g} in size", hint)
 
-    def probabilities(self, name: str, array: Floats) -> None:
-        """Require numbers in [0, 1] and, for a matrix, rows that sum to 1."""
+    def probabilities(self, name: str, array: Floats, way: str = "") -> None:
+        """Require numbers in [0, 1] and, for a matrix, rows that sum to 1; name a way where these are rounded."""
         if array.size and not (array.min() >= 0 and array.max() <= 1 + SUM_TOLERANCE):
             self.finite(name, array)
             self.every(name, array, (array >= 0) & (array <= 1 + SUM_TOLERANCE), "in [0, 1]")
         if array.ndim == 2:
             totals = array @ np.ones(array.shape[1])
             farthest = float(np.abs(totals - 1).max(initial=0.0))
-            hint = ROUNDED.format(farthest) if farthest <= array.shape[1] * ROUNDING else ""
+            hint = ROUNDED.format(farthest) + way if farthest <= array.shape[1] * ROUNDING else ""
             good = np.abs(totals - 1) <= SUM_TOLERANCE
             self.every(name, totals, good, "rows of probabilities that sum to 1", hint)
 

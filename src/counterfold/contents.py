@@ -18,7 +18,9 @@ ROUNDING = 1e-9
 class Spread:
     """The least and the largest of some numbers, their sum and their count; two such can be added.
 
-    `squares` and `cubes` are the sums of the second and third powers of how far each number is from the mean.
+    `squares` and `cubes` are the sums of the second and third powers of how far each number is from the mean. Where
+    numbers count differently, all sums are weighted; `weight` and `weight_squares` are the sums of how much they count,
+    and of its squares.
     """
 
     low: float
@@ -27,31 +29,45 @@ class Spread:
     count: int
     squares: float
     cubes: float
+    weight: float
+    weight_squares: float
 
     @classmethod
-    def of(cls, values: Floats) -> "Spread":
-        """Return the spread of an array."""
-        ends, total = (float(values.min()), float(values.max())), float(values.sum())
-        apart = values - total / len(values)
-        return cls(*ends, total, len(values), float(apart @ apart), float((apart * apart) @ apart))
+    def of(cls, values: Floats, counts: Floats | None = None) -> "Spread":
+        """Return the spread of an array, each number of which may count several times."""
+        ends, number = (float(values.min()), float(values.max())), len(values)
+        if counts is None:
+            total = float(values.sum())
+            apart = values - total / number
+            return cls(*ends, total, number, float(apart @ apart), float((apart * apart) @ apart), number, number)
+        total, weight = float(values @ counts), float(counts.sum())
+        apart = values - total / weight
+        powers = float(apart * apart @ counts), float(apart**3 @ counts)
+        return cls(*ends, total, number, *powers, weight, float(counts @ counts))
 
     def __add__(self, other: "Spread") -> "Spread":
-        ends, count = (min(self.low, other.low), max(self.high, other.high)), self.count + other.count
-        gap, mine, theirs = other.mean - self.mean, self.count / count, other.count / count
-        squares = self.squares + other.squares + gap**2 * mine * other.count
+        ends, weight = (min(self.low, other.low), max(self.high, other.high)), self.weight + other.weight
+        gap, mine, theirs = other.mean - self.mean, self.weight / weight, other.weight / weight
+        squares = self.squares + other.squares + gap**2 * mine * other.weight
         cubes = self.cubes + other.cubes + 3 * gap * (mine * other.squares - theirs * self.squares)
-        cubes += gap**3 * mine * other.count * (mine - theirs)
-        return Spread(*ends, self.total + other.total, count, squares, cubes)
+        cubes += gap**3 * mine * other.weight * (mine - theirs)
+        total, count = self.total + other.total, self.count + other.count
+        return Spread(*ends, total, count, squares, cubes, weight, self.weight_squares + other.weight_squares)
 
     @property
     def mean(self) -> float:
         """Return the mean."""
-        return self.total / self.count
+        return self.total / self.weight
+
+    @property
+    def effective(self) -> float:
+        """Return how many numbers that all count the same would tell as much."""
+        return self.weight**2 / self.weight_squares
 
     @property
     def is_two_valued(self) -> bool:
         """Say whether there are only two different numbers: no others between these ends vary so much."""
-        most = (self.high - self.mean) * (self.mean - self.low) * self.count
+        most = (self.high - self.mean) * (self.mean - self.low) * self.weight
         return self.high > self.low and self.squares >= (1 - ROUNDING) * most
 
 
@@ -61,7 +77,7 @@ class Contents:
 
     `context` are the columns that were taken for context, and `left_out` says which others might have been and why they
     were not. `notes` say how its rows were made, where that matters, and what to do about it. `fitted` are the
-    propensities, if nobody logged any.
+    propensities, if nobody logged any, and `kept` the probabilities with which rows were kept, if these differ.
     """
 
     rewards: Spread
@@ -76,12 +92,13 @@ class Contents:
     left_out: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[tuple[str, str], ...] = ()
     fitted: FittedPropensities | None = None
+    kept: Spread | None = None
 
     @classmethod
     def of(cls, log: Log) -> "Contents":
         """Return what is in a log."""
         return cls(
-            rewards=Spread.of(log.reward),
+            rewards=Spread.of(log.reward, log.counts),
             propensities=Spread.of(log.propensity),
             doses=None if log.dose is None else Spread.of(log.dose),
             actions=log.actions,
@@ -93,12 +110,15 @@ class Contents:
             left_out=dict(log.left_out),
             notes=tuple(log.notes),
             fitted=log.fitted,
+            kept=None if log.kept is None else Spread.of(log.kept),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON says of a log."""
         return {
             "rows": self.rewards.count,
+            "kept": None if self.kept is None else {"low": self.kept.low, "high": self.kept.high},
+            "decisions": self.rewards.weight,
             "kind": "labels" if self.doses is None else "doses",
             "actions": [str(action) for action in self.actions],
             "dose": None if self.doses is None else {"low": self.doses.low, "high": self.doses.high},

@@ -33,7 +33,7 @@ class Unsupported:
     def of(cls, rows: Rows) -> "Unsupported | None":
         """Return where some rows lack support, if that is known."""
         missing = rows.unsupported
-        return None if missing is None else cls(int((missing > 0).sum()), float(missing.sum()))
+        return None if missing is None else cls(int((missing > 0).sum()), rows.add_up(missing))
 
     def __add__(self, other: "Unsupported") -> "Unsupported":
         return Unsupported(self.row_count + other.row_count, self.total + other.total)
@@ -62,9 +62,14 @@ class Evidence(ABC):
         return self.contents.rewards.count
 
     @property
+    def decision_count(self) -> float:
+        """Return how many decisions the rows stand for: as many as there are, unless some were not kept."""
+        return self.contents.rewards.weight
+
+    @property
     def unsupported_mass(self) -> float:
         """Return the target's mean probability of actions that the log could never take, 0 where that is unknown."""
-        return 0.0 if self.unsupported is None else self.unsupported.total / self.row_count
+        return 0.0 if self.unsupported is None else self.unsupported.total / self.decision_count
 
     @property
     def lacks_support(self) -> bool:
@@ -88,7 +93,7 @@ class Evidence(ABC):
         no value is beyond the least, or largest, reward if that is 0 or the usual one, as for no purchase.
         """
         rewards = self.contents.rewards
-        variance = rewards.squares / rewards.count
+        variance = rewards.squares / rewards.weight
         above, below = rewards.high - rewards.mean, rewards.mean - rewards.low
         low = rewards.mean - variance / above if above > 0 else rewards.low
         high = rewards.mean + variance / below if below > 0 else rewards.high

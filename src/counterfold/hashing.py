@@ -9,7 +9,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Bools, Floats, Ints
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 """The increment of SplitMix64, which keeps the hash of 0 from being 0."""
@@ -73,6 +73,15 @@ def assign_blocks(units: Ints, blocks: int) -> Ints:
     block = np.empty(len(unique), dtype=np.intp)
     block[np.argsort(hash_numbers(unique))] = np.arange(len(unique)) % blocks
     return block[where]
+
+
+def thin_rows(numbers: Ints, shares: Floats) -> Bools:
+    """Return which rows stay if each stays with a probability of its own; a row does or does not wherever it is read.
+
+    >>> thin_rows(np.array([1, 2, 3, 4]), np.array([0.0, 0.5, 0.5, 1.0]))
+    array([False,  True,  True,  True])
+    """
+    return hash_numbers(numbers + (1 << 41)) < shares * 2.0**63  # another hash than those of folds and samples
 
 
 def sample_least(numbers: Ints, size: int, share: float = 1.0) -> Ints:

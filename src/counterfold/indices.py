@@ -1,6 +1,6 @@
 """Indices of pandas: rows of several frames belong together by their labels, not by their places."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -63,3 +63,10 @@ def align_rows(name: str, value: Any, index: Any, check: Checker = WHOLE) -> Any
         return value.iloc[places]
     where = f"{int(differs.sum())} of {len(own)} rows, first at row {int(np.argmax(differs))}"
     raise DataError(f"{check.called(name)} must have the index of the log, got another one in {where}. {WAYS}")
+
+
+def align_several(name: str, values: Any, index: Any, check: Checker) -> Any:
+    """Return several frames by their labels, each with its rows in the order of the log's index."""
+    if not isinstance(values, Mapping):
+        return values
+    return {label: align_rows(name, value, index, check) for label, value in values.items()}

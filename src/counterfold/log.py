@@ -10,25 +10,22 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from counterfold import checks, log_checks
+from counterfold import checks, log_checks, propensity_checks
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker, freeze
 from counterfold.errors import DataError, ParameterError
-from counterfold.hashing import hash_labels
-from counterfold.indices import align_rows, choose_index
+from counterfold.hashing import thin_rows
+from counterfold.indices import align_rows, align_several, choose_index
 from counterfold.label_checks import check_labels
 from counterfold.labels import KnownActions, encode_labels, find_actions, find_categories
 from counterfold.logger_checks import LOGGER_WEIGHTS, Loggers, check_loggers, has_several_loggers
-from counterfold.propensities import Decisions, FittedPropensities, PropensityFit, as_fit
+from counterfold.propensities import Decisions, FittedPropensities, Precision, PropensityFit, as_fit, as_precision
 
 Fit = PropensityFit | FittedPropensities
 """Propensities that are to be fitted, or that are fitted on other rows already."""
 
 Kind = Literal["labels", "doses"]
 """What an action is: one of a few labels, or a number such as a price."""
-
-CERTAIN = 1 - 1e-9
-"""An action that had this probability or more was the only one that could be taken."""
 
 
 class Log:
@@ -49,10 +46,13 @@ class Log:
     - `logger`, `logger_probs`: which of several policies took each decision, and by label the probabilities (n x A)
       that each of them gives in every row, whoever decided there. `logging_probs` follow from them: those of all
       loggers mixed by how often each decided (`logger_weights="balanced"`), or the row's own logger's ("own").
+    - `kept`: the probability with which each row was kept, if not all were: it stands for 1 / `kept` decisions.
     - `propensity="fit"`: nobody logged any, and they are fitted from the context; see the page on propensities.
-    - `check`, `seen`, `logger_shares`, `index`: for a log that is a part of a longer one, how its rows and columns are
-      named in errors, which actions the longer one ever took and how often each logger decided there; and the index of
-      the pandas frame that a log was read from.
+    - `propensity_precision`: "1000 draws" if probabilities are shares of so many draws of the policy, "3 digits" or
+      "float16" if they are rounded; some may be 0 then.
+    - `check`, `seen`, `logger_shares`, `least_kept`, `index`: for a log that is a part of a longer one, how its rows
+      and columns are named in errors, which actions the longer one ever took, how often each logger decided and how
+      unlikely a row was to be kept there; and the index of the pandas frame that a log was read from.
       `named_context` says whether somebody chose the columns of the context; `evaluate` leaves out those that are none
       if nobody did.
 
@@ -82,6 +82,9 @@ class Log:
     action_features: Floats | None = None
     fitted: FittedPropensities | None = None
     units: Ints | None = None
+    precision: Precision | None
+    kept: Floats | None
+    least_kept: float
     row_numbers: Ints | None
     seen: Bools | None
     named_context: bool
@@ -103,24 +106,30 @@ class Log:
         logger: ArrayLike | None = None,
         logger_probs: Mapping[Any, ArrayLike] | None = None,
         dose: ArrayLike | None = None,
+        kept: ArrayLike | None = None,
         check: Checker = WHOLE,
         seen: Bools | None = None,
         index: Any = None,
         named_context: bool = True,
+        propensity_precision: str | Precision | None = None,
         logger_weights: str = "balanced",
         logger_shares: Mapping[str, float] | None = None,
+        least_kept: float | None = None,
     ) -> None:
         """Check every argument and keep what the estimators need."""
-        self.named_context = named_context
+        self.named_context, self.precision = named_context, as_precision(propensity_precision)
         fit = propensity if isinstance(propensity, FittedPropensities) else as_fit(propensity)
         propensity = propensity if fit is None else None
+        propensity_checks.refuse_precision(self.precision, {"fit": fit, "dose": dose, "logger_probs": logger_probs})
         by_row = {"action": action, "dose": dose, "reward": reward, "context": context, "propensity": propensity}
         by_row |= {"group": group, "logger": logger, "available": available, "logging_probs": logging_probs}
+        by_row |= {"kept": kept}
         self.index = choose_index(by_row.values()) if index is None else index
         given = {name: align_rows(name, value, self.index, check) for name, value in by_row.items()}
         self.reward = log_checks.check_rewards(given["reward"], check)
         self.context, self.context_names = log_checks.check_context(given["context"], len(self), check)
         self.group = None if group is None else log_checks.check_groups(given["group"], len(self), check)
+        self._know_kept(given["kept"], least_kept, check)
         self.action = np.zeros(len(self), dtype=np.intp)
         self.row_numbers, self.seen = check.row_numbers, seen
         if dose is not None:
@@ -129,17 +138,22 @@ class Log:
             if fit is not None:
                 raise ParameterError("`propensity` must be densities for a log of doses, which cannot be fitted.")
             self.dose = log_checks.check_doses(given["dose"], len(self), check)
-            self.propensity = log_checks.check_densities(given["propensity"], len(self), check)
+            self.propensity = propensity_checks.check_densities(given["propensity"], len(self), check)
         else:
-            if isinstance(logger_probs, Mapping):
-                several = logger_probs.items()
-                logger_probs = {key: align_rows("logger_probs", one, self.index, check) for key, one in several}
+            logger_probs = align_several("logger_probs", logger_probs, self.index, check)
             self._know_actions(given, actions, logger_probs, fit, check)
             self._mix_loggers(logger_weights, logger_shares)
             if action_features is not None:
                 self.action_features = log_checks.check_action_features(action_features, self.actions)
         if not check.is_part:
             log_checks.refuse_copies(self.reward, self.propensity, len(self), check)
+
+    def _know_kept(self, kept: Any, least: float | None, check: Checker) -> None:
+        """Keep how likely each row was to be kept; if all were equally likely, they count the same."""
+        given = None if kept is None else propensity_checks.check_kept(kept, len(self), check)
+        is_even = given is None or (not check.is_part and bool(given.min() == given.max()))
+        self.kept = None if is_even else given
+        self.least_kept = (1.0 if given is None else float(given.min())) if least is None else least
 
     def _know_actions(
         self, given: Mapping[str, Any], actions: Any, logger_probs: Any, fit: Fit | None, check: Checker
@@ -156,7 +170,7 @@ class Log:
         self.known_actions = find_actions(labels, actions, naming, check)
         self.action = encode_labels("action", labels, self.actions, check)
         if probs is not None:
-            self.logging_probs = log_checks.order_policy("logging_probs", matrices[0], self.known_actions, check)
+            self.logging_probs = propensity_checks.order_logging(matrices[0], self.known_actions, self.precision, check)
         if several:
             loggers = given["logger"], logger_probs, len(self)
             self._know_loggers(check_loggers(*loggers, self.known_actions, check), check)
@@ -165,11 +179,15 @@ class Log:
             allowed = self.available | (self.logging_probs == 0)
             check.every("logging_probs", self.logging_probs, allowed, "0 where an action is not `available`")
         if fit is not None:
-            self.units = identify_units(given["group"], len(self), check)
+            self.units = log_checks.identify_units(given["group"], len(self), check)
             self.fit_propensities(fit)
             return
-        known = self.logging_probs
-        self.propensity = log_checks.check_propensity(given["propensity"], known, self.action, source, check)
+        logged, precision = None, self.precision
+        if self.logging_probs is not None:
+            logged = propensity_checks.take_logged(self.logging_probs, self.action, source, precision, check)
+        self.propensity = propensity_checks.check_propensity(
+            given["propensity"], logged, len(self), source, precision, check
+        )
 
     def fit_propensities(self, fit: Fit, without: Collection[str] = ()) -> None:
         """Fit the logging policy on the context, unless that was done before, and predict it in every row.
@@ -183,8 +201,8 @@ class Log:
         units: Any = self.units
         if isinstance(fit, PropensityFit):
             places = np.array([at for at, name in enumerate(self.context_names) if name not in without], dtype=np.intp)
-            seen = self.context[:, places]
-            fit = fit.fit(Decisions(seen, self.action, units, len(self.actions), self.available))
+            decisions = Decisions(self.context[:, places], self.action, units, len(self.actions), self.available)
+            fit = fit.fit(decisions if self.kept is None else decisions.take(self.list_evenly_kept()))
             fit = replace(fit, places=places) if without else fit
         probs = fit.predict(self.context, units, self.available)
         self.fitted, self.logging_probs = fit, freeze(probs)
@@ -194,7 +212,7 @@ class Log:
         """Keep several loggers, with whose probabilities those of the log must agree if both are given."""
         given, self.loggers, self.logging_probs = self.logging_probs, loggers, loggers.own
         if given is not None:
-            agree = np.abs(given - self.logging_probs) <= log_checks.PROPENSITY_TOLERANCE
+            agree = np.abs(given - self.logging_probs) <= propensity_checks.TOLERANCE
             check.every("logging_probs", given, agree, "those of the row's own logger in `logger_probs`")
 
     def _mix_loggers(self, weights: str, shares: Mapping[str, float] | None) -> None:
@@ -202,7 +220,7 @@ class Log:
         checks.one_of(LOGGER_WEIGHTS, logger_weights=weights)
         if self.loggers is None or weights != "balanced":
             return
-        self.logger_shares = self.loggers.find_shares(shares)
+        self.logger_shares = self.loggers.find_shares(shares, self.counts)
         self.logging_probs = freeze(np.einsum("l,lna->na", self.logger_shares, self.loggers.probs))
         self.propensity = freeze(self.logging_probs[np.arange(len(self)), self.action])
 
@@ -240,6 +258,21 @@ class Log:
         log.notes = (*self.notes, *notes)
         return log
 
+    @cached_property
+    def counts(self) -> Floats | None:
+        """Return how many decisions each row stands for, if not all stand for the same number."""
+        return None if self.kept is None else freeze(1 / self.kept)
+
+    def list_evenly_kept(self) -> Ints:
+        """Return the places of some rows, drawn so that all of the log were as likely to be kept as the least likely.
+
+        What takes rows as they are, such as a test, is right on these: likelier rows are left out by chance.
+        """
+        if self.kept is None:
+            return np.arange(len(self))
+        numbers: Ints = np.arange(len(self)) if self.row_numbers is None else self.row_numbers
+        return np.flatnonzero(thin_rows(numbers, self.least_kept / self.kept))
+
     def __len__(self) -> int:
         return len(self.reward)
 
@@ -258,39 +291,3 @@ class Log:
         if self.dose is None:
             return f"{len(self.actions)} actions"
         return f"doses from {self.dose.min():g} to {self.dose.max():g}"
-
-    @cached_property
-    def supports_all(self) -> bool:
-        """Return whether the log could have taken every action in every row."""
-        return bool(self.supported.all())
-
-    @cached_property
-    def supported(self) -> Bools:
-        """Return which actions the log could have taken in each row (n x A), as far as the log tells."""
-        possible = self._possible
-        if not self.is_certain.any():
-            return possible
-        own = np.arange(len(self.actions)) == self.action[:, None]
-        return np.asarray(np.where(self.is_certain[:, None], own, possible))
-
-    @property
-    def is_certain(self) -> Bools:
-        """Return in which rows the logged action had probability 1, so that nothing else was ever tried there."""
-        return np.asarray((self.propensity >= CERTAIN) & (self.kind == "labels"))
-
-    @property
-    def _possible(self) -> Bools:
-        """Return which actions might have been taken (n x A), whatever the propensities say."""
-        if self.logging_probs is not None:
-            return np.asarray(self.logging_probs > (0 if self.fitted is None else self.fitted.least))
-        if self.available is not None:
-            return self.available
-        seen = np.bincount(self.action, minlength=len(self.actions)) > 0 if self.seen is None else self.seen
-        return np.broadcast_to(seen, (len(self), len(self.actions)))
-
-
-def identify_units(group: Any, rows: int, check: Checker) -> Ints:
-    """Return a number for each row by which rows that belong together are known in any part of the log."""
-    if group is not None:
-        return hash_labels(check_labels("group", group, rows, check))
-    return np.arange(rows) if check.row_numbers is None else check.row_numbers

@@ -11,6 +11,7 @@ from counterfold import checks, messages
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
+from counterfold.hashing import hash_labels
 from counterfold.indices import find_index
 from counterfold.label_checks import check_labels
 from counterfold.labels import (
@@ -20,8 +21,6 @@ from counterfold.labels import (
     spell_label,
     suggest_label,
 )
-
-PROPENSITY_TOLERANCE = 1e-6
 
 NOT_IN = " Leave out rows whose reward is not in yet, and put 0 where none will come."
 UNLOGGED = "If some action was never logged, list them all in `actions`."
@@ -176,31 +175,6 @@ def order_policy(name: str, matrix: Matrix, actions: KnownActions, check: Checke
     return probs
 
 
-FIT = 'If none were logged, `propensity="fit"` (--propensity fit) fits them from the context.'
-"""What to do without propensities."""
-
-
-def check_propensity(
-    propensity: ArrayLike | None, probs: Floats | None, codes: Ints, source: str, check: Checker
-) -> Floats:
-    """Return the probability with which each logged action was taken; where it is known twice, both must agree."""
-    if probs is None:
-        if propensity is None:
-            raise DataError(f"a log must have `logging_probs` or `propensity`, got neither. {FIT}")
-        given, least = check.numbers("propensity", propensity, len(codes)), checks.SMALLEST_PROPENSITY
-        check.every("propensity", given, (given > 0) & (given <= 1), "in (0, 1]")
-        check.every("propensity", given, given >= least, f"at least {least:g} to be true")
-        return given
-    logged = checks.freeze(probs[np.arange(len(codes)), codes])
-    likely = logged >= checks.SMALLEST_PROPENSITY
-    check.every(source, logged, likely, f"at least {checks.SMALLEST_PROPENSITY:g} for the logged action")
-    if propensity is not None:
-        given = check_propensity(propensity, None, codes, source, check)
-        agree = np.abs(given - logged) <= PROPENSITY_TOLERANCE
-        check.every("propensity", given, agree, f"the logged action's entry of `{source}`")
-    return logged
-
-
 def refuse_copies(reward: Floats, propensity: Floats, rows: int, check: Checker) -> None:
     """Refuse rewards that are the propensities in all these of the log's rows: one of the two is the wrong column."""
     if np.array_equal(reward, propensity):
@@ -221,16 +195,6 @@ def check_doses(dose: ArrayLike, rows: int, check: Checker) -> Floats:
     doses = check.numbers("dose", dose, rows)
     check.variation("dose", doses.min(), doses.max(), rows)
     return doses
-
-
-def check_densities(propensity: ArrayLike | None, rows: int, check: Checker) -> Floats:
-    """Return the densities with which doses were given; unlike probabilities they may exceed 1."""
-    if propensity is None:
-        raise DataError("a log of doses must have `propensity`, the probability density of each, got none.")
-    given = check.numbers("propensity", propensity, rows)
-    least = checks.SMALLEST_PROPENSITY
-    check.every("propensity", given, given >= least, f"a probability density of at least {least:g}")
-    return given
 
 
 def check_action_features(value: Any, actions: tuple[Any, ...]) -> Floats:
@@ -262,3 +226,10 @@ def check_groups(group: ArrayLike, rows: int, check: Checker) -> Ints:
     if not check.is_part:
         check.several_groups(len(unique))
     return checks.freeze(codes)
+
+
+def identify_units(group: Any, rows: int, check: Checker) -> Ints:
+    """Return a number for each row by which rows that belong together are known in any part of the log."""
+    if group is not None:
+        return hash_labels(check_labels("group", group, rows, check))
+    return np.arange(rows) if check.row_numbers is None else check.row_numbers

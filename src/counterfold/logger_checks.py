@@ -26,11 +26,15 @@ class Loggers:
     codes: Ints
     probs: Floats
 
-    def find_shares(self, known: Mapping[Any, float] | None) -> Floats:
-        """Return which share of all decisions each policy took (L), by these rows unless others told."""
+    def find_shares(self, known: Mapping[Any, float] | None, counts: Floats | None) -> Floats:
+        """Return which share of all decisions each policy took (L), by these rows unless others told.
+
+        `counts` are how many decisions each row stands for, if that differs.
+        """
         if known is not None:
             return np.array([known.get(str(label), 0.0) for label in self.labels])
-        return np.bincount(self.codes, minlength=len(self.labels)) / len(self.codes)
+        taken = np.bincount(self.codes, counts, len(self.labels))
+        return np.asarray(taken / taken.sum())
 
     @property
     def own(self) -> Floats:

@@ -20,7 +20,7 @@ class Partition(ABC):
     @property
     @abstractmethod
     def sizes(self) -> Floats:
-        """The number of rows in each unit."""
+        """The number of rows in each unit, or of decisions that they stand for."""
 
     @property
     @abstractmethod
@@ -31,9 +31,45 @@ class Partition(ABC):
     def sums(self, values: Floats) -> Floats:
         """Return the sums over each unit of the last axis."""
 
+    def weigh(self, values: Floats) -> Floats:
+        """Return numbers (n x any) times how often each row counts."""
+        return values
+
     def products(self, many: Floats, one: Floats) -> Floats:
         """Return the sums, over each unit, of every line of `many` times `one`."""
         return np.asarray((many @ one)[:, None] if len(self) == 1 else self.sums(many * one))
+
+
+@dataclass(frozen=True, eq=False)
+class Counted(Partition):
+    """Units of rows that stand for several decisions each: every row counts so many times.
+
+    >>> Counted(Consecutive(np.array([0, 1]), 3), np.array([1.0, 2.0, 5.0])).sums(np.array([1.0, 1.0, 2.0]))
+    array([ 1., 12.])
+    """
+
+    units: Partition
+    counts: Floats
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    @property
+    def of_rows(self) -> Ints:
+        return self.units.of_rows
+
+    @cached_property
+    def sizes(self) -> Floats:
+        return self.units.sums(self.counts)
+
+    def sums(self, values: Floats) -> Floats:
+        return self.units.sums(values * self.counts)
+
+    def weigh(self, values: Floats) -> Floats:
+        return values * self.counts[:, None]
+
+    def products(self, many: Floats, one: Floats) -> Floats:
+        return self.units.products(many, one * self.counts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,11 @@ from counterfold.checks import SMALLEST_SPREAD, freeze
 from counterfold.errors import ModelError, blame
 from counterfold.log import Kind, Log
 from counterfold.logger_checks import Loggers
-from counterfold.models.base import Examples, Given, Lazy, RewardModel, check_predictions
-from counterfold.targets import as_target
+from counterfold.models.base import Examples, Lazy, RewardModel, check_predictions
+from counterfold.propensities import Precision
 from counterfold.targets.base import Target
 
-Need = Literal["target_probs", "logging_probs", "model", "action_features", "loggers", "all_rows"]
+Need = Literal["target_probs", "logging_probs", "model", "action_features", "loggers", "all_rows", "even_rows"]
 """What an estimator or selector may need, and what may be missing."""
 
 NEEDS: dict[Need, str] = {
@@ -27,6 +27,7 @@ NEEDS: dict[Need, str] = {
     "action_features": "needs features of the actions, but the log has no `action_features`",
     "loggers": "needs a log of several policies, but this one has no `logger` and `logger_probs`",
     "all_rows": "needs the log in memory; use engine 'memory'",
+    "even_rows": "needs rows that were all kept with the same probability, but those of this log were not (`kept`)",
 }
 """Why an estimator or selector does not apply, for each need that may not be met."""
 
@@ -39,7 +40,7 @@ KINDS: dict[Kind, str] = {
 USUAL_SHARE = 0.8
 """A reward is the usual one if at least this share of the rows has it."""
 
-BY_ROW = ("weights", "propensity", "target_probs", "logging_probs", "unsupported", "groups", "row_numbers")
+BY_ROW = ("weights", "propensity", "target_probs", "logging_probs", "unsupported", "groups", "row_numbers", "counts")
 """What rows hold for every row, besides the examples of the reward model; some of it may be missing."""
 
 
@@ -55,6 +56,8 @@ class Rows:
     columns of `q` and `target_probs` are the logged dose and those that the target would give, and `weights` are
     smoothed by the rule of thumb.
 
+    `precision` says how well propensities are known, if they are counted in draws or rounded.
+    `counts` are how many decisions each row stands for, where some rows were likelier to be kept than others.
     `stands_for` is the number of rows in the log if these are a sample of it. `whole` are all rows, or that sample, for
     formulas that must know something of the whole log.
     """
@@ -70,6 +73,8 @@ class Rows:
     model: RewardModel | None
     groups: Ints | None
     row_numbers: Ints
+    counts: Floats | None = None
+    precision: Precision | None = None
     refit: Lazy | None = None
     whole: "Rows | None" = None
     stands_for: int | None = None
@@ -89,7 +94,7 @@ class Rows:
         weights = target.logged / log.propensity
         weights = freeze(np.where(weights < SMALLEST_SPREAD, 0.0, weights))  # as its square would be
         return cls(
-            examples=Examples(ids, units, log.context, log.action, log.reward, doses, weights, n_actions),
+            examples=Examples(ids, units, log.context, log.action, log.reward, doses, weights, n_actions, log.counts),
             weights=weights,
             propensity=log.propensity,
             target_probs=target_probs,
@@ -100,6 +105,8 @@ class Rows:
             model=model,
             groups=log.group,
             row_numbers=ids if log.row_numbers is None else log.row_numbers,
+            counts=log.counts,
+            precision=log.precision,
         )
 
     def __len__(self) -> int:
@@ -115,8 +122,9 @@ class Rows:
         """The reward of nearly all rows, such as that of no click; 0 where no reward is so common."""
         if self.whole is not None:
             return self.whole.usual_reward
-        values, counts = np.unique(self.rewards, return_counts=True)
-        return float(values[counts.argmax()]) if counts.max() >= USUAL_SHARE * len(self) else 0.0
+        values, places = np.unique(self.rewards, return_inverse=True)
+        counts = np.bincount(places, self.counts)
+        return float(values[counts.argmax()]) if counts.max() >= USUAL_SHARE * counts.sum() else 0.0
 
     @property
     def actions(self) -> Ints:
@@ -142,6 +150,24 @@ class Rows:
     def bandwidth(self) -> float | None:
         """How near to the target's dose a logged one must be to get any weight; nothing where actions are labels."""
         return kernels.choose_bandwidth(self.dose) if self.kind == "doses" else None
+
+    @property
+    def masses(self) -> Floats:
+        """The weights, times how many decisions each row stands for: what a row's reward counts in a sum."""
+        return self.weights if self.counts is None else self.weights * self.counts
+
+    def add_up(self, values: Floats) -> float:
+        """Return the sum over decisions of a number per row."""
+        return float(values.sum() if self.counts is None else values @ self.counts)
+
+    def average(self, values: Floats) -> Floats:
+        """Return the mean over decisions of some numbers per row (... x n)."""
+        return np.asarray(values.mean(axis=-1) if self.counts is None else values @ self.counts / self.counts.sum())
+
+    @property
+    def even_rows(self) -> bool:
+        """Say whether all rows stand for the same number of decisions."""
+        return self.counts is None
 
     @property
     def all_rows(self) -> bool:
@@ -243,37 +269,3 @@ class Rows:
             refits = iter(self.model.split_at(self.examples, cuts))
         for cut, (before, after) in zip(cuts, refits, strict=True):
             yield self.take(slice(cut), before), self.take(slice(cut, None), after)
-
-
-def example_rows(model: RewardModel | None = None) -> Rows:
-    """Return four rows with two actions, small enough to check a formula by hand.
-
-    >>> rows = example_rows()
-    >>> rows.weights, rows.rewards
-    (array([0.5, 2. , 1. , 4. ]), array([0., 0., 1., 1.]))
-    >>> rows.q_logged, rows.q_policy
-    (array([0.8, 0.4, 0.6, 0.6]), array([0.56, 0.44, 0.6 , 0.52]))
-    """
-    log = Log(
-        context=[[0.0], [1.0], [2.0], [3.0]],
-        action=[0, 1, 0, 1],
-        reward=[0.0, 0.0, 1.0, 1.0],
-        logging_probs=[[0.8, 0.2], [0.6, 0.4], [0.5, 0.5], [0.8, 0.2]],
-        action_features=[[1.0], [2.0]],
-    )
-    target = as_target([[0.4, 0.6], [0.2, 0.8], [0.5, 0.5], [0.2, 0.8]], log)
-    return Rows.of(log, target, model or Given(np.array([[0.8, 0.4], [0.6, 0.4], [0.6, 0.6], [0.2, 0.6]])))
-
-
-def example_doses(model: RewardModel | None = None) -> Rows:
-    """Return four rows whose actions are doses.
-
-    >>> rows = example_doses()
-    >>> rows.dose, rows.target_doses.ravel(), rows.propensity
-    (array([0., 1., 2., 3.]), array([0., 2., 2., 2.]), array([0.25, 0.25, 0.25, 0.25]))
-    >>> rows.q_logged, rows.q_policy
-    (array([0.2, 0.4, 0.6, 0.6]), array([0.2, 0.6, 0.6, 0.6]))
-    """
-    log = Log(dose=[0.0, 1.0, 2.0, 3.0], reward=[0.0, 1.0, 1.0, 0.0], propensity=[0.25, 0.25, 0.25, 0.25])
-    target = as_target([0.0, 2.0, 2.0, 2.0], log)
-    return Rows.of(log, target, model or Given(np.array([[0.2, 0.2], [0.4, 0.6], [0.6, 0.6], [0.6, 0.6]])))

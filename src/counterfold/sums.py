@@ -13,7 +13,7 @@ from counterfold.arrays import Floats, Ints, take_rows
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.hashing import assign_folds
-from counterfold.partition import ByNumber, Consecutive, Partition
+from counterfold.partition import ByNumber, Consecutive, Counted, Partition
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 
@@ -44,8 +44,8 @@ Sum = TypeVar("Sum", bound=Additive)
 class Sums:
     """The sums of several estimators' terms over units: rows, groups, or buckets of either.
 
-    `sizes` are the numbers of rows in each unit, `weights` the sums of their weights, and `terms` (terms x units) the
-    sums of terms, in the order of `estimators`, `widths` lines each.
+    `sizes` are the numbers of rows in each unit, or of decisions that these stand for, `weights` the sums of their
+    weights, and `terms` (terms x units) the sums of terms, in the order of `estimators`, `widths` lines each.
     """
 
     estimators: tuple[Estimator, ...]
@@ -57,6 +57,7 @@ class Sums:
     @classmethod
     def of(cls, rows: Rows, estimators: Sequence[Estimator], partition: Partition) -> "Sums":
         """Return the sums over units of the rows; estimators of one class are summed together."""
+        partition = partition if rows.counts is None else Counted(partition, rows.counts)
         found: dict[int, Floats] = {}
         for kind in dict.fromkeys(type(one) for one in estimators):
             places = [place for place, one in enumerate(estimators) if type(one) is kind]
@@ -172,7 +173,8 @@ def sum_by_bucket(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buc
     if len(estimators) <= FEW:
         return Sums.of(rows, estimators, ByNumber(bucket, buckets))
     order = np.argsort(bucket.astype(np.uint16) if buckets <= 1 << 16 else bucket, kind="stable")
-    sizes, weights = np.bincount(bucket, minlength=buckets).astype(np.float64), np.zeros(buckets)
+    sizes = np.asarray(np.bincount(bucket, rows.counts, buckets), dtype=np.float64)
+    weights = np.zeros(buckets)
     terms: Floats = np.empty((0, buckets))
     widths: tuple[int, ...] = ()
     for start in range(0, len(rows), NEAR):

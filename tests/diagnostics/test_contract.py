@@ -85,6 +85,8 @@ def test_every_engine_measures_the_same(name, tmp_path):
     if name == "fitted-propensities":
         asked = {"propensity": "fit"}
         del columns["logging_probs"]
+    if name == "rough-propensities":
+        asked = {"propensity_precision": "20 draws"}
     if name == "several-loggers":
         several = {
             "logger_probs.old": columns.pop("logging_probs"),
@@ -223,6 +225,13 @@ def nothing_logged():
     return cf.Log(context=data.x, action=data.a, reward=data.r, propensity="fit"), data.target
 
 
+def few_draws():
+    data = clean_data()
+    rng = np.random.default_rng(2)
+    data.logging = np.array([rng.multinomial(10, row / row.sum()) for row in data.logging]) / 10
+    return log_of(data, propensity_precision="10 draws"), data.logging
+
+
 PROVOKED = {
     "as-read": (as_another_tool_wrote_it, {}),
     "disagreement": (biased_answer, {"candidates": ["dm"], "reward_model": np.zeros((2000, 4)) + np.arange(4)}),
@@ -238,6 +247,7 @@ PROVOKED = {
     "repeated-rows": (rows_four_times, {}),
     "outcome-context": (context_from_afterwards, {}),
     "propensities": (wrong_propensities, {}),
+    "rough-propensities": (few_draws, {}),
     "several-loggers": (loggers_in_turn, {}),
 }
 """For every diagnostic a log and a target on which it speaks, and what is asked."""

@@ -208,17 +208,20 @@ def test_times_are_columns_and_no_context(save):
 # what dsjson says of probabilities
 
 
-def test_events_that_were_kept_with_different_probabilities_are_refused(save):
-    refuse(save("\n".join(event_lines({4: {"pdrop": 0.75}, 5: {"pdrop": 0.0}}))), "from 0 to 0.75", "0.25 / (1 - its")
+def test_events_that_were_kept_with_different_probabilities_count_differently(save):
+    path = save("\n".join(event_lines({4: {"pdrop": 0.75}, 5: {"pdrop": 0.0}})))
+    log = cf.read_log(path)
+    assert log.counts.tolist() == [4.0 if place == 4 else 1.0 for place in range(len(ROWS))]
+    assert "kept" not in log.context_names
 
 
-def test_files_of_one_folder_must_hold_decisions_of_one_kind(tmp_path):
+def test_files_of_one_folder_may_have_dropped_differently(tmp_path):
     folder = tmp_path / "log"
     folder.mkdir()
     (folder / "1.dsjson").write_text("\n".join(event_lines({})))
     every = {place: {"pdrop": 0.75} for place in range(len(ROWS))}
     (folder / "2.dsjson").write_text("\n".join(event_lines(every)))
-    refuse(folder, "decisions of one kind", "a chance of 1 to be kept in `1.dsjson`", "a chance of 0.25")
+    assert cf.read_log(folder).counts.tolist() == [1.0] * len(ROWS) + [4.0] * len(ROWS)
 
 
 def test_events_that_were_all_kept_with_the_same_probability(save):

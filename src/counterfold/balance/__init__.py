@@ -127,10 +127,11 @@ class BalanceStream:
         numbers: Ints = np.arange(len(log)) if log.row_numbers is None else log.row_numbers
         width = count_probabilities(log) + self.features.count
         step = max(capacity.count_rows(width, 64), NUMBERS // width, *(one.fewest_rows for one in self.tests))
-        kept = list_independent(log)
+        tested = list_independent(log)
         if self.share < 1 and log.group is None:
-            kept = sample_least(numbers, len(numbers), self.share)
-        places = (kept[start : start + step] for start in range(0, len(kept), step))
+            tested = sample_least(numbers, len(numbers), self.share)
+        tested = np.intersect1d(tested, log.list_evenly_kept()) if log.kept is not None else tested
+        places = (tested[start : start + step] for start in range(0, len(tested), step))
         several = [self._sum_rows(log, place, numbers[place]) for place in places]
         return reduce(add, several) if several else None
 
@@ -168,7 +169,8 @@ def list_tests(first: Log, features: Features, few: int) -> tuple[PropensityTest
         independent = list_independent(first)
         return (WeightTest.of(first, independent[independent < few]),)
     likely = normalise(first, slice(few))
-    return DependenceTest.of(likely, features.count), FrequencyTest.of(first), SharpnessTest()
+    known = DependenceTest.of(likely, features.count), FrequencyTest.of(first)
+    return (*known, SharpnessTest()) if first.precision is None else known
 
 
 def list_independent(log: Log) -> Ints:

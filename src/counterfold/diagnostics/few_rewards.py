@@ -54,7 +54,7 @@ class FewRewards(Diagnostic):
     measures = ("effective_rewards", "top_row_share", "top_five_share", "value_without_top_row")
 
     def observe(self, rows: Rows) -> Supplied:
-        usual, weights, rewards = rows.usual_reward, rows.weights, rows.rewards
+        usual, weights, rewards = rows.usual_reward, rows.masses, rows.rewards
         moves = weights * np.abs(rewards - usual)
         sums = float(moves.sum()), float(moves @ moves), float(weights @ rewards)
         least = np.partition(moves, -FIVE)[-FIVE] if len(rows) > FIVE else 0.0

@@ -19,7 +19,7 @@ class LargestWeight(Diagnostic):
     measures = ("largest_weight", "largest_share")
 
     def observe(self, rows: Rows) -> Largest:
-        return Largest(float(rows.weights.max()))
+        return Largest(float(rows.masses.max()))
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
         largest, total = evidence.observed[self.name].value, evidence.total_weight

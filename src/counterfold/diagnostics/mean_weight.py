@@ -38,7 +38,7 @@ class MeanWeight(Diagnostic):
     measures = ("mean_weight", "mean_weight_p")
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
-        mean, expected = evidence.total_weight / evidence.row_count, 1 - evidence.unsupported_mass
+        mean, expected = evidence.total_weight / evidence.decision_count, 1 - evidence.unsupported_mass
         weight = evidence.mean_weight
         gap = abs(weight.value - expected)
         error = math.hypot(weight.stderr, math.sqrt(evidence.find_propensity_variance(Weight())))

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.evidence import SOME_UNSUPPORTED, Evidence
-from counterfold.log import CERTAIN
 from counterfold.rows import Rows
+from counterfold.support import is_certain
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class MissingSupport(Diagnostic):
     measures = ("unsupported_rows", "unsupported_mass", "unexplored_rows")
 
     def observe(self, rows: Rows) -> int | None:
-        return None if rows.kind == "doses" else int((rows.propensity >= CERTAIN).sum())
+        return None if rows.kind == "doses" else int(is_certain(rows.propensity, rows.precision).sum())
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
         known, mass, unexplored = evidence.unsupported, evidence.unsupported_mass, evidence.observed.get(self.name)

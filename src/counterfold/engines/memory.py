@@ -96,19 +96,19 @@ class RowEvidence(Evidence):
         cls, rows: Rows, contents: Contents, diagnostics: Sequence[Diagnostic] = (), balance: Balance | None = None
     ) -> Self:
         """Return what all rows tell, besides what tests of the log alone found."""
-        squared, observed = float(np.square(rows.weights).sum()), observe_rows(rows, diagnostics)
+        squared, observed = float(np.square(rows.masses).sum()), observe_rows(rows, diagnostics)
         return cls(rows, contents, Unsupported.of(rows), squared, observed, balance=balance)
 
     @property
     def mean_weight(self) -> Estimate:
-        return Estimate("mean weight", self.rows.weights, self.rows.groups)
+        return Estimate("mean weight", self.rows.weights, self.rows.groups, self.rows.counts)
 
     @property
     def total_weight(self) -> float:
-        return float(self.rows.weights.sum())
+        return float(self.rows.masses.sum())
 
     def estimate(self, name: str, estimator: Estimator) -> Estimate:
-        return Estimate(name, estimator.contributions(self.rows), self.rows.groups)
+        return Estimate(name, estimator.contributions(self.rows), self.rows.groups, self.rows.counts)
 
     def choose(
         self, selector: Selector, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool
@@ -138,7 +138,8 @@ class RowEvidence(Evidence):
         """Return the estimate with the same reward model, cross-fitted."""
         if self._cross_fitted is None:
             return None
-        return Estimate(inside.name, estimator.contributions(self._cross_fitted), self.rows.groups)
+        contributions = estimator.contributions(self._cross_fitted)
+        return Estimate(inside.name, contributions, self.rows.groups, self.rows.counts)
 
     @cached_property
     def _cross_fitted(self) -> Rows | None:

@@ -20,7 +20,9 @@ def excess_sums(target: Floats, logging: Floats, values: Floats, caps: Floats, p
         below = caps_below(target / logging, caps[order])
     place = (below + partition.of_rows[:, None] * bins).ravel()
     taken, logged = (
-        np.bincount(place, (probs * values).ravel(), len(partition) * bins).reshape(-1, bins)[:, :0:-1].cumsum(axis=1)
+        np.bincount(place, partition.weigh(probs * values).ravel(), len(partition) * bins)
+        .reshape(-1, bins)[:, :0:-1]
+        .cumsum(axis=1)
         for probs in (target, logging)
     )
     ascending = np.where(caps[order] < np.inf, caps[order], 0.0)

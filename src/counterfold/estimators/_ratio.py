@@ -25,7 +25,7 @@ class Ratio(Estimator):
 
     def contributions(self, rows: Rows) -> Floats:
         terms = self.terms(rows)
-        constant, factors = self.linearise(terms.mean(axis=1))
+        constant, factors = self.linearise(rows.average(terms))
         return np.asarray(constant + factors @ terms)
 
     def combine_means(self, means: Floats) -> Floats:
@@ -65,24 +65,25 @@ class Capped(Ratio):
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        return [cls(cap) for cap in share_grid(rows.weights)]  # type: ignore[call-arg] # the only field
+        return [cls(cap) for cap in share_grid(rows.weights, rows.counts)]  # type: ignore[call-arg] # the only field
 
 
 SHARES = (0.1, 0.3, 0.6, 0.9)
 """How much of all weight the caps of a grid leave."""
 
 
-def share_grid(weights: Floats) -> list[float]:
-    r"""Return the caps M that leave these shares of all weight, $\sum_i \min(w_i, M) = s \sum_i w_i$.
+def share_grid(weights: Floats, counts: Floats | None = None) -> list[float]:
+    r"""Return the caps M that leave these shares of all weight, $\sum_i c_i \min(w_i, M) = s \sum_i c_i w_i$.
 
     The sum is piecewise linear in M, with a knot at every weight.
 
     >>> share_grid(np.array([1.0, 1.0, 8.0]))
     [0.3333333333333333, 1.0, 4.0, 7.0]
     """
-    ordered = np.sort(weights)
-    above = np.arange(len(ordered) - 1, -1, -1)
-    left = np.concatenate([[0.0], ordered.cumsum() + above * ordered])
+    order = np.argsort(weights)
+    ordered, each = weights[order], np.ones(len(weights)) if counts is None else counts[order]
+    above = each.sum() - each.cumsum()
+    left = np.concatenate([[0.0], (each * ordered).cumsum() + above * ordered])
     if left[-1] == 0:
         return []
     caps = np.interp(np.multiply(SHARES, left[-1]), left, np.concatenate([[0.0], ordered]))

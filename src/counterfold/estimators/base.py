@@ -43,7 +43,7 @@ class Estimator(ABC):
 
     def value(self, rows: Rows) -> float:
         """Return the estimate."""
-        return float(self.contributions(rows).mean())
+        return float(rows.average(self.contributions(rows)))
 
     def terms(self, rows: Rows) -> Floats:
         """Return what must be summed to know the estimate on any of the rows (terms x n)."""
@@ -131,7 +131,7 @@ def space_geometrically(low: float, high: float, size: int = 30) -> list[float]:
 
 def bounded_risk(estimator: Estimator, rows: Rows, bias: float) -> float:
     """Return the estimated variance of an estimate plus the square of a bound on its bias."""
-    return standard_error(estimator.contributions(rows), rows.groups) ** 2 + bias**2
+    return standard_error(estimator.contributions(rows), rows.groups, rows.counts) ** 2 + bias**2
 
 
 def bandwidths(rows: Rows) -> list[float]:

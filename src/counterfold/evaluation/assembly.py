@@ -10,6 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from counterfold import capacity
+from counterfold.arrays import Floats
 from counterfold.contents import Contents, Spread
 from counterfold.diagnostics import Answer, Diagnostic, Diagnostics, build_all
 from counterfold.engines import choose_engine
@@ -177,9 +178,10 @@ class Assembly:
         """Return what the log earned, with its moves if they are paired with those of the answer."""
         evidence = self.evidence
         logged = evidence.estimate("log", LoggedValue())
-        rows = evidence.row_count / count_alike(evidence)
-        exposure = Exposure(np.ones(len(evidence.rows)), rows)
-        unseen = evidence.foresee(logged.value, rows, self.question.reward_range)
+        alike = count_alike(evidence)
+        exposure = Exposure(weigh_evenly(evidence.rows, np.ones(len(evidence.rows))), evidence.row_count / alike)
+        effective = evidence.contents.rewards.effective / alike
+        unseen = evidence.foresee(logged.value, effective, self.question.reward_range)
         moves = logged.moves
         if knows_moves:
             sums = evidence.sum_units([LoggedValue()], Pool(self.pool.threads))
@@ -210,9 +212,14 @@ def add_knowledge(estimate: Estimate, evidence: Evidence, limits: Limits | None 
     missing, weights = evidence.unsupported, evidence.mean_weight.contributions
     is_known = evidence.rows.kind == "labels" and missing is not None and missing.total == 0
     alike = count_alike(evidence)
-    exposure = Exposure(evidence.rows.weights, evidence.row_count / alike)
+    exposure = Exposure(weigh_evenly(evidence.rows, evidence.rows.weights), evidence.row_count / alike)
     unseen = evidence.foresee(estimate.value, evidence.effective_rows / alike, limits)
     return replace(estimate, weights=weights if is_known else None, exposure=exposure, unseen=unseen)
+
+
+def weigh_evenly(rows: Rows, weights: Floats) -> Floats:
+    """Return weights as they are where all rows stand for the same number of decisions."""
+    return weights if rows.counts is None else weights * (rows.counts / rows.counts.mean())
 
 
 def count_alike(evidence: Evidence) -> float:
@@ -220,7 +227,7 @@ def count_alike(evidence: Evidence) -> float:
     rewards = evidence.contents.rewards
     if evidence.contents.groups is None or not rewards.squares:
         return 1.0
-    plain = rewards.squares / rewards.count**2
+    plain = rewards.squares / rewards.weight / rewards.effective
     return max(1.0, evidence.estimate("log", LoggedValue()).shown_variance / plain)
 
 

@@ -24,7 +24,7 @@ SELECTORS: dict[Kind, str] = {"labels": "ladder", "doses": "ocv"}
 class LoggedValue(Estimator):
     """The mean reward of the log, which is the value of the policy that logged it.
 
-    >>> from counterfold.rows import example_rows
+    >>> from counterfold.tiny_rows import example_rows
     >>> LoggedValue().value(example_rows())
     0.5
     """

@@ -29,9 +29,20 @@ class LinearModels(NamedTuple):
 class Summed(TrainedModel):
     """A model that can be solved from sums, so that it is fitted in one pass over rows that are gone then."""
 
+    def weigh_rows(self, examples: Examples) -> Floats:
+        """Return how much the model is to be right in each row."""
+        return np.ones(len(examples))
+
     def counts(self, examples: Examples) -> Floats:
         """Return how much each row counts, up to a factor that makes the sum the effective number of rows."""
-        return np.ones(len(examples))
+        weights = self.weigh_rows(examples)
+        return weights if examples.counts is None else weights * examples.counts
+
+    def table(self, scaled: Examples) -> Floats:
+        """Return the rows [1, x, r], times the root of how much each counts."""
+        table = table_of(scaled)
+        table *= np.sqrt(scale_counts(self.counts(scaled)))[:, None]
+        return table
 
     def tune_on_folds(self, folds: Floats) -> Self:
         """Return the model with its settings chosen by what each of several folds says of the others' models."""
@@ -64,6 +75,11 @@ def table_of(examples: Examples) -> Floats:
     table = np.empty((len(examples), examples.context.shape[1] + 2))
     table[:, 0], table[:, 1:-1], table[:, -1] = 1.0, examples.context, examples.rewards
     return table
+
+
+def scale_counts(counts: Floats) -> Floats:
+    """Return how much rows count, with a sum that is the effective number of rows."""
+    return np.asarray(counts * (counts.sum() / np.square(counts).sum()))
 
 
 def moments(table: Floats, actions: Ints, n_actions: int) -> Floats:

@@ -9,8 +9,11 @@ from counterfold.arrays import Floats
 from counterfold.errors import ModelError, ParameterError, blame
 
 
-def fit_copy(estimator: Any, features: Floats, rewards: Floats) -> Any:
-    """Return a fitted copy; one without a seed gets a fixed one, so that the same log gives the same answer."""
+def fit_copy(estimator: Any, features: Floats, rewards: Floats, counts: Floats | None) -> Any:
+    """Return a fitted copy; one without a seed gets a fixed one, so that the same log gives the same answer.
+
+    `counts` are how many decisions each row stands for, if that differs.
+    """
     from sklearn.base import clone
 
     if estimator is None:
@@ -21,7 +24,20 @@ def fit_copy(estimator: Any, features: Floats, rewards: Floats) -> Any:
         copy = clone(estimator)
         seeds = [name for name in copy.get_params() if name == "random_state" or name.endswith("__random_state")]
         copy.set_params(**{name: 0 for name in seeds if copy.get_params()[name] is None})
-        return copy.fit(features, rewards)
+        return copy.fit(features, rewards, **name_counts(copy, counts))
+
+
+def name_counts(estimator: Any, counts: Floats | None) -> dict[str, Floats]:
+    """Return how much rows count by the name under which an estimator, or the last step of a pipeline, takes it."""
+    from sklearn.utils.validation import has_fit_parameter
+
+    if counts is None:
+        return {}
+    name, last = getattr(estimator, "steps", [("", estimator)])[-1]
+    if not has_fit_parameter(last, "sample_weight"):
+        rule = "take `sample_weight`, as rows of this log were kept with different probabilities"
+        raise ModelError(f"the reward model {messages.shorten(last)} must {rule}.")
+    return {f"{name}__sample_weight" if name else "sample_weight": counts}
 
 
 def require_estimator(value: Any) -> None:

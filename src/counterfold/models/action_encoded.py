@@ -37,7 +37,8 @@ class ActionEncoded(TrainedModel):
             constant = examples.rewards[0] if len(examples) else 0.0
             return lambda rows: np.full((len(rows), examples.n_actions), constant)
         logged = examples.doses[:, :1] if examples.doses.size else np.eye(examples.n_actions)[examples.actions]
-        model = fit_copy(self.estimator, np.hstack([examples.context, logged]), examples.rewards)
+        features = np.hstack([examples.context, logged])
+        model = fit_copy(self.estimator, features, examples.rewards, examples.counts)
 
         def predict(rows: Examples) -> Floats:
             encoded = rows.doses.T[:, :, None] if rows.doses.size else np.eye(rows.n_actions)[:, None]

@@ -18,8 +18,8 @@ Lazy = Callable[[], Floats]
 """Predicted rewards (n x A), computed when called."""
 
 
-BY_ROW = ("ids", "units", "context", "actions", "rewards", "doses", "importance")
-"""What examples hold for every row."""
+BY_ROW = ("ids", "units", "context", "actions", "rewards", "doses", "importance", "counts")
+"""What examples hold for every row; `counts` may be missing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,8 @@ class Examples:
 
     `doses` has no columns where actions are labels. Where they are doses, the actions of a row are the columns of its
     `doses`: the logged one first, then those that the target would give; so `actions` is 0 everywhere. `importance` is
-    the weight of each row, or its mean over several targets.
+    the weight of each row, or its mean over several targets. `counts` are how many decisions each row stands for, if
+    that differs.
     """
 
     ids: Ints
@@ -39,19 +40,22 @@ class Examples:
     doses: Floats
     importance: Floats
     n_actions: int
+    counts: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def take(self, index: Ints | slice) -> "Examples":
         """Return some of the rows; a slice copies nothing."""
-        some: dict[str, Any] = {name: take_rows(getattr(self, name), index) for name in BY_ROW}
+        there = {name: getattr(self, name) for name in BY_ROW}
+        some: dict[str, Any] = {name: take_rows(one, index) for name, one in there.items() if one is not None}
         return replace(self, **some)
 
     @classmethod
     def join(cls, several: Sequence["Examples"]) -> "Examples":
         """Return the rows of several, one after the other."""
-        every: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in several]) for name in BY_ROW}
+        there = [name for name in BY_ROW if getattr(several[0], name) is not None]
+        every: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in several]) for name in there}
         return replace(several[0], **every)
 
 

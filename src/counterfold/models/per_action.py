@@ -34,8 +34,8 @@ class PerAction(TrainedModel):
     def fit(self, examples: Examples) -> Predictor:
         learnt = {}
         for action in np.flatnonzero(np.isnan(constants(examples))).tolist():
-            mine = examples.actions == action
-            learnt[action] = fit_copy(self.estimator, examples.context[mine], examples.rewards[mine])
+            mine = examples.take(np.flatnonzero(examples.actions == action))
+            learnt[action] = fit_copy(self.estimator, mine.context, mine.rewards, mine.counts)
         fixed = np.nan_to_num(constants(examples))
 
         def predict(rows: Examples) -> Floats:

@@ -6,6 +6,7 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
+from counterfold.models._moments import scale_counts
 from counterfold.models.base import Examples, Predictor, TrainedModel
 
 
@@ -46,12 +47,14 @@ class RidgeOnDose(TrainedModel):
             return np.asarray(np.einsum("ij,ik->ijk", linear, powers).reshape(len(context), -1)[:, 1:])
 
         table = features(examples.context, examples.doses[:, 0])
-        centre, scale = table.mean(axis=0), table.std(axis=0)
+        counts = np.ones(len(examples)) if examples.counts is None else scale_counts(examples.counts)
+        centre = np.average(table, axis=0, weights=counts)
+        scale = np.sqrt(np.average(np.square(table - centre), axis=0, weights=counts))
         scale[scale <= 1e-12 * np.maximum(np.abs(centre), 1e-100)] = np.inf  # a column that does not vary says nothing
         scaled = (table - centre) / scale
-        mean = examples.rewards.mean()
-        penalty = self.alpha * len(examples) * np.eye(table.shape[1])
-        slopes = np.linalg.solve(scaled.T @ scaled + penalty, scaled.T @ (examples.rewards - mean)) / scale
+        mean = np.average(examples.rewards, weights=counts)
+        penalty, weighted = self.alpha * counts.sum() * np.eye(table.shape[1]), scaled.T * counts
+        slopes = np.linalg.solve(weighted @ scaled + penalty, weighted @ (examples.rewards - mean)) / scale
 
         def predict(rows: Examples) -> Floats:
             tried = (features(rows.context, doses) - centre for doses in rows.doses.T)

@@ -8,7 +8,7 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.models._moments import LinearModels, Summed, moments, solve_positive, table_of
+from counterfold.models._moments import LinearModels, Summed, moments, scale_counts, solve_positive
 from counterfold.models.base import Examples, Lazy, Predictor, Scaling, constants
 
 WEAK = 1e-6
@@ -41,7 +41,7 @@ class RidgePerAction(Summed):
     def fit(self, examples: Examples) -> Predictor:
         scaling = Scaling.of(examples.context)
         scaled = scaling.apply(examples)
-        models = self._solve(moments(table_of(scaled), scaled.actions, scaled.n_actions), scaled, scaling)
+        models = self._solve(moments(self.table(scaled), scaled.actions, scaled.n_actions), scaled, scaling)
         return lambda rows: models.predict(scaling.apply(rows))
 
     def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
@@ -51,7 +51,7 @@ class RidgePerAction(Summed):
     def split_at(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
         scaling = Scaling.of(examples.context)
         scaled = scaling.apply(examples)
-        running = RunningMoments(table_of(scaled), examples.actions, examples.n_actions)
+        running = RunningMoments(self.table(scaled), examples.actions, examples.n_actions)
 
         def predict(some: slice, find_moments: Callable[[int], Floats], cut: int) -> Floats:
             rows = scaled.take(some)
@@ -69,9 +69,10 @@ class RidgePerAction(Summed):
         coefficients = np.zeros((len(fixed), len(penalty)))
         coefficients[learnt] = from_sums(sums[learnt], penalty)
         if penalty.size and penalty.min() < WEAK:
-            for action in learnt[sums[learnt, 0, 0] <= len(penalty)].tolist():
-                mine = rows.actions == action
-                coefficients[action] = from_rows(rows.context[mine], rows.rewards[mine], penalty)
+            number = np.bincount(rows.actions, minlength=len(fixed))
+            for action in learnt[number[learnt] <= len(penalty)].tolist():
+                mine = rows.take(np.flatnonzero(rows.actions == action))
+                coefficients[action] = from_rows(mine.context, mine.rewards, penalty, scale_counts(self.counts(mine)))
         return make_linear(sums, fixed, coefficients)
 
 
@@ -101,13 +102,15 @@ def from_sums(sums: Floats, penalty: Floats) -> Floats:
     return np.stack([solve_positive(one, values) for one, values in zip(gram, right, strict=True)])
 
 
-def from_rows(context: Floats, rewards: Floats, penalty: Floats) -> Floats:
+def from_rows(context: Floats, rewards: Floats, penalty: Floats, counts: Floats) -> Floats:
     """Return the coefficients of one action with no more rows than columns, by least squares with the penalty as rows.
 
     There the normal equations are singular but for the penalty, and a weak one drowns in rounding errors.
     """
-    rows = np.vstack([context - context.mean(axis=0), np.diag(np.sqrt(penalty))])
-    values = np.concatenate([rewards - rewards.mean(), np.zeros(len(penalty))])
+    roots = np.sqrt(counts)
+    level, mean = (np.average(one, axis=0, weights=counts) for one in (context, rewards))
+    rows = np.vstack([roots[:, None] * (context - level), np.diag(np.sqrt(penalty))])
+    values = np.concatenate([roots * (rewards - mean), np.zeros(len(penalty))])
     return np.asarray(np.linalg.lstsq(rows, values)[0], dtype=np.float64)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.hashing import assign_folds
-from counterfold.models._moments import FOLDS, LinearModels, Summed, moments, solve_positive, table_of
+from counterfold.models._moments import FOLDS, LinearModels, Summed, moments, solve_positive
 from counterfold.models.base import Examples, Predictor, Scaling
 
 LEAST = 0.1
@@ -54,11 +54,12 @@ class SharedRidge(Summed):
         checks.above(0, **{name: penalty for name, penalty in given.items() if penalty is not None})
         checks.within(0, 1, aim=self.aim)
 
-    def counts(self, examples: Examples) -> Floats:
+    def weigh_rows(self, examples: Examples) -> Floats:
         return np.asarray((examples.importance + LEAST) ** self.aim)
 
     def tune(self, examples: Examples) -> Self:
-        table, fold = self._table(examples, Scaling.of(examples.context)), assign_folds(examples.units, FOLDS)
+        table = self.table(Scaling.of(examples.context).apply(examples))
+        fold = assign_folds(examples.units, FOLDS)
         folds = np.empty((FOLDS, examples.n_actions, table.shape[1], table.shape[1]))
         for number in range(FOLDS):
             part = np.flatnonzero(fold == number)
@@ -82,7 +83,7 @@ class SharedRidge(Summed):
 
     def fit(self, examples: Examples) -> Predictor:
         scaling = Scaling.of(examples.context)
-        sums = moments(self._table(examples, scaling), examples.actions, examples.n_actions)
+        sums = moments(self.table(scaling.apply(examples)), examples.actions, examples.n_actions)
         model = self.tune(examples) if self.alpha is None or self.common is None else self
         return model.from_moments(sums, np.empty(0), scaling)
 
@@ -92,12 +93,6 @@ class SharedRidge(Summed):
         solved = draw_together(gram, sums[:, :-1, -1], shared, self.alpha or 1.0)[0]
         models = LinearModels(solved[:, 0], np.ascontiguousarray(solved[:, 1:].T))
         return lambda rows: models.predict(scaling.apply(rows))
-
-    def _table(self, examples: Examples, scaling: Scaling) -> Floats:
-        """Return the rows [1, x, r], times the root of how much each counts."""
-        count, table = self.counts(examples), table_of(scaling.apply(examples))
-        table *= np.sqrt(count * (count.sum() / np.square(count).sum()))[:, None]
-        return table
 
 
 def lower_rewards(sums: Floats, level: float) -> Floats:

@@ -1,6 +1,5 @@
 """Events: texts of other tools in which every decision has fields of its own; they become the columns of a log."""
 
-import math
 import mmap
 import tempfile
 from abc import abstractmethod
@@ -16,23 +15,20 @@ from typing import ClassVar, NamedTuple
 import pyarrow as pa
 
 from counterfold import messages
-from counterfold.readers._kept import KEPT, Decision, make_batch, read_kept
+from counterfold.readers._parsed import PARSED, Decision, make_batch, read_parsed
 from counterfold.readers.base import Note, Piece, Reader, Survey, leave_out, open_stream
 
 MOST, KNOWN = 256, 1 << 17
 """How many features are columns, those of the most decisions, and how many are told apart to know that."""
 
-ROUNDING = 1e-9
-"""How far apart, in relation to each other, two chances may be that are the same."""
-
 BATCH = 1 << 13
-"""How many decisions are kept at a time."""
+"""How many decisions are parsed at a time."""
 
 BLOCK, LONGEST = 1 << 20, 1 << 26
 """How many bytes are read at a time, and how many a line may have at most."""
 
 RESERVED = frozenset(
-    ("action", "dose", "reward", "propensity", "logging_probs", "logger_probs", "logger", "group", "available")
+    ("action", "dose", "reward", "propensity", "logging_probs", "logger_probs", "logger", "group", "available", "kept")
 ) | {"target", "embedding"}
 """What a feature must not be called, because a column of that name has a role."""
 
@@ -74,15 +70,14 @@ class Events(Reader):
 
     def survey(self, file: Path) -> Survey:
         seen = Seen()
-        with tempfile.TemporaryFile() as kept:
-            with pa.ipc.new_file(kept, KEPT, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        with tempfile.TemporaryFile() as parsed:
+            with pa.ipc.new_file(parsed, PARSED, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
                 decisions = seen.count(self.decide(read_lines(file)))
                 while some := take(decisions):
                     writer.write_batch(make_batch(some))
-            kept.flush()
-            rows = pa.py_buffer(mmap.mmap(kept.fileno(), 0, access=mmap.ACCESS_READ))
+            parsed.flush()
+            rows = pa.py_buffer(mmap.mmap(parsed.fileno(), 0, access=mmap.ACCESS_READ))
         seen.require_rows()
-        seen.require_equal_chances()
         notes = [*((note, seen.rows) for note in self.notes), *seen.notes.items()]
         others = len(seen.features) - MOST + seen.untold
         notes += [(FEW, others)] if others > 0 else []
@@ -90,7 +85,7 @@ class Events(Reader):
 
     def _columns(self, seen: "Seen") -> pa.Schema:
         """Return the columns of the log: those of roles that any decision has, and its features."""
-        roles = [KEPT.field(name) for name in KEPT.names if name in seen.fields]
+        roles = [PARSED.field(name) for name in PARSED.names if name in seen.fields]
         roles[0] = pa.field("action", pa.int64() if seen.are_whole else pa.string())
         kinds = {name: pa.string() if name in seen.words else pa.float64() for name in seen.list_features()}
         fields = [*roles, *(pa.field(name, kind) for name, kind in kinds.items())]
@@ -98,10 +93,10 @@ class Events(Reader):
         return pa.schema([leave_out(one, why[one.name]) if one.name in why else one for one in fields])
 
     def pieces(self, file: Path, survey: Survey, columns: Sequence[str]) -> Iterator[Piece]:
-        batches, first = pa.ipc.open_file(survey.kept), 0
+        batches, first = pa.ipc.open_file(survey.parsed), 0
         wanted = pa.schema([survey.schema.field(name) for name in columns])
         for place in range(batches.num_record_batches):
-            yield Piece(first, partial(read_kept, survey, place, wanted, self.missing))
+            yield Piece(first, partial(read_parsed, survey, place, wanted, self.missing))
             first += min(BATCH, survey.rows - first)
 
 
@@ -127,7 +122,6 @@ class Seen:
     notes: Counter[Note] = field(default_factory=Counter)
     are_whole: bool = True
     choices: Sequence[str] | None = None
-    chances: tuple[float, float] = (math.inf, -math.inf)
 
     def count(self, found: Iterable[Decision | Note]) -> Iterator[Decision]:
         """Yield the decisions, and count what is none."""
@@ -140,9 +134,8 @@ class Seen:
 
     def _add(self, one: Decision) -> None:
         self.rows += 1
-        told = {"propensity": one.propensity, "logging_probs": one.logging_probs, "embedding": one.embedding}
-        self.fields.update(name for name, value in told.items() if value is not None)
-        self.chances = min(self.chances[0], one.chance), max(self.chances[1], one.chance)
+        told = ("propensity", "kept", "logging_probs", "embedding")
+        self.fields.update(name for name in told if getattr(one, name) is not None)
         self.are_whole = self.are_whole and all(map(is_whole, one.available or (one.action,)))
         if one.available is not None:
             self.choices = self.choices or sorted(one.available)
@@ -160,9 +153,9 @@ class Seen:
 
     def describe(self) -> str:
         """Return what all files of one log must have in common, as it decides what their rows mean."""
-        roles = [name for name in KEPT.names if name in self.fields]
+        roles = [name for name in PARSED.names if name in self.fields]
         actions = "that differ from row to row" if "available" in roles else messages.list_some(self.choices or ())
-        return f"{messages.list_names(roles)}; actions {actions}; a chance of {self.chances[0]:g} to be kept"
+        return f"{messages.list_names(roles)}; actions {actions}"
 
     def list_features(self) -> list[str]:
         """Return the features of the most decisions, in the order in which they came."""
@@ -174,14 +167,6 @@ class Seen:
         if not self.rows and self.notes:
             what = "; ".join(note.problem.format(count=f"{count:,}") for note, count in self.notes.items())
             raise pa.ArrowInvalid(f"it holds no decision: {what}")
-
-    def require_equal_chances(self) -> None:
-        """Refuse decisions of which some had a better chance to be here than others, as they count too often."""
-        low, high = self.chances
-        if low < high * (1 - ROUNDING):
-            rule = "all decisions must have had the same chance to be kept"
-            way = f"keep each of them with probability {low:g} / (1 - its `pdrop`), by chance, and leave `pdrop` out"
-            raise pa.ArrowInvalid(f"{rule}, got `pdrop` from {1 - high:g} to {1 - low:g}; {way}")
 
 
 def is_whole(label: str) -> bool:

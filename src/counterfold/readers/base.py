@@ -36,7 +36,7 @@ class Survey(NamedTuple):
     """What is known of all rows of a file before any is used: their columns, their number, and what they take decoded.
 
     In a text the type of a column is that of all its rows, so a file is read once to know it. `notes` are to be said
-    with the answer, each with its count. A reader may have `kept` the rows as it likes, so as not to parse them again.
+    with the answer, each with its count. A reader may hold rows `parsed` as it likes, so as not to parse them again.
     `common` is what must be the same in all files of one log, as it decides what their rows mean.
     """
 
@@ -44,7 +44,7 @@ class Survey(NamedTuple):
     rows: int
     size: int
     notes: Sequence[tuple[Note, int]] = ()
-    kept: "pa.Buffer | None" = None
+    parsed: "pa.Buffer | None" = None
     common: str = ""
 
 

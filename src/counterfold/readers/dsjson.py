@@ -9,7 +9,7 @@ from typing import Any
 from counterfold.errors import ParameterError
 from counterfold.readers._events import WHEN, Events, Line
 from counterfold.readers._features import Flat, parse_object, read_number
-from counterfold.readers._kept import Decision
+from counterfold.readers._parsed import Decision
 from counterfold.readers._vowpal import BY_PLACE, TURNED, UNKNOWN
 from counterfold.readers.base import Note
 
@@ -129,7 +129,8 @@ def make_decision(event: Mapping[str, Any], names: Sequence[str], line: Line) ->
     if isinstance(event.get(TIME), str):
         words[TIME] = event[TIME]
     reward = 0.0 - read_number(event[COST], COST, line)
-    return Decision(label, reward, propensity, probs, names, 1.0 - dropped, numbers=numbers, words=words)
+    kept = 1.0 - dropped
+    return Decision(label, reward, propensity, probs, names, kept, numbers=numbers, words=words)
 
 
 def has_repeated(places: Sequence[int]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from counterfold.errors import ParameterError
 from counterfold.readers._events import OUTCOME, WHEN, Events, Line
 from counterfold.readers._features import Flat, parse_object, read_number
-from counterfold.readers._kept import Decision
+from counterfold.readers._parsed import Decision
 from counterfold.readers.base import Note
 
 PREFIX, FEATURES, MODEL = "router.", "features.", "gen_ai.request.model"

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from counterfold.errors import ParameterError
 from counterfold.readers._events import Events, Line, name_feature
-from counterfold.readers._kept import Decision
+from counterfold.readers._parsed import Decision
 from counterfold.readers._vowpal import BY_PLACE, TURNED, UNKNOWN
 from counterfold.readers.base import Note
 

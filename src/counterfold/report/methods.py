@@ -21,6 +21,7 @@ NEEDS = {
     "action_features": "action features",
     "loggers": "several loggers",
     "all_rows": "a log in memory",
+    "even_rows": "rows that were all kept alike",
 }
 """What a method may need of a log, in the words of the table."""
 

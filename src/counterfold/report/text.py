@@ -119,6 +119,9 @@ def contents(log: Contents) -> ConsoleRenderable:
     """Return what a log holds."""
     grid = new_grid()
     grid.add_row("rows", str(log.rewards.count))
+    if log.kept is not None:
+        stand = f"which stand for {log.rewards.weight:,.0f} decisions"
+        grid.add_row("kept", f"with probability {log.kept.low:.3g} to {log.kept.high:.3g}, {stand}")
     if log.doses is None:
         grid.add_row("actions", _count_labels(log.actions) if log.actions else "any")
     else:

@@ -126,20 +126,23 @@ def evaluate_prefixes(
     ranks = np.stack([np.argsort(split.order).astype(np.int32) for split in splits])
     shared: dict[bytes, Ints] = {cuts.tobytes(): cuts for _, cuts in requests}
     before: dict[bytes, Floats] = {}
+    inside_sizes: dict[bytes, Floats] = {}
     total: Any = 0.0
+    size = 0.0
     step = max(1024, capacity.count_rows(len(splits), CHUNK))
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
         taken = rows.take(part)
         sums = Sums.of(taken, estimators, Consecutive(np.arange(len(taken)), len(taken)))
-        total = total + sums.terms.sum(axis=1, keepdims=True)
+        total, size = total + sums.terms.sum(axis=1, keepdims=True), size + sums.sizes.sum()
         for key, cuts in shared.items():
             inside = (ranks[:, part] < cuts[:, None]).astype(np.float64)
             before[key] = before.get(key, 0.0) + sums.terms @ inside.T
+            inside_sizes[key] = inside_sizes.get(key, 0.0) + sums.sizes @ inside.T
 
     def sides(estimator: Estimator, cuts: Ints) -> tuple[Floats, Floats]:
         mine = sums.lines[estimator]
-        first, every = before[cuts.tobytes()][mine], total[mine]
-        return estimator.combine_means(first / cuts), estimator.combine_means((every - first) / (len(rows) - cuts))
+        first, every, number = before[cuts.tobytes()][mine], total[mine], inside_sizes[cuts.tobytes()]
+        return estimator.combine_means(first / number), estimator.combine_means((every - first) / (size - number))
 
     return [sides(*request) for request in requests]

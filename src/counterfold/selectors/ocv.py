@@ -87,7 +87,7 @@ class OCV(CrossValidated):
         """Return the share of the rows that each candidate gets."""
 
         def errors(estimators: Candidates) -> Floats:
-            return np.array([standard_error(one.contributions(rows), rows.groups) for one in estimators])
+            return np.array([standard_error(one.contributions(rows), rows.groups, rows.counts) for one in estimators])
 
         return self.shares(candidates, choose_validator(self.validator, rows), errors)
 

@@ -65,7 +65,7 @@ class PASIF(Selector):
     rate: float = 1e-3
     device: Device = "auto"
     kinds = ("labels",)
-    needs = ("all_rows", "logging_probs")
+    needs = ("all_rows", "logging_probs", "even_rows")
     extra = "torch"
 
     def __post_init__(self) -> None:

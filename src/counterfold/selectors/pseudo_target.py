@@ -43,7 +43,10 @@ class PseudoTarget(Selector):
             raise ParameterError(f"PseudoTarget needs rows of several loggers, got {only} in all {len(rows)} rows.")
         for logger in np.unique(codes).tolist():
             pseudo = rows.with_policies(own, rows.loggers.probs[logger][ids])
-            others, truth = pseudo.take(np.flatnonzero(codes != logger)), float(rows.rewards[codes == logger].mean())
+            others, truth = (
+                pseudo.take(np.flatnonzero(codes != logger)),
+                average_rewards(rows.take(np.flatnonzero(codes == logger))),
+            )
             trials += [(others, truth, resample_rows(others, rng)) for _ in range(self.replicates)]
 
         def errors(trial: tuple[Rows, float, Ints]) -> Floats:
@@ -51,3 +54,8 @@ class PseudoTarget(Selector):
             return square_errors(candidates, others.take(sample), truth)
 
         return np.asarray(np.mean(pool.map(errors, trials), axis=0))
+
+
+def average_rewards(rows: Rows) -> float:
+    """Return what some rows earned on average."""
+    return float(rows.average(rows.rewards))

@@ -45,7 +45,7 @@ class SLOPE(Selector):
         checks.above(0, width=self.width)
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
-        return self.steps([Estimate(one.name, one.contributions(rows), rows.groups) for one in candidates])
+        return self.steps([Estimate(one.name, one.contributions(rows), rows.groups, rows.counts) for one in candidates])
 
     def score_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Floats:
         return self.steps([sums.estimate(one.name, one) for one in candidates])

@@ -33,7 +33,7 @@ class Theory(Selector):
     """
 
     delta: float = 0.95
-    needs = ("all_rows",)
+    needs = ("all_rows", "even_rows")
 
     def __post_init__(self) -> None:
         checks.inside(0, 1, delta=self.delta)

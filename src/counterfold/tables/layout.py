@@ -6,12 +6,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from counterfold.arrays import Bools, Ints
+from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import Checker
 from counterfold.errors import DataError
 from counterfold.label_checks import check_labels
 from counterfold.labels import KnownActions
 from counterfold.log import Fit, Log
+from counterfold.propensities import Precision
+from counterfold.propensity_checks import check_kept
 from counterfold.tables import columns, roles
 
 
@@ -24,7 +26,8 @@ class Layout:
     some are not among them. Tables may be parts of a longer log, in which `row_numbers` are the places of their rows;
     nobody else holds their numbers if `is_private`. `notes` are what the answer must say of how rows were made. `fit`
     says how propensities are fitted, or holds what was fitted; `logger_weights` and `logger_shares` say how rows of
-    several loggers are weighed.
+    several loggers are weighed, and `least_kept` how unlikely a row was to be kept at most; `precision` is
+    that of the logged probabilities.
     """
 
     roles: dict[str, str]
@@ -41,6 +44,8 @@ class Layout:
     fit: Fit | None = None
     logger_weights: str = "balanced"
     logger_shares: Mapping[str, float] | None = None
+    least_kept: float | None = None
+    precision: Precision | None = None
 
     def places(self, table: pa.Table) -> list[str]:
         """Return every column that is read."""
@@ -66,6 +71,8 @@ class Layout:
             named_context=self.named_context,
             logger_weights=self.logger_weights,
             logger_shares=self.logger_shares,
+            least_kept=self.least_kept,
+            propensity_precision=self.precision,
         )
         return log.leave_out(self.left_out).add_notes(self.notes)
 
@@ -88,3 +95,8 @@ class Layout:
         """Return the column of a role that holds labels, one in every row."""
         found = columns.read_labels(table, self.roles[role])
         return check_labels(role, found, table.num_rows, self.checker(row_numbers))
+
+    def read_kept(self, table: pa.Table, row_numbers: Ints | None = None) -> Floats:
+        """Return the column of probabilities with which rows were kept."""
+        found = columns.read_numbers(table, self.roles["kept"])
+        return check_kept(found, table.num_rows, self.checker(row_numbers))

@@ -10,7 +10,7 @@ import pyarrow as pa
 from counterfold import messages
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
-from counterfold.log_checks import FIT
+from counterfold.propensity_checks import FIT
 from counterfold.readers import suggest_format
 from counterfold.readers.base import NO_CONTEXT, NOTES
 from counterfold.tables import columns
@@ -19,7 +19,7 @@ from counterfold.tables.scan import Role
 LEAST = {"target": 2, "logging_probs": 2, "available": 2, "logger_probs": 1}
 """The roles that may be spread over columns, and over how many at least: one `target_age` alone is no target."""
 
-AFTER_DECISION = ("action", "dose", "reward", "propensity")
+AFTER_DECISION = ("action", "dose", "reward", "propensity", "kept")
 """The roles whose columns tell what was decided or what came of it, so that they cannot be context."""
 
 
@@ -68,11 +68,14 @@ def list_places(table: pa.Table, names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(place for name in names for place in places(table, "target", name)))
 
 
-def find_roles(table: pa.Table, known: Mapping[str, Role], named: Mapping[str, str | None]) -> dict[str, str]:
+def find_roles(
+    table: pa.Table, known: Mapping[str, Role], named: Mapping[str, str | None], ignore: Sequence[str]
+) -> dict[str, str]:
     """Return the column of each role: the one that the user named, or the one of that very name if it is there."""
     roles = {role: name for role, name in named.items() if name is not None}
     there = {role for role in known if role in table.column_names}
     there |= {role for role in ("logging_probs", "logger_probs") if places(table, role, role)}
+    there -= set(ignore)
     if not {"action", "dose"} & set(roles):
         kind = "dose" if "dose" in there and "action" not in there else "action"
         roles = {kind: kind} | roles

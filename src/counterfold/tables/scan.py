@@ -59,9 +59,11 @@ class LogScan:
     logger_probs: str | None = _column(Role("matrices", beside="action"))
     logger: str | None = _column(Role("labels", beside="logger_probs"))  # alone it may be any column of that name
     logger_weights: str = "balanced"
+    propensity_precision: str | None = None
     context: Sequence[str] | None = None
     group: str | None = _column(Role("labels", beside="reward"))
     available: str | None = _column(Role("matrix", beside="action"))
+    kept: str | None = _column(Role("numbers", beside="reward"))
     actions: Sequence[Any] | None = None
     action_features: Any = None
     ignore: Sequence[str] = ("target",)
@@ -101,6 +103,7 @@ class LogScan:
 
     def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
         """Return what the columns of a table hold, or of one like it, besides those of the targets."""
+        from counterfold.propensities import as_precision
         from counterfold.tables import roles
         from counterfold.tables.layout import Layout
         from counterfold.tables.spoilt_numbers import find_spoilt_numbers
@@ -110,7 +113,7 @@ class LogScan:
         if fit is not None:
             del known["propensity"]
             ignore = [*ignore, "propensity"]
-        found = roles.find_roles(table, known, {role: getattr(self, role) for role in known})
+        found = roles.find_roles(table, known, {role: getattr(self, role) for role in known}, ignore)
         roles.require(table, found, chosen or ())
         if fit is None:
             roles.require_propensities(table, found)
@@ -120,7 +123,7 @@ class LogScan:
         kinds, named = {role: known[role].kind for role in found}, chosen is not None
         free = [] if named else roles.list_free(table, found, ignore, targets)
         layout = Layout(found, kinds, context, self.actions, features, named_context=named, fit=fit)
-        layout = replace(layout, logger_weights=self.logger_weights)
+        layout = replace(layout, logger_weights=self.logger_weights, precision=as_precision(self.propensity_precision))
         is_private = isinstance(self.source, (str, PathLike))
         others = {name: why for name, why in roles.find_left_out(table).items() if name in free}
         others |= {} if fit is None else roles.find_texts(table, free)
@@ -140,9 +143,11 @@ class Columns(TypedDict, total=False):
     logger_probs: str | None
     logger: str | None
     logger_weights: str
+    propensity_precision: str | None
     context: Sequence[str] | None
     group: str | None
     available: str | None
+    kept: str | None
     actions: Sequence[Any] | None
     action_features: Any
     ignore: Sequence[str]

@@ -11,7 +11,8 @@ from counterfold import kernels
 from counterfold.arrays import Floats
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ParameterError
-from counterfold.log import CERTAIN, Log
+from counterfold.log import Log
+from counterfold.support import find_supported, is_certain
 
 if TYPE_CHECKING:
     from counterfold.targets.mixture import Mixture
@@ -51,9 +52,11 @@ class Target:
             outside = (self.doses < log.dose.min() - reach) | (self.doses > log.dose.max() + reach)
             return np.asarray(outside.mean(axis=1))
         if self.probs is None:
-            elsewhere = np.where(log.is_certain & (self.logged < CERTAIN), 1 - self.logged, 0.0)
+            only = is_certain(log.propensity, log.precision)
+            elsewhere = np.where(only & ~is_certain(self.logged), 1 - self.logged, 0.0)
             return elsewhere if elsewhere.any() else None
-        return np.zeros(len(log)) if log.supports_all else np.where(log.supported, 0.0, self.probs).sum(axis=1)
+        supported = find_supported(log)
+        return np.zeros(len(log)) if supported.all() else np.where(supported, 0.0, self.probs).sum(axis=1)
 
 
 class Reads(NamedTuple):

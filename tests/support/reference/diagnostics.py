@@ -144,6 +144,11 @@ def several_loggers(_data, _labels):
     return {"loggers_p": None}
 
 
+def rough_propensities(_data, _labels):
+    """All digits are known; tests/propensities/test_precision.py has the naive loops."""
+    return {"rough_share": None, "undrawn_mass": None}
+
+
 MEASURES = {
     "as-read": as_read,
     "disagreement": disagreement,
@@ -159,5 +164,6 @@ MEASURES = {
     "repeated-rows": repeated_rows,
     "outcome-context": outcome_context,
     "propensities": propensities,
+    "rough-propensities": rough_propensities,
     "several-loggers": several_loggers,
 }

@@ -75,4 +75,5 @@ def describe_contents(plan: Plan, first: FirstPassSums | None, last: LastPassSum
     """Return what the log holds, by its first rows and by what the passes found."""
     known, groups = Contents.of(plan.log), None if first is None else first.group_count
     actions = known.actions if plan.builder.layout.actions is not None else ()
-    return replace(known, rewards=last.rewards, propensities=last.propensities, actions=actions, groups=groups)
+    log = replace(known, rewards=last.rewards, propensities=last.propensities, kept=last.kept)
+    return replace(log, actions=actions, groups=groups)

@@ -87,7 +87,7 @@ class FirstPass:
             model = self.stream.sums(aim_examples(targets))
         is_known = self.builder.layout.actions is not None
         return FirstPassSums(
-            rewards=Spread.of(log.reward),
+            rewards=Spread.of(log.reward, log.counts),
             seen=np.bincount(log.action, minlength=len(log.actions)) if is_known else None,
             groups=np.unique(hash_numbers(self.builder.units(batch)))[:GROUPS] if self.builder.has_groups else None,
             sample=Sample.of(batch, self.size, self.row_count),

@@ -46,11 +46,13 @@ class LastPassSums:
     rewards: Spread
     propensities: Spread
     balance: BalanceSums | None
+    kept: Spread | None
 
     def __add__(self, other: "LastPassSums") -> "LastPassSums":
         targets = {name: mine + other.targets[name] for name, mine in self.targets.items()}
-        balance = add_known(self.balance, other.balance)
-        return LastPassSums(targets, self.rewards + other.rewards, self.propensities + other.propensities, balance)
+        rewards, propensities = self.rewards + other.rewards, self.propensities + other.propensities
+        balance, kept = add_known(self.balance, other.balance), add_known(self.kept, other.kept)
+        return LastPassSums(targets, rewards, propensities, balance, kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +81,14 @@ class LastPass:
         log, targets = self.builder.build(batch, self.model)
         found = {name: self._sum_target(name, rows) for name, rows in targets.items()}
         balance = None if self.balance is None else self.balance.sums(log)
-        return LastPassSums(found, Spread.of(log.reward), Spread.of(log.propensity), balance)
+        kept = None if log.kept is None else Spread.of(log.kept)
+        return LastPassSums(found, Spread.of(log.reward, log.counts), Spread.of(log.propensity), balance, kept)
 
     def _sum_target(self, name: str, rows: Rows) -> TargetSums:
         examples = replace(rows.examples, context=np.empty((len(rows), 0)))  # which no formula needs
         light = replace(rows, examples=examples, whole=self.samples[name])
         sums = sum_by_bucket(light, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS)
-        squared = float(np.square(rows.weights).sum())
+        squared = float(np.square(rows.masses).sum())
         observed = observe_rows(replace(rows, whole=self.samples[name]), self.diagnostics)
         return TargetSums(sums, Unsupported.of(rows), squared, observed)
 

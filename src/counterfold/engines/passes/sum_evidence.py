@@ -62,7 +62,8 @@ class SumEvidence(Evidence):
         if self.model is None or not self.model.elsewhere:
             return None
         outside = replace(self.rows, model=Streamed(self.model.elsewhere), refit=None)
-        before, after = (Estimate("", estimator.contributions(rows), rows.groups) for rows in (self.rows, outside))
+        several = (self.rows, outside)
+        before, after = (Estimate("", estimator.contributions(rows), rows.groups, rows.counts) for rows in several)
         stretch = after.stderr / before.stderr if before.stderr else 1.0
         moved = inside.value + after.value - before.value + stretch * (inside.contributions - inside.value)
         return replace(inside, contributions=moved)

@@ -1,13 +1,15 @@
-"""What only all rows of a large log tell of its layout: propensities that are fitted, and shares of loggers."""
+"""What only all rows of a large log tell of its layout: fitted propensities, loggers' shares, the least kept row."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
 from counterfold.balance import choose_context
+from counterfold.contents import Spread
 from counterfold.engines.passes.batches import Batch, BatchReader
 from counterfold.engines.passes.sample import Sample
 from counterfold.progress import Progress, show_progress
@@ -22,6 +24,8 @@ def complete_layout(
     reader: BatchReader, layout: Layout, head: pa.Table, *, keep_all: bool, progress: Progress | bool
 ) -> Layout:
     """Return the layout with all that is known of the logging policy; `keep_all` says that all columns stay context."""
+    if "kept" in layout.roles:
+        layout = know_kept(reader, layout)
     if layout.fit is not None:
         layout = fit_propensities(reader, layout, head, keep_all=keep_all, progress=progress)
     if "logger" in layout.roles and layout.logger_weights == "balanced":
@@ -42,14 +46,31 @@ def fit_propensities(
     return replace(layout, context=context, left_out=log.left_out, fit=log.fitted)
 
 
+def know_kept(reader: BatchReader, layout: Layout) -> Layout:
+    """Return the layout with the least probability of a row to be kept; all count the same if that is every row's."""
+
+    def find(batch: Batch) -> "Spread":
+        return Spread.of(layout.read_kept(batch.table, batch.row_numbers))
+
+    found = reader.total(find, [layout.roles["kept"]], None)
+    others = {role: name for role, name in layout.roles.items() if role != "kept" or found.low < found.high}
+    return replace(layout, roles=others, least_kept=found.low)
+
+
 def count_loggers(reader: BatchReader, layout: Layout) -> dict[str, float]:
     """Return how large a share of all rows each logger decided."""
-    column = layout.roles["logger"]
+    columns = [layout.roles[role] for role in ("logger", "kept") if role in layout.roles]
 
     def count(batch: Batch) -> "Counter[str]":
-        return Counter(map(str, layout.read_labels(batch.table, "logger", batch.row_numbers).tolist()))
+        labels = map(str, layout.read_labels(batch.table, "logger", batch.row_numbers).tolist())
+        if "kept" not in layout.roles:
+            return Counter(labels)
+        found: Counter[Any] = Counter()
+        for label, kept in zip(labels, layout.read_kept(batch.table, batch.row_numbers).tolist(), strict=True):
+            found[label] += 1 / kept
+        return found
 
-    counts = reader.total(count, [column], None)
+    counts = reader.total(count, columns, None)
     return {label: number / counts.total() for label, number in counts.items()}
 
 

@@ -1,4 +1,4 @@
-"""Decisions as they are kept: parsed once, in columns of Arrow, to be read as often as one likes."""
+"""Decisions as they are parsed: once, in columns of Arrow, to be read as often as one likes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +14,12 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 NUMBERS, WORDS = pa.map_(pa.string(), pa.float64()), pa.map_(pa.string(), pa.string())
 
-KEPT = pa.schema(
+PARSED = pa.schema(
     {
         "action": pa.string(),
         "reward": pa.float64(),
         "propensity": pa.float64(),
+        "kept": pa.float64(),
         "logging_probs": NUMBERS,
         "available": pa.map_(pa.string(), pa.bool_()),
         "embedding": pa.list_(pa.float64()),
@@ -26,13 +27,13 @@ KEPT = pa.schema(
         "words": WORDS,
     }
 )
-"""How decisions are kept between the one time that they are parsed and all the times that they are read."""
+"""What decisions are between the one time that they are parsed and all the times that they are read."""
 
 
 class Decision(NamedTuple):
     """One row of a log, as far as a text tells; `numbers` and `words` are its features by name.
 
-    `chance` is the probability with which it came into the text, where others were dropped.
+    `kept` is the probability with which it came into the text, where others were dropped.
     """
 
     action: str
@@ -40,21 +41,21 @@ class Decision(NamedTuple):
     propensity: float | None = None
     logging_probs: Mapping[str, float] | None = None
     available: Sequence[str] | None = None
-    chance: float = 1.0
+    kept: float | None = None
     embedding: Sequence[float] | None = None
     numbers: Mapping[str, float] = NOTHING
     words: Mapping[str, str] = NOTHING
 
 
 def make_batch(several: Sequence[Decision]) -> pa.RecordBatch:
-    """Return some decisions as they are kept."""
+    """Return some decisions in columns."""
     columns: dict[str, Sequence[Any]] = dict(zip(Decision._fields, zip(*several, strict=True), strict=True))
     columns["available"] = [None if one is None else dict.fromkeys(one, True) for one in columns["available"]]
     arrays = [
         make_maps(columns[one.name], one.type) if pa.types.is_map(one.type) else pa.array(columns[one.name], one.type)
-        for one in KEPT
+        for one in PARSED
     ]
-    return pa.record_batch(arrays, schema=KEPT)
+    return pa.record_batch(arrays, schema=PARSED)
 
 
 def make_maps(several: Sequence[Mapping[str, object] | None], kind: pa.DataType) -> pa.MapArray:
@@ -66,13 +67,13 @@ def make_maps(several: Sequence[Mapping[str, object] | None], kind: pa.DataType)
     return pa.MapArray.from_arrays(offsets, keys, values)
 
 
-def read_kept(survey: Survey, place: int, wanted: pa.Schema, missing: float | None) -> Iterator[pa.Table]:
-    """Yield some columns of the decisions that are kept at a place."""
-    batch = pa.ipc.open_file(survey.kept).get_batch(place)
+def read_parsed(survey: Survey, place: int, wanted: pa.Schema, missing: float | None) -> Iterator[pa.Table]:
+    """Yield some columns of the decisions that are at a place."""
+    batch = pa.ipc.open_file(survey.parsed).get_batch(place)
     numbers, words = (Features.of(batch.column(name)) for name in ("numbers", "words"))
     columns = []
     for one in wanted:
-        if one.name in KEPT.names:
+        if one.name in PARSED.names:
             column = batch.column(one.name).cast(one.type)
         elif one.type == pa.string():
             column = words.take(one.name)
