@@ -1,5 +1,6 @@
 """Addresses of object stores, on moto's server for the protocol of S3."""
 
+import gc
 import gzip
 
 import pyarrow as pa
@@ -34,7 +35,9 @@ def pack(table):
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("engine", ["memory", "local"])
 @pytest.mark.parametrize("form", ["folder", "folder/", "folder/part-*.parquet", "folder/*"])
-def test_a_folder_gives_the_answer_of_a_file(form, engine, table, put, expected):
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_a_folder_gives_the_answer_of_a_file(share, form, engine, table, put, expected, monkeypatch):
+    monkeypatch.setattr("counterfold.sources._fetched.SHARE", share)
     for number in range(3):
         uri = put(f"folder/part-{number}.parquet", pack(table.slice(number * 1000, 1000)), form)
     require_same(answer(engine, uri), expected[engine])
@@ -42,7 +45,9 @@ def test_a_folder_gives_the_answer_of_a_file(form, engine, table, put, expected)
 
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("engine", ["memory", "local"])
-def test_folders_that_say_something(engine, table, put, tmp_path):
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_folders_that_say_something(share, engine, table, put, tmp_path, monkeypatch):
+    monkeypatch.setattr("counterfold.sources._fetched.SHARE", share)
     for number in range(3):
         content = pack(table.slice(number * 1000, 1000))
         (tmp_path / f"day={number}").mkdir()
@@ -54,7 +59,9 @@ def test_folders_that_say_something(engine, table, put, tmp_path):
 
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("name", ["log.csv", "log.tsv", "log.jsonl", "log.arrow", "log.csv.gz", "log.parquet"])
-def test_any_format(name, table, put, tmp_path):
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_any_format(share, name, table, put, tmp_path, monkeypatch):
+    monkeypatch.setattr("counterfold.sources._fetched.SHARE", share)
     few = table.slice(0, 600)
     content = FORMATS[name.removesuffix(".gz")](few)
     content = gzip.compress(content) if name.endswith(".gz") else content
@@ -74,7 +81,13 @@ def test_columns_that_some_files_lack_or_have_of_another_type(table, put, tmp_pa
     assert found[0].select(["x1", "reward"]).equals(found[1].select(["x1", "reward"]))
 
 
-@pytest.mark.usefixtures("many")
+@pytest.fixture
+def no_room(monkeypatch):
+    """Make the disk too small for any file, so that files are read from the store in every pass."""
+    monkeypatch.setattr("counterfold.sources._fetched.SHARE", 0.0)
+
+
+@pytest.mark.usefixtures("many", "no_room")
 def test_files_that_change_between_passes(table, put):
     uri = put("changing/log.parquet", pack(table))
     scan = cf.LogScan(uri, ignore=["target", "target_2"])
@@ -84,6 +97,48 @@ def test_files_that_change_between_passes(table, put):
         cf.DataError, match=r"`s3://logs/changing/log\.parquet` (could not be read|must return the same)"
     ):
         answer("local", scan)
+
+
+def test_files_that_are_fetched_may_change_afterwards(table, put, expected):
+    uri = put("snapshot/log.parquet", pack(table))
+    scan = cf.LogScan(uri, ignore=["target", "target_2"])
+    assert scan.opened.rows == len(table)
+    put("snapshot/log.parquet", pack(table.slice(0, 2000)))
+    require_same(answer("local", scan), expected["local"])
+
+
+def test_files_that_change_while_they_are_fetched(table, put):
+    uri = put("moving/log.parquet", pack(table))
+    scan = cf.LogScan(uri, ignore=["target", "target_2"])
+    rows = scan.opened
+    put("moving/log.parquet", pack(table.slice(0, 2000)))
+    with pytest.raises(cf.DataError, match=r"`s3://logs/moving/log.parquet` must not change while it is read"):
+        assert rows.rows
+
+
+def test_what_was_fetched_is_taken_away(table, put, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    scan = cf.LogScan(put("away/log.parquet", pack(table)), ignore=["target", "target_2"])
+    assert scan.opened.rows == len(table)
+    assert len(list(tmp_path.rglob("log.parquet"))) == 1
+    del scan
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_that_fails(table, put, run, monkeypatch):
+    def fail(*_):
+        raise OSError("curl: no answer to SECRET")
+
+    monkeypatch.setattr("counterfold.sources._fetched.copy_file", fail)
+    code, out, err = run("check", put("failing/log.parquet", pack(table)))
+    assert (code, out) == (2, "")
+    assert err == "Error: `s3://logs/failing/log.parquet` could not be read: curl: no answer to ***.\n"
+
+
+def test_a_format_may_be_named(table, put):
+    uri = put("named/log.txt", FORMATS["log.csv"](table.slice(0, 200)))
+    assert cf.LogScan(uri, format="csv").opened.rows == 200
 
 
 def test_mistakes(table, put, run):
@@ -98,7 +153,7 @@ def test_mistakes(table, put, run):
         mixed.replace("logs/mixed", "logs/mixed/*.arrow"): "`s3://logs/mixed/*.arrow` must hold the files of a log",
         mixed.replace("logs/mixed", "nowhere/mixed"): "`s3://nowhere/mixed` could not be read: ",
         delta: "`logs/delta` is a table of Delta: read it by",
-        nothing: "`s3://logs/broken/log.parquet` could not be read: ",
+        nothing: "`s3://logs/broken/log.parquet` could not be read as Parquet: ",
         put("log.xlsx", b"x"): "must end in one of .arrow",
     }
     for uri, sentence in told.items():

@@ -1,4 +1,4 @@
-"""Files of an object store, by addresses like `s3://bucket/logs/`."""
+"""Files of an object store, by addresses like `s3://bucket/logs/`: fetched once, or read in every pass."""
 
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
@@ -10,7 +10,7 @@ import pyarrow.csv
 import pyarrow.dataset as ds
 from pyarrow import fs
 
-from counterfold.errors import DataError
+from counterfold.errors import DataError, ParameterError
 from counterfold.files.folders import TABLES, is_left_alone
 from counterfold.readers import find_reader
 from counterfold.readers.arrow import Arrow
@@ -18,6 +18,7 @@ from counterfold.readers.base import BLOCK
 from counterfold.readers.csv import Csv, choose_delimiter
 from counterfold.readers.json_lines import JsonLines
 from counterfold.readers.parquet import Parquet
+from counterfold.sources._fetched import Fetched, Listed
 from counterfold.sources._stream import Stream, explain
 from counterfold.sources._uris import find_scheme, hide_secrets, show_uri
 from counterfold.sources.base import RowSource, SourceKind
@@ -35,44 +36,59 @@ class ObjectStore(SourceKind):
 
     @staticmethod
     def open(value: Any) -> RowSource:
-        uri = str(value)
-        name = f"`{show_uri(uri)}`"
-        with explain(name, hide_secrets(uri)):
-            try:
-                system, path = fs.FileSystem.from_uri(uri)
-            except pa.ArrowInvalid as error:
-                reason = hide_secrets(uri)(str(error)).splitlines()[0].rstrip(".")
-                raise DataError(f"`source` must be {STORES}, got {name}: {reason}.") from None
-            return open_files(system, path.rstrip("/"), name)
+        return open_address(str(value), None)
+
+    @staticmethod
+    def open_as(value: Any, format_: str) -> RowSource:
+        return open_address(str(value), format_)
 
 
-def open_files(system: fs.FileSystem, path: str, name: str) -> Stream:
-    """Return the rows of all files at a path of a file system, which have one format."""
-    base, files = list_files(system, path)
-    if not files:
-        raise DataError(f"{name} must hold the files of a log, got none.")
+def open_address(uri: str, format_: str | None) -> RowSource:
+    """Return the rows of all files at an address: fetched if there is room for them, or else read in every pass."""
+    name = f"`{show_uri(uri)}`"
+    with explain(name, hide_secrets(uri)):
+        try:
+            system, path = fs.FileSystem.from_uri(uri)
+        except pa.ArrowInvalid as error:
+            reason = hide_secrets(uri)(str(error)).splitlines()[0].rstrip(".")
+            raise DataError(f"`source` must be {STORES}, got {name}: {reason}.") from None
+        listed = list_files(system, path.rstrip("/"))
+        if not listed.files:
+            raise DataError(f"{name} must hold the files of a log, got none.")
+        if listed.fits:
+            return Fetched(listed, show_uri(uri).rstrip("/"), hide_secrets(uri), format_)
+        if format_ is not None:
+            raise ParameterError(f"`format` must be given for files that fit on the disk, got {format_} for {name}.")
+        return stream_files(listed, name)
+
+
+def stream_files(listed: Listed, name: str) -> Stream:
+    """Return the rows of files of one format, which are read from the store in every pass."""
+    files = [one.path for one in listed.files]
     readers = {type(find_reader(PurePosixPath(file))) for file in files}
     if len(readers) > 1:
         kinds = " and ".join(sorted(kind.__name__ for kind in readers))
         raise DataError(f"{name} must hold files of one format, got {kinds}.")
-    options = ds.FileSystemFactoryOptions(partition_base_dir=base, partitioning=ds.HivePartitioning.discover())
-    layout = FORMATS[readers.pop()](system, files[0])
-    factory = ds.FileSystemDatasetFactory(system, files, layout, options)
+    options = ds.FileSystemFactoryOptions(partition_base_dir=listed.base, partitioning=ds.HivePartitioning.discover())
+    layout = FORMATS[readers.pop()](listed.system, files[0])
+    factory = ds.FileSystemDatasetFactory(listed.system, files, layout, options)
     return stream_dataset(factory.finish(factory.inspect(promote_options="permissive", fragments=None)), name)
 
 
-def list_files(system: fs.FileSystem, path: str) -> tuple[str, list[str]]:
+def list_files(system: fs.FileSystem, path: str) -> Listed:
     """Return the folder that a path names, or the one before its pattern, and the files there, by their names."""
-    if "*" not in path and system.get_file_info(path).type == fs.FileType.File:
-        return path.rpartition("/")[0], [path]
+    if "*" not in path and (one := system.get_file_info(path)).type == fs.FileType.File:
+        return Listed(system, path.rpartition("/")[0], path, [one])
     base = path.partition("*")[0].rpartition("/")[0] if "*" in path else path
     found = system.get_file_info(fs.FileSelector(base, recursive=True))
-    files = [one.path for one in found if one.type == fs.FileType.File]
-    refuse_tables(base, files)
+    files = {one.path: one for one in found if one.type == fs.FileType.File}
+    refuse_tables(base, list(files))
     if "*" in path:
-        return base, sorted(file for file in files if matches(file, path))
-    inside = {file: file.removeprefix(base).strip("/").split("/") for file in files}
-    return base, sorted(file for file, parts in inside.items() if not any(map(is_left_alone, parts)))
+        wanted = sorted(file for file in files if matches(file, path))
+    else:
+        inside = {file: file.removeprefix(base).strip("/").split("/") for file in files}
+        wanted = sorted(file for file, parts in inside.items() if not any(map(is_left_alone, parts)))
+    return Listed(system, base, path, [files[file] for file in wanted])
 
 
 def refuse_tables(base: str, files: Sequence[str]) -> None:
