@@ -16,7 +16,7 @@ MODULES = {
     "pickle": {"engines/spark.py"},  # partial sums, between driver and workers
     "urllib": {"experiments/paper/datasets.py", "files/folders.py", "sources/_uris.py"},  # names of errors, quoted ones
     "multiprocessing": {"experiments/runner.py"},
-    "tempfile": {"readers/_events.py"},  # one without a name, which is gone with the process
+    "tempfile": {"readers/_events.py", "sources/_fetched.py"},  # gone with the process, or when nobody needs them
 }
 """Modules that can run code, reach the network or write elsewhere, and the files that may import them."""
 

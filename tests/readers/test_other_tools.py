@@ -260,6 +260,7 @@ def test_a_probability_that_contradicts_the_others_is_refused(save):
         ({"_label_Action": 4}, ["line 8", "`_label_Action` must be one of `a`, got 4"]),
         ({"_label_Action": "1"}, ["line 8", "`_label_Action` must be one of `a`"]),
         ({"_label_Action": 1.0}, ["line 8", "`_label_Action` must be one of `a`"]),
+        ({"_label_Action": 1, "_labelIndex": 2}, ["line 8", "must tell the same action, got 1 and 2"]),
         ({"pdrop": 1.0}, ["line 8", "`pdrop` must be at least 0 and below 1, got 1"]),
         ({"pdrop": -0.5}, ["line 8", "`pdrop`"]),
         ({"pdrop": float("nan")}, ["line 8", "`pdrop`"]),

@@ -112,7 +112,12 @@ def make_decision(event: Mapping[str, Any], names: Sequence[str], line: Line) ->
     is_list = isinstance(places, list | range)
     if not is_list or not all(type(one) is int and 0 < one <= len(names) for one in places) or has_repeated(places):
         raise line.error(f"`a` must be different whole numbers from 1 to {len(names)}, got {json.dumps(places)}")
-    chosen = event.get(CHOSEN, event["_labelIndex"] + 1 if type(event.get("_labelIndex")) is int else places[0])
+    index = event.get("_labelIndex")
+    chosen = event.get(CHOSEN, index + 1 if type(index) is int else places[0])
+    if type(index) is int and index + 1 != chosen:
+        raise line.error(
+            f"`{CHOSEN}` and `_labelIndex` must tell the same action, got {json.dumps(chosen)} and {index}"
+        )
     if type(chosen) is not int or chosen not in places:
         raise line.error(f"`{CHOSEN}` must be one of `a`, got {json.dumps(chosen)}")
     probs = read_probabilities(event, names, places, line)
