@@ -114,12 +114,10 @@ def make_decision(event: Mapping[str, Any], names: Sequence[str], line: Line) ->
         raise line.error(f"`a` must be different whole numbers from 1 to {len(names)}, got {json.dumps(places)}")
     index = event.get("_labelIndex")
     chosen = event.get(CHOSEN, index + 1 if type(index) is int else places[0])
-    if type(index) is int and index + 1 != chosen:
-        raise line.error(
-            f"`{CHOSEN}` and `_labelIndex` must tell the same action, got {json.dumps(chosen)} and {index}"
-        )
     if type(chosen) is not int or chosen not in places:
         raise line.error(f"`{CHOSEN}` must be one of `a`, got {json.dumps(chosen)}")
+    if type(index) is int and index + 1 != chosen:
+        raise line.error(f"`{CHOSEN}` and `_labelIndex` must tell the same action, got {chosen} and {index}")
     probs = read_probabilities(event, names, places, line)
     dropped = read_number(event.get("pdrop", 0.0), "pdrop", line)
     if not 0 <= dropped < 1:
