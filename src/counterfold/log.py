@@ -20,6 +20,7 @@ from counterfold.label_checks import check_labels
 from counterfold.labels import KnownActions, encode_labels, find_actions, find_categories
 from counterfold.logger_checks import LOGGER_WEIGHTS, Loggers, check_loggers, has_several_loggers
 from counterfold.propensities import Decisions, FittedPropensities, PropensityFit, as_fit
+from counterfold.times import Times, read_times
 
 Fit = PropensityFit | FittedPropensities
 """Propensities that are to be fitted, or that are fitted on other rows already."""
@@ -44,6 +45,7 @@ class Log:
       labels, or the sorted labels seen. In the last case columns without names are refused: their order is unknown.
     - `dose`: instead of `action`, a number such as a price; `propensity` is then its probability density.
     - `group`: a user or session per row. Splits keep groups together and errors treat a group as one observation.
+    - `time`: when each decision was made, in any order: dates, timestamps, ISO text or numbers.
     - `available`: which actions could be taken in each row (n x A of booleans).
     - `action_features`: numbers that describe each action (A x k), in the order of `actions` or by label.
     - `logger`, `logger_probs`: which of several policies took each decision, and by label the probabilities (n x A)
@@ -52,9 +54,8 @@ class Log:
     - `propensity="fit"`: nobody logged any, and they are fitted from the context; see the page on propensities.
     - `check`, `seen`, `logger_shares`, `index`: for a log that is a part of a longer one, how its rows and columns are
       named in errors, which actions the longer one ever took and how often each logger decided there; and the index of
-      the pandas frame that a log was read from.
-      `named_context` says whether somebody chose the columns of the context; `evaluate` leaves out those that are none
-      if nobody did.
+      the pandas frame that a log was read from. `named_context` says whether somebody chose the columns of the context;
+      `evaluate` leaves out those that are none if nobody did.
 
     Rows of pandas frames and columns belong together by their index: in another order they are put in that of the
     actions or doses, and with another index they are refused. Everything else goes by position.
@@ -82,6 +83,7 @@ class Log:
     action_features: Floats | None = None
     fitted: FittedPropensities | None = None
     units: Ints | None = None
+    time: Times | None = None
     row_numbers: Ints | None
     seen: Bools | None
     named_context: bool
@@ -109,6 +111,7 @@ class Log:
         named_context: bool = True,
         logger_weights: str = "balanced",
         logger_shares: Mapping[str, float] | None = None,
+        time: ArrayLike | Times | None = None,
     ) -> None:
         """Check every argument and keep what the estimators need."""
         self.named_context = named_context
@@ -121,6 +124,7 @@ class Log:
         self.reward = log_checks.check_rewards(given["reward"], check)
         self.context, self.context_names = log_checks.check_context(given["context"], len(self), check)
         self.group = None if group is None else log_checks.check_groups(given["group"], len(self), check)
+        self.time = read_times(align_rows("time", time, self.index, check), len(self), check)
         self.action = np.zeros(len(self), dtype=np.intp)
         self.row_numbers, self.seen = check.row_numbers, seen
         if dose is not None:

@@ -39,7 +39,7 @@ KINDS: dict[Kind, str] = {
 USUAL_SHARE = 0.8
 """A reward is the usual one if at least this share of the rows has it."""
 
-BY_ROW = ("weights", "propensity", "target_probs", "logging_probs", "unsupported", "groups", "row_numbers")
+BY_ROW = ("weights", "propensity", "target_probs", "logging_probs", "unsupported", "groups", "row_numbers", "times")
 """What rows hold for every row, besides the examples of the reward model; some of it may be missing."""
 
 
@@ -53,7 +53,8 @@ class Rows:
     when there are none; `has` says what is there. `unsupported` is the target's probability, row by row, of actions
     that the log could never take, if that is known. `row_numbers` are places in the log. Where actions are doses, the
     columns of `q` and `target_probs` are the logged dose and those that the target would give, and `weights` are
-    smoothed by the rule of thumb.
+    smoothed by the rule of thumb. `times` say when each row was decided, if that is known: in microseconds since 1970,
+    or in numbers that tell the order alone unless the log `has_days`.
 
     `stands_for` is the number of rows in the log if these are a sample of it. `whole` are all rows, or that sample, for
     formulas that must know something of the whole log.
@@ -70,6 +71,8 @@ class Rows:
     model: RewardModel | None
     groups: Ints | None
     row_numbers: Ints
+    times: Floats | None = None
+    has_days: bool = False
     refit: Lazy | None = None
     whole: "Rows | None" = None
     stands_for: int | None = None
@@ -100,6 +103,8 @@ class Rows:
             model=model,
             groups=log.group,
             row_numbers=ids if log.row_numbers is None else log.row_numbers,
+            times=None if log.time is None else log.time.values,
+            has_days=log.time is not None and log.time.has_days,
         )
 
     def __len__(self) -> int:
@@ -117,6 +122,11 @@ class Rows:
             return self.whole.usual_reward
         values, counts = np.unique(self.rewards, return_counts=True)
         return float(values[counts.argmax()]) if counts.max() >= USUAL_SHARE * len(self) else 0.0
+
+    @cached_property
+    def order(self) -> Ints | None:
+        """The places of the rows in the order of time, equal times in that of the log; nothing if time is unknown."""
+        return None if self.times is None else np.argsort(self.times, kind="stable")
 
     @property
     def actions(self) -> Ints:

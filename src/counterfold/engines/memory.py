@@ -101,14 +101,14 @@ class RowEvidence(Evidence):
 
     @property
     def mean_weight(self) -> Estimate:
-        return Estimate("mean weight", self.rows.weights, self.rows.groups)
+        return Estimate("mean weight", self.rows.weights, self.rows.groups, order=self.rows.order)
 
     @property
     def total_weight(self) -> float:
         return float(self.rows.weights.sum())
 
     def estimate(self, name: str, estimator: Estimator) -> Estimate:
-        return Estimate(name, estimator.contributions(self.rows), self.rows.groups)
+        return Estimate(name, estimator.contributions(self.rows), self.rows.groups, order=self.rows.order)
 
     def choose(
         self, selector: Selector, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool
@@ -138,7 +138,8 @@ class RowEvidence(Evidence):
         """Return the estimate with the same reward model, cross-fitted."""
         if self._cross_fitted is None:
             return None
-        return Estimate(inside.name, estimator.contributions(self._cross_fitted), self.rows.groups)
+        contributions = estimator.contributions(self._cross_fitted)
+        return Estimate(inside.name, contributions, self.rows.groups, order=self.rows.order)
 
     @cached_property
     def _cross_fitted(self) -> Rows | None:

@@ -15,6 +15,7 @@ from counterfold.readers import suggest_format
 from counterfold.readers.base import NO_CONTEXT, NOTES
 from counterfold.tables import columns
 from counterfold.tables.scan import Role
+from counterfold.times import is_date
 
 LEAST = {"target": 2, "logging_probs": 2, "available": 2, "logger_probs": 1}
 """The roles that may be spread over columns, and over how many at least: one `target_age` alone is no target."""
@@ -42,6 +43,7 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "logging_probs": ("pi_b", "probs", "action_probs", "propensities", "probabilities"),
     "group": ("user_id", "session_id", "user", "session"),
     "target": ("new_policy", "policy", "target_probs", "target_policy", "pi_e", "evaluation_probs"),
+    "time": ("timestamp", "decided_at", "ts", "date", "datetime", "created_at", "event_time"),
     "dose": ("price", "bid", "discount", "amount"),
 }
 """What columns of each role are often called elsewhere. They are suggested, and never taken by themselves."""
@@ -72,6 +74,7 @@ def find_roles(table: pa.Table, known: Mapping[str, Role], named: Mapping[str, s
     """Return the column of each role: the one that the user named, or the one of that very name if it is there."""
     roles = {role: name for role, name in named.items() if name is not None}
     there = {role for role in known if role in table.column_names}
+    there -= {role for role in there if known[role].kind == "times" and not is_date(table.schema.field(role).type)}
     there |= {role for role in ("logging_probs", "logger_probs") if places(table, role, role)}
     if not {"action", "dose"} & set(roles):
         kind = "dose" if "dose" in there and "action" not in there else "action"

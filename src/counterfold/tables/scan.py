@@ -62,6 +62,7 @@ class LogScan:
     context: Sequence[str] | None = None
     group: str | None = _column(Role("labels", beside="reward"))
     available: str | None = _column(Role("matrix", beside="action"))
+    time: str | None = _column(Role("times", beside="reward"))  # found by itself only if it is of dates
     actions: Sequence[Any] | None = None
     action_features: Any = None
     ignore: Sequence[str] = ("target",)
@@ -110,6 +111,8 @@ class LogScan:
         if fit is not None:
             del known["propensity"]
             ignore = [*ignore, "propensity"]
+        if self.time is None and "time" in ignore:
+            del known["time"]
         found = roles.find_roles(table, known, {role: getattr(self, role) for role in known})
         roles.require(table, found, chosen or ())
         if fit is None:
@@ -126,7 +129,7 @@ class LogScan:
         others |= {} if fit is None else roles.find_texts(table, free)
         notes = roles.find_notes(table)
         left_out = find_spoilt_numbers(table, free) | others
-        return replace(layout, left_out=left_out, is_private=is_private, notes=notes)
+        return replace(layout, left_out=left_out, is_private=is_private, notes=notes).read_clock(table)
 
 
 class Columns(TypedDict, total=False):
@@ -143,6 +146,7 @@ class Columns(TypedDict, total=False):
     context: Sequence[str] | None
     group: str | None
     available: str | None
+    time: str | None
     actions: Sequence[Any] | None
     action_features: Any
     ignore: Sequence[str]
