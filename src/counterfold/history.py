@@ -66,7 +66,8 @@ class History:
     The value is $\sum a / \sum b$: of contributions $a = \hat q^\pi + w (r - \hat q)$ and $b = 1$ (DR), or, without
     predictions, of $a = w r$ and $b = w$ (SNIPS). `sums` are those of 1, $a$, $b$, $a^2$, $ab$, $b^2$, $r$, $r^2$ and
     of rewards other than the usual one; $r$ and $a$ are less a `centre`, which keeps digits. `alike` is how many rows
-    of a group tell as much as one; all variances are larger by that. `period` is that of the table, if it was chosen.
+    of a group tell as much as one, of the value and of the rewards, whose variances are larger by that. `period` is
+    that of the table, if it was chosen.
     """
 
     estimator: str
@@ -74,7 +75,7 @@ class History:
     sums: Floats
     centre: float
     is_hourly: bool
-    alike: float = 1.0
+    alike: tuple[float, float] = (1.0, 1.0)
     period: str | None = None
 
     @classmethod
@@ -112,10 +113,15 @@ class History:
         """Return the sums by day."""
         return replace(self, is_hourly=False).sum_by(self.numbers // 24) if self.is_hourly else self
 
+    @property
+    def has_hours(self) -> bool:
+        """Say whether hours tell more than days."""
+        return self.is_hourly and len(self.numbers) > len(self.by_day.numbers)
+
     def choose_period(self) -> str:
         """Return the shortest period of which there are not too many, with enough rows each; or the longest."""
         rows, several = self.sums[0].sum(), []
-        for period in list(PERIODS)[not self.is_hourly :]:
+        for period in list(PERIODS)[not self.has_hours :]:
             count = len(np.unique(self.find_keys(period)))
             if count <= MOST and rows >= ENOUGH * count:
                 return period
@@ -178,13 +184,13 @@ class History:
     def values(self) -> Means:
         """Return the mean contributions of each period of the table."""
         found, value = Means.of(self.periods.sums[0], *self.contributions), self.sums[1].sum() / self.sums[2].sum()
-        return found._replace(values=found.values + value + self.centre, variances=found.variances * self.alike)
+        return found._replace(values=found.values + value + self.centre, variances=found.variances * self.alike[0])
 
     @property
     def rewards(self) -> Means:
         """Return what the log earned in each period of the table."""
         found = Means.of(self.periods.sums[0], *self.periods.sums[6:8])
-        return found._replace(values=found.values + self.centre, variances=found.variances * self.alike)
+        return found._replace(values=found.values + self.centre, variances=found.variances * self.alike[1])
 
     @property
     def table(self) -> list[Period]:

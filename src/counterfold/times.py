@@ -29,7 +29,7 @@ MISSING = ("", "NaT", "nan", "None", "null")
 """Text that stands for a missing time."""
 
 KINDS = "dates, timestamps, text such as 2024-01-31 or 2024-01-31T12:30:00Z, or numbers"
-COMPLETE = " Leave out rows without one, or write when they were decided."
+COMPLETE = " Leave out rows without one, write when they were decided, or name the column in `ignore`."
 ZONES = " Either all times have a zone, or none has."
 WHOLE_DAYS = " Write the year first, and the day with the time."
 WRONG_UNIT = " Were seconds read as milliseconds, or does it stand for a missing time?"
@@ -72,6 +72,8 @@ class Clock(NamedTuple):
 
 def as_column(value: Any) -> pa.ChunkedArray:
     """Return times of any kind as a column of Arrow; objects of Python as their text, which is ISO for dates."""
+    if isinstance(value, pa.Array):
+        return pa.chunked_array([value])
     if hasattr(value, "__arrow_c_stream__"):
         return pa.chunked_array(value)
     if not hasattr(value, "dtype") or value.dtype == object:
@@ -85,6 +87,14 @@ def as_column(value: Any) -> pa.ChunkedArray:
 def is_date(kind: pa.DataType) -> bool:
     """Say whether a type is a date or a timestamp."""
     return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+
+
+def holds_dates(column: pa.ChunkedArray) -> bool:
+    """Say whether a column holds dates or timestamps, or texts of which the first one is of that kind."""
+    if is_date(column.type):
+        return True
+    first = [one.as_py() for one in column.slice(0, FIRST) if one.is_valid][:1]
+    return any(isinstance(one, str) and is_written_date(one.strip()) for one in first)
 
 
 def normalise(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -112,7 +122,7 @@ def read_times(value: Any, rows: int, check: Checker, clock: Clock | None = None
         clock = Clock.of(column) if clock is None else clock
         column = normalise(column)
     except (TypeError, ValueError, pa.ArrowException):
-        got = str(value.type) if isinstance(value, pa.ChunkedArray) else messages.shorten(value)
+        got = str(value.type) if isinstance(value, (pa.Array, pa.ChunkedArray)) else messages.shorten(value)
         raise DataError(f"{check.called('time')} must be {KINDS}, got {got}.") from None
     if len(column) != rows:
         raise DataError(f"{check.called('time')} must have one entry per row ({rows}), got {len(column)}.")
@@ -164,3 +174,8 @@ def can_cast(text: str, kind: pa.DataType) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
+
+
+def is_written_date(text: str) -> bool:
+    """Say whether a text is a date or a timestamp, with a zone or without one."""
+    return any(can_cast(text, pa.timestamp("ns", zone)) for zone in (None, "UTC"))

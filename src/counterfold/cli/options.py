@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
-from counterfold import intervals, messages, registry, standard_json
+from counterfold import checks, intervals, messages, registry, standard_json
 from counterfold.cli import _texts
 from counterfold.errors import ParameterError, SupportWarning
 from counterfold.tables.scan import LogScan
@@ -163,6 +163,17 @@ class Requirement:
             wanted = "good" if self.require == "good" else "good or caution"
             say(f"Error: every verdict must be {wanted}, but that on {', on '.join(worse)}.")
             raise typer.Exit(NOT_MET)
+
+
+@dataclass(frozen=True)
+class TableOverTime:
+    """The period of each line of the table over time."""
+
+    period: Annotated[str | None, make_option("NAME", _texts.PERIOD, "at most 31 lines")] = None
+
+    def __post_init__(self) -> None:
+        if self.period is not None:
+            checks.one_of(_texts.PERIODS, period=self.period)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from counterfold import messages
 from counterfold.arrays import Ints, count_least
+from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence
@@ -23,6 +24,7 @@ Number = float | int | None
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
+NO_TIME = "`period` must be for a log with days, got none: name the column of when decisions were made as `time`."
 ROUNDING = 1e-9
 """How small an error, in relation to the value, is taken for a rounding error."""
 
@@ -210,6 +212,8 @@ class Diagnostics:
 
     def by(self, period: str | None) -> "Diagnostics":
         """Return the same, with a table over time by some period, such as "week"; by default the log's size decides."""
+        if self.history is None and period is not None:
+            raise ParameterError(NO_TIME)
         return self if self.history is None else replace(self, history=self.history.by(period))
 
     def over_time(self, period: str | None = None) -> list[Period]:

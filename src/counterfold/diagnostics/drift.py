@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
+from counterfold.arrays import Ints
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement, Number, Severity
-from counterfold.estimators.base import Estimator
+from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.estimators.dr import DR
 from counterfold.estimators.kernel_dr import KernelDR
 from counterfold.estimators.kernel_ips import KernelIPS
@@ -33,12 +34,13 @@ class Change(NamedTuple):
 
 
 class Late(NamedTuple):
-    """When the last rewards seem not to be in yet, and the shares of rows with a reward then and before."""
+    """When the last rewards seem not to be in yet, and the shares of rows with another than the usual one."""
 
     when: str
     rows: int
     last: float
     before: float
+    usual: float
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,11 @@ class Drift(Diagnostic):
 
     $$\sum_t (\hat V_t - \bar V)^2 / \hat\sigma_t^2 \sim \chi^2_{T-1}$$
 
-    over hours, days, weeks or longer periods of the log, if it has a `time`; contributions are those of DR, or of SNIPS
-    where nothing is predicted. With a p-value below `alarm` it is a caution if the values differ by more than `large`
-    of the value or of the rewards' standard deviation, and a note otherwise; where the value is too noisy to tell, it
-    is a note if the log's own rewards change. Rewards are late if the last periods, at most half of them, have a reward
-    in less than `late` of the share of rows that have one before.
+    over hours, days, weeks or longer periods of the log, if it has a `time`, or a line through them rises or falls;
+    contributions are those of DR, or of SNIPS where nothing is predicted. With a p-value below `alarm` it is a caution
+    if the values differ by more than `large` of the value or of the rewards' standard deviation, and a note otherwise;
+    where the value is too noisy to tell, it is a note if the log's own rewards change. Rewards are late if the last
+    days, at most half of them, have a reward in less than `late` of the share of rows that have one before.
     """
 
     alarm: float = 0.001
@@ -68,23 +70,23 @@ class Drift(Diagnostic):
             return []
         has_model = rows.has("model") and rows.has("target_probs")
         if rows.bandwidth is not None:
-            return [(KernelDR if has_model else KernelIPS)(rows.bandwidth)]
-        return [DR() if has_model else SNIPS()]
+            return [(KernelDR if has_model else KernelIPS)(rows.bandwidth), LoggedValue()]
+        return [DR() if has_model else SNIPS(), LoggedValue()]
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         history: History | None = evidence.observed.get(self.name)
         if history is None or not evidence.total_weight:
             return None
         history = self.include_groups(history, evidence)
-        values, rewards, late = history.values, history.rewards, self.find_late(history)
-        change, logged = test_same(values), test_same(rewards)
+        values, rewards, late = history.values, history.rewards, self.find_late(history, evidence.rows.usual_reward)
+        change, logged = (compare_periods(means, history.periods.numbers) for means in (values, rewards))
         numbers: dict[str, Number] = {"periods": len(values.rows), "late_rows": 0 if late is None else late.rows}
         period, value = history.used_period, float(np.average(values.values, weights=values.rows))
-        text = f"{len(values.rows)} {period}s from {history.starts[0]} on"
+        text = f"{count_periods(len(values.rows), period)} from {history.starts[0]} on"
         if change is None or logged is None:
             return Measurement(numbers, f"{text}, too few to compare", self.describe_late(late), history)
         numbers |= {"drift_p": change.p, "drift": change.spread, "logged_drift_p": logged.p}
-        text += f", {values.values.min():.3g} to {values.values.max():.3g} by {history.estimator} (p = {change.p:.2g})"
+        text += f"; chance explains how their values differ with p = {change.p:.2g}"
         size = min(abs(value), math.sqrt(evidence.contents.rewards.squares / evidence.row_count))
         is_large = change.spread >= self.large * size
         findings = self.describe_late(late) or self.describe(change, logged, history, is_large=is_large)
@@ -92,15 +94,16 @@ class Drift(Diagnostic):
 
     def include_groups(self, history: History, evidence: Evidence) -> History:
         """Return the history with errors that count a group as one observation."""
-        witnesses, plain = self.witnesses(evidence.rows), history.plain_variance
-        if not witnesses or not plain:
+        witnesses, rewards = self.witnesses(evidence.rows), evidence.contents.rewards
+        if not witnesses or not history.plain_variance:
             return history
-        found = evidence.estimate("", witnesses[0]).shown_variance
-        return replace(history, alike=max(1.0, found / plain))
+        value, logged = (evidence.estimate("", one).shown_variance for one in witnesses)
+        plain = rewards.squares / rewards.count**2
+        return replace(history, alike=(max(1.0, value / history.plain_variance), max(1.0, logged / plain)))
 
-    def find_late(self, history: History) -> Late | None:
+    def find_late(self, history: History, usual: float) -> Late | None:
         """Return where the last rewards seem not to be in yet: the end of the log that differs most from the rest."""
-        is_short = history.is_hourly and len(history.by_day.numbers) < DAYS
+        is_short = history.has_hours and len(history.by_day.numbers) < DAYS
         history = history.by("hour" if is_short else "day")
         rows, rewarded = history.periods.sums[[0, 8]]
         most = len(rows) // 2
@@ -109,20 +112,20 @@ class Drift(Diagnostic):
         counts, hits = rows[::-1].cumsum()[:most], rewarded[::-1].cumsum()[:most]  # of the last one, two, ...
         others, share = rows.sum() - counts, rewarded.sum() / rows.sum()
         last, before = hits / counts, (rewarded.sum() - hits) / others
-        error = np.sqrt(history.alike * share * (1 - share) * (1 / counts + 1 / others))
+        error = np.sqrt(history.alike[1] * share * (1 - share) * (1 / counts + 1 / others))
         far = np.where(last < self.late * before, before - last, 0.0) / np.maximum(error, 1e-300)
         place = int(np.argmax(far))
         if most * stats.norm.sf(far[place]) >= self.alarm:
             return None
-        number = f"{place + 1} {history.used_period}s" if place else history.used_period
-        since = history.starts[-place - 1]
-        return Late(f"{number} (since {since})", int(counts[place]), float(last[place]), float(before[place]))
+        when = f"{count_periods(place + 1, history.used_period)} (since {history.starts[-place - 1]})"
+        return Late(when, int(counts[place]), float(last[place]), float(before[place]), usual)
 
     def describe_late(self, late: Late | None) -> list[Finding]:
         """Return what is wrong where the last rewards seem not to be in yet."""
         if late is None:
             return []
-        shares = f"{late.last:.2%} of the rows have a reward, and {late.before:.2%} before"
+        other = f" other than {late.usual:g}" if late.usual else ""
+        shares = f"{late.last:.2%} of the rows have a reward{other}, and {late.before:.2%} before"
         problem = f"rewards may not be in yet: in the last {late.when} {shares}"
         return [self.make_finding("caution", problem, "leave out decisions whose rewards had no time to come in")]
 
@@ -130,7 +133,6 @@ class Drift(Diagnostic):
         """Return what is wrong where the value changes, or where only the log's rewards do so."""
         if min(change.p, logged.p) >= self.alarm:
             return []
-        count, period = len(history.starts), history.used_period
         if change.p < self.alarm:
             severity: Severity = "caution" if is_large else "note"
             means, what = history.values.values, f"the value by {history.estimator}"
@@ -138,22 +140,29 @@ class Drift(Diagnostic):
         else:
             severity, means, what = "note", history.rewards.values, "what the log earned"
             remedy = "see by the table over time whether the value may have changed with it"
-        ends = f"from {means.min():.3g} to {means.max():.3g}"
-        problem = f"{what} changes over time, {ends} in {count} {period}s (p = {min(change.p, logged.p):.1g})"
+        periods, ends = count_periods(len(means), history.used_period), f"from {means.min():.3g} to {means.max():.3g}"
+        problem = f"{what} changes over time, {ends} in {periods} (p = {min(change.p, logged.p):.1g})"
         return [self.make_finding(severity, problem, remedy)]
 
 
-def test_same(means: Means) -> Change | None:
+def count_periods(number: int, period: str) -> str:
+    """Return how many periods there are, in words."""
+    return f"{number} {period}{'s' if number > 1 else ''}"
+
+
+def compare_periods(means: Means, numbers: Ints) -> Change | None:
     """Return whether the means of all periods may be the same; nothing if there are not two with enough rows.
 
-    The spread is that of DerSimonian and Laird (1986), which is 0 where noise explains all differences.
+    The p-value is the smaller one of two, times two: that of the chi-square, and that of the slope of a line, which
+    finds slow changes. The spread is that of DerSimonian and Laird (1986), 0 where noise explains all differences.
     """
     kept = (means.rows >= FEWEST) & (means.variances > 0)
-    values, precision = means.values[kept], 1 / means.variances[kept]
+    values, precision, times = means.values[kept], 1 / means.variances[kept], numbers[kept].astype(np.float64)
     freedom = len(values) - 1
     if freedom < 1:
         return None
-    middle = values @ precision / precision.sum()
-    square = float(precision @ np.square(values - middle))
+    apart, late = (one - one @ precision / precision.sum() for one in (values, times))
+    square, slope = float(precision @ apart**2), precision @ (apart * late) / math.sqrt(precision @ late**2)
+    p = min(stats.chi2.sf(square, freedom), 2 * stats.norm.sf(abs(slope)))
     beyond = (square - freedom) / (precision.sum() - precision @ precision / precision.sum())
-    return Change(float(stats.chi2.sf(square, freedom)), math.sqrt(max(beyond, 0.0)))
+    return Change(min(1.0, 2 * float(p)), math.sqrt(max(beyond, 0.0)))
