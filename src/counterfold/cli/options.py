@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
-from counterfold import checks, intervals, messages, registry, standard_json
+from counterfold import intervals, messages, registry, standard_json
 from counterfold.cli import _texts
 from counterfold.errors import ParameterError, SupportWarning
 from counterfold.tables.scan import LogScan
@@ -172,6 +172,8 @@ class TableOverTime:
     period: Annotated[str | None, make_option("NAME", _texts.PERIOD, "at most 31 lines")] = None
 
     def __post_init__(self) -> None:
+        from counterfold import checks
+
         if self.period is not None:
             checks.one_of(_texts.PERIODS, period=self.period)
 
