@@ -61,7 +61,15 @@ def test_days_alone_and_mixed_with_times():
     assert np.diff(make_log(days).time.values).tolist() == [36 * 3.6e9, -36 * 3.6e9, 0.0]
 
 
-@pytest.mark.parametrize("numbers", [[3, 1, 2, 2], [0.5, -1.0, 1e5, 7.0], [20240101, 20240102, 20240103, 20240104]])
+def test_numbers_may_be_days():
+    log = make_log([20240229, 20240301, 20240301, 20231231])
+    assert log.time.has_days
+    assert np.diff(log.time.values).tolist() == [86.4e9, 0.0, -61 * 86.4e9]
+    with pytest.raises(cf.DataError, match="must be days such as 20240131, as in the first rows, got 20230229"):
+        make_log([20240229, 20240301, 20230229, 20231231])
+
+
+@pytest.mark.parametrize("numbers", [[3, 1, 2, 2], [0.5, -1.0, 1e5, 7.0], [20240101, 20249999, 7, 8]])
 def test_other_numbers_tell_the_order_alone(numbers):
     log = make_log(numbers)
     assert (log.time.has_days, read(log)) == (False, numbers)
@@ -88,6 +96,7 @@ BAD = {
     "zero": ([1.7e9, 0.0, 1.7e9, 1.7e9], "seconds from 2000 to 2099, as in the first rows, got 0.0 in 1 of 4 rows"),
     "two units": ([1.7e9, 1.7e9, 1.7e9, 1.7e12], "got 1700000000000.0 in 1 of 4 rows, first at row 3"),
     "booleans": (np.array([True, False] * 2), "dates, timestamps, text such as 2024-01-31 or"),
+    "huge": ([1.0, 1e305, 2.0, 3.0], "at most 1e+60 in size, got 1e+305 in 1 of 4 rows, first at row 1"),
     "infinite": ([1.0, 2.0, np.inf, 3.0], "finite, got inf in 1 of 4 rows, first at row 2"),
     "periods of pandas": (pd.Series(pd.PeriodIndex(["2024-01"] * 4, freq="M")), "or numbers, got "),
     "nested": ([[1], [2], [3], [4]], "got '[1]' in 4 of 4 rows"),

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from counterfold import messages
 from counterfold.arrays import Floats
-from counterfold.checks import FIRST, NUMBER, Checker, freeze
+from counterfold.checks import FIRST, LARGEST, NUMBER, Checker, freeze
 from counterfold.errors import DataError
 
 UNITS = {1e6: "seconds", 1e3: "milliseconds", 1.0: "microseconds", 1e-3: "nanoseconds"}
@@ -18,6 +18,9 @@ UNITS = {1e6: "seconds", 1e3: "milliseconds", 1.0: "microseconds", 1e-3: "nanose
 
 FIRST_NUMBER, LAST_NUMBER = 946_684_800e6, 4_102_444_800e6
 """Numbers are times if they lie in 2000 to 2099 in some unit, here microseconds; others tell the order alone."""
+
+MOST = 0.5
+"""Numbers are times if more than this share of the first ones are; then all must be."""
 
 FROM, TO = 31_536_000e6, 7_258_118_400e6
 """Times before 1971 or after 2199 stand for missing ones, or were made by reading numbers in a wrong unit."""
@@ -48,11 +51,15 @@ class Times:
 
 
 class Clock(NamedTuple):
-    """How times are written, as the first rows tell: as `numbers` in a `unit`, if in any, or text with a zone."""
+    """How times are written, as the first rows tell: as numbers in a `unit`, if in any, or as text with a zone.
+
+    Numbers are a calendar's if they are days such as 20240131.
+    """
 
     is_number: bool = False
     unit: float | None = None
     has_zone: bool = False
+    is_calendar: bool = False
 
     @classmethod
     def of(cls, column: pa.ChunkedArray) -> "Clock":
@@ -66,8 +73,11 @@ class Clock(NamedTuple):
         if pa.types.is_string(first.type) and not NUMBER.fullmatch(first[0].as_py()):
             return cls(has_zone=ZONE.fullmatch(first[0].as_py()) is not None)
         numbers = np.array([float(one) for one in first.to_pylist() if NUMBER.fullmatch(str(one))])
+        numbers = np.clip(numbers, -LARGEST, LARGEST)
+        if np.isfinite(read_days(numbers)).mean() > MOST:
+            return cls(is_number=True, is_calendar=True)
         inside = [np.mean((numbers * unit >= FIRST_NUMBER) & (numbers * unit < LAST_NUMBER)) for unit in UNITS]
-        return cls(is_number=True, unit=list(UNITS)[int(np.argmax(inside))] if max(inside) > 0.5 else None)
+        return cls(is_number=True, unit=list(UNITS)[int(np.argmax(inside))] if max(inside) > MOST else None)
 
 
 def as_column(value: Any) -> pa.ChunkedArray:
@@ -142,12 +152,31 @@ def read_times(value: Any, rows: int, check: Checker, clock: Clock | None = None
 def read_numbers(column: pa.ChunkedArray, clock: Clock, check: Checker) -> Times:
     """Return times that are numbers: in a unit, or in order alone."""
     numbers = check.numbers("time", column.to_numpy(), len(column))
+    if clock.is_calendar:
+        days = read_days(numbers)
+        check.every("time", numbers, np.isfinite(days), "days such as 20240131, as in the first rows", COMPLETE)
+        return Times(freeze(days), has_days=True)
     if clock.unit is None:
         return Times(numbers, has_days=False)
     values = np.floor(numbers * clock.unit)
     good = (values >= FIRST_NUMBER) & (values < LAST_NUMBER)
     check.every("time", numbers, good, f"{UNITS[clock.unit]} from 2000 to 2099, as in the first rows", COMPLETE)
     return Times(freeze(values), has_days=True)
+
+
+def read_days(numbers: Floats) -> Floats:
+    """Return the microseconds of days from 2000 to 2099 that are written as 20240131, NaN where a number is none.
+
+    >>> np.isfinite(read_days(np.array([20240229.0, 20230229.0, 20241301.0, 7.0])))
+    array([ True, False, False, False])
+    """
+    year, rest = np.divmod(np.clip(numbers, 0, 1e9), 10_000)
+    month, day = np.divmod(rest, 100)
+    good = (year >= 2000) & (year < 2100) & (month >= 1) & (month <= 12) & (day >= 1) & (day % 1 == 0)
+    months = np.where(good, (year - 1970) * 12 + month - 1, 0).astype(np.intp).astype("datetime64[M]")
+    days = months.astype("datetime64[D]") + np.where(good, day - 1, 0).astype(np.intp)
+    good &= days.astype("datetime64[M]") == months
+    return np.where(good, days.astype("datetime64[us]").astype(np.float64), np.nan)
 
 
 def parse_texts(column: pa.ChunkedArray, clock: Clock, check: Checker) -> pa.ChunkedArray:
