@@ -15,7 +15,7 @@ START, DAYS = np.datetime64("2024-01-01", "us"), 30
 MOST_ROWS, MOST_ACTIONS = 10_000, 20
 
 CASES = ("nothing changes", "rewards rise", "the advantage rises", "the context shifts", "the last fifth is 0")
-"""What changes: rewards, or those of what the target prefers, by one standard deviation; one of context over time."""
+"""What changes: rewards rise by one standard deviation, or those of what the target prefers by two."""
 
 
 def draw_log(case, family, number):
