@@ -196,8 +196,10 @@ def speak(found):
 
 @pytest.mark.parametrize("case", ["reward", "advantage"])
 def test_values_that_change_are_a_caution(case):
-    [(severity, problem)] = speak(change(case))
+    found = change(case)
+    [(severity, problem)] = speak(found)
     assert severity == "caution"
+    assert f"(p = {found.diagnostics.drift_p:.1g})" in problem
     assert "the value by SNIPS changes over time, from " in problem
     assert "in 30 days (p = " in problem
 

@@ -135,13 +135,14 @@ class Drift(Diagnostic):
             return []
         if change.p < self.alarm:
             severity: Severity = "caution" if is_large else "note"
-            means, what = history.values.values, f"the value by {history.estimator}"
+            p, means, what = change.p, history.values, f"the value by {history.estimator}"
             remedy = "the answer is an average over this time; evaluate the rows of a time that the future will be like"
         else:
-            severity, means, what = "note", history.rewards.values, "what the log earned"
+            severity, p, means, what = "note", logged.p, history.rewards, "what the log earned"
             remedy = "see by the table over time whether the value may have changed with it"
-        periods, ends = count_periods(len(means), history.used_period), f"from {means.min():.3g} to {means.max():.3g}"
-        problem = f"{what} changes over time, {ends} in {periods} (p = {min(change.p, logged.p):.1g})"
+        tested = means.values[means.rows >= FEWEST]
+        ends = f"from {tested.min():.3g} to {tested.max():.3g} in {count_periods(len(tested), history.used_period)}"
+        problem = f"{what} changes over time, {ends} (p = {p:.1g})"
         return [self.make_finding(severity, problem, remedy)]
 
 
