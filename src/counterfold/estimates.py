@@ -1,7 +1,7 @@
 """Estimate: a policy value with everything that can be derived from its contributions."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,7 +72,8 @@ class Estimate:
     variance of what may be left of a bias; the error is that of contributions, or of both of these if it is larger.
     `weights`, one per contribution or several lines of them, are 1 on average, which some intervals use; `exposure`
     tells how targets differ. `unseen` tells how far the interval reaches at least, and where it ends at most. `level`
-    and `method` are those of its interval, unless others are asked for.
+    and `method` are those of its interval, unless others are asked for. `order` holds their places in the order of
+    time, if that is known: some intervals depend on it.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -94,11 +95,16 @@ class Estimate:
     unseen: Unseen = Unseen()  # noqa: RUF009 (frozen)
     level: float = 0.95
     method: Interval = field(default_factory=Normal)
+    order: Ints | None = None
 
     @property
     def units(self) -> Units:
-        """Return the independent observations whose mean is the value."""
-        return Units.of(self.contributions, self.groups, self.sizes, self.weights, self.unseen.slope)
+        """Return the independent observations whose mean is the value, in the order of time."""
+        place: Any = slice(None) if self.order is None else self.order
+        groups = None if self.groups is None else self.groups[place]
+        sizes = None if self.sizes is None else self.sizes[place]
+        weights = None if self.weights is None else self.weights[..., place]
+        return Units.of(self.contributions[place], groups, sizes, weights, self.unseen.slope)
 
     @property
     def value(self) -> float:
@@ -163,6 +169,7 @@ class Estimate:
             unseen=self.unseen.between(other.unseen, share_gained(self, other), share_gained(other, self)),
             level=self.level,
             method=self.method,
+            order=self.order,
         )
 
     def __repr__(self) -> str:

@@ -20,6 +20,7 @@ from counterfold.label_checks import check_labels
 from counterfold.labels import KnownActions, encode_labels, find_actions, find_categories
 from counterfold.logger_checks import LOGGER_WEIGHTS, Loggers, check_loggers, has_several_loggers
 from counterfold.propensities import Decisions, FittedPropensities, Precision, PropensityFit, as_fit, as_precision
+from counterfold.times import Times, read_times
 
 Fit = PropensityFit | FittedPropensities
 """Propensities that are to be fitted, or that are fitted on other rows already."""
@@ -41,6 +42,7 @@ class Log:
       labels, or the sorted labels seen. In the last case columns without names are refused: their order is unknown.
     - `dose`: instead of `action`, a number such as a price; `propensity` is then its probability density.
     - `group`: a user or session per row. Splits keep groups together and errors treat a group as one observation.
+    - `time`: when each decision was made, in any order: dates, timestamps, ISO text or numbers.
     - `available`: which actions could be taken in each row (n x A of booleans).
     - `action_features`: numbers that describe each action (A x k), in the order of `actions` or by label.
     - `logger`, `logger_probs`: which of several policies took each decision, and by label the probabilities (n x A)
@@ -85,6 +87,7 @@ class Log:
     precision: Precision | None
     kept: Floats | None
     least_kept: float
+    time: Times | None = None
     row_numbers: Ints | None
     seen: Bools | None
     named_context: bool
@@ -115,6 +118,7 @@ class Log:
         logger_weights: str = "balanced",
         logger_shares: Mapping[str, float] | None = None,
         least_kept: float | None = None,
+        time: ArrayLike | Times | None = None,
     ) -> None:
         """Check every argument and keep what the estimators need."""
         self.named_context, self.precision = named_context, as_precision(propensity_precision)
@@ -130,8 +134,8 @@ class Log:
         self.context, self.context_names = log_checks.check_context(given["context"], len(self), check)
         self.group = None if group is None else log_checks.check_groups(given["group"], len(self), check)
         self._know_kept(given["kept"], least_kept, check)
-        self.action = np.zeros(len(self), dtype=np.intp)
-        self.row_numbers, self.seen = check.row_numbers, seen
+        self.time = read_times(align_rows("time", time, self.index, check), len(self), check)
+        self.row_numbers, self.seen, self.action = check.row_numbers, seen, np.zeros(len(self), dtype=np.intp)
         if dose is not None:
             refused = given | {"actions": actions, "action_features": action_features, "logger_probs": logger_probs}
             log_checks.refuse_beside_doses(refused)

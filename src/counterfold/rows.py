@@ -40,7 +40,10 @@ KINDS: dict[Kind, str] = {
 USUAL_SHARE = 0.8
 """A reward is the usual one if at least this share of the rows has it."""
 
-BY_ROW = ("weights", "propensity", "target_probs", "logging_probs", "unsupported", "groups", "row_numbers", "counts")
+BY_ROW = (
+    *("weights", "propensity", "target_probs", "logging_probs", "unsupported", "groups"),
+    *("row_numbers", "counts", "times"),
+)
 """What rows hold for every row, besides the examples of the reward model; some of it may be missing."""
 
 
@@ -54,7 +57,8 @@ class Rows:
     when there are none; `has` says what is there. `unsupported` is the target's probability, row by row, of actions
     that the log could never take, if that is known. `row_numbers` are places in the log. Where actions are doses, the
     columns of `q` and `target_probs` are the logged dose and those that the target would give, and `weights` are
-    smoothed by the rule of thumb.
+    smoothed by the rule of thumb. `times` say when each row was decided, if that is known: in microseconds since 1970,
+    or in numbers that tell the order alone unless the log `has_days`.
 
     `precision` says how well propensities are known, if they are counted in draws or rounded.
     `counts` are how many decisions each row stands for, where some rows were likelier to be kept than others.
@@ -75,6 +79,8 @@ class Rows:
     row_numbers: Ints
     counts: Floats | None = None
     precision: Precision | None = None
+    times: Floats | None = None
+    has_days: bool = False
     refit: Lazy | None = None
     whole: "Rows | None" = None
     stands_for: int | None = None
@@ -107,6 +113,8 @@ class Rows:
             row_numbers=ids if log.row_numbers is None else log.row_numbers,
             counts=log.counts,
             precision=log.precision,
+            times=None if log.time is None else log.time.values,
+            has_days=log.time is not None and log.time.has_days,
         )
 
     def __len__(self) -> int:
@@ -125,6 +133,11 @@ class Rows:
         values, places = np.unique(self.rewards, return_inverse=True)
         counts = np.bincount(places, self.counts)
         return float(values[counts.argmax()]) if counts.max() >= USUAL_SHARE * counts.sum() else 0.0
+
+    @cached_property
+    def order(self) -> Ints | None:
+        """The places of the rows in the order of time, equal times in that of the log; nothing if time is unknown."""
+        return None if self.times is None else np.argsort(self.times, kind="stable")
 
     @property
     def actions(self) -> Ints:

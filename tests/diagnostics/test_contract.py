@@ -94,6 +94,8 @@ def test_every_engine_measures_the_same(name, tmp_path):
         }
         columns |= several | {"logger_probs.new": data.target.tolist()}
         del columns["group"]  # of which the sample would tell
+    if name == "drift":
+        columns["time"] = np.datetime64("2024-03-01") + np.arange(800) * 7 % 800 // 60
     pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=90)
     several = [answer(tmp_path / "log.parquet", "target", "", engine=engine, **asked) for engine in ENGINES]
     memory, local = (one.diagnostics for one in several)
@@ -216,6 +218,12 @@ def as_another_tool_wrote_it():
     return log_of(data).add_notes([("rewards were costs", "read values as costs with another sign")]), data.target
 
 
+def better_every_day():
+    data = clean_data()
+    data.r += np.arange(2000) / 1000
+    return log_of(data, time=np.datetime64("2024-03-01") + np.arange(2000) // 100), data.target
+
+
 ONLY_NOTES = {"as-read"}
 """Diagnostics that say what one should know, which is nothing against the answer."""
 
@@ -235,6 +243,7 @@ def few_draws():
 PROVOKED = {
     "as-read": (as_another_tool_wrote_it, {}),
     "disagreement": (biased_answer, {"candidates": ["dm"], "reward_model": np.zeros((2000, 4)) + np.arange(4)}),
+    "drift": (better_every_day, {}),
     "effective-rows": (little_overlap, {}),
     "few-groups": (five_groups, {}),
     "fitted-propensities": (nothing_logged, {}),

@@ -17,7 +17,7 @@ from counterfold.arrays import Floats, Ints
 from counterfold.balance.base import PropensityTest, Suspicion, find_worst
 from counterfold.balance.columns import AFTER, ColumnSums, ColumnTest, Reason
 from counterfold.balance.dependence import DependenceSums, DependenceTest
-from counterfold.balance.features import Features
+from counterfold.balance.features import CHANGED_IN_TIME, Features
 from counterfold.balance.frequencies import FrequencyTest
 from counterfold.balance.loggers import LoggerSuspicion, compare_loggers, sum_loggers
 from counterfold.balance.order import OrderSums
@@ -101,23 +101,24 @@ class Balance:
 
 @dataclass(frozen=True, eq=False)
 class BalanceStream:
-    """Sums up rows of a log a few at a time, and tests the sums."""
+    """Sums up rows of a log a few at a time, and tests the sums; the order of rows matters unless it `has_time`."""
 
     features: Features
     columns: ColumnTest
     tests: tuple[PropensityTest[Any], ...]
     share: float
+    has_time: bool
 
     @classmethod
     def of(cls, first: Log, row_count: int | None) -> Self:
         """Return the stream for a log of so many rows that begins with these; `count_first` of them are looked at."""
         few = count_first(count_probabilities(first))
-        features = Features.of(first.context[:few])
+        features = Features.of(first.context[:few], None if first.time is None else first.time.values[:few])
         enough = max(LEAST, ENOUGH // max(count_probabilities(first), 64))
         share = min(1.0, enough / row_count) if row_count else 1.0
         has_given = first.dose is None and first.fitted is None
         tests = list_tests(first, features, few) if has_given else ()
-        return cls(features, ColumnTest.of(first, few), tests, share)
+        return cls(features, ColumnTest.of(first, few), tests, share, first.time is not None)
 
     def sums(self, log: Log) -> BalanceSums | None:
         """Return the sums of rows of a log, which may be a part of a longer one; none if it has none of the sample.
@@ -136,7 +137,8 @@ class BalanceStream:
         return reduce(add, several) if several else None
 
     def _sum_rows(self, log: Log, place: Ints, row_numbers: Ints) -> BalanceSums:
-        features, probs = self.features.build(log.context[place], row_numbers), normalise(log, place)
+        places = row_numbers if log.time is None else log.time.values[place]
+        features, probs = self.features.build(log.context[place], places), normalise(log, place)
         tested = tuple(one.sum_rows(log, place, features, probs) for one in self.tests)
         columns, loggers = self.columns.sum_rows(log, place, row_numbers), sum_loggers(log, place, features)
         return BalanceSums(columns, OrderSums.of(log, place), tested, loggers)
@@ -149,12 +151,13 @@ class BalanceStream:
         if not self.tests:
             return Balance(reasons)
         found = [one.test(some) for one, some in zip(self.tests, sums.tested, strict=True)]
-        several = [one for some in found for one in some.general if not (one.needs_time and sums.order.is_sorted)]
-        general = find_worst(several)
+        is_sorted = sums.order.is_sorted and not self.has_time
+        several = [one for some in found for one in some.general if not (one.needs_time and is_sorted)]
+        general = find_worst([one.name_time(CHANGED_IN_TIME) if self.has_time else one for one in several])
         [p] = [one.columns for one in found if one.columns is not None]
         known = dict(zip(names, p.tolist(), strict=True))
         columns = {name: one for name, one in known.items() if name not in reasons}
-        loggers = compare_loggers(sums.loggers, names, is_sorted=sums.order.is_sorted)
+        loggers = compare_loggers(sums.loggers, names, is_sorted=is_sorted)
         return Balance(reasons, general, columns, {name: known[name] for name in reasons}, loggers)
 
 

@@ -28,6 +28,10 @@ class Suspicion(NamedTuple):
     what: str
     needs_time: bool = False
 
+    def name_time(self, what: str) -> "Suspicion":
+        """Return the same in other words if it is about time."""
+        return self._replace(what=what) if self.needs_time else self
+
 
 def find_worst(several: Sequence[Suspicion]) -> Suspicion:
     """Return the least likely of several, its p-value multiplied by their number (Bonferroni).

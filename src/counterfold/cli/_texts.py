@@ -26,6 +26,7 @@ LOG_TEXTS = {
     "context": ("COLUMN", "Columns of the context.", "other numbers, but for outcomes and indices"),
     "ignore": ("COLUMN", "Columns that are no context, such as what is known only afterwards; repeat for several.", ""),
     "group": ("COLUMN", "Column of the user or session, kept together.", "group, if there"),
+    "time": ("COLUMN", "Column of when decisions were made.", "time, if it is of dates"),
     "available": ("COLUMN", "Column of the actions that could be taken.", "available, if there"),
     "kept": ("COLUMN", "Column of the probability with which each row was kept, if not all were.", "kept, if there"),
     "actions": ("LABELS", "All actions in the order of the probabilities, with commas.", ""),
@@ -50,4 +51,6 @@ PREDICTIONS = "Column of predicted rewards of all actions, instead of a model."
 CANDIDATES = f"default, plain, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"
 USUAL_SELECTOR, USUAL_MODEL = "ladder; ocv for doses, or with --validator or --splits", "cross-fitted, or ridge-on-dose"
 
+PERIODS = ("hour", "day", "week", "month", "quarter", "year")
+PERIOD = f"{', '.join(PERIODS)}: what each line of the table over time is; the log must have a time."
 REQUIRE = "good or caution: exit with 3 if the verdict on a target is worse."

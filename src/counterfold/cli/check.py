@@ -4,7 +4,16 @@ from typing import Annotated
 
 import typer
 
-from counterfold.cli.options import Engine, Json, LogOptions, Requirement, print_json, print_warnings, take_options
+from counterfold.cli.options import (
+    Engine,
+    Json,
+    LogOptions,
+    Requirement,
+    TableOverTime,
+    print_json,
+    print_warnings,
+    take_options,
+)
 
 UnusedSeed = Annotated[int, typer.Option(help="Accepted as everywhere; nothing here is random.")]
 
@@ -16,6 +25,7 @@ def check(
     engine: Engine = "auto",
     as_json: Json = False,
     seed: UnusedSeed = 0,
+    lines: TableOverTime,
     requirement: Requirement,
 ) -> None:
     """Say whether a log can answer for each target policy, without evaluating any."""
@@ -24,6 +34,7 @@ def check(
     del seed
     with print_warnings():
         found, contents = check_targets(log.build_scan(), log.targets, engine=engine)
+    found = {name: one.by(lines.period) for name, one in found.items()}
     if as_json:
         diagnoses = [{"target": name, **diagnostics.to_dict()} for name, diagnostics in found.items()]
         print_json({"log": log.describe(contents), "diagnostics": diagnoses})

@@ -1,10 +1,13 @@
 """The command `evaluate`: what each target policy would have earned."""
 
+from dataclasses import replace
+
 from counterfold.cli.options import (
     AnswerOptions,
     Everything,
     LogOptions,
     Requirement,
+    TableOverTime,
     list_evaluations,
     print_json,
     take_options,
@@ -13,10 +16,16 @@ from counterfold.cli.options import (
 
 @take_options
 def evaluate(
-    log: LogOptions, answer: AnswerOptions, *, everything: Everything = False, requirement: Requirement
+    log: LogOptions,
+    answer: AnswerOptions,
+    *,
+    everything: Everything = False,
+    lines: TableOverTime,
+    requirement: Requirement,
 ) -> None:
     """Say what each target policy would have earned, with an interval and the evidence."""
     results, contents = answer.evaluate(log)
+    results = {name: replace(one, diagnostics=one.diagnostics.by(lines.period)) for name, one in results.items()}
     if answer.as_json:
         print_json({"log": log.describe(contents), "evaluations": list_evaluations(results)})
     else:
@@ -24,6 +33,6 @@ def evaluate(
 
         console.show(text.contents(contents))
         for name, result in results.items():
-            lines = text.candidates(result, everything=everything)
-            console.show(text.answer(name, result), lines, text.diagnostics(result.diagnostics))
+            candidates = text.candidates(result, everything=everything)
+            console.show(text.answer(name, result), candidates, text.diagnostics(result.diagnostics))
     requirement.enforce(results)

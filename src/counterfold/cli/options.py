@@ -166,6 +166,19 @@ class Requirement:
 
 
 @dataclass(frozen=True)
+class TableOverTime:
+    """The period of each line of the table over time."""
+
+    period: Annotated[str | None, make_option("NAME", _texts.PERIOD, "at most 31 lines")] = None
+
+    def __post_init__(self) -> None:
+        from counterfold import checks
+
+        if self.period is not None:
+            checks.one_of(_texts.PERIODS, period=self.period)
+
+
+@dataclass(frozen=True)
 class ExperimentOptions:
     """Where an experiment gets its data and writes its results, and how it runs."""
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from counterfold import messages
 from counterfold.arrays import Ints, count_least
+from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence
+from counterfold.history import History, Period
 from counterfold.rows import Rows
 from counterfold.sums import Additive
 
@@ -22,6 +24,7 @@ Number = float | int | None
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
+NO_TIME = "`period` must be for a log with days, got none: name the column of when decisions were made as `time`."
 ROUNDING = 1e-9
 """How small an error, in relation to the value, is taken for a rounding error."""
 
@@ -37,11 +40,15 @@ class Finding:
 
 
 class Measurement(NamedTuple):
-    """What a diagnostic measured: `values` by name, a short `text` for people, and what is wrong, if anything is."""
+    """What a diagnostic measured: `values` by name, a short `text` for people, and what is wrong, if anything is.
+
+    `history` are values over time, for a table.
+    """
 
     values: Mapping[str, Number]
     text: str | None
     findings: Sequence[Finding] = ()
+    history: History | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,15 +152,18 @@ class Diagnostics:
     There are `effective_rows`, `largest_weight`, `largest_share`, `mean_weight`, `mean_weight_p`, `unsupported_rows`,
     `unsupported_mass`, `unexplored_rows`, `groups`, `effective_rewards`, `top_row_share`, `top_five_share`,
     `value_without_top_row`, `outlying_rewards`, `repeated_share`, `row_copies`, `repeated_excess`, `propensities_p`,
-    `context_p`, `disagreement` and `model_shift`, explained in the diagnostics' own files; besides, `rows`, the range
-    of the rewards (`reward_low`, `reward_high`) and, on a log of doses, the `bandwidth` of weights.
+    `context_p`, `periods`, `drift_p`, `drift`, `logged_drift_p`, `late_rows`, `disagreement` and `model_shift`,
+    explained in the diagnostics' own files; besides, `rows`, the range of the rewards (`reward_low`, `reward_high`)
+    and, on a log of doses, the `bandwidth` of weights.
     `texts` say what was measured, by what it is called. `findings` say what is wrong, the worst first; the `verdict` is
-    the worst of them, and `reasons` are their problems in words.
+    the worst of them, and `reasons` are their problems in words. `history` is what `over_time` makes tables of, if the
+    log has a time.
     """
 
     measures: Mapping[str, Number]
     texts: Mapping[str, str] = field(repr=False)
     findings: tuple[Finding, ...]
+    history: History | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, evidence: Evidence, several: Sequence[Diagnostic], answer: Answer | None = None) -> "Diagnostics":
@@ -163,6 +173,7 @@ class Diagnostics:
         measures |= {"reward_low": rewards.low, "reward_high": rewards.high}
         texts: dict[str, str] = {}
         findings: list[Finding] = []
+        history: History | None = None
         for one in several:
             measures |= dict.fromkeys(one.measures)
             found = None if one.needs_answer and answer is None else one.measure(evidence, answer)
@@ -170,8 +181,9 @@ class Diagnostics:
                 measures |= found.values
                 texts |= {one.label: found.text} if found.text else {}
                 findings += found.findings
+                history = found.history or history
         findings.sort(key=lambda finding: -SEVERITIES.index(finding.severity))
-        return cls(measures, texts, tuple(findings))
+        return cls(measures, texts, tuple(findings), history)
 
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__.get("measures", {}):  # copies are made before there are any
@@ -198,7 +210,19 @@ class Diagnostics:
         worth = "" if effective is None else f"the log is worth {effective:.0f} of its rows for this target, and "
         return against or (f"{worth}nothing speaks against {'them' if worth else 'it'}",)
 
+    def by(self, period: str | None) -> "Diagnostics":
+        """Return the same, with a table over time by some period, such as "week"; by default the log's size decides."""
+        if self.history is None and period is not None:
+            raise ParameterError(NO_TIME)
+        return self if self.history is None else replace(self, history=self.history.by(period))
+
+    def over_time(self, period: str | None = None) -> list[Period]:
+        """Return the value in each hour, day, week, month, quarter or year; nothing where the log has no time."""
+        found = self if period is None else self.by(period)
+        return [] if found.history is None else found.history.table
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, texts, lists and dictionaries."""
         findings = [asdict(finding) for finding in self.findings]
-        return {**self.measures, "verdict": self.verdict, "reasons": list(self.reasons), "findings": findings}
+        known = {"verdict": self.verdict, "reasons": list(self.reasons), "findings": findings}
+        return {**self.measures, **known, "over_time": None if self.history is None else self.history.to_dict()}

@@ -101,14 +101,15 @@ class RowEvidence(Evidence):
 
     @property
     def mean_weight(self) -> Estimate:
-        return Estimate("mean weight", self.rows.weights, self.rows.groups, self.rows.counts)
+        return Estimate("mean weight", self.rows.weights, self.rows.groups, self.rows.counts, order=self.rows.order)
 
     @property
     def total_weight(self) -> float:
         return float(self.rows.masses.sum())
 
     def estimate(self, name: str, estimator: Estimator) -> Estimate:
-        return Estimate(name, estimator.contributions(self.rows), self.rows.groups, self.rows.counts)
+        rows = self.rows
+        return Estimate(name, estimator.contributions(rows), rows.groups, rows.counts, order=rows.order)
 
     def choose(
         self, selector: Selector, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool
@@ -139,7 +140,8 @@ class RowEvidence(Evidence):
         if self._cross_fitted is None:
             return None
         contributions = estimator.contributions(self._cross_fitted)
-        return Estimate(inside.name, contributions, self.rows.groups, self.rows.counts)
+        rows = self.rows
+        return Estimate(inside.name, contributions, rows.groups, rows.counts, order=rows.order)
 
     @cached_property
     def _cross_fitted(self) -> Rows | None:

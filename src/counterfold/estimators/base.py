@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -113,6 +113,21 @@ def require_frozen(kind: type[Estimator]) -> None:
     if not frozen:
         hint = "Write `@dataclass(frozen=True)` above the class, and its parameters as fields."
         raise ParameterError(f"the estimator {kind.__name__} must be a frozen dataclass. {hint}")
+
+
+@dataclass(frozen=True)
+class LoggedValue(Estimator):
+    """The mean reward of the log, which is the value of the policy that logged it.
+
+    >>> from counterfold.tiny_rows import example_rows
+    >>> LoggedValue().value(example_rows())
+    0.5
+    """
+
+    kinds = ("labels", "doses")
+
+    def contributions(self, rows: Rows) -> Floats:
+        return rows.rewards
 
 
 def weight_grid(rows: Rows, size: int = 30) -> list[float]:

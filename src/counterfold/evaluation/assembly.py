@@ -17,9 +17,9 @@ from counterfold.engines import choose_engine
 from counterfold.engines.base import Engine, Request, Source
 from counterfold.errors import DataError, ParameterError, SupportWarning, blame, is_own
 from counterfold.estimates import Estimate, Exposure, Moves
-from counterfold.estimators.base import Estimator
+from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.evaluation.noise import include_choosing
-from counterfold.evaluation.question import Choice, LoggedValue, Question
+from counterfold.evaluation.question import Choice, Question
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.evidence import Evidence
 from counterfold.messages import shorten

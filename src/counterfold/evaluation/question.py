@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from counterfold import checks, intervals, messages, registry
-from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
-from counterfold.estimators.base import Estimator
+from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.evaluation.candidates import Offer, Wanted, gather_candidates, resolve_candidates
 from counterfold.intervals.base import Interval
 from counterfold.log import Kind
@@ -18,21 +17,6 @@ from counterfold.unseen import Limits
 
 SELECTORS: dict[Kind, str] = {"labels": "ladder", "doses": "ocv"}
 """The selector for each kind of action, where the user does not say."""
-
-
-@dataclass(frozen=True)
-class LoggedValue(Estimator):
-    """The mean reward of the log, which is the value of the policy that logged it.
-
-    >>> from counterfold.tiny_rows import example_rows
-    >>> LoggedValue().value(example_rows())
-    0.5
-    """
-
-    kinds = ("labels", "doses")
-
-    def contributions(self, rows: Rows) -> Floats:
-        return rows.rewards
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
+from counterfold.history import Period
 from counterfold.intervals.base import Bounds, Interval
 from counterfold.selectors.base import Selector
 
@@ -89,6 +90,14 @@ class Evaluation:
         if other is not None:
             checks.an_object(Evaluation, "an evaluation of another target on the same log", other=other)
         return self.estimate - (self.logged if other is None else other.estimate)
+
+    def over_time(self, period: str | None = None) -> list[Period]:
+        """Return a line for each hour, day, week, month, quarter or year: the value there, and what the log earned.
+
+        The value is that of DR, or of SNIPS where nothing is predicted. Without a `period` it is the shortest of which
+        there are at most 31, with enough rows each. The table is empty where the log has no time.
+        """
+        return self.diagnostics.over_time(period)
 
     def keep_possible(self, number: float) -> float:
         """Return a value within the possible rewards, from which rounding errors may have moved it."""

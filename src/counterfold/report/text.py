@@ -13,9 +13,13 @@ from counterfold.diagnostics import Diagnostics
 from counterfold.estimates import Estimate
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.result import Candidate, Evaluation
+from counterfold.history import History, Period
 from counterfold.intervals.base import Bounds
 
 STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red"}
+
+WIDTH = 20
+"""How many characters a line has that shows values over time."""
 
 WITHHELD = "withheld"
 """What takes the place of a number that the log cannot answer for."""
@@ -112,7 +116,23 @@ def diagnostics(found: Diagnostics) -> ConsoleRenderable:
             grid.add_row("note", finding.problem)
     for name, measured in found.texts.items():
         grid.add_row(name, measured)
-    return grid
+    is_shown = found.history is not None and found.verdict != "not answerable"
+    return Group(grid, over_time(found.history)) if found.history is not None and is_shown else grid
+
+
+def over_time(history: History) -> ConsoleRenderable:
+    """Return the value in each period, and a line that shows it with two standard errors to both sides."""
+    lines = history.table
+    table = _new_table(f"{history.used_period} from", "rows", history.estimator, "std. error", "log")
+    table.add_column("")
+    low, high = min(one.value - 2 * one.stderr for one in lines), max(one.value + 2 * one.stderr for one in lines)
+    smallest = min((one.stderr for one in lines if one.stderr > 0), default=0.0)
+    for one in lines:
+        ends = [round((end - low) / ((high - low) or 1.0) * WIDTH) for end in _reach(one)]
+        bar = " " * ends[0] + "-" * (ends[1] - ends[0]) + "o" + "-" * (ends[2] - ends[1])
+        numbers = (format_number(number, smallest) for number in (one.value, one.stderr, one.logged))
+        table.add_row(one.start, str(one.rows), *numbers, bar)
+    return table
 
 
 def contents(log: Contents) -> ConsoleRenderable:
@@ -184,6 +204,10 @@ def _new_table(name: str, *numbers: str) -> Table:
     for number in numbers:
         table.add_column(number, justify="right")
     return table
+
+
+def _reach(line: Period) -> tuple[float, float, float]:
+    return line.value - 2 * line.stderr, line.value, line.value + 2 * line.stderr
 
 
 def _left_out(result: Evaluation) -> Iterator[str]:

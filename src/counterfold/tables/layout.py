@@ -1,7 +1,7 @@
 """Layout: which columns of a table hold what; turns tables of any length into checked logs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from counterfold.log import Fit, Log
 from counterfold.propensities import Precision
 from counterfold.propensity_checks import check_kept
 from counterfold.tables import columns, roles
+from counterfold.times import Clock, read_times
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +27,8 @@ class Layout:
     some are not among them. Tables may be parts of a longer log, in which `row_numbers` are the places of their rows;
     nobody else holds their numbers if `is_private`. `notes` are what the answer must say of how rows were made. `fit`
     says how propensities are fitted, or holds what was fitted; `logger_weights` and `logger_shares` say how rows of
-    several loggers are weighed, and `least_kept` how unlikely a row was to be kept at most; `precision` is
-    that of the logged probabilities.
+    several loggers are weighed, and `least_kept` how unlikely a row was to be kept at most; `precision` is that of the
+    logged probabilities, and `clock` says how times are written.
     """
 
     roles: dict[str, str]
@@ -46,6 +47,13 @@ class Layout:
     logger_shares: Mapping[str, float] | None = None
     least_kept: float | None = None
     precision: Precision | None = None
+    clock: Clock | None = None
+
+    def read_clock(self, table: pa.Table) -> "Layout":
+        """Return the same with what the first rows of a table tell of how times are written."""
+        if "time" not in self.roles:
+            return self
+        return replace(self, clock=Clock.of(table.column(self.roles["time"])))
 
     def places(self, table: pa.Table) -> list[str]:
         """Return every column that is read."""
@@ -58,14 +66,17 @@ class Layout:
 
     def log(self, table: pa.Table, row_numbers: Ints | None = None, index: Any = None) -> Log:
         """Return the table's rows, checked; `index` is that of the pandas frame that the table was, if any."""
-        plain = Checker(row_numbers)
+        plain, check = Checker(row_numbers), self.checker(row_numbers)
+        values = self._read_roles(table, plain)
+        if "time" in values:
+            values["time"] = read_times(values["time"], table.num_rows, check, self.clock)
         fitted: dict[str, Any] = {} if self.fit is None else {"propensity": self.fit}
         log = Log(
-            **self._read_roles(table, plain) | fitted,
+            **values | fitted,
             context=self._context(table, plain),
             actions=self.actions,
             action_features=self.action_features,
-            check=self.checker(row_numbers),
+            check=check,
             seen=self.seen,
             index=index,
             named_context=self.named_context,

@@ -15,6 +15,7 @@ from counterfold.readers import suggest_format
 from counterfold.readers.base import NO_CONTEXT, NOTES
 from counterfold.tables import columns
 from counterfold.tables.scan import Role
+from counterfold.times import holds_dates
 
 LEAST = {"target": 2, "logging_probs": 2, "available": 2, "logger_probs": 1}
 """The roles that may be spread over columns, and over how many at least: one `target_age` alone is no target."""
@@ -22,6 +23,9 @@ LEAST = {"target": 2, "logging_probs": 2, "available": 2, "logger_probs": 1}
 AFTER_DECISION = ("action", "dose", "reward", "propensity", "kept")
 """The roles whose columns tell what was decided or what came of it, so that they cannot be context."""
 
+
+MAY_BE_ONE = ({"group", "logger"}, {"group", "time"})
+"""Roles that one column may have at once: each policy, or each day, may be a group."""
 
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "action": ("item_id", "item", "arm", "chosen", "chosen_action", "action_id", "a", "treatment", "variant", "choice"),
@@ -42,6 +46,7 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "logging_probs": ("pi_b", "probs", "action_probs", "propensities", "probabilities"),
     "group": ("user_id", "session_id", "user", "session"),
     "target": ("new_policy", "policy", "target_probs", "target_policy", "pi_e", "evaluation_probs"),
+    "time": ("timestamp", "decided_at", "ts", "date", "datetime", "created_at", "event_time"),
     "dose": ("price", "bid", "discount", "amount"),
 }
 """What columns of each role are often called elsewhere. They are suggested, and never taken by themselves."""
@@ -74,6 +79,7 @@ def find_roles(
     """Return the column of each role: the one that the user named, or the one of that very name if it is there."""
     roles = {role: name for role, name in named.items() if name is not None}
     there = {role for role in known if role in table.column_names}
+    there -= {role for role in there if known[role].kind == "times" and not holds_dates(table.column(role))}
     there |= {role for role in ("logging_probs", "logger_probs") if places(table, role, role)}
     there -= set(ignore)
     if not {"action", "dose"} & set(roles):
@@ -149,7 +155,7 @@ def refuse_two_roles(table: pa.Table, roles: Mapping[str, str], targets: Sequenc
     for role, name in roles.items():
         for place in places(table, role, name):
             other = owner.setdefault(place, role)
-            if other != role and {other, role} != {"group", "logger"}:
+            if other != role and {other, role} not in MAY_BE_ONE:
                 both = f"`{other}` and `{role}`"
                 raise DataError(f"column `{place}` must have one role, got {both}. Name another column for one.")
     for place in (place for name in targets for place in places(table, "target", name)):

@@ -64,6 +64,7 @@ class LogScan:
     group: str | None = _column(Role("labels", beside="reward"))
     available: str | None = _column(Role("matrix", beside="action"))
     kept: str | None = _column(Role("numbers", beside="reward"))
+    time: str | None = _column(Role("times", beside="reward"))  # found by itself only if it is of dates
     actions: Sequence[Any] | None = None
     action_features: Any = None
     ignore: Sequence[str] = ("target",)
@@ -129,7 +130,7 @@ class LogScan:
         others |= {} if fit is None else roles.find_texts(table, free)
         notes = roles.find_notes(table)
         left_out = find_spoilt_numbers(table, free) | others
-        return replace(layout, left_out=left_out, is_private=is_private, notes=notes)
+        return replace(layout, left_out=left_out, is_private=is_private, notes=notes).read_clock(table)
 
 
 class Columns(TypedDict, total=False):
@@ -148,6 +149,7 @@ class Columns(TypedDict, total=False):
     group: str | None
     available: str | None
     kept: str | None
+    time: str | None
     actions: Sequence[Any] | None
     action_features: Any
     ignore: Sequence[str]

@@ -2,6 +2,8 @@
 
 import math
 
+from scipy import stats
+
 from reference.balance import context_p, propensities_p
 from reference.models import fold_of
 
@@ -149,9 +151,36 @@ def rough_propensities(_data, _labels):
     return {"rough_share": None, "undrawn_mass": None}
 
 
+def drift(_data, _groups):
+    """Return nothing, as the data have no time; `compare_days` is what is measured where they do."""
+    return dict.fromkeys(["periods", "drift_p", "drift", "logged_drift_p", "late_rows"])
+
+
+def compare_days(days, contributions, alike=1.0):
+    """Return the p-value and the spread of the means of days, and {day: (rows, mean, variance)}."""
+    found, middle = {}, mean(contributions)
+    whole = mean([(one - middle) ** 2 for one in contributions])
+    for day in sorted(set(days)):
+        own = [one for one, when in zip(contributions, days, strict=True) if when == day]
+        centre = mean(own)
+        spread = sum((one - centre) ** 2 for one in own) / max(len(own) - 1, 1)
+        found[day] = len(own), centre, alike * max(spread, whole) / len(own)
+    lines = [(day, value, 1 / variance) for day, (rows, value, variance) in found.items() if rows >= 20]
+    total = sum(precise for _, _, precise in lines)
+    centre = sum(precise * value for _, value, precise in lines) / total
+    late = sum(precise * day for day, _, precise in lines) / total
+    square = sum(precise * (value - centre) ** 2 for _, value, precise in lines)
+    line = sum(precise * (value - centre) * (day - late) for day, value, precise in lines)
+    line /= math.sqrt(sum(precise * (day - late) ** 2 for day, _, precise in lines))
+    p = 2 * min(stats.chi2.sf(square, len(lines) - 1), math.erfc(abs(line) / math.sqrt(2)))
+    beyond = (square - len(lines) + 1) / (total - sum(precise**2 for _, _, precise in lines) / total)
+    return min(p, 1.0), math.sqrt(max(beyond, 0.0)), found
+
+
 MEASURES = {
     "as-read": as_read,
     "disagreement": disagreement,
+    "drift": drift,
     "effective-rows": effective_rows,
     "few-groups": few_groups,
     "fitted-propensities": fitted_propensities,

@@ -33,7 +33,8 @@ class SumEvidence(Evidence):
         return float(self.sums.weights.sum())
 
     def estimate(self, name: str, estimator: Estimator) -> Estimate:
-        return self.sums.estimate(name, estimator)
+        is_by_row = len(self.sums) == self.row_count == len(self.rows)  # as on short logs; buckets have no order
+        return replace(self.sums.estimate(name, estimator), order=self.rows.order if is_by_row else None)
 
     def choose(
         self, selector: Selector, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool

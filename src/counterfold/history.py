@@ -1,0 +1,212 @@
+"""History: what was decided and earned in each hour or day, in sums that add up; and tables of it by longer periods."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterfold import checks
+from counterfold.arrays import Floats, Ints
+from counterfold.errors import ParameterError
+from counterfold.partition import ByNumber
+from counterfold.rows import Rows
+
+PERIODS = {"hour": 0, "day": 0, "week": 0, "month": 1, "quarter": 3, "year": 12}
+"""The periods of a table, the shortest first, and how many months each has if it is made of months."""
+
+HOUR = 3.6e9
+"""How many microseconds an hour has."""
+
+HOURS = 1 << 10
+"""Logs of more different hours are summed by day."""
+
+MOST, ENOUGH = 31, 50
+"""Periods are chosen such that there are at most so many, of at least so many rows on average."""
+
+
+SQUARES = np.array([False, False, False, True, True, True, False, True, False])
+"""Which sums are of squares, to which a row that stands for c decisions adds c² times its own: copies are no news."""
+
+
+class Period(NamedTuple):
+    """A line of the table: the period's first day or hour, its rows, the target's value there and what the log earned.
+
+    Errors are those of the period's own rows, or of as many rows of the whole log if that is larger.
+    """
+
+    start: str
+    rows: int
+    value: float
+    stderr: float
+    logged: float
+    logged_stderr: float
+
+
+class Means(NamedTuple):
+    """The means of some numbers in each period, and the variances of these means."""
+
+    rows: Floats
+    values: Floats
+    variances: Floats
+
+    @classmethod
+    def of(cls, rows: Floats, sums: Floats, squares: Floats) -> "Means":
+        """Return means from sums; the variance is that of the period's own rows, or of the whole log's if larger.
+
+        A period whose few rows happen to be alike would seem to be sure; and one large number moves the mean of its
+        period as much as it moves the error.
+        """
+        values, mean = sums / rows, sums.sum() / rows.sum()
+        own = np.maximum(squares / rows - values**2, 0.0) / np.maximum(rows - 1, 1.0)
+        whole = max(squares.sum() / rows.sum() - mean**2, 0.0) / rows
+        return cls(rows, values, np.maximum(own, whole))
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    r"""Sums of some rows over hours or days (`numbers`, since 1970); those of others can be added.
+
+    The value is $\sum a / \sum b$: of contributions $a = \hat q^\pi + w (r - \hat q)$ and $b = 1$ (DR), or, without
+    predictions, of $a = w r$ and $b = w$ (SNIPS). `sums` are those of 1, $a$, $b$, $a^2$, $ab$, $b^2$, $r$, $r^2$ and
+    of rewards other than the usual one, over the decisions that rows stand for; $r$ and $a$ are less a `centre`, which
+    keeps digits. `alike` is how many rows of a group tell as much as one, of the value and of the rewards, whose
+    variances are larger by that. `period` is that of the table, if it was chosen.
+    """
+
+    estimator: str
+    numbers: Ints
+    sums: Floats
+    centre: float
+    is_hourly: bool
+    alike: tuple[float, float] = (1.0, 1.0)
+    period: str | None = None
+
+    @classmethod
+    def of(cls, rows: Rows) -> "History | None":
+        """Return the sums of some rows; nothing where no days are known."""
+        if rows.times is None or not rows.has_days:
+            return None
+        centre = float((rows.whole or rows).rewards.mean())
+        rewards, has_model = rows.rewards - centre, rows.has("model") and rows.has("target_probs")
+        a, b = rows.weights * rewards, rows.weights
+        if has_model:
+            a, b = rows.q_policy + rows.weights * rows.residuals - centre, np.ones(len(rows))
+        unusual = rows.rewards != rows.usual_reward
+        lines = np.stack([np.ones(len(rows)), a, b, a * a, a * b, b * b, rewards, rewards * rewards, unusual])
+        if rows.counts is not None:
+            lines *= np.where(SQUARES[:, None], np.square(rows.counts), rows.counts)
+        hours = np.floor(rows.times / HOUR).astype(np.intp)
+        name = "DR" if has_model else "SNIPS"
+        return cls(name, hours, lines, centre, is_hourly=True).sum_by(hours).shorten()
+
+    def __add__(self, other: "History") -> "History":
+        one, two = (self, other) if self.is_hourly == other.is_hourly else (self.by_day, other.by_day)
+        numbers, sums = np.concatenate([one.numbers, two.numbers]), np.concatenate([one.sums, two.sums], axis=1)
+        return replace(one, numbers=numbers, sums=sums).sum_by(numbers).shorten()
+
+    def sum_by(self, numbers: Ints) -> "History":
+        """Return the sums over what has the same numbers."""
+        known, place = np.unique(numbers, return_inverse=True)
+        return replace(self, numbers=known, sums=ByNumber(place, len(known)).sums(self.sums))
+
+    def shorten(self) -> "History":
+        """Return the sums by day if there are very many hours; it is the same however rows are cut into parts."""
+        return self.by_day if len(self.numbers) > HOURS else self
+
+    @property
+    def by_day(self) -> "History":
+        """Return the sums by day."""
+        return replace(self, is_hourly=False).sum_by(self.numbers // 24) if self.is_hourly else self
+
+    @property
+    def has_hours(self) -> bool:
+        """Say whether hours tell more than days."""
+        return self.is_hourly and len(self.numbers) > len(self.by_day.numbers)
+
+    def choose_period(self) -> str:
+        """Return the shortest period of which there are not too many, with enough rows each; or the longest."""
+        rows, several = self.sums[0].sum(), []
+        for period in list(PERIODS)[not self.has_hours :]:
+            count = len(np.unique(self.find_keys(period)))
+            if count <= MOST and rows >= ENOUGH * count:
+                return period
+            several += [period] if count > 1 else []
+        return several[-1] if several else "day"
+
+    def find_keys(self, period: str) -> Ints:
+        """Return the number of the period of each hour or day."""
+        days = self.numbers // 24 if self.is_hourly else self.numbers
+        if PERIODS[period]:
+            months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.intp)
+            return np.asarray(months // PERIODS[period])
+        return np.asarray({"hour": self.numbers, "day": days, "week": (days + 3) // 7}[period])  # from Monday on
+
+    def by(self, period: str | None) -> "History":
+        """Return the same, with a table by some period; the best one for the log if it is None."""
+        if period is not None:
+            checks.one_of(PERIODS, period=period)
+        if period == "hour" and not self.is_hourly:
+            raise ParameterError(f"`period` must be `day` or longer on a log of more than {HOURS} hours.")
+        return replace(self, period=period)
+
+    @cached_property
+    def used_period(self) -> str:
+        """Return the period of the table."""
+        return self.period or self.choose_period()
+
+    @cached_property
+    def periods(self) -> "History":
+        """Return the sums over the periods of the table."""
+        return self.sum_by(self.find_keys(self.used_period))
+
+    @property
+    def starts(self) -> list[str]:
+        """Return the first day of each period of the table, or its hour."""
+        keys, period = self.periods.numbers, self.used_period
+        if PERIODS[period]:
+            months = (keys * PERIODS[period]).astype("datetime64[M]")
+            return list(map(str, months.astype("datetime64[D]")))
+        if period == "hour":
+            return [f"{hour}:00" for hour in keys.astype("datetime64[h]")]
+        return list(map(str, (keys * 7 - 3 if period == "week" else keys).astype("datetime64[D]")))
+
+    @property
+    def contributions(self) -> Floats:
+        r"""Return the sums of how far contributions are from the value, and of its square, in each period.
+
+        Those of a ratio are linearised: $(a - V b) / \bar b$.
+        """
+        rows, a, b, aa, ab, bb = self.periods.sums[:6]
+        value, size = a.sum() / b.sum(), b.sum() / rows.sum()
+        return np.stack([(a - value * b) / size, (aa - 2 * value * ab + value**2 * bb) / size**2])
+
+    @property
+    def plain_variance(self) -> float:
+        """Return the variance of the value as if rows belonged to no groups."""
+        return float(self.contributions[1].sum()) / float(self.sums[0].sum()) ** 2
+
+    @property
+    def values(self) -> Means:
+        """Return the mean contributions of each period of the table."""
+        found, value = Means.of(self.periods.sums[0], *self.contributions), self.sums[1].sum() / self.sums[2].sum()
+        return found._replace(values=found.values + value + self.centre, variances=found.variances * self.alike[0])
+
+    @property
+    def rewards(self) -> Means:
+        """Return what the log earned in each period of the table."""
+        found = Means.of(self.periods.sums[0], *self.periods.sums[6:8])
+        return found._replace(values=found.values + self.centre, variances=found.variances * self.alike[1])
+
+    @property
+    def table(self) -> list[Period]:
+        """Return a line for each period in which there are rows."""
+        values, rewards = self.values, self.rewards
+        numbers = values.values, np.sqrt(values.variances), rewards.values, np.sqrt(rewards.variances)
+        lines = zip(self.starts, values.rows.astype(int).tolist(), *(one.tolist() for one in numbers), strict=True)
+        return [Period(*line) for line in lines]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as plain numbers and texts."""
+        lines = [one._asdict() for one in self.table]
+        return {"period": self.used_period, "estimator": self.estimator, "table": lines}
