@@ -1,11 +1,8 @@
 """Logs larger than one machine, on Spark."""
 
 import pickle
-import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from os import PathLike
@@ -15,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from counterfold import errors
+from counterfold.engines._spark_errors import explain_errors
 from counterfold.engines.base import Source, is_on_spark
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.batches import HEAD, Batch
@@ -29,6 +26,8 @@ from counterfold.readers.csv import Csv, find_delimiter
 from counterfold.readers.json_lines import JsonLines
 from counterfold.readers.parquet import Parquet
 from counterfold.sums import Sum, add_known
+from counterfold.tables.preparation import Preparation
+from counterfold.tables.prepared import choose_preparation
 from counterfold.tables.scan import LogScan
 
 FILE, ROW = "__counterfold_file", "__counterfold_row"
@@ -54,13 +53,19 @@ class Spark(BatchEngine):
     frame: Any
     offsets: dict[str, int]
     count: int
+    preparation: Preparation | None = None
 
     @classmethod
     def of(cls, source: Source, pool: Pool) -> Self:
         scan: Any = source  # which is not in memory, as `can_read` says
         with explain_errors():
             frame = _open_frame(scan) if isinstance(scan.source, (str, PathLike)) else scan.source
-            return cls(scan, *_number_rows(frame))
+            plain = cls(scan, *_number_rows(frame))
+            wish = choose_preparation(scan, lambda: frame.limit(0).toArrow().schema)
+        if wish is None:
+            return plain
+        known = wish.learn(lambda work, columns: plain.total(lambda batch: work(*batch), columns, None))
+        return replace(plain, count=known.row_count if known.needs_sums else plain.count, preparation=known)
 
     @classmethod
     def can_read(cls, source: Source) -> bool:
@@ -72,18 +77,30 @@ class Spark(BatchEngine):
 
     def head(self) -> Batch:
         with explain_errors():
-            table = self.frame.limit(HEAD).toArrow()
+            table = self.select(None).limit(HEAD).toArrow()
         if table.num_rows == 0:
             raise DataError("the log must hold at least 2 rows, got none.")
+        table = table if self.preparation is None else self.preparation.mark_schema(table)
         return make_batch(table, self.offsets)
 
     def count_rows(self) -> int | None:
         return self.count
 
+    def select(self, columns: Sequence[str] | None) -> Any:
+        """Return all columns, or some, of the rows that are left once they are prepared, with their places."""
+        known = self.preparation
+        wanted = None if columns is None else [*columns, FILE, ROW]
+        if known is None:
+            return self.frame if wanted is None else self.frame.select(list(map(_quote, wanted)))
+        here = [name for name in self.frame.columns if wanted is None or name in {*wanted, *known.columns}]
+        frame = self.frame.select(list(map(_quote, here)))
+        schema = frame.schema if known.expression is None else frame.schema.add(known.reward, "double")
+        made = frame.mapInArrow(_make_preparing_task(known), schema)
+        return made if wanted is None else made.select(list(map(_quote, wanted)))
+
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
-        several = self.frame.select([_quote(name) for name in (*columns, FILE, ROW)])
         with explain_errors():
-            sums = several.mapInArrow(_make_sum_task(work, self.offsets), "key long, sum binary")
+            sums = self.select(columns).mapInArrow(_make_sum_task(work, self.offsets), "key long, sum binary")
             level = -(-_count_partitions(sums) // MERGED)
             if level > 1:
                 grouped = sums.selectExpr("key", f"cast(key / {MERGED} as long) as level", "sum")
@@ -92,15 +109,16 @@ class Spark(BatchEngine):
         if found.num_rows == 0:
             raise DataError("the log must hold at least 2 rows, got none.")
         if is_here(self.scan):
-            self.scan.opened.require_unchanged()
+            self.scan.open_rows().require_unchanged()
         result: Sum = pickle.loads(found.column("sum")[0].as_py())  # noqa: S301 (our own bytes)
         return result
 
     def distinct(self, column: str) -> list[Any]:
         with explain_errors():
-            is_map = self.frame.schema[column].dataType.typeName() == "map"
+            frame = self.select([column])
+            is_map = frame.schema[column].dataType.typeName() == "map"
             values = f"explode(map_keys({_quote(column)}))" if is_map else _quote(column)
-            found = self.frame.selectExpr(values).distinct().toArrow().column(0).to_pylist()
+            found = frame.selectExpr(values).distinct().toArrow().column(0).to_pylist()
         return sorted(value for value in found if value is not None)
 
 
@@ -120,6 +138,18 @@ def _make_sum_task(
             yield _pack_sum(TaskContext.get().partitionId(), found)
 
     return sum_partition
+
+
+def _make_preparing_task(
+    preparation: Preparation,
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return what prepares the batches of a partition."""
+
+    def prepare_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for table in merge_batches(batches):
+            yield from preparation.prepare(table, None).replace_schema_metadata(None).to_batches()
+
+    return prepare_partition
 
 
 def _add_sums(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -164,7 +194,7 @@ def _open_frame(scan: LogScan) -> Any:
     place, separator = str(scan.source), ","
     reader = build_reader(scan.format) if scan.format else list_readers().get(find_ending(Path(place)))
     if is_here(scan):
-        files: Any = scan.opened
+        files: Any = scan.open_rows()
         place, reader = str(files.path.absolute()), files.reader  # Java may run in another folder
     if not isinstance(reader, Csv | JsonLines | Parquet | None):
         raise ParameterError(f"`engine` must be 'memory' or 'local' for files of {type(reader).__name__}, got 'spark'.")
@@ -223,53 +253,3 @@ def _count_partitions(frame: Any) -> int:
 
 def _quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
-
-
-@contextmanager
-def explain_errors() -> Iterator[None]:
-    """Turn what is wrong with Spark, or what a function found wrong with the data, into one sentence."""
-    try:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException, PySparkRuntimeError
-    except ModuleNotFoundError:
-        raise ParameterError("`engine` 'spark' needs pyspark: pip install 'counterfold[spark]'.") from None
-    try:
-        with warnings.catch_warnings(), _silence_loggers():
-            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-            yield
-    except PySparkRuntimeError as error:
-        if "JAVA_GATEWAY_EXITED" not in str(error):
-            raise
-        raise ParameterError("`engine` 'spark' needs Java 17 or later, which could not be started.") from None
-    except (PySparkException, Py4JError) as error:
-        ours = re.findall(r"counterfold\.errors\.(\w+): (.*)", str(error))
-        if ours:
-            name, sentence = ours[-1]
-            raise getattr(errors, name, DataError)(sentence.strip()) from None
-        raise DataError(_find_sentence(str(error))) from error
-
-
-@contextmanager
-def _silence_loggers() -> Iterator[None]:
-    """Keep PySpark from printing errors, with Java's stack, before anyone could handle them."""
-    from pyspark.logger import PySparkLogger
-
-    loggers = [PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")]
-    before = [logger.disabled for logger in loggers]
-    try:
-        for logger in loggers:
-            logger.disabled = True
-        yield
-    finally:
-        for logger, disabled in zip(loggers, before, strict=True):
-            logger.disabled = disabled
-
-
-def _find_sentence(text: str) -> str:
-    """Return what happened in one sentence: the end of a Python traceback, or else the first line that tells."""
-    raised = re.findall(r"^Traceback .*\n(?:[ \t].*\n)+(\S.*)", text, re.MULTILINE)
-    if raised:
-        return f"a Spark worker failed: {raised[-1].strip().rstrip('.')}."
-    lines = [line.strip(" :") for line in text.splitlines() if not line.startswith("An error occurred while calling")]
-    reason = re.sub(r"\s*SQLSTATE: \w+", "", next(filter(None, lines), "no reason was given"))
-    return f"Spark could not read the log: {reason.rstrip('.')}."

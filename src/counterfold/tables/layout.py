@@ -1,7 +1,7 @@
 """Layout: which columns of a table hold what; turns tables of any length into checked logs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +12,7 @@ from counterfold.errors import DataError
 from counterfold.label_checks import check_labels
 from counterfold.labels import KnownActions
 from counterfold.log import Fit, Log
+from counterfold.missing_rewards import MissingRewards
 from counterfold.tables import columns, roles
 
 
@@ -24,7 +25,8 @@ class Layout:
     some are not among them. Tables may be parts of a longer log, in which `row_numbers` are the places of their rows;
     nobody else holds their numbers if `is_private`. `notes` are what the answer must say of how rows were made. `fit`
     says how propensities are fitted, or holds what was fitted; `logger_weights` and `logger_shares` say how rows of
-    several loggers are weighed.
+    several loggers are weighed. `outcomes` are columns that are known only after the decision, besides the reward's;
+    `missing_rewards` are those that were dropped or taken as 0.
     """
 
     roles: dict[str, str]
@@ -41,6 +43,8 @@ class Layout:
     fit: Fit | None = None
     logger_weights: str = "balanced"
     logger_shares: Mapping[str, float] | None = None
+    outcomes: Sequence[str] = ()
+    missing_rewards: MissingRewards | None = None
 
     def places(self, table: pa.Table) -> list[str]:
         """Return every column that is read."""
@@ -51,23 +55,32 @@ class Layout:
         """Return what names rows and columns of a table in errors."""
         return Checker(row_numbers, are_private=self.is_private).name_columns(self.roles)
 
-    def log(self, table: pa.Table, row_numbers: Ints | None = None, index: Any = None) -> Log:
-        """Return the table's rows, checked; `index` is that of the pandas frame that the table was, if any."""
-        plain = Checker(row_numbers)
+    def log(
+        self, table: pa.Table, row_numbers: Ints | None = None, index: Any = None, *, is_whole: bool = False
+    ) -> Log:
+        """Return the table's rows, checked; `index` is that of the pandas frame that the table was, if any.
+
+        They are a part of a longer log if they have numbers, unless they are the whole of what is left of it.
+        """
+        plain = Checker(row_numbers, is_whole=is_whole)
+        if index is not None and row_numbers is not None:
+            index = index[row_numbers]
         fitted: dict[str, Any] = {} if self.fit is None else {"propensity": self.fit}
         log = Log(
             **self._read_roles(table, plain) | fitted,
             context=self._context(table, plain),
             actions=self.actions,
             action_features=self.action_features,
-            check=self.checker(row_numbers),
+            check=replace(self.checker(row_numbers), is_whole=is_whole),
             seen=self.seen,
             index=index,
             named_context=self.named_context,
             logger_weights=self.logger_weights,
             logger_shares=self.logger_shares,
         )
-        return log.leave_out(self.left_out).add_notes(self.notes)
+        log = log.leave_out(self.left_out).add_notes(self.notes)
+        log.missing_rewards = self.missing_rewards
+        return log
 
     def _read_roles(self, table: pa.Table, check: Checker) -> dict[str, Any]:
         """Return what a `Log` takes for each role; the labels of loggers tell which columns are theirs."""
