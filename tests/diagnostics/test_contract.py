@@ -85,6 +85,9 @@ def test_every_engine_measures_the_same(name, tmp_path):
     if name == "fitted-propensities":
         asked = {"propensity": "fit"}
         del columns["logging_probs"]
+    if name == "missing-rewards":
+        asked = {"missing_reward": "drop"}
+        columns["reward"] = np.where(np.arange(800) % 7 == 0, np.nan, data.r)
     if name == "several-loggers":
         several = {
             "logger_probs.old": columns.pop("logging_probs"),
@@ -223,6 +226,14 @@ def nothing_logged():
     return cf.Log(context=data.x, action=data.a, reward=data.r, propensity="fit"), data.target
 
 
+def rewards_of_one_action_missing():
+    data = clean_data()
+    columns = {"action": data.a, "reward": np.where((data.a == 1) & (data.x[:, 0] > 0), np.nan, data.r)}
+    columns |= {"logging_probs": data.logging.tolist(), "x": data.x[:, 0]}
+    log = cf.read_log(columns, missing_reward="drop", context=["x"])
+    return log, data.target[~np.isnan(columns["reward"])]
+
+
 PROVOKED = {
     "as-read": (as_another_tool_wrote_it, {}),
     "disagreement": (biased_answer, {"candidates": ["dm"], "reward_model": np.zeros((2000, 4)) + np.arange(4)}),
@@ -232,6 +243,7 @@ PROVOKED = {
     "few-rewards": (one_click_counts, {}),
     "largest-weight": (one_large_weight, {}),
     "mean-weight": (wrong_propensities, {}),
+    "missing-rewards": (rewards_of_one_action_missing, {}),
     "missing-support": (nothing_supported, {}),
     "model-shift": (flattering_model, ANSWERS["model-shift"]),
     "outlying-rewards": (missing_rewards, {}),

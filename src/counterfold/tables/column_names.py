@@ -16,9 +16,8 @@ def require_rewards(value: object) -> None:
     """Require the name of one column, or of several different ones, or expressions in their place."""
     several = [value] if isinstance(value, str) else value
     if not isinstance(several, (list, tuple)) or not all(isinstance(one, str) for one in several) or not several:
-        raise ParameterError(
-            f"`reward` must be the name of a column, or a list of such, as text, got {shorten(value)}."
-        )
+        rule = "must be the name of a column, as text"
+        raise ParameterError(f"`reward` {rule}, got {shorten(value)}. Several rewards are a list of such names.")
     twice = next((one for one in several if several.count(one) > 1), None)
     if twice is not None:
         raise ParameterError(f"`reward` must be given once each, got `{show(twice)}` more than once.")

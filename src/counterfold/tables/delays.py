@@ -121,7 +121,9 @@ class Delay:
     def list_notes(self, tally: Tally) -> list[tuple[str, str]]:
         """Return what was done with decisions and rewards, and what that assumes."""
         length, end = show_length(self.horizon), show_moment(self.end or 0)
-        young = f"decisions were younger than {length} when the log ended, at {end}, and were left out"
+        young = (
+            f"of {tally.rows:,} decisions were younger than {length} when the log ended, at {end}, and were left out"
+        )
         found = {
             "young": (young, f"nothing, if rewards come within {length}; otherwise give a longer `horizon`"),
             "late": (
@@ -133,8 +135,8 @@ class Delay:
                 "make sure that the log holds all rewards that came",
             ),
         }
-        counts = {name: f"{tally.count(name):,} of {tally.rows:,}" for name in found if tally.count(name)}
-        return [(f"{count} {found[name][0]}", found[name][1]) for name, count in counts.items()]
+        several = {name: one for name, one in found.items() if tally.count(name)}
+        return [(f"{tally.count(name):,} {done}", remedy) for name, (done, remedy) in several.items()]
 
     @property
     def width(self) -> int:

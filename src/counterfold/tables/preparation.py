@@ -218,8 +218,8 @@ def fill_zeros(column: pa.ChunkedArray, is_zero: Bools) -> pa.ChunkedArray:
         column = column.cast(pa.float64())
     if not is_zero.any() or not (columns.is_numeric(column.type) or columns.is_text(column.type)):
         return column
-    zero = pa.scalar("0") if columns.is_text(column.type) else pa.scalar(0)
-    return pc.if_else(pa.array(is_zero), zero.cast(column.type), column)
+    zero = pa.scalar(False if pa.types.is_boolean(column.type) else "0").cast(column.type)
+    return pc.if_else(pa.array(is_zero), zero, column)
 
 
 def count_labels(labels: pa.ChunkedArray, chosen: Bools) -> "Counter[str]":

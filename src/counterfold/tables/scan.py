@@ -108,6 +108,9 @@ class LogScan:
         from counterfold.indices import find_index
         from counterfold.tables.prepared import number_rows
 
+        if not isinstance(self.reward, str):
+            got = f"{len(self.reward)}; `evaluate`, `check` and `compare` take several"
+            raise ParameterError(f"`reward` must be one column or expression for a `Log`, got {got}.")
         capacity.require_rows(self.opened.rows, self.opened.size)
         table, row_numbers = number_rows(self.opened.table())
         return self.layout(table).log(table, row_numbers, find_index(self.source), is_whole=True)
@@ -164,8 +167,10 @@ class LogScan:
         others = {name: why for name, why in roles.find_left_out(table).items() if name in free}
         others |= {} if fit is None else roles.find_texts(table, free)
         notes = roles.find_notes(table)
+        outcomes = roles.find_outcomes(table)
+        others |= {} if named else dict.fromkeys(outcomes, "it is known only with the reward")
         left_out = find_spoilt_numbers(table, free) | others
-        layout = replace(layout, outcomes=roles.find_outcomes(table), missing_rewards=roles.find_missing_rewards(table))
+        layout = replace(layout, outcomes=outcomes, missing_rewards=roles.find_missing_rewards(table))
         return replace(layout, left_out=left_out, is_private=is_private, notes=notes)
 
 

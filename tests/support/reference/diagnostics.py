@@ -144,6 +144,11 @@ def several_loggers(_data, _labels):
     return {"loggers_p": None}
 
 
+def missing_rewards(_data, _labels):
+    """No reward is missing; tests/tables/test_missing_rewards.py has the naive loop."""
+    return {"missing_rewards": None, "missing_rewards_p": None}
+
+
 MEASURES = {
     "as-read": as_read,
     "disagreement": disagreement,
@@ -153,6 +158,7 @@ MEASURES = {
     "few-rewards": few_rewards,
     "largest-weight": largest_weight,
     "mean-weight": mean_weight,
+    "missing-rewards": missing_rewards,
     "missing-support": missing_support,
     "model-shift": model_shift,
     "outlying-rewards": outlying_rewards,
