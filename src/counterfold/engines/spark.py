@@ -92,8 +92,8 @@ class Spark(BatchEngine):
     @property
     def computed(self) -> str | None:
         """Return the name of the reward, if it is computed; Spark takes no name with dots in it."""
-        is_computed = self.preparation is not None and self.preparation.expression is not None
-        return self.preparation.reward if self.preparation is not None and is_computed else None
+        known = self.preparation
+        return None if known is None or known.expression is None else known.reward
 
     def select(self, columns: Sequence[str] | None) -> Any:
         """Return all columns, or some, of the rows that are left once they are prepared, with their places."""

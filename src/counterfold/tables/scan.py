@@ -234,7 +234,9 @@ def read_log(source: Any, **columns: Unpack[Columns]) -> "Log":
     (numbers, or lists of numbers) to choose, and name in `ignore` what the default must leave alone, such as columns of
     target policies; `evaluate` leaves out copies of the reward, outcomes and indices by itself. `action_features` is a
     second file or data frame with a row for each action: its label, in a column named like the log's, and numbers or
-    lists of numbers.
+    lists of numbers. `reward` may be an expression such as "score - 0.2 * cost"; `missing_reward` says what is done
+    about rows without one ("error", "drop" or "zero"), and `horizon` how long rewards are waited for; see the page on
+    rewards.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf
