@@ -159,6 +159,8 @@ ROLES = ["action", "dose", "reward", "propensity", "logging_probs", "logger_prob
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("value", [-1, 0, math.nan, ["x"], {}, b"x", int, CUBE], ids=str)
 def test_columns_are_named_by_text(role, value):
+    if role == "reward" and isinstance(value, list):
+        pytest.skip("several rewards are a list")
     with pytest.raises(cf.ParameterError, match=rf"^`{role}` must be the name of a column, as text, got "):
         cf.LogScan(TABLE, **{role: value})
     with pytest.raises(cf.ParameterError, match=r"^`column` must be the name of a column, as text, got "):
@@ -168,7 +170,7 @@ def test_columns_are_named_by_text(role, value):
 def test_an_empty_name_is_not_the_default():
     with pytest.raises(cf.DataError, match=r"^column `` must be there"):
         cf.read_log(TABLE, group="")
-    with pytest.raises(cf.ParameterError, match=r"^`reward` must be the name of a column, as text, got None\.$"):
+    with pytest.raises(cf.ParameterError, match=r"^`reward` must be the name of a column, as text, got None\. Several"):
         cf.read_log(TABLE, reward=None)
 
 

@@ -31,6 +31,7 @@ from .estimators.truncated_snips import TruncatedSNIPS as TruncatedSNIPS
 from .evaluation import Candidate as Candidate
 from .evaluation import Comparison as Comparison
 from .evaluation import Evaluation as Evaluation
+from .evaluation import RewardEvaluations as RewardEvaluations
 from .evaluation import check as check
 from .evaluation import compare as compare
 from .evaluation import estimate as estimate

@@ -63,18 +63,20 @@ class Checker:
     """Checks the arrays of a log, and names their rows and columns in errors.
 
     `row_numbers` are the places of the rows in a longer log, if they are a part of one: rules about all rows together
-    are then left to whoever sees them all. `names` says what an argument is called, where that is more than its name in
-    backticks. Arrays are not copied if nobody else holds them, as those `are_private` that were read from a file.
+    are then left to whoever sees them all, unless these rows are the whole of what is left of it. `names` says what an
+    argument is called, where that is more than its name in backticks. Arrays are not copied if nobody else holds them,
+    as those `are_private` that were read from a file.
     """
 
     row_numbers: Ints | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     are_private: bool = False
+    is_whole: bool = False
 
     @property
     def is_part(self) -> bool:
         """Say whether the rows are a part of a longer log."""
-        return self.row_numbers is not None
+        return self.row_numbers is not None and not self.is_whole
 
     def name_columns(self, roles: Mapping[str, str]) -> "Checker":
         """Return the same, with the column of each role beside the role's name where the two differ."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.log import Log
+from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import FittedPropensities
 
 ROUNDING = 1e-9
@@ -77,7 +78,8 @@ class Contents:
 
     `context` are the columns that were taken for context, and `left_out` says which others might have been and why they
     were not. `notes` say how its rows were made, where that matters, and what to do about it. `fitted` are the
-    propensities, if nobody logged any, and `kept` the probabilities with which rows were kept, if these differ.
+    propensities, if nobody logged any, `kept` the probabilities with which rows were kept, if these differ, and
+    `missing_rewards` those that were dropped or taken as 0, if any were.
     """
 
     rewards: Spread
@@ -93,6 +95,7 @@ class Contents:
     notes: tuple[tuple[str, str], ...] = ()
     fitted: FittedPropensities | None = None
     kept: Spread | None = None
+    missing_rewards: MissingRewards | None = None
 
     @classmethod
     def of(cls, log: Log) -> "Contents":
@@ -111,6 +114,7 @@ class Contents:
             notes=tuple(log.notes),
             fitted=log.fitted,
             kept=None if log.kept is None else Spread.of(log.kept),
+            missing_rewards=log.missing_rewards,
         )
 
     def to_dict(self) -> dict[str, Any]:

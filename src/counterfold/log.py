@@ -19,6 +19,7 @@ from counterfold.indices import align_rows, align_several, choose_index
 from counterfold.label_checks import check_labels
 from counterfold.labels import KnownActions, encode_labels, find_actions, find_categories
 from counterfold.logger_checks import LOGGER_WEIGHTS, Loggers, check_loggers, has_several_loggers
+from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import Decisions, FittedPropensities, Precision, PropensityFit, as_fit, as_precision
 from counterfold.times import Times, read_times
 
@@ -93,6 +94,7 @@ class Log:
     named_context: bool
     left_out: Mapping[str, str] = MappingProxyType({})
     notes: Sequence[tuple[str, str]] = ()
+    missing_rewards: MissingRewards | None = None
 
     def __init__(  # noqa: PLR0913 (a log has many columns)
         self,

@@ -22,7 +22,15 @@ from counterfold.labels import (
     suggest_label,
 )
 
-NOT_IN = " Leave out rows whose reward is not in yet, and put 0 where none will come."
+PROPENSITY_TOLERANCE = 1e-6
+
+NOT_IN = (
+    ' In files and frames, `missing_reward="drop"` (--missing-reward drop) leaves out rows without a reward, which is '
+    'right if they are missing by chance; and `missing_reward="zero"` (--missing-reward zero) counts them as 0, which '
+    "is right if none will come."
+)
+"""What to do about missing rewards."""
+
 UNLOGGED = "If some action was never logged, list them all in `actions`."
 
 

@@ -89,6 +89,7 @@ class Rows:
     def of(cls, log: Log, target: Target, model: RewardModel | None) -> "Rows":
         """Return all rows of a log."""
         ids = freeze(np.arange(len(log)))
+        row_numbers = ids if log.row_numbers is None else log.row_numbers
         nothing = np.empty((len(log), 0))
         doses, target_probs = nothing, nothing if target.probs is None else target.probs
         if log.dose is not None and target.doses is not None:
@@ -96,7 +97,7 @@ class Rows:
             target_probs = np.full(doses.shape, 1 / target.draws)
             target_probs[:, 0] = 0.0
         n_actions = doses.shape[1] or len(log.actions)
-        units = ids if log.group is None else log.group
+        units = row_numbers if log.group is None else log.group
         weights = target.logged / log.propensity
         weights = freeze(np.where(weights < SMALLEST_SPREAD, 0.0, weights))  # as its square would be
         return cls(
@@ -110,7 +111,7 @@ class Rows:
             loggers=log.loggers,
             model=model,
             groups=log.group,
-            row_numbers=ids if log.row_numbers is None else log.row_numbers,
+            row_numbers=row_numbers,
             counts=log.counts,
             precision=log.precision,
             times=None if log.time is None else log.time.values,

@@ -52,9 +52,9 @@ def test_evaluate_prints_the_log_the_candidates_the_answer_and_the_diagnostics(r
 def test_json_has_what_the_table_has(evaluated, run, save):
     found = evaluated("--selector", "ocv")
     log = {"file": str(save()), "rows": 120, "kind": "labels", "actions": ["0", "1", "2"]}
-    missing = dict.fromkeys(["dose", "groups", "loggers", "action_features", "fitted_propensities"])
+    missing = dict.fromkeys(["dose", "groups", "loggers", "action_features", "fitted_propensities", "kept"])
     assert set(found["log"].pop("left_out")) == {"pi"}
-    assert found["log"] == log | {"context": ["age", "height"]} | missing
+    assert found["log"] == log | {"context": ["age", "height"], "decisions": 120} | missing
     [answer] = found["evaluations"]
     keys = "target value stderr interval logged uplift selected selector seed verdict answerable diagnostics"
     assert set(answer) == {*keys.split(), "left_out", "context", "table"}

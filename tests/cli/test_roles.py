@@ -38,9 +38,10 @@ def test_a_log_of_doses_is_answered_from_every_format(name, doses, found):
     answer = found("evaluate", doses(name))
     dose = answer["log"].pop("dose")
     assert dose["low"] < dose["high"]
-    log = {"file": name, "rows": 150, "kind": "doses", "actions": [], "context": ["age", "far"]}
+    log = {"file": name, "rows": 150, "kind": "doses", "actions": [], "context": ["age", "far"], "decisions": 150}
     assert answer["log"].pop("left_out") == {}
-    assert answer["log"] == log | dict.fromkeys(["groups", "loggers", "action_features", "fitted_propensities"])
+    nothing = ["groups", "loggers", "action_features", "fitted_propensities", "kept"]
+    assert answer["log"] == log | dict.fromkeys(nothing)
     [one] = answer["evaluations"]
     assert one == found("evaluate", doses())["evaluations"][0]
     assert {line["name"].partition("(")[0] for line in one["table"]} == {"DM", "KernelIPS", "KernelDR"}

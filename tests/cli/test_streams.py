@@ -231,7 +231,7 @@ def test_infinity_is_null_in_json(save, run, monkeypatch):
         results, contents = honest(*given, **options)
         one = results["target"]
         endless = [replace(line, score=float("inf"), stderr=float("nan")) for line in one.table]
-        return {"target": replace(one, table=endless)}, contents
+        return assembly.Results({"target": replace(one, table=endless)}, contents)
 
     monkeypatch.setattr(assembly, "evaluate_targets", answer)
     code, out, _ = run("evaluate", path, "--json")

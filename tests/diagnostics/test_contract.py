@@ -87,6 +87,9 @@ def test_every_engine_measures_the_same(name, tmp_path):
         del columns["logging_probs"]
     if name == "rough-propensities":
         asked = {"propensity_precision": "20 draws"}
+    if name == "missing-rewards":
+        asked = {"missing_reward": "drop"}
+        columns["reward"] = np.where(np.arange(800) % 7 == 0, np.nan, data.r)
     if name == "several-loggers":
         several = {
             "logger_probs.old": columns.pop("logging_probs"),
@@ -240,6 +243,14 @@ def few_draws():
     return log_of(data, propensity_precision="10 draws"), data.logging
 
 
+def rewards_of_one_action_missing():
+    data = clean_data()
+    columns = {"action": data.a, "reward": np.where((data.a == 1) & (data.x[:, 0] > 0), np.nan, data.r)}
+    columns |= {"logging_probs": data.logging.tolist(), "x": data.x[:, 0]}
+    log = cf.read_log(columns, missing_reward="drop", context=["x"])
+    return log, data.target[~np.isnan(columns["reward"])]
+
+
 PROVOKED = {
     "as-read": (as_another_tool_wrote_it, {}),
     "disagreement": (biased_answer, {"candidates": ["dm"], "reward_model": np.zeros((2000, 4)) + np.arange(4)}),
@@ -250,6 +261,7 @@ PROVOKED = {
     "few-rewards": (one_click_counts, {}),
     "largest-weight": (one_large_weight, {}),
     "mean-weight": (wrong_propensities, {}),
+    "missing-rewards": (rewards_of_one_action_missing, {}),
     "missing-support": (nothing_supported, {}),
     "model-shift": (flattering_model, ANSWERS["model-shift"]),
     "outlying-rewards": (missing_rewards, {}),

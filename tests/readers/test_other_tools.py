@@ -434,7 +434,7 @@ def test_groups_of_lines_must_have_one_cost(save):
 def test_several_prices_make_several_rewards(save):
     path = save(write_traces(ROWS), "traces.jsonl")
     for price in (0, 0.5, 8):
-        result = cf.evaluate(path, NAMED, format=f"router-traces:price={price}", **SETTINGS)
+        result = cf.evaluate(path, NAMED, format="router-traces", reward=f"score - {price} * cost", **SETTINGS)
         known = {line.name: line.value for line in result.table}["IPS"]
         priced = [row | {"reward": row["reward"] - price * make_trace(row)["cost"]} for row in ROWS]
         assert known == pytest.approx(value_by_ips(priced), rel=1e-12)
@@ -477,7 +477,6 @@ def test_other_spans_and_requests_without_a_score_are_skipped_and_counted(save):
         ({"probability": "high"}, ["line 8", "`probability` must be a number, got 'high'"]),
         ({"probability": 0.0, "models": None}, ["row 7"]),
         ({"score": "good"}, ["line 8", "`score` must be a number"]),
-        ({"cost": None}, ["line 8", "`cost` must be there, as the price is not 0"]),
         ({"embedding": 1}, ["line 8", "`embedding` must be a list"]),
         ({"features": [1]}, ["line 8", "`features` must be an object"]),
         ({"attributes": 3}, ["line 8", "`attributes` must be"]),
@@ -488,7 +487,7 @@ def test_a_bad_trace_is_refused(changes, parts, save):
     traces = [make_trace(row) for row in ROWS]
     traces[7] |= changes
     path = save("".join(f"{json.dumps(one)}\n" for one in traces), "traces.jsonl")
-    refuse(path, *parts, format="router-traces:price=1")
+    refuse(path, *parts, format="router-traces")
 
 
 # formats by name
@@ -499,8 +498,7 @@ def test_a_bad_trace_is_refused(changes, parts, save):
     [
         ("dsjsn", "`format` must be one of .*got 'dsjsn'. Did you mean `dsjson`"),
         ("", "`format` must be one of"),
-        ("router-traces:price=-1", "`price` must be at least 0"),
-        ("router-traces:cost=1", "takes `price`"),
+        ("router-traces:cost=1", "has no parameters"),
         ("dsjson:actions=tag", "`actions` must be"),
         ("vw-text:lines=x", "`lines` must be"),
         (3, "`format` must be one of"),

@@ -8,7 +8,11 @@ DB = "The database to query: postgresql://..., sqlite:///FILE, duckdb:///FILE."
 LOG_TEXTS = {
     "action": ("COLUMN", "Column of the logged action.", "action"),
     "dose": ("COLUMN", "Column of the logged dose, such as a price, instead of actions.", "dose, if no action"),
-    "reward": ("COLUMN", "Column of the reward.", ""),
+    "reward": ("COLUMN", "Column of the reward, or an expression like 'score - 0.2 * cost'; repeat for several.", ""),
+    "missing_reward": ("WAY", "error, drop or zero: what is done about rows without a reward.", ""),
+    "reward_time": ("COLUMN", "Column of the time of the reward.", "reward_time, if there with --horizon"),
+    "horizon": ("LENGTH", "How long rewards are waited for, as 7d: younger decisions are left out.", ""),
+    "until": ("TIME", "When the log ended, for --horizon.", "its last time"),
     "propensity": (
         "COLUMN",
         "Column of the logged action's probability, or dose's density; fit if there is none.",

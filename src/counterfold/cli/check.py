@@ -1,9 +1,11 @@
 """The command `check`: whether a log can answer at all."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterfold.cli._answers import join_rewards
 from counterfold.cli.options import (
     Engine,
     Json,
@@ -14,6 +16,10 @@ from counterfold.cli.options import (
     print_warnings,
     take_options,
 )
+
+if TYPE_CHECKING:
+    from counterfold.contents import Contents
+    from counterfold.diagnostics import Diagnostics
 
 UnusedSeed = Annotated[int, typer.Option(help="Accepted as everywhere; nothing here is random.")]
 
@@ -33,14 +39,22 @@ def check(
 
     del seed
     with print_warnings():
-        found, contents = check_targets(log.build_scan(), log.targets, engine=engine)
-    found = {name: one.by(lines.period) for name, one in found.items()}
+        found = {reward: check_targets(one, log.targets, engine=engine) for reward, one in log.build_scans().items()}
+    for one in found.values():
+        one.targets.update({name: diagnostics.by(lines.period) for name, diagnostics in one.targets.items()})
     if as_json:
-        diagnoses = [{"target": name, **diagnostics.to_dict()} for name, diagnostics in found.items()]
-        print_json({"log": log.describe(contents), "diagnostics": diagnoses})
+        print_json(join_rewards({reward: describe(log, *one) for reward, one in found.items()}))
     else:
         from counterfold.report import console, text
 
-        several = (text.add_title(name, text.diagnostics(one)) for name, one in found.items())
-        console.show(text.contents(contents), *several)
+        for reward, (several, contents) in found.items():
+            shown = (text.add_title(name, text.diagnostics(one)) for name, one in several.items())
+            log_holds = text.contents(contents)
+            console.show(log_holds if len(found) == 1 else text.add_title(f"by {reward}", log_holds), *shown)
     requirement.enforce(found)
+
+
+def describe(log: LogOptions, found: "Mapping[str, Diagnostics]", contents: "Contents") -> dict[str, Any]:
+    """Return what JSON says of a log and its targets."""
+    diagnoses = [{"target": name, **diagnostics.to_dict()} for name, diagnostics in found.items()]
+    return {"log": log.describe(contents), "diagnostics": diagnoses}

@@ -2,7 +2,15 @@
 
 from typing import Annotated
 
-from counterfold.cli.options import AnswerOptions, LogOptions, Requirement, make_option, print_json, take_options
+from counterfold.cli._answers import join_rewards
+from counterfold.cli.options import (
+    AnswerOptions,
+    LogOptions,
+    Requirement,
+    make_option,
+    print_json,
+    take_options,
+)
 
 Baseline = Annotated[str | None, make_option("COLUMN", "The target to compare with.", "the log itself")]
 
@@ -13,12 +21,16 @@ def compare(log: LogOptions, *, baseline: Baseline = None, answer: AnswerOptions
     from counterfold.evaluation.comparison import Comparison, require_baseline
 
     require_baseline(baseline, log.targets)
-    results, contents = answer.evaluate(log)
-    found = Comparison(results, baseline)
+    found = answer.evaluate(log)
+    compared = {reward: (Comparison(one.targets, baseline), one.contents) for reward, one in found.items()}
     if answer.as_json:
-        print_json({"log": log.describe(contents), **found.to_dict()})
+        each = {name: {"log": log.describe(of), **one.to_dict()} for name, (one, of) in compared.items()}
+        print_json(join_rewards(each))
     else:
         from counterfold.report import console, text
 
-        console.show(text.contents(contents), text.comparison(found))
-    requirement.enforce(results)
+        for reward, (one, contents) in compared.items():
+            log_holds = text.contents(contents)
+            shown = log_holds if len(found) == 1 else text.add_title(f"by {reward}", log_holds)
+            console.show(shown, text.comparison(one))
+    requirement.enforce(found)

@@ -1,17 +1,22 @@
 """The command `evaluate`: what each target policy would have earned."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from counterfold.cli._answers import join_rewards, list_evaluations
 from counterfold.cli.options import (
     AnswerOptions,
     Everything,
     LogOptions,
     Requirement,
     TableOverTime,
-    list_evaluations,
     print_json,
     take_options,
 )
+
+if TYPE_CHECKING:
+    from counterfold.evaluation.assembly import Results
+    from counterfold.evaluation.result import Evaluation
 
 
 @take_options
@@ -24,15 +29,27 @@ def evaluate(
     requirement: Requirement,
 ) -> None:
     """Say what each target policy would have earned, with an interval and the evidence."""
-    results, contents = answer.evaluate(log)
-    results = {name: replace(one, diagnostics=one.diagnostics.by(lines.period)) for name, one in results.items()}
+    found = {reward: set_period(one, lines.period) for reward, one in answer.evaluate(log).items()}
     if answer.as_json:
-        print_json({"log": log.describe(contents), "evaluations": list_evaluations(results)})
+        each = {reward: (log.describe(contents), list_evaluations(one)) for reward, (one, contents) in found.items()}
+        print_json(join_rewards({name: {"log": of, "evaluations": several} for name, (of, several) in each.items()}))
     else:
         from counterfold.report import console, text
 
-        console.show(text.contents(contents))
-        for name, result in results.items():
-            candidates = text.candidates(result, everything=everything)
-            console.show(text.answer(name, result), candidates, text.diagnostics(result.diagnostics))
-    requirement.enforce(results)
+        first = next(iter(found.values()))
+        console.show(text.contents(first.contents))
+        for name, result in first.targets.items():
+            if len(found) > 1:
+                by_reward = {reward: one.targets[name] for reward, one in found.items()}
+                console.show(text.add_title(name, text.rewards(by_reward)))
+            else:
+                candidates = text.candidates(result, everything=everything)
+                console.show(text.answer(name, result), candidates, text.diagnostics(result.diagnostics))
+    requirement.enforce(found)
+
+
+def set_period(found: "Results[Evaluation]", period: str | None) -> "Results[Evaluation]":
+    """Return the answers with tables over time by some period."""
+    several = found.targets.items()
+    targets = {name: replace(one, diagnostics=one.diagnostics.by(period)) for name, one in several}
+    return found._replace(targets=targets)

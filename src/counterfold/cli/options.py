@@ -22,6 +22,7 @@ from counterfold.tables.scan import LogScan
 if TYPE_CHECKING:
     from counterfold.contents import Contents
     from counterfold.diagnostics import Diagnostics
+    from counterfold.evaluation.assembly import Results
     from counterfold.evaluation.question import Question
     from counterfold.evaluation.result import Evaluation
 
@@ -73,15 +74,16 @@ class LogOptions:
         found: dict[str, Any] = {name: name for name in plain}
         return found | {name: Actions(name) for name in chosen} | {name: Probabilities(name) for name in logged}
 
-    def build_scan(self) -> LogScan:
-        """Return the log, not read yet; its context leaves out the targets."""
-        given = vars(self.columns).items()
-        values: dict[str, Any] = {name: split_commas(value) for name, value in given if isinstance(value, list)}
+    def build_scans(self) -> dict[str, LogScan]:
+        """Return the log, not read yet, with each of its rewards; its context leaves out the targets."""
+        given = {name: value for name, value in vars(self.columns).items() if name not in {"reward", "rewards"}}
+        values: dict[str, Any] = {name: split_commas(one) for name, one in given.items() if isinstance(one, list)}
         values["context"] = values.get("context") or None  # an empty list is the default, too
         values["ignore"] = [*self.targets, *values.get("ignore", ())]
         from counterfold.sources.query import choose_source
 
-        return replace(self.columns, source=choose_source(self.columns.source, self.sql, self.db), **values)
+        source = choose_source(self.columns.source, self.sql, self.db)
+        return replace(self.columns, source=source, **values).split()
 
     def describe(self, contents: "Contents") -> dict[str, Any]:
         """Return what JSON says of the log."""
@@ -134,13 +136,18 @@ class AnswerOptions:
         limits = None if self.reward_range is None else split_commas([self.reward_range])
         return Question.of(candidates, selector, model_or_column, self.seed, self.level, self.interval, limits)
 
-    def evaluate(self, log: LogOptions) -> "tuple[Mapping[str, Evaluation], Contents]":
-        """Return the evaluation of each target, and what the log holds; print warnings."""
+    def evaluate(self, log: LogOptions) -> "dict[str, Results[Evaluation]]":
+        """Return for each reward the evaluation of each target, and what the log holds; print warnings."""
         from counterfold.evaluation.assembly import evaluate_targets
 
-        question = self.build_question()
+        question, scans = self.build_question(), log.build_scans()
+        if len(scans) > 1 and self.predictions:
+            raise ParameterError("--predictions must be given with one --reward, which they predict, got several.")
         with print_warnings():
-            return evaluate_targets(log.build_scan(), log.targets, question, threads=self.threads, engine=self.engine)
+            return {
+                name: evaluate_targets(one, log.targets, question, threads=self.threads, engine=self.engine)
+                for name, one in scans.items()
+            }
 
 
 @dataclass(frozen=True)
@@ -153,11 +160,14 @@ class Requirement:
         if self.require not in {None, "good", "caution"}:
             raise ParameterError(f"`require` must be `good` or `caution`, got {self.require}.")
 
-    def enforce(self, found: "Mapping[str, Evaluation] | Mapping[str, Diagnostics]") -> None:
+    def enforce(self, found: "Mapping[str, Results[Evaluation]] | Mapping[str, Results[Diagnostics]]") -> None:
         """End with exit code 3 and a sentence on stderr if the verdict on some target is worse than required."""
         accepted = {"good"} | ({"caution"} if self.require == "caution" else set())
         worse = [
-            f"`{messages.show(name)}` is {one.verdict}" for name, one in found.items() if one.verdict not in accepted
+            f"`{messages.show(name)}`{f' by `{messages.show(reward)}`' if len(found) > 1 else ''} is {one.verdict}"
+            for reward, results in found.items()
+            for name, one in results.targets.items()
+            if one.verdict not in accepted
         ]
         if self.require is not None and worse:
             wanted = "good" if self.require == "good" else "good or caution"
@@ -227,6 +237,7 @@ def expand_parameter(parameter: Parameter) -> Iterator[Parameter]:
         if is_dataclass(kind) or get_origin(kind) is Annotated:
             default = one.default if one.default_factory is MISSING else one.default_factory()
             default = (None if is_scan else Parameter.empty) if default is MISSING else default
+            default = [default] if is_scan and one.name == "reward" else default  # which can be repeated
             yield from expand_parameter(Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind))
 
 
@@ -258,11 +269,6 @@ def split_commas(texts: Iterable[str] | None) -> list[str]:
     ['ips', 'dr', 'snips']
     """
     return [item.strip() for text in texts or () for item in text.split(",") if item.strip()]
-
-
-def list_evaluations(results: "Mapping[str, Evaluation]") -> list[dict[str, Any]]:
-    """Return what JSON says of each target's evaluation."""
-    return [{"target": name, **result.to_dict()} for name, result in results.items()]
 
 
 def print_json(answer: dict[str, Any]) -> None:

@@ -127,7 +127,11 @@ class Drift(Diagnostic):
         other = f" other than {late.usual:g}" if late.usual else ""
         shares = f"{late.last:.2%} of the rows have a reward{other}, and {late.before:.2%} before"
         problem = f"rewards may not be in yet: in the last {late.when} {shares}"
-        return [self.make_finding("caution", problem, "leave out decisions whose rewards had no time to come in")]
+        return [
+            self.make_finding(
+                "caution", problem, "leave out decisions whose rewards had no time to come in: `horizon` (--horizon 7d)"
+            )
+        ]
 
     def describe(self, change: Change, logged: Change, history: History, *, is_large: bool) -> list[Finding]:
         """Return what is wrong where the value changes, or where only the log's rewards do so."""

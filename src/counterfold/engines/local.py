@@ -19,6 +19,7 @@ from counterfold.progress import Progress
 from counterfold.readers.base import Piece
 from counterfold.sources.base import RowSource
 from counterfold.sums import Sum, add_known
+from counterfold.tables.prepared import number_rows
 from counterfold.tables.scan import LogScan
 
 
@@ -51,14 +52,13 @@ class Local(BatchEngine):
         return capacity.estimate_need(rows.rows, rows.size) > limit
 
     def head(self) -> Batch:
-        found: list[pa.Table] = []
+        found: list[Batch] = []
         with closing(self.rows.pieces(None)) as pieces:
-            for table, _ in (batch for piece in pieces for batch in read_batches(piece)):
-                found.append(table)
-                if sum(map(len, found)) >= HEAD or sum(one.nbytes for one in found) >= HEAD_BYTES:
+            for batch in (batch for piece in pieces for batch in read_batches(piece)):
+                found.append(batch)
+                if sum(len(one.table) for one in found) >= HEAD or sum(one.table.nbytes for one in found) >= HEAD_BYTES:
                     break
-        table = pa.concat_tables(found)
-        return Batch(table, np.arange(table.num_rows))
+        return Batch(pa.concat_tables([one.table for one in found]), np.concatenate([one.row_numbers for one in found]))
 
     def count_rows(self) -> int:
         return self.rows.rows
@@ -97,5 +97,6 @@ def read_batches(piece: Piece) -> Iterator[Batch]:
     first = piece.first
     for table in piece.tables():
         if table.num_rows:
-            yield Batch(table, np.arange(first, first + table.num_rows))
+            rows, numbers = number_rows(table)
+            yield Batch(rows, np.arange(first, first + rows.num_rows) if numbers is None else numbers)
         first += table.num_rows

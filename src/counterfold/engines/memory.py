@@ -26,6 +26,7 @@ from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums, sum_buckets
 from counterfold.tables import roles
+from counterfold.tables.prepared import number_rows
 from counterfold.tables.targets import TargetReader, make_readers
 
 BLOCKS = 20
@@ -57,14 +58,14 @@ class Memory(Engine):
         readers, check = make_readers(request.targets, None), WHOLE
         if not isinstance(log, Log):
             capacity.require_rows(log.opened.rows, log.opened.size)  # before it is read
-            table, index = log.opened.table(), find_index(log.source)
+            (table, row_numbers), index = number_rows(log.opened.table()), find_index(log.source)
             capacity.require_rows(table.num_rows, table.nbytes)
             readers = make_readers(request.targets, table)
             named = list_columns(readers.values(), given)
             layout = log.layout(table, named)
             for reader in readers.values():
                 reader.refuse_outcomes(layout)
-            log = layout.log(table, index=index)
+            log = layout.log(table, row_numbers, index, is_whole=True)
             if isinstance(given, Column):
                 check = WHOLE.name_columns({"reward_model": given.name})
                 given = roles.read_predictions(table, given.name)

@@ -1,11 +1,8 @@
 """Logs larger than one machine, on Spark."""
 
 import pickle
-import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from os import PathLike
@@ -15,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from counterfold import errors
+from counterfold.engines._spark_errors import explain_errors
 from counterfold.engines.base import Source, is_on_spark
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.batches import HEAD, Batch
@@ -29,10 +26,15 @@ from counterfold.readers.csv import Csv, find_delimiter
 from counterfold.readers.json_lines import JsonLines
 from counterfold.readers.parquet import Parquet
 from counterfold.sums import Sum, add_known
+from counterfold.tables.preparation import Preparation
+from counterfold.tables.prepared import choose_preparation
 from counterfold.tables.scan import LogScan
 
 FILE, ROW = "__counterfold_file", "__counterfold_row"
 """Columns that tell where a row comes from: its file, or else its partition, and its place there."""
+
+COMPUTED = "__counterfold_reward"
+"""The column of a reward that is computed."""
 
 FAIL = {"mode": "FAILFAST"}
 """Rows of texts that cannot be read are refused, and not filled with nothing."""
@@ -54,13 +56,19 @@ class Spark(BatchEngine):
     frame: Any
     offsets: dict[str, int]
     count: int
+    preparation: Preparation | None = None
 
     @classmethod
     def of(cls, source: Source, pool: Pool) -> Self:
         scan: Any = source  # which is not in memory, as `can_read` says
         with explain_errors():
             frame = _open_frame(scan) if isinstance(scan.source, (str, PathLike)) else scan.source
-            return cls(scan, *_number_rows(frame))
+            plain = cls(scan, *_number_rows(frame))
+            wish = choose_preparation(scan, lambda: frame.limit(0).toArrow().schema)
+        if wish is None:
+            return plain
+        known = wish.learn(lambda work, columns: plain.total(lambda batch: work(*batch), columns, None))
+        return replace(plain, count=known.row_count if known.needs_sums else plain.count, preparation=known)
 
     @classmethod
     def can_read(cls, source: Source) -> bool:
@@ -72,18 +80,38 @@ class Spark(BatchEngine):
 
     def head(self) -> Batch:
         with explain_errors():
-            table = self.frame.limit(HEAD).toArrow()
+            table = self.select(None).limit(HEAD).toArrow()
         if table.num_rows == 0:
             raise DataError("the log must hold at least 2 rows, got none.")
-        return make_batch(table, self.offsets)
+        table, row_numbers = make_batch(table, self.offsets, self.computed)
+        return Batch(table if self.preparation is None else self.preparation.mark_schema(table), row_numbers)
 
     def count_rows(self) -> int | None:
         return self.count
 
+    @property
+    def computed(self) -> str | None:
+        """Return the name of the reward, if it is computed; Spark takes no name with dots in it."""
+        known = self.preparation
+        return None if known is None or known.expression is None else known.reward
+
+    def select(self, columns: Sequence[str] | None) -> Any:
+        """Return all columns, or some, of the rows that are left once they are prepared, with their places."""
+        known = self.preparation
+        wanted = (
+            None if columns is None else [COMPUTED if one == self.computed else one for one in (*columns, FILE, ROW)]
+        )
+        if known is None:
+            return self.frame if wanted is None else self.frame.select(list(map(_quote, wanted)))
+        here = [name for name in self.frame.columns if wanted is None or name in {*wanted, *known.columns}]
+        frame = self.frame.select(list(map(_quote, here)))
+        made = frame.mapInArrow(_make_preparing_task(known), _find_prepared_schema(frame, known))
+        return made if wanted is None else made.select(list(map(_quote, wanted)))
+
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
-        several = self.frame.select([_quote(name) for name in (*columns, FILE, ROW)])
         with explain_errors():
-            sums = several.mapInArrow(_make_sum_task(work, self.offsets), "key long, sum binary")
+            task = _make_sum_task(work, self.offsets, self.computed)
+            sums = self.select(columns).mapInArrow(task, "key long, sum binary")
             level = -(-_count_partitions(sums) // MERGED)
             if level > 1:
                 grouped = sums.selectExpr("key", f"cast(key / {MERGED} as long) as level", "sum")
@@ -92,20 +120,21 @@ class Spark(BatchEngine):
         if found.num_rows == 0:
             raise DataError("the log must hold at least 2 rows, got none.")
         if is_here(self.scan):
-            self.scan.opened.require_unchanged()
+            self.scan.open_rows().require_unchanged()
         result: Sum = pickle.loads(found.column("sum")[0].as_py())  # noqa: S301 (our own bytes)
         return result
 
     def distinct(self, column: str) -> list[Any]:
         with explain_errors():
-            is_map = self.frame.schema[column].dataType.typeName() == "map"
+            frame = self.select([column])
+            is_map = frame.schema[column].dataType.typeName() == "map"
             values = f"explode(map_keys({_quote(column)}))" if is_map else _quote(column)
-            found = self.frame.selectExpr(values).distinct().toArrow().column(0).to_pylist()
+            found = frame.selectExpr(values).distinct().toArrow().column(0).to_pylist()
         return sorted(value for value in found if value is not None)
 
 
 def _make_sum_task(
-    work: Callable[[Batch], Sum], offsets: dict[str, int]
+    work: Callable[[Batch], Sum], offsets: dict[str, int], computed: str | None
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return what is done with the batches of a partition: one row with the partition's number and its sum."""
 
@@ -115,11 +144,33 @@ def _make_sum_task(
         with limit_blas():
             found: Sum | None = None
             for table in merge_batches(batches):
-                found = add_known(found, work(make_batch(table, offsets)))
+                found = add_known(found, work(make_batch(table, offsets, computed)))
         if found is not None:
             yield _pack_sum(TaskContext.get().partitionId(), found)
 
     return sum_partition
+
+
+def _make_preparing_task(
+    preparation: Preparation,
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return what prepares the batches of a partition."""
+
+    def prepare_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for table in merge_batches(batches):
+            made = preparation.prepare(table, None).replace_schema_metadata(None)
+            named = made if preparation.expression is None else made.rename_columns({preparation.reward: COMPUTED})
+            yield from named.to_batches()
+
+    return prepare_partition
+
+
+def _find_prepared_schema(frame: Any, preparation: Preparation) -> Any:
+    """Return the columns of a frame once it is prepared."""
+    from pyspark.sql.types import DoubleType, StructField, StructType
+
+    made = [] if preparation.expression is None else [StructField(COMPUTED, DoubleType())]
+    return StructType([*frame.schema.fields, *made])
 
 
 def _add_sums(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -146,13 +197,15 @@ def merge_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting).combine_chunks()
 
 
-def make_batch(table: pa.Table, offsets: dict[str, int]) -> Batch:
-    """Return rows with their numbers in the log, from their places in files or partitions.
+def make_batch(table: pa.Table, offsets: dict[str, int], computed: str | None = None) -> Batch:
+    """Return rows with their numbers in the log, from their places in files or partitions, and the computed reward.
 
     Partitions may differ from those that were counted; two rows of the same number just stay together.
     """
     files = table.column(FILE).combine_chunks().dictionary_encode()
     first = np.array([offsets.get(name, 0) for name in files.dictionary.to_pylist()], dtype=np.intp)
+    if computed is not None and COMPUTED in table.column_names:
+        table = table.rename_columns({COMPUTED: computed})
     places = table.column(ROW).to_numpy().astype(np.intp)
     return Batch(table.drop_columns([FILE, ROW]), places + first[files.indices.to_numpy()])
 
@@ -164,7 +217,7 @@ def _open_frame(scan: LogScan) -> Any:
     place, separator = str(scan.source), ","
     reader = build_reader(scan.format) if scan.format else list_readers().get(find_ending(Path(place)))
     if is_here(scan):
-        files: Any = scan.opened
+        files: Any = scan.open_rows()
         place, reader = str(files.path.absolute()), files.reader  # Java may run in another folder
     if not isinstance(reader, Csv | JsonLines | Parquet | None):
         raise ParameterError(f"`engine` must be 'memory' or 'local' for files of {type(reader).__name__}, got 'spark'.")
@@ -223,53 +276,3 @@ def _count_partitions(frame: Any) -> int:
 
 def _quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
-
-
-@contextmanager
-def explain_errors() -> Iterator[None]:
-    """Turn what is wrong with Spark, or what a function found wrong with the data, into one sentence."""
-    try:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException, PySparkRuntimeError
-    except ModuleNotFoundError:
-        raise ParameterError("`engine` 'spark' needs pyspark: pip install 'counterfold[spark]'.") from None
-    try:
-        with warnings.catch_warnings(), _silence_loggers():
-            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-            yield
-    except PySparkRuntimeError as error:
-        if "JAVA_GATEWAY_EXITED" not in str(error):
-            raise
-        raise ParameterError("`engine` 'spark' needs Java 17 or later, which could not be started.") from None
-    except (PySparkException, Py4JError) as error:
-        ours = re.findall(r"counterfold\.errors\.(\w+): (.*)", str(error))
-        if ours:
-            name, sentence = ours[-1]
-            raise getattr(errors, name, DataError)(sentence.strip()) from None
-        raise DataError(_find_sentence(str(error))) from error
-
-
-@contextmanager
-def _silence_loggers() -> Iterator[None]:
-    """Keep PySpark from printing errors, with Java's stack, before anyone could handle them."""
-    from pyspark.logger import PySparkLogger
-
-    loggers = [PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")]
-    before = [logger.disabled for logger in loggers]
-    try:
-        for logger in loggers:
-            logger.disabled = True
-        yield
-    finally:
-        for logger, disabled in zip(loggers, before, strict=True):
-            logger.disabled = disabled
-
-
-def _find_sentence(text: str) -> str:
-    """Return what happened in one sentence: the end of a Python traceback, or else the first line that tells."""
-    raised = re.findall(r"^Traceback .*\n(?:[ \t].*\n)+(\S.*)", text, re.MULTILINE)
-    if raised:
-        return f"a Spark worker failed: {raised[-1].strip().rstrip('.')}."
-    lines = [line.strip(" :") for line in text.splitlines() if not line.startswith("An error occurred while calling")]
-    reason = re.sub(r"\s*SQLSTATE: \w+", "", next(filter(None, lines), "no reason was given"))
-    return f"Spark could not read the log: {reason.rstrip('.')}."

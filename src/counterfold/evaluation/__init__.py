@@ -22,6 +22,8 @@ from counterfold.evaluation.comparison import list_targets, require_baseline
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Candidate as Candidate
 from counterfold.evaluation.result import Evaluation as Evaluation
+from counterfold.evaluation.rewards import RewardEvaluations as RewardEvaluations
+from counterfold.evaluation.rewards import find_by_target, require_one_reward
 from counterfold.intervals.base import Interval
 from counterfold.log import Log
 from counterfold.messages import shorten
@@ -153,7 +155,8 @@ def evaluate(
 
     - `log`: a `Log` in memory, the path of a file or folder that need not fit there, a data frame, or a `LogScan`.
     - `columns`: which column of a file or data frame has which role, by the arguments of `read_log`:
-      `action="item_id", reward="click"`. What is not named is looked for under the role's own name.
+      `action="item_id", reward="click"`. What is not named is looked for under the role's own name. Several rewards,
+      `reward=["click", "score - 0.2 * cost"]`, give a mapping of evaluations (`RewardEvaluations`) by reward.
     - `target`: probabilities (n x A), or (n) for the logged actions alone; the actions that it would take, as text (n),
       as one label or as `Actions`; a mapping {label: probability}; a callable of the context that returns any of these;
       a fitted classifier; or a policy such as "0.1*uniform + 0.9*greedy:score", of which the page on targets has all.
@@ -192,7 +195,12 @@ def evaluate(
     question = Question.of(candidates, selector, reward_model, seed, level, interval, reward_range)
     source, named = open_log(log, columns, evaluate), name_targets(target)
     targets = {"target": target} if named is None else named
-    found = evaluate_targets(source, targets, question, threads=threads, progress=progress, engine=engine).targets
+    require_one_reward(source, reward_model)
+
+    def find(one: Log | LogScan) -> Mapping[str, Evaluation]:
+        return evaluate_targets(one, targets, question, threads=threads, progress=progress, engine=engine).targets
+
+    found = find_by_target(source, find, RewardEvaluations)
     return found["target"] if named is None else found
 
 
@@ -205,7 +213,8 @@ def check(
 ) -> Diagnostics | dict[str, Diagnostics]:
     """Return whether a log can answer for a target, without evaluating it: the findings, and the verdict they give.
 
-    The arguments are those of `evaluate`; a mapping of names to targets gives a mapping of diagnostics.
+    The arguments are those of `evaluate`; a mapping of names to targets gives a mapping of diagnostics, and so do
+    several rewards.
 
     >>> import counterfold as cf
     >>> log = {"item": ["a", "b"] * 300, "click": [0, 1, 1] * 200, "propensity": [0.5] * 600, "new": ["b"] * 600}
@@ -213,7 +222,8 @@ def check(
     'good'
     """
     source, named = open_log(log, columns, check), name_targets(target)
-    found = check_targets(source, {"target": target} if named is None else named, engine=engine).targets
+    targets = {"target": target} if named is None else named
+    found = find_by_target(source, lambda one: check_targets(one, targets, engine=engine).targets, dict)
     return found["target"] if named is None else found
 
 
@@ -228,11 +238,12 @@ def compare(
     *,
     baseline: str | None = None,
     **settings: Unpack[Settings],
-) -> Comparison:
+) -> Comparison | dict[str, Comparison]:
     """Return how much more each target would have earned than the log did, or than the target `baseline`.
 
     `targets` are named, or are names of columns. Differences are paired row by row, so that their errors may be much
-    smaller than those of the values. The other arguments are those of `evaluate`.
+    smaller than those of the values. The other arguments are those of `evaluate`; several rewards give a mapping of
+    comparisons.
 
     >>> import counterfold as cf
     >>> log = {"item": ["a", "b"] * 300, "click": [0, 1, 1] * 200, "propensity": [0.5] * 600}
@@ -243,4 +254,8 @@ def compare(
     named = list_targets(targets)
     baseline = None if baseline == "log" and "log" not in named else baseline
     require_baseline(baseline, named)
-    return Comparison(evaluate(log, named, **settings), baseline)
+    found: Mapping[str, Any] = evaluate(log, named, **settings)
+    first = next(iter(found.values()))
+    if isinstance(first, RewardEvaluations):
+        return {name: Comparison({target: found[target][name] for target in found}, baseline) for name in first}
+    return Comparison(found, baseline)

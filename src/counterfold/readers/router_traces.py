@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from counterfold.errors import ParameterError
 from counterfold.readers._events import OUTCOME, WHEN, Events, Line
 from counterfold.readers._features import Flat, parse_object, read_number
 from counterfold.readers._parsed import Decision
@@ -24,20 +23,14 @@ UNJUDGED = Note(
 
 @dataclass(frozen=True)
 class RouterTraces(Events):
-    r"""One request per line: the model, its probability, score and cost, and features of the prompt.
+    """One request per line: the model, its probability, score and cost, and features of the prompt.
 
-    $$r = \text{score} - \text{price} \cdot \text{cost}$$
-
-    Fields are those of the line itself, or attributes that begin with `router.`, as in spans of OpenTelemetry.
+    The reward is the score, unless you name another one, such as `score - 100 * cost`. Fields are those of the line
+    itself, or attributes that begin with `router.`, as in spans of OpenTelemetry.
     """
 
-    price: float = 0.0
     signs = ("model", "score", "probability")
     no_context = MappingProxyType({"score": OUTCOME, "cost": OUTCOME, "timestamp": WHEN})
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.price < float("inf"):
-            raise ParameterError(f"`price` must be at least 0 and finite, got {self.price}.")
 
     def decide(self, lines: Iterable[Line]) -> Iterator[Decision | Note]:
         for line in lines:
@@ -56,14 +49,12 @@ class RouterTraces(Events):
             None if request.get(name) is None else read_number(request[name], name, line)
             for name in ("score", "cost", "probability")
         )
-        if cost is None and self.price:
-            raise line.error("`cost` must be there, as the price is not 0")
         probs = read_models(request, line)
         numbers, words = Flat().add_all(list_features(request, line))
         known, when = {"score": score, "cost": cost}, request.get("timestamp")
         return Decision(
             model,
-            None if score is None else score - self.price * (cost or 0.0),
+            score,
             probability,
             probs,
             None if probs is None else list(probs),

@@ -1,7 +1,7 @@
 """An evaluation, and a log's diagnostics, for the terminal."""
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from rich.console import ConsoleRenderable, Group
 from rich.styled import Styled
@@ -72,6 +72,18 @@ def comparison(found: Comparison) -> ConsoleRenderable:
     doubtful = [name for name, one in results.items() if one.verdict != "good"]
     lines = [f"{messages.show(name)}: {reason}" for name in doubtful for reason in results[name].diagnostics.reasons]
     return Group(table, *lines)
+
+
+def rewards(found: Mapping[str, Evaluation]) -> ConsoleRenderable:
+    """Return a line for every reward: what a policy would have earned in it and what the log did; and all findings."""
+    level = next(iter(found.values())).level
+    table = _new_table("reward", "value", f"{100 * level:g} % interval", "the log earned", "verdict")
+    for name, one in found.items():
+        numbers = _format_value(one) if one.answerable else (WITHHELD, "")
+        logged = format_number(one.logged.value, one.logged.stderr)
+        table.add_row(messages.show(name), *numbers, logged, Styled(one.verdict, STYLES[one.verdict]))
+    several = [(name, finding) for name, one in found.items() for finding in one.diagnostics.findings]
+    return Group(table, *(f"{messages.show(name)}: {one.problem}; {one.remedy}" for name, one in several))
 
 
 def add_title(title: str, block: ConsoleRenderable) -> ConsoleRenderable:

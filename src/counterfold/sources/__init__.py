@@ -1,5 +1,6 @@
 """Sources: one file for each kind of object that a log can be read from; `open_source` finds the right one."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,8 @@ from counterfold.sources.base import RowSource, SourceKind
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from counterfold.sources._expressions import Expression as Expression
 
 
 @cache
@@ -27,3 +30,10 @@ def open_source(value: Any, format_: str | None = None) -> RowSource:
 def read_table(source: Any) -> "pa.Table":
     """Return all rows of any source as an Arrow table."""
     return open_source(source).table()
+
+
+def parse_expression(text: str, columns: Sequence[str]) -> "Expression | None":
+    """Return what DuckDB is to compute from columns; nothing if a text is no more than a name."""
+    from counterfold.sources import _expressions
+
+    return _expressions.parse_expression(text, columns)

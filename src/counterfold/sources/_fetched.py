@@ -83,6 +83,12 @@ class Fetched:
         return PurePosixPath(self.listed.path).relative_to(self.listed.base)
 
     @property
+    def schema(self) -> pa.Schema:
+        """Return the columns."""
+        with self.explain():
+            return self.local.schema
+
+    @property
     def rows(self) -> int:
         """Return the number of rows."""
         with self.explain():

@@ -90,6 +90,11 @@ class Stream:
         return pa.schema([self.mark_fields(one) for one in list_fields(schema)])
 
     @property
+    def schema(self) -> pa.Schema:
+        """Return the columns, and their types."""
+        return self.look.schema
+
+    @property
     def rows(self) -> int:
         """Return the number of rows."""
         return self.look.rows

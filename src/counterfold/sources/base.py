@@ -12,16 +12,19 @@ if TYPE_CHECKING:
 
 
 class RowSource(Protocol):
-    """Rows that can be read more than once, always the same ones in the same order.
+    """Rows that can be read more than once, always the same ones in the same order."""
 
-    `is_in_memory` says whether all rows are there already, whatever they take.
-    """
-
-    is_in_memory: bool
+    @property
+    def is_in_memory(self) -> bool:
+        """Say whether all rows are there already, whatever they take."""
 
     @property
     def name(self) -> str:
         """Return what errors call the source."""
+
+    @property
+    def schema(self) -> "pa.Schema":
+        """Return the columns, and their types."""
 
     @property
     def rows(self) -> int:

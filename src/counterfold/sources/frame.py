@@ -46,6 +46,11 @@ class Frame(SourceKind):
         return Frame(conform(table, pa.schema(list_fields(table.schema)), {}))
 
     @property
+    def schema(self) -> pa.Schema:
+        """Return the columns, and their types."""
+        return self.content.schema
+
+    @property
     def rows(self) -> int:
         """Return the number of rows."""
         return int(self.content.num_rows)

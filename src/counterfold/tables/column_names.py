@@ -3,13 +3,24 @@
 from collections.abc import Iterable, Sequence
 
 from counterfold.errors import ParameterError
-from counterfold.messages import shorten
+from counterfold.messages import shorten, show
 
 
 def require_name(argument: str, value: object) -> None:
     """Require the name of one column."""
     if not isinstance(value, str):
         raise ParameterError(f"`{argument}` must be the name of a column, as text, got {shorten(value)}.")
+
+
+def require_rewards(value: object) -> None:
+    """Require the name of one column, or of several different ones, or expressions in their place."""
+    several = [value] if isinstance(value, str) else value
+    if not isinstance(several, (list, tuple)) or not all(isinstance(one, str) for one in several) or not several:
+        rule = "must be the name of a column, as text"
+        raise ParameterError(f"`reward` {rule}, got {shorten(value)}. Several rewards are a list of such names.")
+    twice = next((one for one in several if several.count(one) > 1), None)
+    if twice is not None:
+        raise ParameterError(f"`reward` must be given once each, got `{show(twice)}` more than once.")
 
 
 def list_names(argument: str, value: object) -> Sequence[str]:

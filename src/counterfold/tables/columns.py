@@ -77,7 +77,7 @@ def _first_text(column: pa.ChunkedArray) -> str:
 
 def read_numbers(table: pa.Table, name: str, check: Checker = WHOLE) -> Floats:
     """Return a column of numbers, NaN where a value is missing; text is read if it is a number in every row."""
-    column = _decode_dictionary(table.column(name))
+    column = decode_dictionary(table.column(name))
     if is_text(column.type) or is_bytes(column.type):
         return _name_column(name, check).floats(name, np.array(column.to_pylist(), dtype=object), ndim=1)
     if not is_numeric(column.type) and not pa.types.is_null(column.type):
@@ -90,7 +90,7 @@ def _name_column(name: str, check: Checker) -> Checker:
     return replace(check, names={name: f"column `{name}`"})
 
 
-def _decode_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def decode_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the values of a dictionary; any other column as it is."""
     if not pa.types.is_dictionary(column.type):
         return column

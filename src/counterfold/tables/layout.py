@@ -12,6 +12,7 @@ from counterfold.errors import DataError
 from counterfold.label_checks import check_labels
 from counterfold.labels import KnownActions
 from counterfold.log import Fit, Log
+from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import Precision
 from counterfold.propensity_checks import check_kept
 from counterfold.tables import columns, roles
@@ -28,7 +29,8 @@ class Layout:
     nobody else holds their numbers if `is_private`. `notes` are what the answer must say of how rows were made. `fit`
     says how propensities are fitted, or holds what was fitted; `logger_weights` and `logger_shares` say how rows of
     several loggers are weighed, and `least_kept` how unlikely a row was to be kept at most; `precision` is that of the
-    logged probabilities, and `clock` says how times are written.
+    logged probabilities, and `clock` says how times are written. `outcomes` are columns that are known only after the
+    decision, besides the reward's; `missing_rewards` are those that were dropped or taken as 0.
     """
 
     roles: dict[str, str]
@@ -48,6 +50,8 @@ class Layout:
     least_kept: float | None = None
     precision: Precision | None = None
     clock: Clock | None = None
+    outcomes: Sequence[str] = ()
+    missing_rewards: MissingRewards | None = None
 
     def read_clock(self, table: pa.Table) -> "Layout":
         """Return the same with what the first rows of a table tell of how times are written."""
@@ -64,9 +68,17 @@ class Layout:
         """Return what names rows and columns of a table in errors."""
         return Checker(row_numbers, are_private=self.is_private).name_columns(self.roles)
 
-    def log(self, table: pa.Table, row_numbers: Ints | None = None, index: Any = None) -> Log:
-        """Return the table's rows, checked; `index` is that of the pandas frame that the table was, if any."""
-        plain, check = Checker(row_numbers), self.checker(row_numbers)
+    def log(
+        self, table: pa.Table, row_numbers: Ints | None = None, index: Any = None, *, is_whole: bool = False
+    ) -> Log:
+        """Return the table's rows, checked; `index` is that of the pandas frame that the table was, if any.
+
+        They are a part of a longer log if they have numbers, unless they are the whole of what is left of it.
+        """
+        plain = Checker(row_numbers, is_whole=is_whole)
+        check = replace(self.checker(row_numbers), is_whole=is_whole)
+        if index is not None and row_numbers is not None:
+            index = index[row_numbers]
         values = self._read_roles(table, plain)
         if "time" in values:
             values["time"] = read_times(values["time"], table.num_rows, check, self.clock)
@@ -85,7 +97,9 @@ class Layout:
             least_kept=self.least_kept,
             propensity_precision=self.precision,
         )
-        return log.leave_out(self.left_out).add_notes(self.notes)
+        log = log.leave_out(self.left_out).add_notes(self.notes)
+        log.missing_rewards = self.missing_rewards
+        return log
 
     def _read_roles(self, table: pa.Table, check: Checker) -> dict[str, Any]:
         """Return what a `Log` takes for each role; the labels of loggers tell which columns are theirs."""

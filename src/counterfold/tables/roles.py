@@ -10,6 +10,7 @@ import pyarrow as pa
 from counterfold import messages
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
+from counterfold.missing_rewards import MissingRewards
 from counterfold.propensity_checks import FIT
 from counterfold.readers import suggest_format
 from counterfold.readers.base import NO_CONTEXT, NOTES
@@ -19,6 +20,9 @@ from counterfold.times import holds_dates
 
 LEAST = {"target": 2, "logging_probs": 2, "available": 2, "logger_probs": 1}
 """The roles that may be spread over columns, and over how many at least: one `target_age` alone is no target."""
+
+OUTCOME, MISSING = b"outcome", b"counterfold missing rewards"
+"""What marks a column that is known only after the decision, in its metadata; and rewards that were missing."""
 
 AFTER_DECISION = ("action", "dose", "reward", "propensity", "kept")
 """The roles whose columns tell what was decided or what came of it, so that they cannot be context."""
@@ -120,6 +124,9 @@ def list_context(
         held = next((place for place in places(table, role, name) if place in chosen), None)
         if held is not None:
             raise DataError(f"`context` must not hold column `{held}`, which is the {role}.")
+    outcome = next((name for name in find_outcomes(table) if name in chosen), None)
+    if outcome is not None:
+        raise DataError(f"`context` must not hold column `{outcome}`, which is known only with the reward.")
     return chosen
 
 
@@ -127,6 +134,22 @@ def find_left_out(table: pa.Table) -> dict[str, str]:
     """Return the columns of files that are not taken for context by themselves, and why."""
     known = {field.name: (field.metadata or {}).get(NO_CONTEXT) for field in table.schema}
     return {name: reason.decode() for name, reason in known.items() if reason is not None}
+
+
+def mark_outcome(field: pa.Field) -> pa.Field:
+    """Return a column that is known only after the decision, such as one that a reward is computed from."""
+    return field.with_metadata({**(field.metadata or {}), OUTCOME: b""})
+
+
+def find_outcomes(table: pa.Table) -> list[str]:
+    """Return the columns that are known only after the decision, besides that of the reward."""
+    return [field.name for field in table.schema if OUTCOME in (field.metadata or {})]
+
+
+def find_missing_rewards(table: pa.Table) -> MissingRewards | None:
+    """Return which rewards were missing before something was done about it, if anything was."""
+    found = (table.schema.metadata or {}).get(MISSING)
+    return None if found is None else MissingRewards(**json.loads(found))
 
 
 def find_notes(table: pa.Table) -> list[tuple[str, str]]:
@@ -144,6 +167,7 @@ def list_free(table: pa.Table, roles: dict[str, str], ignore: Sequence[str], tar
     """Return the columns that are neither taken nor ignored."""
     taken = {place for role, name in roles.items() for place in places(table, role, name)}
     taken |= {place for name in (*ignore, *targets) for place in places(table, "target", name)}
+    taken |= set(find_outcomes(table))
     if "dose" in roles:
         taken.add("action")  # it is known only after the decision
     return [name for name in table.column_names if name not in taken]

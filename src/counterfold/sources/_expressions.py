@@ -1,0 +1,128 @@
+"""Expression: a number of every row that DuckDB computes from the row's columns, such as `score - 0.2 * cost`."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from counterfold import messages
+from counterfold.errors import CounterfoldError, DataError, ParameterError
+from counterfold.sources._duckdb import connect, load_duckdb
+
+TABLE = "log"
+
+PARTS = {
+    "FUNCTION",
+    "COLUMN_REF",
+    "CONSTANT",
+    "CASE",
+    "CAST",
+    "COMPARISON",
+    "CONJUNCTION",
+    "OPERATOR",
+    "BETWEEN",
+    "TYPE",
+}
+"""What DuckDB calls the parts that an expression may have: none of them looks at other rows or tables."""
+
+KINDS = "select function_type, stability from duckdb_functions() where function_name = $1"
+LASTING = ("scalar", "CONSISTENT"), ("macro", None)
+"""The kinds of functions that give the same number for the same row, whenever they are asked."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression in SQL, and the columns of its row that it reads."""
+
+    text: str
+    columns: tuple[str, ...]
+
+    def compute(self, table: pa.Table) -> pa.ChunkedArray:
+        """Return the number of each row, none where the expression gives none."""
+        return self._select(table, load_duckdb().SQLExpression(self.text).cast("DOUBLE"))
+
+    def find_type(self, schema: pa.Schema) -> pa.DataType:
+        """Return the type of what is computed, before it is made a number."""
+        found = self._select(schema.empty_table(), load_duckdb().SQLExpression(self.text))
+        if len(found):
+            raise ParameterError(f"{name_expression(self.text)} must be computed from each row alone.")
+        return found.type
+
+    def _select(self, table: pa.Table, expression: Any) -> pa.ChunkedArray:
+        with explain(self.text), closing(connect("", None, {TABLE: table.select(self.columns)})) as connection:
+            return connection.table(TABLE).select(expression.alias("found")).to_arrow_table().column(0)
+
+
+def parse_expression(text: str, columns: Sequence[str]) -> Expression | None:
+    """Return an expression of columns, checked but not computed; nothing if a text is no more than a name."""
+    if text.isidentifier():
+        return None
+    duckdb = load_duckdb()
+    hint = messages.suggest(text, columns)
+    with explain(text, f"{hint}"), closing(connect("", None, {})) as connection:
+        duckdb.SQLExpression(text)  # which must be one, and nothing behind it
+        parsed = connection.execute("select json_serialize_sql($1::varchar)", [f"select (\n{text}\n)"]).fetchall()[0][0]
+        tree = json.loads(parsed)
+        if tree["error"]:  # it has a name of its own, such as `a as b`, or `a b`
+            raise duckdb.ParserException("Parser Error: syntax error")
+        parts = list(list_parts(tree["statements"][0]["node"]["select_list"]))
+        for part in parts:
+            require_row_alone(part, text, connection)
+    read = [one["column_names"] for one in parts if one["class"] == "COLUMN_REF"]
+    if len(parts) == len(read) == 1:
+        return None
+    if not read:
+        raise ParameterError(f"{name_expression(text)} must be computed from columns, got none.")
+    return Expression(text, tuple(dict.fromkeys(find_column(names, columns, text) for names in read)))
+
+
+def list_parts(node: Any) -> Iterator[dict[str, Any]]:
+    """Yield all parts of a parsed expression."""
+    if isinstance(node, dict) and "class" in node:
+        yield node
+    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from list_parts(inner)
+
+
+def require_row_alone(part: dict[str, Any], text: str, connection: Any) -> None:
+    """Refuse a part that looks at other rows or tables, or that is another number every time."""
+    kind, name = part["class"], messages.show(part.get("function_name") or "")
+    rule = f"{name_expression(text)} must be computed from each row alone, and always be the same"
+    if kind not in PARTS:
+        raise ParameterError(f"{rule}, got a {kind.lower().replace('_', ' ')}{f' of `{name}`' if name else ''}.")
+    if kind == "FUNCTION":
+        kinds = connection.execute(KINDS, [part["function_name"].lower()]).fetchall()
+        if kinds and not set(LASTING) & set(kinds):
+            raise ParameterError(f"{rule}, got the function `{name}`.")
+
+
+def find_column(names: Sequence[str], columns: Sequence[str], text: str) -> str:
+    """Return the column that an expression means: its names may begin with the table's, and end with a field's."""
+    known = {column.casefold(): column for column in reversed(columns)}
+    name = names[1] if names[0] == TABLE and TABLE not in known and len(names) > 1 else names[0]
+    if name.casefold() in known:
+        return name if name in columns else known[name.casefold()]
+    hint = messages.suggest(name, columns) or messages.suggest(text, columns)
+    called, found = messages.show(name), messages.list_names(columns)
+    raise DataError(f"column `{called}` must be there, for {name_expression(text)}.{hint} Found: {found}.")
+
+
+def name_expression(text: str) -> str:
+    """Return what errors call an expression."""
+    return f"the reward `{messages.show(text)}`"
+
+
+@contextmanager
+def explain(text: str, hint: str = "") -> Iterator[None]:
+    """Turn what DuckDB says of an expression into one sentence."""
+    try:
+        yield
+    except (CounterfoldError, MemoryError):
+        raise
+    except load_duckdb().Error as error:
+        reason = str(error).strip().splitlines()[0].partition(": ")[2].rstrip(".!")
+        rule = "must be a column, or an expression in SQL of columns"
+        raise DataError(f"{name_expression(text)} {rule}: {reason}.{hint}") from None

@@ -1,0 +1,228 @@
+"""Preparation: what is done with the rewards of a log before anything else is: computed, left out, or counted as 0."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from counterfold.arrays import Bools, Ints
+from counterfold.checks import Checker
+from counterfold.errors import DataError
+from counterfold.missing_rewards import MissingRewards
+from counterfold.readers.base import NOTES
+from counterfold.tables import columns, roles
+from counterfold.tables.delays import Delay
+from counterfold.tables.tally import Tally
+
+if TYPE_CHECKING:
+    from counterfold.sources import Expression
+
+ROW = "__counterfold_row_number"
+"""The column of the number of each row in the source, in tables without some of its rows."""
+
+REMEDIES = {
+    "drop": ("were left out", "make sure that rewards are missing by chance, whatever they would be"),
+    "zero": ("count as 0", "make sure that no reward will come for these rows"),
+}
+
+Total = Callable[[Callable[[pa.Table, Ints], Any], Sequence[str]], Any]
+"""What sums a function of some rows, and of their numbers, over all rows of a log, of which it needs some columns."""
+
+
+@dataclass(frozen=True)
+class RewardSums:
+    """How many rewards are so, and how many are missing, and there, after each action; two such can be added."""
+
+    tally: Tally
+    missing: "Counter[str]"
+    there: "Counter[str]"
+
+    def __add__(self, other: "RewardSums") -> "RewardSums":
+        return RewardSums(self.tally + other.tally, self.missing + other.missing, self.there + other.there)
+
+
+@dataclass(frozen=True)
+class Rewards:
+    """The rewards of some rows, which rows are left out, and what is to be counted of them."""
+
+    column: pa.ChunkedArray
+    is_dropped: Bools
+    is_missing: Bools
+    marks: Mapping[str, tuple[Bools, pa.ChunkedArray]]
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How the rewards in a column, or of an expression, are made of the rows of a table.
+
+    `outcomes` are columns that are known only after the decision. `sums` are those of all rows, once these are known.
+    """
+
+    reward: str
+    way: str
+    expression: "Expression | None"
+    delay: Delay | None
+    action: str | None
+    outcomes: tuple[str, ...]
+    sums: RewardSums | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """Return the columns that are needed, whatever else is read."""
+        made = [self.reward] if self.expression is None else list(self.expression.columns)
+        times = [] if self.delay is None else list(self.delay.columns.values())
+        return list(dict.fromkeys([*made, *times] if self.needs_sums else [] if self.expression is None else made))
+
+    @property
+    def needs_sums(self) -> bool:
+        """Say whether all rows must be counted first."""
+        return self.way != "error" or self.delay is not None
+
+    def learn(self, total: Total) -> "Preparation":
+        """Return the preparation with what all rows tell, if it needs to know; refuse what cannot be right."""
+        if not self.needs_sums:
+            return self
+        known = self
+        if self.delay is not None:
+            times = total(self.delay.observe, list(self.delay.columns.values()))
+            known = replace(self, delay=self.delay.close(times))
+        needed = list(dict.fromkeys([*known.columns, *([] if known.action is None else [known.action])]))
+        sums: RewardSums = total(known.count, needed)
+        if known.delay is not None:
+            known.delay.refuse_wrong_times(sums.tally)
+        known = replace(known, sums=sums)
+        if known.row_count < 2:
+            got = f"{known.row_count} of {sums.tally.rows}"
+            called = Checker().name_columns({"reward": self.reward}).called("reward")
+            raise DataError(f"{called} must be there in at least 2 rows, got {got}.")
+        return known
+
+    @property
+    def dropped(self) -> int:
+        """Return how many rows are left out."""
+        if self.sums is None:
+            return 0
+        return self.sums.tally.count("young") + (self.sums.tally.count("missing") if self.way == "drop" else 0)
+
+    @property
+    def row_count(self) -> int:
+        """Return how many rows are left, once all are counted."""
+        return 0 if self.sums is None else self.sums.tally.rows - self.dropped
+
+    def count(self, table: pa.Table, row_numbers: Ints) -> RewardSums:
+        """Return what some rows tell of their rewards."""
+        found = self.find_rewards(self.add_column(table))
+        young = found.marks["young"][0] if "young" in found.marks else np.zeros(table.num_rows, dtype=bool)
+        by_action = [Counter[str](), Counter[str]()]
+        if self.action is not None and not pa.types.is_nested(table.schema.field(self.action).type):
+            labels = table.column(self.action)
+            by_action = [count_labels(labels, found.is_missing), count_labels(labels, ~found.is_missing & ~young)]
+        return RewardSums(Tally.of(row_numbers, found.marks), *by_action)
+
+    def add_column(self, table: pa.Table) -> pa.Table:
+        """Return the table with the rewards that are computed, if they are."""
+        if self.expression is None:
+            return table
+        return table.append_column(self.reward, self.expression.compute(table))
+
+    def find_rewards(self, table: pa.Table) -> Rewards:
+        """Return the rewards of some rows, 0 where they count as 0, and which rows are left out."""
+        column = columns.decode_dictionary(table.column(self.reward))
+        is_missing = find_missing(column)
+        is_dropped = is_zero = np.zeros(len(column), dtype=bool)
+        marks: dict[str, tuple[Bools, pa.ChunkedArray]] = {}
+        if self.delay is not None:
+            ripe = self.delay.judge(table, is_missing, find_zeros(column))
+            times = table.column(self.delay.columns.get("reward_time", self.delay.columns["time"]))
+            marks = {name.removeprefix("is_"): (mark, times) for name, mark in ripe._asdict().items()}
+            is_missing = is_missing & ~ripe.is_young & ~ripe.is_unrewarded & ~ripe.is_late
+            is_dropped, is_zero = ripe.is_young, ripe.is_late | ripe.is_unrewarded
+        marks["missing"] = is_missing, column
+        is_dropped = is_dropped | is_missing if self.way == "drop" else is_dropped
+        is_zero = is_zero | is_missing if self.way == "zero" else is_zero
+        return Rewards(fill_zeros(column, is_zero), is_dropped, is_missing, marks)
+
+    def prepare(self, table: pa.Table, row_numbers: Ints | None) -> pa.Table:
+        """Return some rows with their rewards, without those that are left out, and with what is to be said of it.
+
+        Their numbers are added in a column where some rows are left out, if they are given.
+        """
+        table = self.add_column(table)
+        if self.needs_sums:
+            found = self.find_rewards(table)
+            table = table.set_column(table.column_names.index(self.reward), self.reward, found.column)
+            if self.dropped:
+                table = table if row_numbers is None else table.append_column(ROW, pa.array(row_numbers))
+                table = table.filter(pa.array(~found.is_dropped))
+        return self.mark_schema(table)
+
+    def mark_schema(self, table: pa.Table) -> pa.Table:
+        """Return the table with what its columns are, and what was done, in its schema."""
+        fields = [roles.mark_outcome(one) if one.name in self.outcomes else one for one in table.schema]
+        metadata = {**(table.schema.metadata or {})}
+        if self.notes:
+            metadata[NOTES] = json.dumps([*roles.find_notes(table), *self.notes]).encode()
+        if self.missing_rewards is not None:
+            metadata[roles.MISSING] = json.dumps(self.missing_rewards.to_dict()).encode()
+        return table.cast(pa.schema(fields, metadata=metadata))
+
+    @property
+    def notes(self) -> list[tuple[str, str]]:
+        """Return what was done with rows and rewards, and what that assumes."""
+        if self.sums is None:
+            return []
+        tally = self.sums.tally
+        found = [] if self.delay is None else self.delay.list_notes(tally)
+        if tally.count("missing") and self.way in REMEDIES:
+            done, remedy = REMEDIES[self.way]
+            found.append((f"{tally.count('missing'):,} of {tally.rows:,} rows have no reward and {done}", remedy))
+        return found
+
+    @cached_property
+    def missing_rewards(self) -> MissingRewards | None:
+        """Return which rewards were missing, of all rows that are old enough, if something was done about it."""
+        if self.sums is None or self.way not in REMEDIES:
+            return None
+        missing, there, tally = self.sums.missing, self.sums.there, self.sums.tally
+        by_action = {label: (missing[label], missing[label] + there[label]) for label in sorted({*missing, *there})}
+        return MissingRewards.of(self.way, tally.count("missing"), tally.rows - tally.count("young"), by_action)
+
+
+def find_missing(column: pa.ChunkedArray) -> Bools:
+    """Return which rewards are missing: none, or not a number; whatever else is no number is refused elsewhere."""
+    if columns.is_text(column.type):
+        texts = pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string())))
+        return np.asarray(pc.fill_null(pc.equal(texts, "nan"), True).to_numpy())  # noqa: FBT003 (pyarrow's)
+    return np.asarray(column.is_null(nan_is_null=True).to_numpy())
+
+
+def find_zeros(column: pa.ChunkedArray) -> Bools:
+    """Return which rewards are 0; those in text that is no number are not."""
+    if columns.is_text(column.type):
+        return np.array([text is not None and text.strip() in {"0", "0.0"} for text in column.to_pylist()], dtype=bool)
+    if not columns.is_numeric(column.type):
+        return np.zeros(len(column), dtype=bool)
+    zeros: Bools = np.equal(column.cast(pa.float64(), safe=False).to_numpy(), 0)
+    return zeros
+
+
+def fill_zeros(column: pa.ChunkedArray, is_zero: Bools) -> pa.ChunkedArray:
+    """Return rewards with 0 in some rows; what holds no numbers is left as it is, and refused elsewhere."""
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.float64())
+    if not is_zero.any() or not (columns.is_numeric(column.type) or columns.is_text(column.type)):
+        return column
+    zero = pa.scalar(False if pa.types.is_boolean(column.type) else "0").cast(column.type)
+    return pc.if_else(pa.array(is_zero), zero, column)
+
+
+def count_labels(labels: pa.ChunkedArray, chosen: Bools) -> "Counter[str]":
+    """Return how many of the chosen rows have each label."""
+    found = labels.filter(pa.array(chosen)).value_counts()
+    return Counter({str(one["values"]): one["counts"].as_py() for one in found})
