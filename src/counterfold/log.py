@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from counterfold import checks, log_checks
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker, freeze
+from counterfold.encoding import ColumnEncoding
 from counterfold.errors import DataError, ParameterError
-from counterfold.hashing import hash_labels
 from counterfold.indices import align_rows, choose_index
 from counterfold.label_checks import check_labels
 from counterfold.labels import KnownActions, encode_labels, find_actions, find_categories
@@ -38,7 +38,8 @@ class Log:
     pyarrow array; the log keeps copies. Give `logging_probs` if you have them, as `propensity` alone leaves some
     estimators out.
 
-    - `context`: numbers, one row per decision; without it the reward model knows the action alone.
+    - `context`: one row per decision; without it the reward model knows the action alone. Text and dates of a data
+      frame, and missing numbers, are encoded, see the page on context.
     - `action`: labels of any one kind. `actions` lists all labels in the order of the probabilities' columns; by
       default it is the columns' names, an ordered categorical's categories, 0 to A - 1 or 1 to A for whole-number
       labels, or the sorted labels seen. In the last case columns without names are refused: their order is unknown.
@@ -70,6 +71,8 @@ class Log:
     propensity: Floats
     context: Floats
     context_names: tuple[str, ...]
+    context_sources: tuple[str, ...]
+    encodings: Mapping[str, ColumnEncoding]
     action: Ints
     known_actions: KnownActions = KnownActions((), is_ordered=False)
     index: Any
@@ -119,7 +122,9 @@ class Log:
         self.index = choose_index(by_row.values()) if index is None else index
         given = {name: align_rows(name, value, self.index, check) for name, value in by_row.items()}
         self.reward = log_checks.check_rewards(given["reward"], check)
-        self.context, self.context_names = log_checks.check_context(given["context"], len(self), check)
+        encoded = log_checks.check_context(given["context"], len(self), check)
+        self.context, self.context_names = encoded.values, encoded.column_names
+        self.context_sources, self.encodings = encoded.sources, encoded.encodings
         self.group = None if group is None else log_checks.check_groups(given["group"], len(self), check)
         self.action = np.zeros(len(self), dtype=np.intp)
         self.row_numbers, self.seen = check.row_numbers, seen
@@ -165,7 +170,7 @@ class Log:
             allowed = self.available | (self.logging_probs == 0)
             check.every("logging_probs", self.logging_probs, allowed, "0 where an action is not `available`")
         if fit is not None:
-            self.units = identify_units(given["group"], len(self), check)
+            self.units = log_checks.identify_units(given["group"], len(self), check)
             self.fit_propensities(fit)
             return
         known = self.logging_probs
@@ -182,7 +187,7 @@ class Log:
             raise ParameterError(f"`propensity` must not be fitted where there are {what}, which tell it; {way}.")
         units: Any = self.units
         if isinstance(fit, PropensityFit):
-            places = np.array([at for at, name in enumerate(self.context_names) if name not in without], dtype=np.intp)
+            places = np.array([at for at, one in enumerate(self.context_sources) if one not in without], dtype=np.intp)
             seen = self.context[:, places]
             fit = fit.fit(Decisions(seen, self.action, units, len(self.actions), self.available))
             fit = replace(fit, places=places) if without else fit
@@ -218,11 +223,12 @@ class Log:
 
     def leave_out(self, reasons: Mapping[str, str]) -> "Log":
         """Return the same log without some columns of its context, and with the reason for each of them."""
-        kept = [place for place, name in enumerate(self.context_names) if name not in reasons]
+        kept = [place for place, source in enumerate(self.context_sources) if source not in reasons]
         log = copy(self)
         if len(kept) < len(self.context_names):
             log.context = freeze(np.ascontiguousarray(self.context[:, kept]))
             log.context_names = tuple(self.context_names[place] for place in kept)
+            log.context_sources = tuple(self.context_sources[place] for place in kept)
         log.left_out = {**self.left_out, **reasons}
         return log.refit() if self.fitted is not None and len(kept) < len(self.context_names) else log
 
@@ -287,10 +293,3 @@ class Log:
             return self.available
         seen = np.bincount(self.action, minlength=len(self.actions)) > 0 if self.seen is None else self.seen
         return np.broadcast_to(seen, (len(self), len(self.actions)))
-
-
-def identify_units(group: Any, rows: int, check: Checker) -> Ints:
-    """Return a number for each row by which rows that belong together are known in any part of the log."""
-    if group is not None:
-        return hash_labels(check_labels("group", group, rows, check))
-    return np.arange(rows) if check.row_numbers is None else check.row_numbers

@@ -90,7 +90,7 @@ class LogScan:
 
         capacity.require_rows(self.opened.rows, self.opened.size)
         table = self.opened.table()
-        return self.layout(table).log(table, index=find_index(self.source))
+        return self.layout(table).learn_from(table).log(table, index=find_index(self.source))
 
     @cached_property
     def opened(self) -> "RowSource":
@@ -102,8 +102,7 @@ class LogScan:
     def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
         """Return what the columns of a table hold, or of one like it, besides those of the targets."""
         from counterfold.tables import roles
-        from counterfold.tables.layout import Layout
-        from counterfold.tables.spoilt_numbers import find_spoilt_numbers
+        from counterfold.tables.layout import Layout, choose_summaries
 
         known: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(self) if one.metadata.get("role")}
         fit, ignore, chosen = self.find_fit(table.column_names), self.ignore, self.context
@@ -116,17 +115,13 @@ class LogScan:
             roles.require_propensities(table, found)
         roles.refuse_two_roles(table, found, targets)
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
-        context = roles.list_context(table, found, chosen, ignore, targets)
         kinds, named = {role: known[role].kind for role in found}, chosen is not None
         free = [] if named else roles.list_free(table, found, ignore, targets)
+        context = roles.list_context(table, found, chosen, free, targets)
         layout = Layout(found, kinds, context, self.actions, features, named_context=named, fit=fit)
-        layout = replace(layout, logger_weights=self.logger_weights)
-        is_private = isinstance(self.source, (str, PathLike))
-        others = {name: why for name, why in roles.find_left_out(table).items() if name in free}
-        others |= {} if fit is None else roles.find_texts(table, free)
-        notes = roles.find_notes(table)
-        left_out = find_spoilt_numbers(table, free) | others
-        return replace(layout, left_out=left_out, is_private=is_private, notes=notes)
+        layout = replace(layout, logger_weights=self.logger_weights, summaries=choose_summaries(table, context))
+        is_private, notes = isinstance(self.source, (str, PathLike)), roles.find_notes(table)
+        return replace(layout, left_out=roles.find_left_out(table, free), is_private=is_private, notes=notes)
 
 
 class Columns(TypedDict, total=False):

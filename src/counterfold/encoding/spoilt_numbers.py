@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfold.arrays import Bools
+from counterfold.encoding.kinds import is_text
 from counterfold.messages import shorten
-from counterfold.tables.columns import is_text
 
 FIRST = 1 << 14
 """How many of the first rows are looked at, the same on every engine."""
