@@ -95,7 +95,9 @@ class LevelTest:
         if rows < FEW:
             return None
         if self.has_actions and names_actions(column.labels, sums):
-            return Reason("it names the action: each of its values goes with another one", is_outcome=True, is_copy=True)
+            return Reason(
+                "it names the action: each of its values goes with another one", is_outcome=True, is_copy=True
+            )
         size = correlate(sums.sums)
         if size > COPY:
             return Reason(

@@ -2,6 +2,9 @@
 
 import pyarrow as pa
 
+PLAIN = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+"""Types of text that few operations take, and what they become."""
+
 
 def is_numeric(kind: pa.DataType) -> bool:
     """Say whether a type is a plain number or boolean."""
