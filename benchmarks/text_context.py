@@ -1,8 +1,8 @@
 """What a text column is worth once it is encoded: `python benchmarks/text_context.py`.
 
-In each problem rewards, or the old policy, or both depend on a text column. Every log is evaluated with the column, as by
-default, and without it (`ignore`). Prints a table: the root of the mean squared error with and without it, and how often
-the intervals hold the truth. Seeds from 10,000 on were not looked at while the encoding was chosen.
+In each problem rewards, or the old policy, or both depend on a text column. Every log is evaluated with the column, as
+by default, and without it (`ignore`). Prints a table: the root of the mean squared error with and without it, and how
+often the intervals hold the truth. Seeds from 10,000 on were not looked at while the encoding was chosen.
 """
 
 import argparse

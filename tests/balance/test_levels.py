@@ -1,4 +1,4 @@
-"""Texts, and gaps, that are no context: outcomes, copies of the reward, names of the action; and those that are context."""
+"""Texts, and gaps, that are no context: outcomes, copies of the reward, names of the action; and clean ones."""
 
 import numpy as np
 import pyarrow as pa
@@ -51,7 +51,9 @@ OUTCOMES = {
     ),
     "several names of an action": (
         False,
-        lambda action, _r, rng: [f"plan {one} v{version}" for one, version in zip(action, rng.integers(3, size=ROWS))],
+        lambda action, _r, rng: [
+            f"plan {one} v{version}" for one, version in zip(action, rng.integers(3, size=ROWS), strict=True)
+        ],
         "it depends on the action",
     ),
 }
@@ -100,8 +102,10 @@ def test_a_name_of_the_action_is_no_context_of_fitted_propensities():
 
 
 def test_an_action_that_follows_from_a_text_is_not_answerable_where_propensities_are_fitted():
-    versions = lambda action, _r, rng: [f"{one}.{two}" for one, two in zip(action, rng.choice(list("abc"), ROWS))]  # noqa: E731
-    table = make_log(item=versions).drop_columns(["propensity"])
+    def make_versions(action, _reward, rng):
+        return [f"{one}.{two}" for one, two in zip(action, rng.choice(list("abc"), ROWS), strict=True)]
+
+    table = make_log(item=make_versions).drop_columns(["propensity"])
     with pytest.warns(cf.SupportWarning):
         assert cf.evaluate(table, propensity="fit", **QUIET).verdict == "not answerable"
 

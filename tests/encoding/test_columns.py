@@ -80,7 +80,7 @@ def test_missing_numbers_are_filled_in_with_the_mean():
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_dates_are_days_weekdays_and_hours_in_any_unit(unit):
-    times = [dt.datetime(2024, 1, 1, 6), dt.datetime(2024, 1, 6, 18), None]  # a Monday and a Saturday
+    times = [*np.array(["2024-01-01T06", "2024-01-06T18"], "datetime64[us]").tolist(), None]  # a Monday and a Saturday
     found = encode(times, pa.timestamp(unit))
     assert found == {
         "c: days since the first": [0, 5.5, 2.75],

@@ -171,15 +171,15 @@ def read_log(source: Any, **columns: Unpack[Columns]) -> "Log":
     """Return the log in a file or data frame.
 
     The arguments besides the source are those of `LogScan`. Every role is looked for in the column of that very name,
-    or in the one that you name. `dose` takes the place of
-    `action` where there is no column `action`, or where you name it. Probabilities (n x A) are a column of lists, a
-    struct from action to probability, JSON text of either, or columns named `logging_probs.ACTION` or
-    `logging_probs_ACTION`; `logger_probs` are such a column, or such columns, for each logger (`logger_probs.LOGGER`),
-    or one struct or JSON object from logger to them. `context` is every other numeric column; list the columns
-    (numbers, or lists of numbers) to choose, and name in `ignore` what the default must leave alone, such as columns of
-    target policies; `evaluate` leaves out copies of the reward, outcomes and indices by itself. `action_features` is a
-    second file or data frame with a row for each action: its label, in a column named like the log's, and numbers or
-    lists of numbers.
+    or in the one that you name. `dose` takes the place of `action` where there is no column `action`, or where you name
+    it. Probabilities (n x A) are a column of lists, a struct from action to probability, JSON text of either, or
+    columns named `logging_probs.ACTION` or `logging_probs_ACTION`; `logger_probs` are such a column, or such columns,
+    for each logger (`logger_probs.LOGGER`), or one struct or JSON object from logger to them. `context` is every other
+    column of numbers or categories; list the columns (numbers, text, dates, or lists of numbers) to choose, and name in
+    `ignore` what the default must leave alone, such as columns of target policies. Text, dates and missing numbers are
+    encoded, see docs/context.md; `evaluate` leaves out copies of the reward, outcomes and indices by itself.
+    `action_features` is a second file or data frame with a row for each action: its label, in a column named like the
+    log's, and numbers or lists of numbers.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf
