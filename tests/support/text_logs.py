@@ -33,7 +33,7 @@ def make_log(rows=1500, seed=0, *, full=True, **more):
         "propensity": probs[np.arange(rows), action].tolist(),
     }
     if full:
-        columns |= {f"target.{label}": target[:, place].tolist() for place, label in enumerate(ACTIONS)}
+        columns |= {f"target_{label}": target[:, place].tolist() for place, label in enumerate(ACTIONS)}
     else:
         columns |= {"target": target[np.arange(rows), action].tolist()}
     return pa.table({name: column for name, column in (columns | more).items() if column is not None})

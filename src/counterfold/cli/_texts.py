@@ -18,7 +18,7 @@ LOG_TEXTS = {
     "logger_probs": ("COLUMN", "Columns of the probabilities of each of several policies.", "logger_probs, if there"),
     "logger": ("COLUMN", "Column of which of several policies decided.", "logger, if there with logger_probs"),
     "logger_weights": ("NAME", "balanced or own: by whose probabilities rows of several policies are weighed.", ""),
-    "context": ("COLUMN", "Columns of the context.", "other numbers, but for outcomes and indices"),
+    "context": ("COLUMN", "Columns of the context.", "other numbers and categories, but for outcomes and indices"),
     "ignore": ("COLUMN", "Columns that are no context, such as what is known only afterwards; repeat for several.", ""),
     "group": ("COLUMN", "Column of the user or session, kept together.", "group, if there"),
     "available": ("COLUMN", "Column of the actions that could be taken.", "available, if there"),

@@ -1,7 +1,7 @@
 """Columns of text and categories: a column of 0 and 1 for each frequent value, one for all rare ones together."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -14,8 +14,11 @@ from counterfold.encoding.base import CONSTANT, MISSING, ColumnEncoding, Summary
 from counterfold.errors import DataError
 from counterfold.messages import show
 
-MOST, CHARACTERS = 1 << 16, 1 << 24
-"""The different values of a column are counted if there are at most so many, with at most so many characters."""
+MOST, CHARACTERS, BYTES = 1 << 16, 1 << 24, 1 << 26
+"""The different values of a column are counted if there are at most so many, with at most so many characters.
+
+No text of so few characters has more BYTES.
+"""
 
 FREQUENT, SHARE = 10, 20
 """A value is frequent from FREQUENT rows on, or from one SHARE of the rows on if that is less."""
@@ -53,7 +56,7 @@ class LevelEncoding(ColumnEncoding):
         rare = len(self.levels) if RARE in self.labels[len(self.levels) :] else 0
         missing = len(self.labels) - 1 if self.missing else rare
         found = [np.empty(0, dtype=np.intp)]
-        for values, codes in read_levels(column):
+        for values, codes in map(read_chunk, encode_chunks(column)):
             known = [missing if one is None else places.get(one, rare) for one in values]
             found.append(np.array([*known, missing], dtype=np.intp)[codes])
         codes = np.concatenate(found)
@@ -84,7 +87,10 @@ class LevelCounts(Summary):
     @classmethod
     def of(cls, name: str, column: pa.ChunkedArray, check: Checker) -> Self:
         counts: Counter[str] = Counter()
-        for values, codes in read_levels(column):
+        coded = encode_chunks(column)
+        if any(len(one.dictionary) > MOST or one.dictionary.nbytes > BYTES for one in coded):
+            return cls(len(column), column.null_count, 0, None)  # which would take much room to write out
+        for values, codes in map(read_chunk, coded):
             times = np.bincount(codes, minlength=len(values) + 1).tolist()
             for level, number in zip(values, times, strict=False):
                 if level is not None and number:
@@ -111,10 +117,10 @@ class LevelCounts(Summary):
         present = self.rows - self.missing
         if not present:
             return MISSING
-        if self.characters > LONG * present:
-            return "it is free text"
         if self.counts is None or 2 * len(self.counts) > present:
             return "it is an identifier or free text, different in most rows"
+        if self.characters > LONG * present:
+            return "it is free text"
         if len(self.counts) == 1 and not self.missing:
             return CONSTANT
         frequent = self.rank(levels)
@@ -141,15 +147,18 @@ def limit_counts(counts: "Counter[str]") -> Mapping[str, int] | None:
     return counts if is_small else None
 
 
-def read_levels(column: pa.ChunkedArray) -> Iterator[tuple[list[str | None], Ints]]:
-    """Yield the different values of each chunk, and the place of each row's among them, one beyond where it has none.
+def encode_chunks(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
+    """Return the chunks of a column, each with a dictionary of its different values."""
+    return [one if pa.types.is_dictionary(one.type) else one.dictionary_encode() for one in column.chunks]
+
+
+def read_chunk(coded: pa.DictionaryArray) -> tuple[list[str | None], Ints]:
+    """Return the different values of some rows, and the place of each row's among them, one beyond where it has none.
 
     Spaces around a text are dropped; an empty text is a missing one.
     """
-    for chunk in column.chunks:
-        coded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
-        values = [write_level(one) for one in coded.dictionary.to_pylist()]
-        yield values, coded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False).astype(np.intp)
+    values = [write_level(one) for one in coded.dictionary.to_pylist()]
+    return values, coded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False).astype(np.intp)
 
 
 def write_level(value: Any) -> str | None:
