@@ -10,7 +10,7 @@ import pyarrow as pa
 from counterfold.arrays import Floats
 from counterfold.checks import Checker
 
-LEVELS, COLUMNS = 20, 200
+LEVELS, COLUMNS = 20, 120
 """At most how many values of a text have a column each, fewer where all texts would have more than COLUMNS then."""
 
 MISSING = "it is missing in every row"
