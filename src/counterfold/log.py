@@ -122,9 +122,8 @@ class Log:
         self.index = choose_index(by_row.values()) if index is None else index
         given = {name: align_rows(name, value, self.index, check) for name, value in by_row.items()}
         self.reward = log_checks.check_rewards(given["reward"], check)
-        encoded = log_checks.check_context(given["context"], len(self), check)
-        self.context, self.context_names = encoded.values, encoded.column_names
-        self.context_sources, self.encodings = encoded.sources, encoded.encodings
+        context = log_checks.check_context(given["context"], len(self), check)
+        self.context, self.context_names, self.context_sources, self.encodings = context.fields
         self.group = None if group is None else log_checks.check_groups(given["group"], len(self), check)
         self.action = np.zeros(len(self), dtype=np.intp)
         self.row_numbers, self.seen = check.row_numbers, seen

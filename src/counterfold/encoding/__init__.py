@@ -129,6 +129,11 @@ class EncodedContext:
         changed = {name: one for name, one in encodings.items() if one.outputs != (name,)}
         return cls(values, names, sources, changed)
 
+    @property
+    def fields(self) -> tuple[Floats, tuple[str, ...], tuple[str, ...], Mapping[str, ColumnEncoding]]:
+        """Return all that is known, in order."""
+        return self.values, self.column_names, self.sources, self.encodings
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001 (numpy's)
         return self.values
 
@@ -155,13 +160,14 @@ def read_frame(value: Any) -> pa.Table | None:
 
     A frame is what has the Arrow stream protocol; columns that hold text and numbers have no type there.
     """
-    if not hasattr(value, "__arrow_c_stream__"):
+    has_names = hasattr(value, "columns") or hasattr(value, "column_names")
+    if not hasattr(value, "__arrow_c_stream__") or not has_names:
         return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of names of columns that are numbers, which become text
             table = pa.table(value)
-    except (pa.ArrowException, TypeError, ValueError):
+    except (pa.ArrowException, TypeError, ValueError, OverflowError, np.ma.MAError):
         return None
     names = list(map(str, value.column_names if hasattr(value, "column_names") else value.columns))
     if not set(names) <= set(table.column_names) or len(set(names)) < len(names):
