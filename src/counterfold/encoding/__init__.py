@@ -79,7 +79,7 @@ class ContextSummary:
 
     def explain(self) -> dict[str, str]:
         """Return which columns are not taken for context by themselves, and why."""
-        reasons = {name: one.explain(self.levels) for name, one in self.columns.items()}
+        reasons = {name: one.explain_gaps() or one.explain(self.levels) for name, one in self.columns.items()}
         return {name: why for name, why in reasons.items() if why is not None}
 
     def without(self, names: Collection[str]) -> "ContextSummary":

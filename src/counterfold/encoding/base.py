@@ -88,6 +88,13 @@ class Summary(ABC):
     def explain(self, levels: int) -> str | None:
         """Say why the column is not taken for context by itself, if so; a text is to have at most so many levels."""
 
+    def explain_gaps(self) -> str | None:
+        """Say so if a value is missing in most rows."""
+        if self.missing == self.rows or 2 * self.missing <= self.rows:
+            return None
+        share = f"{100 * self.missing / self.rows:.0f} % of the rows"
+        return f"it is missing in {share}; name it in `context` to have it taken"
+
     @abstractmethod
     def learn(self, name: str, levels: int) -> ColumnEncoding:
         """Return how the column becomes numbers, or refuse it if it cannot."""
