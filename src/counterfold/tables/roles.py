@@ -108,7 +108,8 @@ def list_context(
 ) -> Sequence[str]:
     """Return the columns of the context: those that the user chose, or what is free and holds numbers or text."""
     if chosen is None:
-        chosen = [name for name in free if may_be_context(table, name) and name not in find_left_out(table, free)]
+        left_out = find_left_out(table, free)
+        chosen = [name for name in free if name not in left_out and may_be_context(table, name)]
     chosen = list(dict.fromkeys(chosen))
     known_later = [(role, roles[role]) for role in AFTER_DECISION if role in roles]
     for role, name in [*known_later, *(("target", name) for name in targets)]:
