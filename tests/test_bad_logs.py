@@ -95,7 +95,10 @@ BAD_LOG = {
         ),
     ),
     "reward 2d": ({"reward": [[1], [0]] * 2}, shape("reward", "one number per row", (4, 1))),
-    "context nan": ({"context": [[0, 1], [0, NAN]] * 2}, f"{said('context` column `1', 'finite', NAN, 2, 1)} {FILL}"),
+    "context missing": (
+        {"context": [[0, NAN]] * 4},
+        "`context` column `1` must hold numbers, got none in all 4 rows.",
+    ),
     "context infinite": (
         {"context": [[INF, 1]] + [[0, 1]] * 3},
         f"{said('context` column `0', 'finite', INF, 1, 0)} {FILL}",

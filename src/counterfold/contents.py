@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from counterfold.arrays import Floats
+from counterfold.encoding import ColumnEncoding, note_encodings
 from counterfold.log import Log
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import FittedPropensities
@@ -79,7 +80,9 @@ class Contents:
     `context` are the columns that were taken for context, and `left_out` says which others might have been and why they
     were not. `notes` say how its rows were made, where that matters, and what to do about it. `fitted` are the
     propensities, if nobody logged any, `kept` the probabilities with which rows were kept, if these differ, and
-    `missing_rewards` those that were dropped or taken as 0, if any were.
+    `missing_rewards` those that were dropped or taken as 0, if any were. `columns` are the columns of numbers that
+    models see, each with that of the context which it comes from, and `encoded` says how those that are text or have
+    gaps became numbers.
     """
 
     rewards: Spread
@@ -96,6 +99,8 @@ class Contents:
     fitted: FittedPropensities | None = None
     kept: Spread | None = None
     missing_rewards: MissingRewards | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+    encoded: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, log: Log) -> "Contents":
@@ -105,16 +110,18 @@ class Contents:
             propensities=Spread.of(log.propensity),
             doses=None if log.dose is None else Spread.of(log.dose),
             actions=log.actions,
-            context=log.context_names,
+            context=tuple(dict.fromkeys(log.context_sources)),
             full_probabilities=log.logging_probs is not None,
             groups=None if log.group is None else int(np.max(log.group)) + 1,
             loggers=None if log.loggers is None else log.loggers.labels,
             action_features=None if log.action_features is None else log.action_features.shape[1],
             left_out=dict(log.left_out),
-            notes=tuple(log.notes),
+            notes=(*log.notes, *note_encodings(list_encodings(log))),
             fitted=log.fitted,
             kept=None if log.kept is None else Spread.of(log.kept),
             missing_rewards=log.missing_rewards,
+            columns=tuple(zip(log.context_names, log.context_sources, strict=True)),
+            encoded={one.name: one.to_dict() for one in list_encodings(log)},
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -128,8 +135,14 @@ class Contents:
             "dose": None if self.doses is None else {"low": self.doses.low, "high": self.doses.high},
             "context": list(self.context),
             "left_out": dict(self.left_out),
+            "encoded": {name: dict(how) for name, how in self.encoded.items()},
             "groups": self.groups,
             "loggers": None if self.loggers is None else [str(label) for label in self.loggers],
             "action_features": self.action_features,
             "fitted_propensities": None if self.fitted is None else self.fitted.to_dict(),
         }
+
+
+def list_encodings(log: Log) -> list[ColumnEncoding]:
+    """Return how columns of the context became numbers, if they did not stay as they were."""
+    return [one for name, one in log.encodings.items() if name in log.context_sources or not one.outputs]

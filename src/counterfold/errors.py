@@ -18,6 +18,10 @@ class DataError(CounterfoldError, ValueError):
     """A log, a target or a file breaks a rule."""
 
 
+class MissingNumbersError(DataError):
+    """A column lacks a number in a late row of a long log, though none was missing in the first rows."""
+
+
 class ParameterError(CounterfoldError, ValueError):
     """An argument of an estimator, selector, model or function breaks a rule, or a name is unknown."""
 

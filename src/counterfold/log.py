@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from counterfold import checks, log_checks, propensity_checks
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker, freeze
+from counterfold.encoding import ColumnEncoding
 from counterfold.errors import DataError, ParameterError
 from counterfold.hashing import thin_rows
 from counterfold.indices import align_rows, align_several, choose_index
@@ -37,7 +38,8 @@ class Log:
     pyarrow array; the log keeps copies. Give `logging_probs` if you have them, as `propensity` alone leaves some
     estimators out.
 
-    - `context`: numbers, one row per decision; without it the reward model knows the action alone.
+    - `context`: one row per decision; without it the reward model knows the action alone. Text and dates of a data
+      frame, and missing numbers, are encoded, see the page on context.
     - `action`: labels of any one kind. `actions` lists all labels in the order of the probabilities' columns; by
       default it is the columns' names, an ordered categorical's categories, 0 to A - 1 or 1 to A for whole-number
       labels, or the sorted labels seen. In the last case columns without names are refused: their order is unknown.
@@ -73,6 +75,8 @@ class Log:
     propensity: Floats
     context: Floats
     context_names: tuple[str, ...]
+    context_sources: tuple[str, ...]
+    encodings: Mapping[str, ColumnEncoding]
     action: Ints
     known_actions: KnownActions = KnownActions((), is_ordered=False)
     index: Any
@@ -133,7 +137,8 @@ class Log:
         self.index = choose_index(by_row.values()) if index is None else index
         given = {name: align_rows(name, value, self.index, check) for name, value in by_row.items()}
         self.reward = log_checks.check_rewards(given["reward"], check)
-        self.context, self.context_names = log_checks.check_context(given["context"], len(self), check)
+        context = log_checks.check_context(given["context"], len(self), check)
+        self.context, self.context_names, self.context_sources, self.encodings = context.fields
         self.group = None if group is None else log_checks.check_groups(given["group"], len(self), check)
         self._know_kept(given["kept"], least_kept, check)
         self.time = read_times(align_rows("time", time, self.index, check), len(self), check)
@@ -206,7 +211,7 @@ class Log:
             raise ParameterError(f"`propensity` must not be fitted where there are {what}, which tell it; {way}.")
         units: Any = self.units
         if isinstance(fit, PropensityFit):
-            places = np.array([at for at, name in enumerate(self.context_names) if name not in without], dtype=np.intp)
+            places = np.array([at for at, one in enumerate(self.context_sources) if one not in without], dtype=np.intp)
             decisions = Decisions(self.context[:, places], self.action, units, len(self.actions), self.available)
             fit = fit.fit(decisions if self.kept is None else decisions.take(self.list_evenly_kept()))
             fit = replace(fit, places=places) if without else fit
@@ -242,11 +247,12 @@ class Log:
 
     def leave_out(self, reasons: Mapping[str, str]) -> "Log":
         """Return the same log without some columns of its context, and with the reason for each of them."""
-        kept = [place for place, name in enumerate(self.context_names) if name not in reasons]
+        kept = [place for place, source in enumerate(self.context_sources) if source not in reasons]
         log = copy(self)
         if len(kept) < len(self.context_names):
             log.context = freeze(np.ascontiguousarray(self.context[:, kept]))
             log.context_names = tuple(self.context_names[place] for place in kept)
+            log.context_sources = tuple(self.context_sources[place] for place in kept)
         log.left_out = {**self.left_out, **reasons}
         return log.refit() if self.fitted is not None and len(kept) < len(self.context_names) else log
 
@@ -270,14 +276,9 @@ class Log:
         return None if self.kept is None else freeze(1 / self.kept)
 
     def list_evenly_kept(self) -> Ints:
-        """Return the places of some rows, drawn so that all of the log were as likely to be kept as the least likely.
-
-        What takes rows as they are, such as a test, is right on these: likelier rows are left out by chance.
-        """
-        if self.kept is None:
-            return np.arange(len(self))
-        numbers: Ints = np.arange(len(self)) if self.row_numbers is None else self.row_numbers
-        return np.flatnonzero(thin_rows(numbers, self.least_kept / self.kept))
+        """Return the places of some rows, drawn as if all were kept as seldom as the least likely one."""
+        shares = np.ones(len(self)) if self.kept is None else self.least_kept / self.kept
+        return np.flatnonzero(thin_rows(np.arange(len(self)) if self.row_numbers is None else self.row_numbers, shares))
 
     def __len__(self) -> int:
         return len(self.reward)

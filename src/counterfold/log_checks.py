@@ -1,15 +1,17 @@
 """The arguments of a log, each checked alone or against the others: what the user gave in, plain arrays out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from counterfold import checks, messages
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker
+from counterfold.encoding import EncodedContext, encode_table, read_frame
 from counterfold.errors import DataError
 from counterfold.hashing import hash_labels
 from counterfold.indices import find_index
@@ -146,18 +148,31 @@ def require_rows(rows: int) -> None:
         raise DataError(f"a log must have at least 2 rows, got {rows}.")
 
 
-def check_context(context: Any, rows: int, check: Checker) -> tuple[Floats, tuple[str, ...]]:
-    """Return the context and the names of its columns."""
+def check_context(context: Any, rows: int, check: Checker) -> EncodedContext:
+    """Return the context as numbers, which must be finite."""
     if context is None:
-        return np.empty((rows, 0)), ()
-    array, columns, _ = check_matrix("context", context, rows, check)
-    names = tuple(map(str, range(array.shape[1]) if columns is None else columns))
+        return EncodedContext(np.empty((rows, 0)), (), ())
+    encoded = context if isinstance(context, EncodedContext) else encode_context(context, rows, check)
+    names, array = encoded.column_names, check_matrix("context", encoded, rows, check).values
     is_good = np.abs(array) <= checks.LARGEST
     if not is_good.all():
         worst = int(np.argmin(is_good[np.argmin(is_good.all(axis=1))]))  # in the first bad row, as any engine finds it
         way = " Fill it in, or leave the column out (`ignore`, --ignore)."
         check.rename("context", f"column `{names[worst]}`").finite("context", array[:, worst], way)
-    return array, names
+    return replace(encoded, values=array)
+
+
+def encode_context(context: Any, rows: int, check: Checker) -> EncodedContext:
+    """Return the context that a user gave as numbers: a data frame with columns of any kind, or a matrix."""
+    table = read_frame(context)
+    if table is not None and table.num_columns:
+        check.length("context", table, rows)
+        return encode_table(table, check)
+    array, columns, _ = check_matrix("context", context, rows, check)
+    names = tuple(map(str, range(array.shape[1]) if columns is None else columns))
+    if not np.isnan(array).any():
+        return EncodedContext(array, names, names)
+    return encode_table(pa.table(dict(zip(names, array.T, strict=True))), check)
 
 
 def check_availability(available: Any, codes: Ints, actions: KnownActions, check: Checker) -> Bools | None:

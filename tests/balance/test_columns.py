@@ -127,7 +127,7 @@ def test_every_engine_keeps_the_same_columns(table, full, model, tmp_path):
     assert local.value == pytest.approx(memory.value, rel=1e-9)
     assert local.diagnostics.propensities_p == pytest.approx(memory.diagnostics.propensities_p)
     assert local.diagnostics.context_p == pytest.approx(memory.diagnostics.context_p, rel=1e-6)
-    assert memory.to_dict()["context"] == {"taken": ["x", "w"], "left_out": memory.contents.left_out}
+    assert memory.to_dict()["context"] == {"taken": ["x", "w"], "left_out": memory.contents.left_out, "encoded": {}}
     [finding] = [one for one in local.diagnostics.findings if one.name == "outcome-context"]
     assert "`seconds`" in finding.problem
     assert "`ignore`" in finding.remedy

@@ -43,7 +43,7 @@ def test_evaluate_prints_the_log_the_candidates_the_answer_and_the_diagnostics(r
     assert sum(line[-1] == "chosen" for line in lines(run("evaluate", save(), "--selector", "ocv")[1])) == 1
     assert ["rows", "120"] in said
     assert ["context", "2:", "age,", "height"] in said
-    assert ["no", "context", "pi:", "it", "depends", "on", "the", "action"] in [line[:8] for line in said]
+    assert ["pi:", "it", "depends", "on", "the", "action"] in [line[:6] for line in said]
     assert {"IPS", "SNIPS", "DM", "DR", "SNDR"} <= {line[0] for line in said}
     assert sum(line[-1] == "%" for line in said) > 1
     assert {"value", "by", "verdict", "because", "effective", "largest", "mean"} <= {line[0] for line in said}
@@ -53,7 +53,8 @@ def test_json_has_what_the_table_has(evaluated, run, save):
     found = evaluated("--selector", "ocv")
     log = {"file": str(save()), "rows": 120, "kind": "labels", "actions": ["0", "1", "2"]}
     missing = dict.fromkeys(["dose", "groups", "loggers", "action_features", "fitted_propensities", "kept"])
-    assert set(found["log"].pop("left_out")) == {"pi"}
+    assert set(found["log"].pop("left_out")) == {"pi", "user"}
+    assert found["log"].pop("encoded") == {}
     assert found["log"] == log | {"context": ["age", "height"], "decisions": 120} | missing
     [answer] = found["evaluations"]
     keys = "target value stderr interval logged uplift selected selector seed verdict answerable diagnostics"

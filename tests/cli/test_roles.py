@@ -40,6 +40,7 @@ def test_a_log_of_doses_is_answered_from_every_format(name, doses, found):
     assert dose["low"] < dose["high"]
     log = {"file": name, "rows": 150, "kind": "doses", "actions": [], "context": ["age", "far"], "decisions": 150}
     assert answer["log"].pop("left_out") == {}
+    assert answer["log"].pop("encoded") == {}
     nothing = ["groups", "loggers", "action_features", "fitted_propensities", "kept"]
     assert answer["log"] == log | dict.fromkeys(nothing)
     [one] = answer["evaluations"]

@@ -128,8 +128,6 @@ SAID = {
     "bytes that are no text": r"`action` must be text in UTF-8, got b'\\xff' in some rows, first at row 1\.",
     "one action": "a log must know at least 2 actions, got 1: there is nothing to choose between",
     "0 and 1 at first": "`target` must be numbers that can only be probabilities, got 0 and 1 alone",
-    "missing context": "`context` column `y` must be finite, got nan in some rows, first at row 1",
-    "missing context late": "`context` column `y` must be finite, got nan in some rows, first at row 7",
     "percentages": r"column `reward` must be numbers, got '12%' in some rows, first at row 1\. Write plain numbers,",
     "a bad cell": r"column `reward` must be numbers, got 'NA' in some rows, first at row 239\. Write plain numbers,",
     "empty cells": "column `propensity` must be numbers, got '' in some rows, first at row 1",

@@ -269,7 +269,7 @@ def test_a_probability_that_contradicts_the_others_is_refused(save):
         ({"_label_cost": float("nan")}, ["reward", "row 7"]),
         ({"_label_cost": float("inf")}, ["reward", "row 7"]),
         ({"_label_cost": 10**400}, ["reward", "row 7"]),
-        ({"c": {"age": float("nan"), "_multi": [{}, {}, {}]}}, ["age", "row 7"]),
+        ({"c": {"age": float("inf"), "_multi": [{}, {}, {}]}}, ["age", "row 7"]),
         ({"c": {"_multi": {"x": 1}}}, ["line 8", "`_multi` and `a` must be lists"]),
         ({"_outcomes": []}, ["line 8", "several slots"]),
     ],

@@ -39,7 +39,7 @@ def written(write, *arguments, **settings):
 
 
 def json_lines(table):
-    return "".join(f"{json.dumps(row)}\n" for row in table.to_pylist()).encode()
+    return "".join(f"{json.dumps(row, default=str)}\n" for row in table.to_pylist()).encode()
 
 
 def parquet(table):

@@ -41,7 +41,7 @@ def read():
 
     def probabilities(table, target, **roles):
         reader = TargetReader.of(target, table)
-        layout = cf.LogScan(table, **roles).layout(table, reader.columns)
+        layout = cf.LogScan(table, **roles).layout(table, reader.columns).learn_from(table)
         return reader.read(layout.log(table), table).probs
 
     return probabilities

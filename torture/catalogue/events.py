@@ -82,7 +82,7 @@ for name, fields in {
     "a cost beyond all floats": {"_label_cost": 10**400},
     "always dropped": {"pdrop": 1},
     "several slots": {"_slots": [], "_outcomes": [{"_a": [1]}]},
-    "a context of NaN": {"c": make_event(make_rows()[5])["c"] | {"x0": float("nan")}},
+    "an infinite context": {"c": make_event(make_rows()[5])["c"] | {"x0": float("inf")}},
 }.items():
     add(name, change(5, **fields), REFUSED)
 

@@ -156,7 +156,7 @@ SECOND = {
         EITHER,
     ),
     "with context as texts": (lambda table: cast(table, "x0", pa.string()), EITHER),
-    "with context as nulls": (lambda table: replace(table, "x0", pa.nulls(HALF)), REFUSED),
+    "with context as nulls": (lambda table: replace(table, "x0", pa.nulls(HALF)), RIGHT),
     "with the name of a column in capitals": (
         lambda table: table.rename_columns([*map(str.upper, table.column_names)]),
         REFUSED,

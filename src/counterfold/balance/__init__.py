@@ -4,7 +4,7 @@ Given right propensities, nothing that was known before the decision depends on 
 over rows, so every engine finds the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
@@ -19,6 +19,7 @@ from counterfold.balance.columns import AFTER, ColumnSums, ColumnTest, Reason
 from counterfold.balance.dependence import DependenceSums, DependenceTest
 from counterfold.balance.features import CHANGED_IN_TIME, Features
 from counterfold.balance.frequencies import FrequencyTest
+from counterfold.balance.levels import LevelSums, LevelTest
 from counterfold.balance.loggers import LoggerSuspicion, compare_loggers, sum_loggers
 from counterfold.balance.order import OrderSums
 from counterfold.balance.sharpness import SharpnessTest
@@ -36,6 +37,7 @@ __all__ = [
     "balance_log",
     "choose_context",
     "count_first",
+    "is_number",
 ]
 
 ENOUGH, LEAST = 1 << 24, 1 << 15
@@ -53,6 +55,7 @@ class BalanceSums:
     """The sums of some rows; those of others can be added."""
 
     columns: ColumnSums
+    levels: LevelSums
     order: OrderSums
     tested: tuple[Any, ...]
     loggers: DependenceSums | None = None
@@ -60,7 +63,8 @@ class BalanceSums:
     def __add__(self, other: "BalanceSums") -> "BalanceSums":
         tested = tuple(map(add, self.tested, other.tested))
         loggers = None if self.loggers is None or other.loggers is None else self.loggers + other.loggers
-        return BalanceSums(self.columns + other.columns, self.order + other.order, tested, loggers)
+        columns, levels = self.columns + other.columns, self.levels + other.levels
+        return BalanceSums(columns, levels, self.order + other.order, tested, loggers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +109,7 @@ class BalanceStream:
 
     features: Features
     columns: ColumnTest
+    levels: LevelTest
     tests: tuple[PropensityTest[Any], ...]
     share: float
     has_time: bool
@@ -118,7 +123,8 @@ class BalanceStream:
         share = min(1.0, enough / row_count) if row_count else 1.0
         has_given = first.dose is None and first.fitted is None
         tests = list_tests(first, features, few) if has_given else ()
-        return cls(features, ColumnTest.of(first, few), tests, share, first.time is not None)
+        columns, levels = ColumnTest.of(first, few), LevelTest.of(first, few)
+        return cls(features, columns, levels, tests, share, first.time is not None)
 
     def sums(self, log: Log) -> BalanceSums | None:
         """Return the sums of rows of a log, which may be a part of a longer one; none if it has none of the sample.
@@ -141,13 +147,14 @@ class BalanceStream:
         features, probs = self.features.build(log.context[place], places), normalise(log, place)
         tested = tuple(one.sum_rows(log, place, features, probs) for one in self.tests)
         columns, loggers = self.columns.sum_rows(log, place, row_numbers), sum_loggers(log, place, features)
-        return BalanceSums(columns, OrderSums.of(log, place), tested, loggers)
+        return BalanceSums(columns, self.levels.sum_rows(log, place), OrderSums.of(log, place), tested, loggers)
 
     def solve(self, sums: BalanceSums | None) -> Balance:
         """Return what the sums of all rows say."""
         if sums is None:
             return Balance({})
         names, reasons = self.columns.names, self.columns.explain(sums.columns)
+        reasons |= self.levels.explain(sums.levels, has_two_rewards=sums.columns.has_two_rewards)
         if not self.tests:
             return Balance(reasons)
         found = [one.test(some) for one, some in zip(self.tests, sums.tested, strict=True)]
@@ -155,10 +162,18 @@ class BalanceStream:
         several = [one for some in found for one in some.general if not (one.needs_time and is_sorted)]
         general = find_worst([one.name_time(CHANGED_IN_TIME) if self.has_time else one for one in several])
         [p] = [one.columns for one in found if one.columns is not None]
-        known = dict(zip(names, p.tolist(), strict=True))
+        known = join_columns(self.columns.sources, p)
         columns = {name: one for name, one in known.items() if name not in reasons}
         loggers = compare_loggers(sums.loggers, names, is_sorted=is_sorted)
         return Balance(reasons, general, columns, {name: known[name] for name in reasons}, loggers)
+
+
+def join_columns(sources: Sequence[str], p: Floats) -> dict[str, float]:
+    """Return the p-value of each column of a table: the least of those it was encoded by, times their number."""
+    several: dict[str, list[float]] = {}
+    for source, one in zip(sources, p.tolist(), strict=True):
+        several.setdefault(source, []).append(one)
+    return {source: min(1.0, len(some) * min(some)) for source, some in several.items()}
 
 
 def count_first(probabilities: int) -> int:
@@ -195,14 +210,22 @@ def normalise(log: Log, place: Ints | slice) -> Floats:
 
 
 def choose_context(log: Log, *, keep_all: bool = False) -> tuple[Log, Balance]:
-    """Return a log without the columns of its context that nobody named and that are none, and what the tests said."""
+    """Return a log without the columns of its context that nobody named and that are none, and what the tests said.
+
+    `keep_all` says that a target looks at all numbers of the context, so that none of these is left out.
+    """
     balance = balance_log(log)
-    reasons = balance.leave_out()
-    if keep_all and reasons and not log.named_context:
-        return log.refit(reasons), balance
-    if log.named_context or keep_all:
+    if log.named_context:
         return log, balance
-    return log.leave_out(reasons), balance
+    reasons = balance.leave_out()
+    kept = [name for name in reasons if keep_all and is_number(log, name)]
+    log = log.leave_out({name: why for name, why in reasons.items() if name not in kept})
+    return log.refit(kept) if kept else log, balance
+
+
+def is_number(log: Log, name: str) -> bool:
+    """Say whether a column of the context holds numbers, so that targets look at it."""
+    return name not in log.encodings or log.encodings[name].is_number
 
 
 def balance_log(log: Log) -> Balance:

@@ -41,7 +41,7 @@ AFTER = "as if it were known only after the decision"
 
 
 class Reason(NamedTuple):
-    """Why a column is no context, whether it is something that comes of the decision, and whether it is the reward."""
+    """Why a column is no context, whether it comes of the decision, and whether it is the reward or the action."""
 
     what: str
     is_outcome: bool
@@ -121,9 +121,14 @@ class ColumnSums:
 
 @dataclass(frozen=True, eq=False)
 class ColumnTest:
-    """Finds columns that are no context, by their names and values; the first rows of a log tell how to centre."""
+    """Finds columns that are no context, by their names and values; the first rows of a log tell how to centre.
+
+    `sources` are the columns that these come from; `coded` are columns of 0 and 1, of which `LevelTest` tells.
+    """
 
     names: tuple[str, ...]
+    sources: tuple[str, ...]
+    coded: Bools
     centre: Floats
     scale: Floats
     identify: Bools
@@ -135,7 +140,9 @@ class ColumnTest:
         spread = table.std(axis=0)
         identify = [is_identifier(*one) for one in zip(first.context_names, first.context[:rows].T, strict=True)]
         centre, scale = table.mean(axis=0), np.where(spread > 0, spread, 1.0)
-        return cls(first.context_names, centre, scale, np.array(identify, dtype=bool))
+        coded = np.array(find_coded(first), dtype=bool)
+        names = first.context_names, first.context_sources
+        return cls(*names, coded, centre, scale, np.array(identify, dtype=bool))
 
     def sum_rows(self, log: Log, place: Ints | slice, row_numbers: Ints) -> ColumnSums:
         """Return the sums of some rows of a log."""
@@ -154,10 +161,10 @@ class ColumnTest:
         return ColumnSums(len(r), moments, zeros, ratios, low, high)
 
     def explain(self, sums: ColumnSums) -> dict[str, Reason]:
-        """Return why some columns are no context, by the column's name."""
+        """Return why some columns are no context, by the name of the column that they come from."""
         reasons: dict[str, Reason] = {}
         sizes, structure, tell = np.abs(sums.correlations), sums.explain_rewards, sums.tell_rewards
-        for place, name in enumerate(self.names):
+        for place, name in ((place, self.sources[place]) for place in np.flatnonzero(~self.coded)):
             if INDEX.fullmatch(name):
                 reasons[name] = Reason("it is an index of the rows", is_outcome=False)
             elif sums.rows < FEW:
@@ -176,6 +183,16 @@ class ColumnTest:
                 what = f"it tells much of the reward (correlation {sums.correlations[place]:.2f}), {AFTER}"
                 reasons[name] = Reason(what, is_outcome=True)
         return reasons
+
+
+def find_coded(log: Log) -> list[bool]:
+    """Return which columns of the context are 1 for one value of a text, or where one is missing, and 0 elsewhere."""
+    found = []
+    for source in dict.fromkeys(log.context_sources):
+        width = log.context_sources.count(source)
+        coded = max(len(log.encodings[source].labels) - 1, 0) if source in log.encodings else 0
+        found += [False] * (width - coded) + [True] * coded
+    return found
 
 
 def is_identifier(name: str, values: Floats) -> bool:

@@ -27,7 +27,7 @@ LOG_TEXTS = {
         "'1000 draws', '3 digits' or float16, if probabilities are counted or rounded.",
         "",
     ),
-    "context": ("COLUMN", "Columns of the context.", "other numbers, but for outcomes and indices"),
+    "context": ("COLUMN", "Columns of the context.", "other numbers and categories, but for outcomes and indices"),
     "ignore": ("COLUMN", "Columns that are no context, such as what is known only afterwards; repeat for several.", ""),
     "group": ("COLUMN", "Column of the user or session, kept together.", "group, if there"),
     "time": ("COLUMN", "Column of when decisions were made.", "time, if it is of dates"),

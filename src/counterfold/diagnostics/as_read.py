@@ -1,4 +1,4 @@
-"""What was done to make rows of the log that another tool wrote."""
+"""What was done to make rows of the log that another tool wrote, and numbers of its context."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from counterfold.evidence import Evidence
 
 @dataclass(frozen=True)
 class AsRead(Diagnostic):
-    """Note what a reader of another tool's format did: signs that were turned, lines that were skipped, assumptions."""
+    """Note how rows were made: signs that a reader turned, lines it skipped, and how text and gaps became numbers."""
 
     label = "as read"
     measures = ()

@@ -42,8 +42,9 @@ class FittedPropensities(Diagnostic):
     def state_assumption(self, classifier: str, contents: Contents) -> Finding:
         """Return what an answer from fitted propensities rests on."""
         places = None if contents.fitted is None else contents.fitted.places
-        seen = contents.context if places is None else [contents.context[place] for place in places]
-        looked = f"at {messages.list_names(seen)} alone" if len(seen) else "at nothing"
+        sources = [source for _, source in contents.columns]
+        seen = list(dict.fromkeys(sources if places is None else (sources[place] for place in places)))
+        looked = f"at {messages.list_names(seen)} alone" if seen else "at nothing"
         problem = (
             f"the propensities are not logged but fitted by {classifier}, as if the old policy had looked {looked}"
         )

@@ -62,7 +62,7 @@ class Memory(Engine):
             capacity.require_rows(table.num_rows, table.nbytes)
             readers = make_readers(request.targets, table)
             named = list_columns(readers.values(), given)
-            layout = log.layout(table, named)
+            layout = log.layout(table, named).learn_from(table)
             for reader in readers.values():
                 reader.refuse_outcomes(layout)
             log = layout.log(table, row_numbers, index, is_whole=True)

@@ -128,7 +128,11 @@ class Evaluation:
             "answerable": self.answerable,
             "diagnostics": self.diagnostics.to_dict(),
             "left_out": self.left_out,
-            "context": {"taken": list(self.contents.context), "left_out": dict(self.contents.left_out)},
+            "context": {
+                "taken": list(self.contents.context),
+                "left_out": dict(self.contents.left_out),
+                "encoded": {name: dict(how) for name, how in self.contents.encoded.items()},
+            },
             "table": [asdict(candidate) for candidate in self.table],
         }
 

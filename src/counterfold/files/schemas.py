@@ -7,10 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfold import messages
+from counterfold.encoding.kinds import PLAIN
 from counterfold.errors import DataError
 from counterfold.readers.base import leave_out, merge_types
-
-PLAIN = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 
 def join_schemas(schemas: Sequence[pa.Schema]) -> pa.Schema:

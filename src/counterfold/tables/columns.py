@@ -13,6 +13,8 @@ from counterfold import messages
 from counterfold.arrays import Floats
 from counterfold.checks import WHOLE, Checker
 from counterfold.dictionaries import share_labels
+from counterfold.encoding.kinds import is_list, is_numeric, is_text
+from counterfold.encoding.numbers import convert_numbers
 from counterfold.errors import DataError
 from counterfold.label_checks import check_labels
 from counterfold.log_checks import ByLabel
@@ -34,26 +36,9 @@ def find_spread(table: pa.Table, name: str, least: int = 2) -> dict[str, str]:
     return {}
 
 
-def is_numeric(kind: pa.DataType) -> bool:
-    """Say whether a type is a plain number or boolean."""
-    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
-    return any(test(kind) for test in tests)
-
-
 def numeric(table: pa.Table) -> list[str]:
     """Return the columns of plain numbers."""
     return [field.name for field in table.schema if is_numeric(field.type)]
-
-
-def is_list(kind: pa.DataType) -> bool:
-    """Say whether a type is a list of any sort; writers differ in which one they choose."""
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Say whether a type is text of any sort, which may be in a dictionary."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_vector(column: pa.ChunkedArray) -> bool:
@@ -77,30 +62,12 @@ def _first_text(column: pa.ChunkedArray) -> str:
 
 def read_numbers(table: pa.Table, name: str, check: Checker = WHOLE) -> Floats:
     """Return a column of numbers, NaN where a value is missing; text is read if it is a number in every row."""
-    column = decode_dictionary(table.column(name))
-    if is_text(column.type) or is_bytes(column.type):
-        return _name_column(name, check).floats(name, np.array(column.to_pylist(), dtype=object), ndim=1)
-    if not is_numeric(column.type) and not pa.types.is_null(column.type):
-        raise DataError(f"column `{name}` must be numbers, got {column.type}.")
-    return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+    return convert_numbers(name, table.column(name), check)
 
 
 def _name_column(name: str, check: Checker) -> Checker:
     """Return a checker that says that a name is that of a column."""
     return replace(check, names={name: f"column `{name}`"})
-
-
-def decode_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the values of a dictionary; any other column as it is."""
-    if not pa.types.is_dictionary(column.type):
-        return column
-    return pa.chunked_array([pa.array(column.to_pylist())])  # polars' dictionaries cannot be cast
-
-
-def is_bytes(kind: pa.DataType) -> bool:
-    """Say whether a type is bytes of any sort; some writers do not say that theirs are text."""
-    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
-    return any(test(kind) for test in tests)
 
 
 def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:

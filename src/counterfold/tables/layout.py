@@ -6,8 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from counterfold import capacity
 from counterfold.arrays import Bools, Floats, Ints
-from counterfold.checks import Checker
+from counterfold.checks import FIRST, Checker
+from counterfold.encoding import ColumnEncoding, ContextSummary, EncodedContext, Part, Summary, choose_summary
 from counterfold.errors import DataError
 from counterfold.label_checks import check_labels
 from counterfold.labels import KnownActions
@@ -30,7 +32,9 @@ class Layout:
     says how propensities are fitted, or holds what was fitted; `logger_weights` and `logger_shares` say how rows of
     several loggers are weighed, and `least_kept` how unlikely a row was to be kept at most; `precision` is that of the
     logged probabilities, and `clock` says how times are written. `outcomes` are columns that are known only after the
-    decision, besides the reward's; `missing_rewards` are those that were dropped or taken as 0.
+    decision, besides the reward's; `missing_rewards` are those that were dropped or taken as 0. `summaries` say how
+    each column of the context is summed up that holds no lists, and `encodings` how it becomes numbers, once all rows
+    told.
     """
 
     roles: dict[str, str]
@@ -52,6 +56,8 @@ class Layout:
     clock: Clock | None = None
     outcomes: Sequence[str] = ()
     missing_rewards: MissingRewards | None = None
+    summaries: Mapping[str, type[Summary]] = field(default_factory=dict)
+    encodings: Mapping[str, ColumnEncoding] = field(default_factory=dict)
 
     def read_clock(self, table: pa.Table) -> "Layout":
         """Return the same with what the first rows of a table tell of how times are written."""
@@ -109,12 +115,48 @@ class Layout:
         several = {role: name for role, name in self.roles.items() if role not in single}
         return values | {role: columns.read_matrices(table, name, labels, check) for role, name in several.items()}
 
-    def _context(self, table: pa.Table, check: Checker) -> pa.Table | None:
-        found = columns.read_features(table, self.context, check) if self.context else None
-        if found is not None and self.width and found.num_columns != self.width:
-            got = f"{found.num_columns} at row {check.row(0)}"
+    def summarise(self, table: pa.Table, row_numbers: Ints | None = None) -> ContextSummary:
+        """Return what the rows of a table tell of the columns of the context."""
+        return ContextSummary.of(self.summaries, table, Checker(row_numbers))
+
+    def learn(self, summary: ContextSummary) -> "Layout":
+        """Return the layout with all that the rows told of the context; what nobody named may be none of it."""
+        reasons = {} if self.named_context else summary.explain()
+        context = [name for name in self.context if name not in reasons]
+        summaries = {name: one for name, one in self.summaries.items() if name not in reasons}
+        encodings = summary.without(reasons).learn()
+        left_out = {**self.left_out, **reasons}
+        return replace(self, context=context, summaries=summaries, encodings=encodings, left_out=left_out)
+
+    def learn_from(self, table: pa.Table) -> "Layout":
+        """Return the layout with all that a table of all rows tells, if there is room for what becomes of it."""
+        layout = self.learn(self.summarise(table))
+        more = max(0, layout.count_outputs() - len(layout.context))
+        capacity.require_rows(table.num_rows, table.nbytes + capacity.NUMBER * table.num_rows * more)
+        return layout
+
+    def count_outputs(self) -> int:
+        """Return how many numbers the context of a row has, if lists count as one."""
+        return len(self.context) + sum(len(one.outputs) - 1 for one in self.encodings.values())
+
+    def _context(self, table: pa.Table, check: Checker) -> EncodedContext | None:
+        if not self.context:
+            return None
+        parts = [part for name in self.context for part in self._read_parts(table, name, check)]
+        found = EncodedContext.of(parts, table.num_rows, self.encodings)
+        width = len(found.column_names)
+        if self.width and width != self.width:
+            got = f"{width} at row {check.row(0)}"
             raise DataError(f"`context` must be {self.width} numbers in every row, got {got}.")
         return found
+
+    def _read_parts(self, table: pa.Table, name: str, check: Checker) -> list[Part]:
+        """Return a column of the context as numbers; each element of lists is a column of its own."""
+        if name in self.encodings:
+            encoding = self.encodings[name]
+            return [Part(name, encoding.outputs, encoding.encode(table.column(name), check))]
+        found = columns.read_features(table, [name], check)
+        return [Part(one, [one], [found.column(one).to_numpy()]) for one in found.column_names]
 
     def read_labels(self, table: pa.Table, role: str, row_numbers: Ints | None = None) -> Any:
         """Return the column of a role that holds labels, one in every row."""
@@ -125,3 +167,10 @@ class Layout:
         """Return the column of probabilities with which rows were kept."""
         found = columns.read_numbers(table, self.roles["kept"])
         return check_kept(found, table.num_rows, self.checker(row_numbers))
+
+
+def choose_summaries(table: pa.Table, names: Sequence[str]) -> dict[str, type[Summary]]:
+    """Return how columns of the context are summed up, by the first rows; columns of lists are not."""
+    first = table.slice(0, FIRST).select(list(names))
+    known = {name: first.column(name) for name in names if not columns.is_vector(first.column(name))}
+    return {name: choose_summary(name, column) for name, column in known.items()}

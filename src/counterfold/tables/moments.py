@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfold.arrays import Bools, Ints
+from counterfold.encoding.kinds import is_numeric, is_text
 from counterfold.errors import ParameterError
 from counterfold.messages import shorten
-from counterfold.tables.columns import is_numeric, is_text
 
 UNITS = {"seconds": 1e6, "milliseconds": 1e3, "microseconds": 1.0, "nanoseconds": 1e-3}
 """How many microseconds each unit has that numbers may be in."""

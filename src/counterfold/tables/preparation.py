@@ -13,10 +13,12 @@ import pyarrow.compute as pc
 
 from counterfold.arrays import Bools, Ints
 from counterfold.checks import Checker
+from counterfold.encoding.kinds import is_numeric, is_text
+from counterfold.encoding.numbers import decode_dictionary
 from counterfold.errors import DataError
 from counterfold.missing_rewards import MissingRewards
 from counterfold.readers.base import NOTES
-from counterfold.tables import columns, roles
+from counterfold.tables import roles
 from counterfold.tables.delays import Delay
 from counterfold.tables.tally import Tally
 
@@ -133,7 +135,7 @@ class Preparation:
 
     def find_rewards(self, table: pa.Table) -> Rewards:
         """Return the rewards of some rows, 0 where they count as 0, and which rows are left out."""
-        column = columns.decode_dictionary(table.column(self.reward))
+        column = decode_dictionary(table.column(self.reward))
         is_missing = find_missing(column)
         is_dropped = is_zero = np.zeros(len(column), dtype=bool)
         marks: dict[str, tuple[Bools, pa.ChunkedArray]] = {}
@@ -196,7 +198,7 @@ class Preparation:
 
 def find_missing(column: pa.ChunkedArray) -> Bools:
     """Return which rewards are missing: none, or not a number; whatever else is no number is refused elsewhere."""
-    if columns.is_text(column.type):
+    if is_text(column.type):
         texts = pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string())))
         return np.asarray(pc.fill_null(pc.equal(texts, "nan"), True).to_numpy())  # noqa: FBT003 (pyarrow's)
     return np.asarray(column.is_null(nan_is_null=True).to_numpy())
@@ -204,9 +206,9 @@ def find_missing(column: pa.ChunkedArray) -> Bools:
 
 def find_zeros(column: pa.ChunkedArray) -> Bools:
     """Return which rewards are 0; those in text that is no number are not."""
-    if columns.is_text(column.type):
+    if is_text(column.type):
         return np.array([text is not None and text.strip() in {"0", "0.0"} for text in column.to_pylist()], dtype=bool)
-    if not columns.is_numeric(column.type):
+    if not is_numeric(column.type):
         return np.zeros(len(column), dtype=bool)
     zeros: Bools = np.equal(column.cast(pa.float64(), safe=False).to_numpy(), 0)
     return zeros
@@ -216,7 +218,7 @@ def fill_zeros(column: pa.ChunkedArray, is_zero: Bools) -> pa.ChunkedArray:
     """Return rewards with 0 in some rows; what holds no numbers is left as it is, and refused elsewhere."""
     if pa.types.is_null(column.type):
         column = column.cast(pa.float64())
-    if not is_zero.any() or not (columns.is_numeric(column.type) or columns.is_text(column.type)):
+    if not is_zero.any() or not (is_numeric(column.type) or is_text(column.type)):
         return column
     zero = pa.scalar(False if pa.types.is_boolean(column.type) else "0").cast(column.type)
     return pc.if_else(pa.array(is_zero), zero, column)

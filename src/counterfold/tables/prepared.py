@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from counterfold.arrays import Ints
+from counterfold.encoding.kinds import is_numeric
 from counterfold.errors import DataError
 from counterfold.readers.base import Piece
 from counterfold.sources import parse_expression
 from counterfold.sources.base import RowSource
-from counterfold.tables import columns, roles
+from counterfold.tables import roles
 from counterfold.tables.delays import Delay
 from counterfold.tables.preparation import ROW, Preparation
 from counterfold.tables.scan import LogScan
@@ -132,7 +133,7 @@ def find_preparation(scan: LogScan, schema: pa.Schema) -> Preparation | None:
     expression = computed[reward]
     if reward not in names and expression is None:
         return None
-    if expression is not None and not columns.is_numeric(kind := expression.find_type(schema)):
+    if expression is not None and not is_numeric(kind := expression.find_type(schema)):
         raise DataError(f"the reward `{reward}` must be numbers, got {kind}.")
     delay, reward_time = None, scan.reward_time or next((one for one in ("reward_time",) if one in names), None)
     if scan.horizon is not None:

@@ -8,7 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from counterfold import messages
-from counterfold.checks import WHOLE, Checker
+from counterfold.checks import FIRST, WHOLE, Checker
+from counterfold.encoding.kinds import is_categorical, is_date, is_numeric
+from counterfold.encoding.spoilt_numbers import find_spoilt_numbers
 from counterfold.errors import DataError
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensity_checks import FIT
@@ -30,6 +32,8 @@ AFTER_DECISION = ("action", "dose", "reward", "propensity", "kept")
 
 MAY_BE_ONE = ({"group", "logger"}, {"group", "time"})
 """Roles that one column may have at once: each policy, or each day, may be a group."""
+
+DATE = "it is a date; name it in `context` to have it taken as numbers"
 
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "action": ("item_id", "item", "arm", "chosen", "chosen_action", "action_id", "a", "treatment", "variant", "choice"),
@@ -113,12 +117,13 @@ def require_propensities(table: pa.Table, roles: Mapping[str, str]) -> None:
 
 
 def list_context(
-    table: pa.Table, roles: dict[str, str], chosen: Sequence[str] | None, ignore: Sequence[str], targets: Sequence[str]
+    table: pa.Table, roles: dict[str, str], chosen: Sequence[str] | None, free: Sequence[str], targets: Sequence[str]
 ) -> Sequence[str]:
-    """Return the columns of the context: those that the user chose, or every numeric one that is free."""
+    """Return the columns of the context: those that the user chose, or what is free and holds numbers or text."""
     if chosen is None:
-        free = list_free(table, roles, ignore, targets)
-        chosen = [name for name in columns.numeric(table) if name in free and name not in find_left_out(table)]
+        left_out = find_left_out(table, free)
+        chosen = [name for name in free if name not in left_out and may_be_context(table, name)]
+    chosen = list(dict.fromkeys(chosen))
     known_later = [(role, roles[role]) for role in AFTER_DECISION if role in roles]
     for role, name in [*known_later, *(("target", name) for name in targets)]:
         held = next((place for place in places(table, role, name) if place in chosen), None)
@@ -130,10 +135,18 @@ def list_context(
     return chosen
 
 
-def find_left_out(table: pa.Table) -> dict[str, str]:
-    """Return the columns of files that are not taken for context by themselves, and why."""
-    known = {field.name: (field.metadata or {}).get(NO_CONTEXT) for field in table.schema}
-    return {name: reason.decode() for name, reason in known.items() if reason is not None}
+def may_be_context(table: pa.Table, name: str) -> bool:
+    """Say whether a column may be context though nobody named it: numbers, or text that holds no lists or objects."""
+    kind = table.schema.field(name).type
+    return is_numeric(kind) or (is_categorical(kind) and not columns.is_matrix(table.slice(0, FIRST), name))
+
+
+def find_left_out(table: pa.Table, free: Sequence[str]) -> dict[str, str]:
+    """Return the columns that are free, but not taken for context by themselves, and why."""
+    known = {name: (table.schema.field(name).metadata or {}).get(NO_CONTEXT) for name in free}
+    by_files = {name: reason.decode() for name, reason in known.items() if reason is not None}
+    dates = [name for name in free if is_date(table.schema.field(name).type)]
+    return find_spoilt_numbers(table, free) | dict.fromkeys(dates, DATE) | by_files
 
 
 def mark_outcome(field: pa.Field) -> pa.Field:
@@ -155,12 +168,6 @@ def find_missing_rewards(table: pa.Table) -> MissingRewards | None:
 def find_notes(table: pa.Table) -> list[tuple[str, str]]:
     """Return what a reader did to make the rows of a table, and what to do about it."""
     return [(problem, remedy) for problem, remedy in json.loads((table.schema.metadata or {}).get(NOTES, b"[]"))]
-
-
-def find_texts(table: pa.Table, free: Sequence[str]) -> dict[str, str]:
-    """Return the columns of text that are free, which no classifier sees."""
-    texts = [name for name in free if columns.is_text(table.schema.field(name).type)]
-    return dict.fromkeys(texts, "it is text; make a column of 0 and 1 of each of its values")
 
 
 def list_free(table: pa.Table, roles: dict[str, str], ignore: Sequence[str], targets: Sequence[str]) -> list[str]:
@@ -194,7 +201,7 @@ def find_kind(table: pa.Table, name: str) -> str:
     require(table, {"target": name})
     if columns.is_matrix(table, name):
         return "matrix"
-    return "numbers" if columns.is_numeric(table.column(name).type) else "labels"
+    return "numbers" if is_numeric(table.column(name).type) else "labels"
 
 
 def read_target(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:

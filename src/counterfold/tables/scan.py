@@ -115,7 +115,8 @@ class LogScan:
             raise ParameterError(f"`reward` must be one column or expression for a `Log`, got {got}.")
         capacity.require_rows(self.opened.rows, self.opened.size)
         table, row_numbers = number_rows(self.opened.table())
-        return self.layout(table).log(table, row_numbers, find_index(self.source), is_whole=True)
+        layout = self.layout(table).learn_from(table)
+        return layout.log(table, row_numbers, find_index(self.source), is_whole=True)
 
     @cached_property
     def rewards(self) -> Sequence[str]:
@@ -147,8 +148,7 @@ class LogScan:
         """Return what the columns of a table hold, or of one like it, besides those of the targets."""
         from counterfold.propensities import as_precision
         from counterfold.tables import roles
-        from counterfold.tables.layout import Layout
-        from counterfold.tables.spoilt_numbers import find_spoilt_numbers
+        from counterfold.tables.layout import Layout, choose_summaries
 
         known: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(self) if one.metadata.get("role")}
         fit, ignore, chosen = self.find_fit(table.column_names), self.ignore, self.context
@@ -161,20 +161,17 @@ class LogScan:
             roles.require_propensities(table, found)
         roles.refuse_two_roles(table, found, targets)
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
-        context = roles.list_context(table, found, chosen, ignore, targets)
         kinds, named = {role: known[role].kind for role in found}, chosen is not None
         free = [] if named else roles.list_free(table, found, ignore, targets)
+        context = roles.list_context(table, found, chosen, free, targets)
         layout = Layout(found, kinds, context, self.actions, features, named_context=named, fit=fit)
-        layout = replace(layout, logger_weights=self.logger_weights, precision=as_precision(self.propensity_precision))
-        is_private = isinstance(self.source, (str, PathLike))
-        others = {name: why for name, why in roles.find_left_out(table).items() if name in free}
-        others |= {} if fit is None else roles.find_texts(table, free)
-        notes = roles.find_notes(table)
-        outcomes = roles.find_outcomes(table)
-        others |= {} if named else dict.fromkeys(outcomes, "it is known only with the reward")
-        left_out = find_spoilt_numbers(table, free) | others
+        layout = replace(layout, logger_weights=self.logger_weights, summaries=choose_summaries(table, context))
+        outcomes, left_out = roles.find_outcomes(table), roles.find_left_out(table, free)
+        left_out |= {} if named else dict.fromkeys(outcomes, "it is known only with the reward")
         layout = replace(layout, outcomes=outcomes, missing_rewards=roles.find_missing_rewards(table))
-        return replace(layout, left_out=left_out, is_private=is_private, notes=notes).read_clock(table)
+        layout = replace(layout, precision=as_precision(self.propensity_precision), left_out=left_out)
+        is_private, notes = isinstance(self.source, (str, PathLike)), roles.find_notes(table)
+        return replace(layout, is_private=is_private, notes=notes).read_clock(table)
 
 
 class Columns(TypedDict, total=False):
@@ -231,17 +228,17 @@ def read_log(source: Any, **columns: Unpack[Columns]) -> "Log":
     """Return the log in a file or data frame.
 
     The arguments besides the source are those of `LogScan`. Every role is looked for in the column of that very name,
-    or in the one that you name. `dose` takes the place of
-    `action` where there is no column `action`, or where you name it. Probabilities (n x A) are a column of lists, a
-    struct from action to probability, JSON text of either, or columns named `logging_probs.ACTION` or
-    `logging_probs_ACTION`; `logger_probs` are such a column, or such columns, for each logger (`logger_probs.LOGGER`),
-    or one struct or JSON object from logger to them. `context` is every other numeric column; list the columns
-    (numbers, or lists of numbers) to choose, and name in `ignore` what the default must leave alone, such as columns of
-    target policies; `evaluate` leaves out copies of the reward, outcomes and indices by itself. `action_features` is a
-    second file or data frame with a row for each action: its label, in a column named like the log's, and numbers or
-    lists of numbers. `reward` may be an expression such as "score - 0.2 * cost"; `missing_reward` says what is done
-    about rows without one ("error", "drop" or "zero"), and `horizon` how long rewards are waited for; see the page on
-    rewards.
+    or in the one that you name. `dose` takes the place of `action` where there is no column `action`, or where you name
+    it. Probabilities (n x A) are a column of lists, a struct from action to probability, JSON text of either, or
+    columns named `logging_probs.ACTION` or `logging_probs_ACTION`; `logger_probs` are such a column, or such columns,
+    for each logger (`logger_probs.LOGGER`), or one struct or JSON object from logger to them. `context` is every other
+    column of numbers or categories; list the columns (numbers, text, dates, or lists of numbers) to choose, and name in
+    `ignore` what the default must leave alone, such as columns of target policies. Text, dates and missing numbers are
+    encoded, see docs/context.md; `evaluate` leaves out copies of the reward, outcomes and indices by itself.
+    `action_features` is a second file or data frame with a row for each action: its label, in a column named like the
+    log's, and numbers or lists of numbers. `reward` may be an expression such as "score - 0.2 * cost"; `missing_reward`
+    says what is done about rows without one ("error", "drop" or "zero"), and `horizon` how long rewards are waited for;
+    see the page on rewards.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf

@@ -11,10 +11,11 @@ from counterfold import messages
 from counterfold.arrays import Bools, Floats
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ParameterError
-from counterfold.indices import align_rows, call_on_context
+from counterfold.indices import align_rows
 from counterfold.labels import spell_label
 from counterfold.log import Log
 from counterfold.log_checks import Matrix, check_matrix, count_dimensions, order_columns
+from counterfold.targets import _features
 from counterfold.targets.base import Reads, TargetForm
 
 SEPARATORS = (".", "_")
@@ -106,7 +107,7 @@ class Scored(TargetForm):
             what = messages.list_names(name_columns(self.scores))
             way = "Give a file or a data frame to `cf.evaluate`, or the scores themselves (n x A)"
             raise ParameterError(f"`target` must find column `{what}` in a table, got a `Log`, which has none. {way}.")
-        given = call_on_context(self.scores, log.context, log.index)
+        given = _features.call_on_log(self.scores, log)
         given = given.stack(log) if isinstance(given, ScoredColumns) else align_rows("target", given, log.index, check)
         matrix = check_matrix("target", given, len(log), check)
         there = ~np.isnan(matrix.values)

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from counterfold.checks import Checker
-from counterfold.indices import align_rows, call_on_context
+from counterfold.indices import align_rows
 from counterfold.label_checks import check_labels
 from counterfold.labels import encode_labels
 from counterfold.log import Log
 from counterfold.log_checks import count_dimensions
+from counterfold.targets import _features
 from counterfold.targets._values import read_text
 from counterfold.targets.base import Reads, Target, TargetForm
 
@@ -50,7 +51,7 @@ class Actions(TargetForm):
         return replace(self, labels=values[self.labels]) if isinstance(self.labels, str) else self
 
     def resolve(self, log: Log, check: Checker) -> Target:
-        value = call_on_context(self.labels, log.context, log.index)
+        value = _features.call_on_log(self.labels, log)
         value = np.full(len(log), value) if count_dimensions(value) == 0 else value
         labels = check_labels("target", align_rows("target", value, log.index, check), len(log), check)
         codes = encode_labels("target", labels, log.actions, check)
@@ -59,4 +60,4 @@ class Actions(TargetForm):
         return Target((codes == log.action).astype(np.float64), probs)
 
     def list_doses(self, log: Log) -> Any:
-        return call_on_context(self.labels, log.context, log.index)
+        return _features.call_on_log(self.labels, log)

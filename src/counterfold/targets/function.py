@@ -52,7 +52,7 @@ class Function(TargetForm):
     def call(self, log: Log) -> Any:
         """Return what the function makes of the rows."""
         if self.columns is None:
-            return call_on_context(self.function, log.context, log.index)
+            return _features.call_on_log(self.function, log)
         frame = _features.make_frame(self.columns, log, self.values)
         return call_on_context(self.function, frame, log.index)
 

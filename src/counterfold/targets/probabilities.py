@@ -8,10 +8,11 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.checks import FIRST, Checker
-from counterfold.indices import align_rows, call_on_context
+from counterfold.indices import align_rows
 from counterfold.labels import simplify_label
 from counterfold.log import Log
 from counterfold.log_checks import count_dimensions
+from counterfold.targets import _features
 from counterfold.targets._values import read_text
 from counterfold.targets.base import Reads, Target, TargetForm, refuse_ambiguity
 
@@ -82,4 +83,4 @@ class Probabilities(TargetForm):
         return f"{check.called('target')} must be {rule}, {got}. {WAYS}" if found <= {"0", "1"} & labels else None
 
     def list_doses(self, log: Log) -> Any:
-        return call_on_context(self.values, log.context, log.index)
+        return _features.call_on_log(self.values, log)

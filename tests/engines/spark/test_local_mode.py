@@ -18,6 +18,7 @@ import counterfold as cf
 from counterfold.engines import spark as engine
 from spark_logs import ACTIONS, LOCAL, MARKS, ROWS, SLOW, check_same, cut, logged, saved
 from tables import csv, json_lines
+from text_logs import make_log
 
 pytestmark = MARKS
 
@@ -82,6 +83,21 @@ def test_texts(spark, table, tmp_path, name, write):
     del spark
     (tmp_path / name).write_bytes(write(table))
     check_same(*(cf.evaluate(tmp_path / name, engine=one) for one in ("spark", "local")))
+
+
+@LOCAL
+@pytest.mark.parametrize("gaps", ["first", "late"])
+def test_text_and_missing_numbers(spark, tmp_path, gaps):
+    del spark
+    table = make_log(18_000 if gaps == "late" else 1_500, since=None)
+    if gaps == "late":  # the first rows hold plain numbers alone, so that the passes start again
+        late = [None if row > 17_900 else float(row % 13) for row in range(18_000)]
+        table = table.drop_columns(["city", "age", "new", "customer"]).append_column("late", pa.array(late))
+    path = saved(table, tmp_path / "log.parquet", row_group_size=table.num_rows // 3)
+    found, expected = (cf.evaluate(path, engine=one, progress=False) for one in ("spark", "memory"))
+    assert found.contents.columns == expected.contents.columns
+    assert found.contents.left_out == expected.contents.left_out
+    assert found.value == pytest.approx(expected.value, rel=1e-9)
 
 
 @SLOW

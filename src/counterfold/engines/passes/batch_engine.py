@@ -13,6 +13,7 @@ from counterfold.engines.passes.first_pass import FirstPassSums
 from counterfold.engines.passes.last_pass import LastPass, LastPassSums
 from counterfold.engines.passes.plan import Plan
 from counterfold.engines.passes.sum_evidence import SumEvidence
+from counterfold.errors import MissingNumbersError
 from counterfold.evidence import Evidence
 from counterfold.progress import show_progress
 
@@ -21,7 +22,15 @@ class BatchEngine(Engine, BatchReader):
     """An engine that reads a log batch by batch, in one or two passes for all targets."""
 
     def gather(self, request: Request) -> Generator[tuple[str, Evidence]]:
-        plan, first, balance = Plan.of(self, request), None, None
+        try:
+            found = self._find_evidence(Plan.of(self, request), request)
+        except MissingNumbersError:  # after first rows without a gap
+            found = self._find_evidence(Plan.of(self, request, has_gaps=True), request)
+        yield from found.items()
+
+    def _find_evidence(self, plan: Plan, request: Request) -> dict[str, Evidence]:
+        """Return the evidence on each target."""
+        first, balance = None, None
         check = plan.builder.layout.checker(None)
         if plan.needs_first_pass:
             with show_progress("First pass", progress=request.progress, unit="rows") as progress:
@@ -39,9 +48,11 @@ class BatchEngine(Engine, BatchReader):
         if first is None:
             plan, balance = plan.test_balance(last.balance)
         contents = describe_contents(plan, first, last)
+        evidence: dict[str, Evidence] = {}
         for name, found in last.targets.items():
             known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, found.observed
-            yield name, SumEvidence(*known, found.sums.without_empty, last_pass.model, balance=balance)
+            evidence[name] = SumEvidence(*known, found.sums.without_empty, last_pass.model, balance=balance)
+        return evidence
 
 
 def sum_balance(plan: Plan, first: FirstPassSums) -> BalanceSums | None:

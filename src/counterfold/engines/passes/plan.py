@@ -8,13 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from counterfold import capacity, log_checks
-from counterfold.balance import Balance, BalanceStream, BalanceSums, count_first
+from counterfold.balance import Balance, BalanceStream, BalanceSums, count_first, is_number
 from counterfold.checks import WHOLE
+from counterfold.encoding.kinds import is_text
 from counterfold.engines.base import Request, list_columns, list_features
 from counterfold.engines.passes.batches import HEAD, Batch, BatchReader
 from counterfold.engines.passes.first_pass import FirstPass, FirstPassSums
 from counterfold.engines.passes.row_builder import RowBuilder
-from counterfold.engines.passes.whole_layout import complete_layout, count_sample, list_read_columns
+from counterfold.engines.passes.whole_layout import complete_layout, count_sample, encode_context, list_read_columns
 from counterfold.errors import DataError, ParameterError
 from counterfold.labels import KnownActions, Naming, find_actions, find_categories
 from counterfold.log import Log
@@ -48,8 +49,8 @@ class Plan:
     fixes_context: bool
 
     @classmethod
-    def of(cls, reader: BatchReader, request: Request) -> "Plan":
-        """Return the plan for one log and its targets."""
+    def of(cls, reader: BatchReader, request: Request, *, has_gaps: bool = False) -> "Plan":
+        """Return the plan for one log and its targets; `has_gaps` says that late rows lack numbers."""
         predictions = request.reward_model.name if isinstance(request.reward_model, Column) else None
         table, row_numbers = reader.head()
         count = reader.count_rows()
@@ -61,6 +62,7 @@ class Plan:
         uses_context = any(one.uses_context for one in targets.values())
         named = list_columns(targets.values(), request.reward_model)
         layout = lay_out(reader, head.table, targets.values(), named)
+        layout = encode_context(reader, layout, head.table, has_gaps=has_gaps, progress=request.progress)
         layout = complete_layout(reader, layout, table, keep_all=uses_context, progress=request.progress)
         head = head.first(count_first(len(layout.actions or ()) if MATRICES & set(layout.roles) else 0))
         log = layout.log(*head)
@@ -68,7 +70,7 @@ class Plan:
         builder = RowBuilder(replace(layout, width=log.context.shape[1]), targets, predictions)
         fittable = None if predictions else require_fittable(request.reward_model, log)
         model = fittable if has_full_target else None  # checked, even where nothing can use it
-        fixes_context = layout.named_context or uses_context or layout.fit is not None
+        fixes_context = layout.named_context or layout.fit is not None
         needs_first = builder.has_groups or (count or len(row_numbers)) <= BUCKETS or request.needs_sample
         is_unknown = is_context_unknown(layout) or (has_full_target and is_support_unknown(log))
         needs_first = needs_first or is_unknown or model is not None
@@ -81,10 +83,14 @@ class Plan:
     def test_balance(self, sums: BalanceSums | None) -> tuple["Plan", Balance]:
         """Return the plan without columns of the context that nobody named and that are none, and what tests found."""
         balance = self.first_pass.balance.solve(sums)
-        if self.fixes_context:
+        reasons = {} if self.fixes_context else balance.leave_out()
+        if any(one.uses_context for one in self.builder.targets.values()):
+            reasons = {name: why for name, why in reasons.items() if not is_number(self.log, name)}
+        if not reasons:
             return self, balance
-        log = self.log.leave_out(balance.leave_out())
-        layout = replace(self.builder.layout, context=log.context_names, width=len(log.context_names))
+        log = self.log.leave_out(reasons)
+        context = [name for name in self.builder.layout.context if name not in reasons]
+        layout = replace(self.builder.layout, context=context, width=len(log.context_names))
         needed = list_features(self.builder.targets.values())
         columns = [place for place in self.columns if place not in log.left_out or place in needed]
         return replace(self, builder=replace(self.builder, layout=layout), log=log, columns=columns), balance
@@ -94,8 +100,8 @@ class Plan:
         if self.model is None or first is None:
             return None
         if self.first_pass.stream is not None and first.model is not None:
-            known = self.first_pass.balance.columns.names
-            kept = [place for place, name in enumerate(known) if name not in self.log.left_out]
+            known = self.first_pass.balance.columns.sources
+            kept = [place for place, source in enumerate(known) if source not in self.log.left_out]
             return self.first_pass.stream.narrow(kept).solve(first.model.narrow(kept))
         return fit_on_sample(self.builder.examples(first.batch), self.model)
 
@@ -159,7 +165,7 @@ def read_probabilities(layout: Layout, head: pa.Table, reader: BatchReader) -> l
     known = {role: layout.roles[role] for role in ("logging_probs", "logger_probs") if role in layout.roles}
     wanted = [place for role, name in known.items() for place in roles.places(head, role, name)]
     parsed = {place: columns.parse_json(head, place, WHOLE) for place in wanted}
-    texts = {name for name in parsed if columns.is_text(head.column(name).type)}
+    texts = {name for name in parsed if is_text(head.column(name).type)}
     for name, column in parsed.items():
         head = head.set_column(head.column_names.index(name), name, column)
     few = head.slice(0, count_first(columns.count_numbers(head, wanted)))

@@ -1,4 +1,4 @@
-"""What only all rows of a large log tell of its layout: fitted propensities, loggers' shares, the least kept row."""
+"""What only all rows of a large log tell of its layout: levels of text, fitted propensities, loggers, what was kept."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from counterfold.balance import choose_context
 from counterfold.contents import Spread
+from counterfold.encoding import ContextSummary
 from counterfold.engines.passes.batches import Batch, BatchReader
 from counterfold.engines.passes.sample import Sample
 from counterfold.progress import Progress, show_progress
@@ -33,16 +34,34 @@ def complete_layout(
     return layout
 
 
+def encode_context(
+    reader: BatchReader, layout: Layout, head: pa.Table, *, has_gaps: bool, progress: Progress | bool
+) -> Layout:
+    """Return the layout with how the context becomes numbers, by a pass over all rows unless there are plain numbers.
+
+    Late rows may lack a number though the first ones do not; `has_gaps` says that this was found.
+    """
+    first = layout.summarise(head)
+    if not first.columns or (first.is_plain and not has_gaps):
+        return layout.learn(first)
+
+    def summarise(batch: Batch) -> ContextSummary:
+        return layout.summarise(*batch)
+
+    with show_progress("Levels", progress=progress, unit="rows") as moved:
+        return layout.learn(reader.total(summarise, list(first.columns), moved))
+
+
 def fit_propensities(
     reader: BatchReader, layout: Layout, head: pa.Table, *, keep_all: bool, progress: Progress | bool
 ) -> Layout:
     """Return the layout with propensities that are fitted on a sample, and with the context that they depend on."""
-    count, size = reader.count_rows(), count_sample(layout, head, len(layout.context), 0)
+    count, size = reader.count_rows(), count_sample(layout, head, layout.count_outputs(), 0)
     columns = list_read_columns(layout, head, ())
     with show_progress("Sampling", progress=progress, unit="rows") as moved:
         sample = reader.total(partial(Sample.of, size=size, row_count=count), columns, moved)
     log, _ = choose_context(layout.log(*sample.batch), keep_all=keep_all)
-    context = layout.context if layout.named_context else log.context_names
+    context = [name for name in layout.context if name not in log.left_out]
     return replace(layout, context=context, left_out=log.left_out, fit=log.fitted)
 
 

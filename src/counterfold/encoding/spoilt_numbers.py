@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfold.arrays import Bools
+from counterfold.encoding.kinds import is_text
 from counterfold.messages import shorten
-from counterfold.tables.columns import is_text
 
 FIRST = 1 << 14
 """How many of the first rows are looked at, the same on every engine."""
@@ -46,5 +46,8 @@ def _explain(column: pa.ChunkedArray) -> str | None:
 def find_numbers(column: pa.ChunkedArray) -> Bools:
     """Return which texts are numbers; each different one is looked at once."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    found = [pc.match_substring_regex(one.dictionary, NUMBER).take(one.indices).to_pylist() for one in encoded.chunks]
+    found = [
+        pc.match_substring_regex(one.dictionary.cast(pa.string()), NUMBER).take(one.indices).to_pylist()
+        for one in encoded.chunks
+    ]
     return np.array([bool(one) for some in found for one in some], dtype=bool)

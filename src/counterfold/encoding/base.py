@@ -1,0 +1,100 @@
+"""Summary: what all rows tell of a column of the context; ColumnEncoding: how the column becomes numbers."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import pyarrow as pa
+
+from counterfold.arrays import Floats
+from counterfold.checks import Checker
+
+LEVELS, COLUMNS = 20, 120
+"""At most how many values of a text have a column each, fewer where all texts would have more than COLUMNS then."""
+
+MISSING = "it is missing in every row"
+CONSTANT = "it is the same in every row"
+
+
+@dataclass(frozen=True)
+class ColumnEncoding(ABC):
+    """How a column becomes numbers, learnt from `rows` rows, of which `missing` had no value there."""
+
+    name: str
+    rows: int
+    missing: int
+
+    @property
+    @abstractmethod
+    def outputs(self) -> tuple[str, ...]:
+        """Return the names of the columns that it becomes."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """Return what the last columns tell apart, each of which is 1 for one of these, and all 0 for the first."""
+
+    @abstractmethod
+    def encode(self, column: pa.ChunkedArray, check: Checker) -> Sequence[Floats]:
+        """Return the columns that some rows become."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Say how it is made numbers."""
+
+    @abstractmethod
+    def to_dict(self) -> Mapping[str, Any]:
+        """Return what JSON says of it."""
+
+    @property
+    def is_number(self) -> bool:
+        """Say whether the first column holds the numbers that there were."""
+        return False
+
+    @property
+    def indicator(self) -> str:
+        """Return the name of the column that says where a value is missing."""
+        return f"{self.name} is missing"
+
+    @property
+    def gaps(self) -> str:
+        """Say how many values are missing."""
+        return f"missing in {self.missing} of {self.rows} rows"
+
+
+class Summary(ABC):
+    """What some rows tell of a column; what others tell can be added."""
+
+    rows: int
+    missing: int
+    has_levels: ClassVar[bool] = False
+    """Whether it counts the values of a text."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Say whether the column holds numbers in all rows."""
+        return False
+
+    @classmethod
+    @abstractmethod
+    def of(cls, name: str, column: pa.ChunkedArray, check: Checker) -> Self:
+        """Return what the rows of a column tell."""
+
+    @abstractmethod
+    def __add__(self, other: Self) -> Self: ...
+
+    @abstractmethod
+    def explain(self, levels: int) -> str | None:
+        """Say why the column is not taken for context by itself, if so; a text is to have at most so many levels."""
+
+    def explain_gaps(self) -> str | None:
+        """Say so if a value is missing in most rows."""
+        if self.missing == self.rows or 2 * self.missing <= self.rows:
+            return None
+        share = f"{100 * self.missing / self.rows:.0f} % of the rows"
+        return f"it is missing in {share}; name it in `context` to have it taken"
+
+    @abstractmethod
+    def learn(self, name: str, levels: int) -> ColumnEncoding:
+        """Return how the column becomes numbers, or refuse it if it cannot."""
