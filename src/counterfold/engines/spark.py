@@ -33,11 +33,11 @@ from counterfold.tables.scan import LogScan
 FILE, ROW = "__counterfold_file", "__counterfold_row"
 """Columns that tell where a row comes from: its file, or else its partition, and its place there."""
 
-COMPUTED = "__counterfold_reward"
-"""The column of a reward that is computed."""
-
 FAIL = {"mode": "FAILFAST"}
 """Rows of texts that cannot be read are refused, and not filled with nothing."""
+
+Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+"""What is done with the batches of a partition."""
 
 AT_ONCE, MERGED = 1 << 17, 32
 """How many rows are worked on at a time, and how many sums one task adds up."""
@@ -83,35 +83,26 @@ class Spark(BatchEngine):
             table = self.select(None).limit(HEAD).toArrow()
         if table.num_rows == 0:
             raise DataError("the log must hold at least 2 rows, got none.")
-        table, row_numbers = make_batch(table, self.offsets, self.computed)
+        table, row_numbers = make_batch(table, self.offsets)
         return Batch(table if self.preparation is None else self.preparation.mark_schema(table), row_numbers)
 
     def count_rows(self) -> int | None:
         return self.count
 
-    @property
-    def computed(self) -> str | None:
-        """Return the name of the reward, if it is computed; Spark takes no name with dots in it."""
-        known = self.preparation
-        return None if known is None or known.expression is None else known.reward
-
     def select(self, columns: Sequence[str] | None) -> Any:
         """Return all columns, or some, of the rows that are left once they are prepared, with their places."""
         known = self.preparation
-        wanted = (
-            None if columns is None else [COMPUTED if one == self.computed else one for one in (*columns, FILE, ROW)]
-        )
+        wanted = None if columns is None else [*columns, FILE, ROW]
         if known is None:
             return self.frame if wanted is None else self.frame.select(list(map(_quote, wanted)))
         here = [name for name in self.frame.columns if wanted is None or name in {*wanted, *known.columns}]
         frame = self.frame.select(list(map(_quote, here)))
-        made = frame.mapInArrow(_make_preparing_task(known), _find_prepared_schema(frame, known))
+        made = _map_rows(frame, _make_preparing_task(known), _find_prepared_schema(frame, known))
         return made if wanted is None else made.select(list(map(_quote, wanted)))
 
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
         with explain_errors():
-            task = _make_sum_task(work, self.offsets, self.computed)
-            sums = self.select(columns).mapInArrow(task, "key long, sum binary")
+            sums = _map_rows(self.select(columns), _make_sum_task(work, self.offsets), "key long, sum binary")
             level = -(-_count_partitions(sums) // MERGED)
             if level > 1:
                 grouped = sums.selectExpr("key", f"cast(key / {MERGED} as long) as level", "sum")
@@ -133,9 +124,17 @@ class Spark(BatchEngine):
         return sorted(value for value in found if value is not None)
 
 
-def _make_sum_task(
-    work: Callable[[Batch], Sum], offsets: dict[str, int], computed: str | None
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _map_rows(frame: Any, task: Task, schema: Any) -> Any:
+    """Return what a task makes of every partition; Spark hands it no columns with dots in their names."""
+    names = frame.columns
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return task(pa.RecordBatch.from_arrays(batch.columns, names=names) for batch in batches)
+
+    return frame.toDF(*(f"column_{place}" for place in range(len(names)))).mapInArrow(run, schema)
+
+
+def _make_sum_task(work: Callable[[Batch], Sum], offsets: dict[str, int]) -> Task:
     """Return what is done with the batches of a partition: one row with the partition's number and its sum."""
 
     def sum_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -144,23 +143,19 @@ def _make_sum_task(
         with limit_blas():
             found: Sum | None = None
             for table in merge_batches(batches):
-                found = add_known(found, work(make_batch(table, offsets, computed)))
+                found = add_known(found, work(make_batch(table, offsets)))
         if found is not None:
             yield _pack_sum(TaskContext.get().partitionId(), found)
 
     return sum_partition
 
 
-def _make_preparing_task(
-    preparation: Preparation,
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _make_preparing_task(preparation: Preparation) -> Task:
     """Return what prepares the batches of a partition."""
 
     def prepare_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in merge_batches(batches):
-            made = preparation.prepare(table, None).replace_schema_metadata(None)
-            named = made if preparation.expression is None else made.rename_columns({preparation.reward: COMPUTED})
-            yield from named.to_batches()
+            yield from preparation.prepare(table, None).replace_schema_metadata(None).to_batches()
 
     return prepare_partition
 
@@ -169,7 +164,7 @@ def _find_prepared_schema(frame: Any, preparation: Preparation) -> Any:
     """Return the columns of a frame once it is prepared."""
     from pyspark.sql.types import DoubleType, StructField, StructType
 
-    made = [] if preparation.expression is None else [StructField(COMPUTED, DoubleType())]
+    made = [] if preparation.expression is None else [StructField(preparation.reward, DoubleType())]
     return StructType([*frame.schema.fields, *made])
 
 
@@ -197,15 +192,13 @@ def merge_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting).combine_chunks()
 
 
-def make_batch(table: pa.Table, offsets: dict[str, int], computed: str | None = None) -> Batch:
-    """Return rows with their numbers in the log, from their places in files or partitions, and the computed reward.
+def make_batch(table: pa.Table, offsets: dict[str, int]) -> Batch:
+    """Return rows with their numbers in the log, from their places in files or partitions.
 
     Partitions may differ from those that were counted; two rows of the same number just stay together.
     """
     files = table.column(FILE).combine_chunks().dictionary_encode()
     first = np.array([offsets.get(name, 0) for name in files.dictionary.to_pylist()], dtype=np.intp)
-    if computed is not None and COMPUTED in table.column_names:
-        table = table.rename_columns({COMPUTED: computed})
     places = table.column(ROW).to_numpy().astype(np.intp)
     return Batch(table.drop_columns([FILE, ROW]), places + first[files.indices.to_numpy()])
 

@@ -86,6 +86,31 @@ def test_texts(spark, table, tmp_path, name, write):
 
 
 @LOCAL
+@pytest.mark.parametrize("asked", [{}, {"reward": "`re.ward` - 0.1 * cost"}])
+def test_kept_rows_times_and_columns_with_dots(spark, tmp_path, asked):
+    del spark
+    rng = np.random.default_rng(5)
+    probs = rng.dirichlet([2.0, 3.0], size=1500)
+    action = (rng.random(1500) > probs[:, 0]).astype(int)
+    kept = np.where(rng.random(1500) < 0.5, 1.0, 0.25)
+    columns = {"x.1": rng.normal(size=1500), "odd`name": rng.normal(size=1500), "action": np.array(["a", "b"])[action]}
+    columns |= {
+        "re.ward": rng.normal(size=1500) + action,
+        "logging_probs.a": probs[:, 0],
+        "logging_probs.b": probs[:, 1],
+    }
+    columns |= {"new.a": np.full(1500, 0.4), "new.b": np.full(1500, 0.6), "kept": kept, "cost": rng.random(1500)}
+    columns["time"] = np.datetime64("2024-01-01T00", "us") + np.arange(1500) * np.timedelta64(1, "h")
+    path = saved(pa.table(columns), tmp_path / "log.parquet", row_group_size=400)
+    asked = {"reward": "re.ward"} | asked | {"progress": False}
+    found, expected = (cf.evaluate(path, "new", engine=one, **asked) for one in ("spark", "local"))
+    assert found.value == pytest.approx(expected.value, rel=1e-9)
+    assert found.contents.rewards.weight == pytest.approx((1 / kept).sum())
+    assert found.diagnostics.drift_p == pytest.approx(expected.diagnostics.drift_p, rel=1e-6)
+    assert found.contents.left_out == expected.contents.left_out
+
+
+@LOCAL
 @pytest.mark.parametrize("gaps", ["first", "late"])
 def test_text_and_missing_numbers(spark, tmp_path, gaps):
     del spark
