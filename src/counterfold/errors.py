@@ -1,5 +1,6 @@
 """What can go wrong through no fault of the code; whatever is quoted from data, a message is safe to show and short."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -30,9 +31,20 @@ class ModelError(CounterfoldError, RuntimeError):
     """A reward model given by the user could not be fitted or used."""
 
 
+PACKAGE = __name__.partition(".")[0]
+
+
 def is_own(kind: type) -> bool:
     """Say whether a class is one of this package, and not a user's."""
-    return kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+    return kind.__module__.partition(".")[0] == PACKAGE
+
+
+def count_own_frames() -> int:
+    """Return how many calls of this package lie between whoever asks and the user's code, which warnings point to."""
+    frame, number = sys._getframe(1), 0  # noqa: SLF001 (as warnings do it)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == PACKAGE:
+        frame, number = frame.f_back, number + 1
+    return number
 
 
 @contextmanager

@@ -25,8 +25,8 @@ MOST, ENOUGH = 31, 50
 """Periods are chosen such that there are at most so many, of at least so many rows on average."""
 
 
-SQUARES = np.array([False, False, False, True, True, True, False, True, False])
-"""Which sums are of squares, to which a row that stands for c decisions adds c² times its own: copies are no news."""
+POWERS = np.array([1, 1, 1, 2, 2, 2, 1, 2, 1, 2, 2, 0])
+"""A row that stands for c decisions adds so many powers of c to each sum: copies are no news to sums of squares."""
 
 
 class Period(NamedTuple):
@@ -43,6 +43,31 @@ class Period(NamedTuple):
     logged_stderr: float
 
 
+class Weights(NamedTuple):
+    """How many rows each period has, and the sums of the decisions that they stand for, and of their squares."""
+
+    rows: Floats
+    total: Floats
+    squares: Floats
+
+    @property
+    def effective(self) -> Floats:
+        """Return how many rows that all stand for the same number of decisions would tell as much."""
+        return self.total**2 / self.squares
+
+
+class Squares(NamedTuple):
+    """Sums over rows of c², c² x and c² x², where c are the decisions that a row stands for."""
+
+    ones: Floats
+    values: Floats
+    squares: Floats
+
+    def around(self, centre: Floats | float) -> Floats:
+        """Return the sums of c² (x - centre)²."""
+        return np.asarray(self.squares - 2 * centre * self.values + centre**2 * self.ones)
+
+
 class Means(NamedTuple):
     """The means of some numbers in each period, and the variances of these means."""
 
@@ -51,16 +76,17 @@ class Means(NamedTuple):
     variances: Floats
 
     @classmethod
-    def of(cls, rows: Floats, sums: Floats, squares: Floats) -> "Means":
+    def of(cls, weights: Weights, sums: Floats, squares: Squares) -> "Means":
         """Return means from sums; the variance is that of the period's own rows, or of the whole log's if larger.
 
         A period whose few rows happen to be alike would seem to be sure; and one large number moves the mean of its
         period as much as it moves the error.
         """
-        values, mean = sums / rows, sums.sum() / rows.sum()
-        own = np.maximum(squares / rows - values**2, 0.0) / np.maximum(rows - 1, 1.0)
-        whole = max(squares.sum() / rows.sum() - mean**2, 0.0) / rows
-        return cls(rows, values, np.maximum(own, whole))
+        values, mean = sums / weights.total, sums.sum() / weights.total.sum()
+        freedom = weights.effective / np.maximum(weights.effective - 1, 1.0)
+        own = freedom * np.maximum(squares.around(values), 0.0) / weights.total**2
+        spread = max(squares.around(mean).sum(), 0.0) / weights.squares.sum()
+        return cls(weights.rows, values, np.maximum(own, spread / weights.effective))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +96,9 @@ class History:
     The value is $\sum a / \sum b$: of contributions $a = \hat q^\pi + w (r - \hat q)$ and $b = 1$ (DR), or, without
     predictions, of $a = w r$ and $b = w$ (SNIPS). `sums` are those of 1, $a$, $b$, $a^2$, $ab$, $b^2$, $r$, $r^2$ and
     of rewards other than the usual one, over the decisions that rows stand for; $r$ and $a$ are less a `centre`, which
-    keeps digits. `alike` is how many rows of a group tell as much as one, of the value and of the rewards, whose
-    variances are larger by that. `period` is that of the table, if it was chosen.
+    keeps digits; the last three are those of c², c² r and rows, where c are these decisions. `alike` is the design
+    effect of groups, by which the variances of the value and of the rewards are larger. `period` is that of the table,
+    if it was chosen.
     """
 
     estimator: str
@@ -87,15 +114,17 @@ class History:
         """Return the sums of some rows; nothing where no days are known."""
         if rows.times is None or not rows.has_days:
             return None
-        centre = float((rows.whole or rows).rewards.mean())
+        whole = rows.whole or rows
+        centre = float(whole.average(whole.rewards))
         rewards, has_model = rows.rewards - centre, rows.has("model") and rows.has("target_probs")
         a, b = rows.weights * rewards, rows.weights
         if has_model:
             a, b = rows.q_policy + rows.weights * rows.residuals - centre, np.ones(len(rows))
         unusual = rows.rewards != rows.usual_reward
-        lines = np.stack([np.ones(len(rows)), a, b, a * a, a * b, b * b, rewards, rewards * rewards, unusual])
+        ones = np.ones(len(rows))
+        lines = np.stack([ones, a, b, a * a, a * b, b * b, rewards, rewards * rewards, unusual, ones, rewards, ones])
         if rows.counts is not None:
-            lines *= np.where(SQUARES[:, None], np.square(rows.counts), rows.counts)
+            lines *= rows.counts ** POWERS[:, None]
         hours = np.floor(rows.times / HOUR).astype(np.intp)
         name = "DR" if has_model else "SNIPS"
         return cls(name, hours, lines, centre, is_hourly=True).sum_by(hours).shorten()
@@ -126,7 +155,7 @@ class History:
 
     def choose_period(self) -> str:
         """Return the shortest period of which there are not too many, with enough rows each; or the longest."""
-        rows, several = self.sums[0].sum(), []
+        rows, several = self.sums[11].sum(), []
         for period in list(PERIODS)[not self.has_hours :]:
             count = len(np.unique(self.find_keys(period)))
             if count <= MOST and rows >= ENOUGH * count:
@@ -172,6 +201,12 @@ class History:
         return list(map(str, (keys * 7 - 3 if period == "week" else keys).astype("datetime64[D]")))
 
     @property
+    def weights(self) -> Weights:
+        """Return how much each period of the table counts."""
+        total, squares, rows = self.periods.sums[[0, 9, 11]]
+        return Weights(rows, total, squares)
+
+    @property
     def contributions(self) -> Floats:
         r"""Return the sums of how far contributions are from the value, and of its square, in each period.
 
@@ -188,14 +223,17 @@ class History:
 
     @property
     def values(self) -> Means:
-        """Return the mean contributions of each period of the table."""
-        found, value = Means.of(self.periods.sums[0], *self.contributions), self.sums[1].sum() / self.sums[2].sum()
+        """Return the mean contributions of each period of the table; what varies are these around the value."""
+        (apart, squares), weights = self.contributions, self.weights
+        found = Means.of(weights, apart, Squares(weights.squares, apart * weights.squares / weights.total, squares))
+        value = self.sums[1].sum() / self.sums[2].sum()
         return found._replace(values=found.values + value + self.centre, variances=found.variances * self.alike[0])
 
     @property
     def rewards(self) -> Means:
         """Return what the log earned in each period of the table."""
-        found = Means.of(self.periods.sums[0], *self.periods.sums[6:8])
+        total, squares, ones, values = self.periods.sums[[6, 7, 9, 10]]
+        found = Means.of(self.weights, total, Squares(ones, values, squares))
         return found._replace(values=found.values + self.centre, variances=found.variances * self.alike[1])
 
     @property

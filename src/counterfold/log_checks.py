@@ -24,8 +24,6 @@ from counterfold.labels import (
     suggest_label,
 )
 
-PROPENSITY_TOLERANCE = 1e-6
-
 NOT_IN = (
     ' In files and frames, `missing_reward="drop"` (--missing-reward drop) leaves out rows without a reward, which is '
     'right if they are missing by chance; and `missing_reward="zero"` (--missing-reward zero) counts them as 0, which '

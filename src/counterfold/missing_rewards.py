@@ -33,6 +33,8 @@ class MissingRewards:
         counts = np.array(list(by_action.values()), dtype=float).reshape(-1, 2)
         expected = counts[:, 1] * min(count, rows - count) / max(rows, 1)
         is_rare = expected < LEAST_EXPECTED
+        if 0 < expected[is_rare].sum() < LEAST_EXPECTED and (~is_rare).sum() > 1:
+            is_rare[np.argmin(np.where(is_rare, np.inf, expected))] = True  # too few even together
         pooled = np.concatenate([counts[~is_rare], counts[is_rare].sum(axis=0, keepdims=True)])
         p = compare_shares(pooled[pooled[:, 1] > 0])
         if p is None:
@@ -50,6 +52,8 @@ class MissingRewards:
 def compare_shares(counts: Floats) -> float | None:
     """Return the p-value of Pearson's chi-square test that missing rewards are as frequent after all actions.
 
+    Of two actions, one of which is rare, it is that of Fisher's exact test.
+
     >>> round(compare_shares(np.array([[10.0, 100.0], [30.0, 100.0]])), 5)
     0.00041
     """
@@ -57,8 +61,10 @@ def compare_shares(counts: Floats) -> float | None:
     rest, total = rows - missing, rows.sum()
     if len(counts) < 2 or not missing.any() or not rest.any():
         return None
-    from scipy.stats import chi2
+    from scipy.stats import chi2, fisher_exact
 
+    if len(counts) == 2 and rows.min() * min(missing.sum(), rest.sum()) < LEAST_EXPECTED * total:
+        return float(fisher_exact(np.stack([missing, rest])).pvalue)
     shares = missing.sum() / total, rest.sum() / total
     parts = zip((missing, rest), shares, strict=True)
     return float(

@@ -50,7 +50,7 @@ def test_the_verdict_may_be_required(run, path):
     ("options", "said"),
     [
         (("--time", "when", "--period", "weak"), "got 'weak'. Did you mean `week`?"),
-        (("--period", "week"), "`period` must be for a log with days, got none: name the column of when"),
+        (("--period", "week"), "`period` must be for a log whose `time` tells days, got none: name the column of when"),
         (("--time", "nope"), "column `nope` must be there"),
         (("--time", "reward"), "must have one role, got `reward` and `time`"),
     ],

@@ -71,3 +71,13 @@ def test_an_answer_that_cannot_be_given_says_so_first_and_keeps_its_numbers(data
     assert repr(never).startswith("Evaluation(not answerable: 50.00% of the target's probability is on actions that")
     assert np.isfinite([never.value, *never.interval]).all()
     assert (never.to_dict()["answerable"], there.to_dict()["answerable"]) == (False, True)
+
+
+def test_warnings_point_to_the_users_line():
+    log = cf.Log(
+        action=[0, 1] * 20, reward=np.arange(40.0), logging_probs=np.tile([0.5, 0.5, 0.0], (40, 1)), actions=range(3)
+    )
+    target = np.full((40, 3), 1 / 3)
+    with pytest.warns(cf.SupportWarning) as caught:
+        cf.evaluate(log, target)
+    assert {one.filename for one in caught} == {__file__}

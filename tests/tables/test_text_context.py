@@ -257,3 +257,15 @@ def test_files_of_text_on_the_command_line(run, table):
     code, shown, _ = run("evaluate", "log.parquet", "--target", "target", "--context", "city,age")
     assert code == 0
     assert "columns of the context were made numbers: `city` by 4 values" in shown
+
+
+def test_a_name_of_the_action_is_found_though_some_are_missing():
+    rng = np.random.default_rng(1)
+    rows = 3000
+    x = rng.normal(size=rows)
+    action = (rng.random(rows) < 1 / (1 + np.exp(-x))).astype(int)
+    names = [None if row % 50 == 0 else ["lamp", "chair"][one] for row, one in enumerate(action)]
+    log = {"x": x, "item_name": names, "action": action, "reward": rng.normal(size=rows) + action}
+    found = cf.evaluate(log, "always:1", propensity="fit")
+    assert "it names the action" in found.contents.left_out["item_name"]
+    assert found.verdict == "caution"

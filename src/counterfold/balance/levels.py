@@ -9,7 +9,7 @@ import numpy as np
 
 from counterfold.arrays import Floats, Ints
 from counterfold.balance.columns import AFTER, COINCIDENCE, COPY, FEW, NOISE, TELLS, TELLS_ONE_OF_TWO, Reason
-from counterfold.encoding.levels import RARE
+from counterfold.encoding.levels import ABSENT, RARE
 from counterfold.hashing import hash_labels
 from counterfold.log import Log
 from counterfold.messages import list_some
@@ -62,7 +62,8 @@ class LevelTest:
         rewards = log.reward[place]
         apart, zeros = rewards - self.centre, rewards == 0
         hashes = hash_labels(np.array([str(one) for one in log.actions] or [""]))[log.action[place]]
-        several = [self._sum_column(log.context[place], one, (apart, zeros, hashes)) for one in self.columns]
+        context = log.context[place] if self.columns else log.context[:0]
+        several = [self._sum_column(context, one, (apart, zeros, hashes)) for one in self.columns]
         empty = LevelSums(np.empty((4, 0)), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
         parts = [empty, *several]
         sums = np.concatenate([one.sums for one in parts], axis=1)
@@ -113,8 +114,8 @@ class LevelTest:
 
 
 def names_actions(labels: Sequence[str], sums: LevelSums) -> bool:
-    """Say whether each value, but rare ones together, goes with an action of its own."""
-    kept = [place for place, label in enumerate(labels) if label != RARE and sums.sums[0, place]]
+    """Say whether each value, but rare ones together and gaps, goes with an action of its own."""
+    kept = [place for place, label in enumerate(labels) if label not in {RARE, ABSENT} and sums.sums[0, place]]
     taken = sums.low[kept]
     is_single = bool((taken == sums.high[kept]).all())
     return len(kept) > 1 and is_single and len(np.unique(taken)) == len(kept)

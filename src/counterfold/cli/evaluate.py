@@ -38,13 +38,15 @@ def evaluate(
 
         first = next(iter(found.values()))
         console.show(text.contents(first.contents))
-        for name, result in first.targets.items():
+        for name in first.targets:
+            by_reward = {reward: one.targets[name] for reward, one in found.items()}
             if len(found) > 1:
-                by_reward = {reward: one.targets[name] for reward, one in found.items()}
                 console.show(text.add_title(name, text.rewards(by_reward)))
-            else:
-                candidates = text.candidates(result, everything=everything)
-                console.show(text.answer(name, result), candidates, text.diagnostics(result.diagnostics))
+            if len(found) == 1 or everything or lines.period:
+                for reward, result in by_reward.items():
+                    title = name if len(found) == 1 else f"{name} by {reward}"
+                    candidates = text.candidates(result, everything=everything)
+                    console.show(text.answer(title, result), candidates, text.diagnostics(result.diagnostics))
     requirement.enforce(found)
 
 

@@ -24,7 +24,7 @@ Number = float | int | None
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
-NO_TIME = "`period` must be for a log with days, got none: name the column of when decisions were made as `time`."
+NO_TIME = "`period` must be for a log whose `time` tells days, got none: name the column of when decisions were made."
 ROUNDING = 1e-9
 """How small an error, in relation to the value, is taken for a rounding error."""
 

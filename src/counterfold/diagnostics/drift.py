@@ -105,20 +105,23 @@ class Drift(Diagnostic):
         """Return where the last rewards seem not to be in yet: the end of the log that differs most from the rest."""
         is_short = history.has_hours and len(history.by_day.numbers) < DAYS
         history = history.by("hour" if is_short else "day")
-        rows, rewarded = history.periods.sums[[0, 8]]
+        weights, rewarded = history.weights, history.periods.sums[8]
+        rows = weights.total
         most = len(rows) // 2
         if not most:
             return None
         counts, hits = rows[::-1].cumsum()[:most], rewarded[::-1].cumsum()[:most]  # of the last one, two, ...
         others, share = rows.sum() - counts, rewarded.sum() / rows.sum()
         last, before = hits / counts, (rewarded.sum() - hits) / others
-        error = np.sqrt(history.alike[1] * share * (1 - share) * (1 / counts + 1 / others))
+        squares = weights.squares[::-1].cumsum()[:most]
+        noise = squares / counts**2 + (weights.squares.sum() - squares) / others**2  # 1 over effective rows
+        error = np.sqrt(history.alike[1] * share * (1 - share) * noise)
         far = np.where(last < self.late * before, before - last, 0.0) / np.maximum(error, 1e-300)
         place = int(np.argmax(far))
         if most * stats.norm.sf(far[place]) >= self.alarm:
             return None
         when = f"{count_periods(place + 1, history.used_period)} (since {history.starts[-place - 1]})"
-        return Late(when, int(counts[place]), float(last[place]), float(before[place]), usual)
+        return Late(when, int(weights.rows[-place - 1 :].sum()), float(last[place]), float(before[place]), usual)
 
     def describe_late(self, late: Late | None) -> list[Finding]:
         """Return what is wrong where the last rewards seem not to be in yet."""

@@ -9,7 +9,7 @@ from counterfold.messages import show
 DROPPED = "so leaving them out changes how often actions are seen, which propensities do not tell"
 CAUSES = "find out why they are missing; wait for them, or leave out periods and sources without them"
 ZERO = "and count as 0, on which the answer rests"
-NONE_CAME = "make sure that no reward will come for these rows, after any action"
+WAYS = {"zero": "make sure that no reward will come for these rows, after any action", "drop": CAUSES}
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,9 @@ class MissingRewards(Diagnostic):
     """Test whether rewards are missing more often after some actions than after others, by chi-square at `level`.
 
     Rows that are left out for it change how often each action is seen, so that propensities no longer tell that: a
-    caution. Where they count as 0, because none will come, such a difference may be what the actions did: a note. The
-    counts are those of all rows, before any was left out.
+    caution. Where they count as 0, because none will come, such a difference may be what the actions did: a note. So it
+    is where rows belong to groups, which may be missing together, or were kept with different probabilities. The counts
+    are those of all rows, before any was left out.
     """
 
     level: float = 0.001
@@ -37,7 +38,8 @@ class MissingRewards(Diagnostic):
         (most, high), (least, low) = found.highest, found.lowest
         rates = f"in {high:.2%} of the rows of {show(most)}, and in {low:.2%} of those of {show(least)}"
         problem = f"rewards are missing {rates} (p = {found.p:.2g})"
-        finding = self.make_finding("note", f"{problem} {ZERO}", NONE_CAME)
-        if found.way == "drop":
+        finding = self.make_finding("note", f"{problem} {ZERO}" if found.way == "zero" else problem, WAYS[found.way])
+        is_plain = evidence.contents.groups is None and evidence.contents.kept is None
+        if found.way == "drop" and is_plain:
             finding = self.make_finding("caution", f"{problem}, {DROPPED}", CAUSES)
         return Measurement(values, text, [finding])

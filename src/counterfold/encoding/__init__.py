@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-REMEDY = "nothing, unless they mean something else: then make numbers of them yourself, or put them into `ignore`"
+REMEDY = "nothing need be done, unless they mean something else: then make numbers of them, or put them into `ignore`"
 
 
 def choose_summary(name: str, column: pa.ChunkedArray) -> type[Summary]:

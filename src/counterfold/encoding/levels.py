@@ -29,7 +29,8 @@ LONG = 64
 COVERED = 0.5
 """Which share of the rows must have one of the frequent values, so that a text is taken for context by itself."""
 
-RARE = "(rare)"
+RARE, ABSENT = "(rare)", "missing"
+"""What values that are rare are called together, and gaps."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class LevelEncoding(ColumnEncoding):
     def labels(self) -> tuple[str, ...]:
         """Return what is told apart; the first one is where all columns are 0."""
         rare = (RARE,) if self.rare or not self.levels else ()
-        return (*self.levels, *rare, *(("missing",) if self.missing else ()))
+        return (*self.levels, *rare, *((ABSENT,) if self.missing else ()))
 
     @property
     def outputs(self) -> tuple[str, ...]:

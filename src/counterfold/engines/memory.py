@@ -26,7 +26,7 @@ from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums, sum_buckets
 from counterfold.tables import roles
-from counterfold.tables.prepared import number_rows
+from counterfold.tables.prepared import number_rows, take_left
 from counterfold.tables.targets import TargetReader, make_readers
 
 BLOCKS = 20
@@ -60,7 +60,9 @@ class Memory(Engine):
             capacity.require_rows(log.opened.rows, log.opened.size)  # before it is read
             (table, row_numbers), index = number_rows(log.opened.table()), find_index(log.source)
             capacity.require_rows(table.num_rows, table.nbytes)
-            readers = make_readers(request.targets, table)
+            count = 0 if row_numbers is None else log.open_rows().rows
+            targets = {name: take_left(one, row_numbers, count) for name, one in request.targets.items()}
+            readers, given = make_readers(targets, table), take_left(given, row_numbers, count)
             named = list_columns(readers.values(), given)
             layout = log.layout(table, named).learn_from(table)
             for reader in readers.values():

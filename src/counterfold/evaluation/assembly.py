@@ -15,7 +15,7 @@ from counterfold.contents import Contents, Spread
 from counterfold.diagnostics import Answer, Diagnostic, Diagnostics, build_all
 from counterfold.engines import choose_engine
 from counterfold.engines.base import Engine, Request, Source
-from counterfold.errors import DataError, ParameterError, SupportWarning, blame, is_own
+from counterfold.errors import DataError, ParameterError, SupportWarning, blame, count_own_frames, is_own
 from counterfold.estimates import Estimate, Exposure, Moves
 from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.evaluation.noise import include_choosing
@@ -248,4 +248,4 @@ def warn_of_missing_support(evidence: Evidence, target: str) -> None:
         f"{evidence.row_count} rows, on actions that the log could never take; it cannot tell what they earn",
     )
     warning.target = target
-    warnings.warn(warning, stacklevel=6)
+    warnings.warn(warning, stacklevel=count_own_frames() + 1)

@@ -59,7 +59,7 @@ class RewardEvaluations(Mapping[str, Evaluation]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the evaluations as plain numbers, texts, lists and dictionaries."""
-        return {"evaluations": [{"reward": name, **one.to_dict()} for name, one in self.evaluations.items()]}
+        return {"rewards": [{"reward": name, **one.to_dict()} for name, one in self.evaluations.items()]}
 
     def to_json(self) -> str:
         """Return the evaluations as standard JSON; a number that is not finite is null."""

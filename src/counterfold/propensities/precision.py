@@ -100,7 +100,7 @@ class Digits(Precision):
 
     @property
     def text(self) -> str:
-        return f"rounded to {self.number} digits"
+        return f"rounded to {self.number} digit{'' if self.number == 1 else 's'}"
 
     @property
     def step(self) -> float:

@@ -10,6 +10,7 @@ from rich.table import Table
 from counterfold import messages
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
+from counterfold.diagnostics.base import Finding
 from counterfold.estimates import Estimate
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.result import Candidate, Evaluation
@@ -82,8 +83,11 @@ def rewards(found: Mapping[str, Evaluation]) -> ConsoleRenderable:
         numbers = _format_value(one) if one.answerable else (WITHHELD, "")
         logged = format_number(one.logged.value, one.logged.stderr)
         table.add_row(messages.show(name), *numbers, logged, Styled(one.verdict, STYLES[one.verdict]))
-    several = [(name, finding) for name, one in found.items() for finding in one.diagnostics.findings]
-    return Group(table, *(f"{messages.show(name)}: {one.problem}; {one.remedy}" for name, one in several))
+    by_finding: dict[Finding, list[str]] = {}
+    for name, one in found.items():
+        for finding in one.diagnostics.findings:
+            by_finding.setdefault(finding, []).append(messages.show(name))
+    return Group(table, *(f"{', '.join(names)}: {one.problem}; {one.remedy}" for one, names in by_finding.items()))
 
 
 def add_title(title: str, block: ConsoleRenderable) -> ConsoleRenderable:

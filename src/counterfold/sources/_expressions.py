@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from counterfold import messages
 from counterfold.errors import CounterfoldError, DataError, ParameterError
@@ -29,16 +30,20 @@ PARTS = {
 """What DuckDB calls the parts that an expression may have: none of them looks at other rows or tables."""
 
 KINDS = "select function_type, stability from duckdb_functions() where function_name = $1"
+SKIPPING = {"greatest", "least"}
+"""Functions that leave out what is missing, so that they give a number where one of their columns has none."""
+
 LASTING = ("scalar", "CONSISTENT"), ("macro", None)
 """The kinds of functions that give the same number for the same row, whenever they are asked."""
 
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression in SQL, and the columns of its row that it reads."""
+    """An expression in SQL, the columns of its row that it reads, and functions in it that skip what is missing."""
 
     text: str
     columns: tuple[str, ...]
+    skipping: tuple[str, ...] = ()
 
     def compute(self, table: pa.Table) -> pa.ChunkedArray:
         """Return the number of each row, none where the expression gives none."""
@@ -52,7 +57,8 @@ class Expression:
         return found.type
 
     def _select(self, table: pa.Table, expression: Any) -> pa.ChunkedArray:
-        with explain(self.text), closing(connect("", None, {TABLE: table.select(self.columns)})) as connection:
+        rows = {TABLE: unify_numbers(table.select(self.columns))}
+        with explain(self.text, FAILED), closing(connect("", None, rows)) as connection:
             return connection.table(TABLE).select(expression.alias("found")).to_arrow_table().column(0)
 
 
@@ -62,7 +68,7 @@ def parse_expression(text: str, columns: Sequence[str]) -> Expression | None:
         return None
     duckdb = load_duckdb()
     hint = messages.suggest(text, columns)
-    with explain(text, f"{hint}"), closing(connect("", None, {})) as connection:
+    with explain(text, WRITTEN, hint), closing(connect("", None, {})) as connection:
         duckdb.SQLExpression(text)  # which must be one, and nothing behind it
         parsed = connection.execute("select json_serialize_sql($1::varchar)", [f"select (\n{text}\n)"]).fetchall()[0][0]
         tree = json.loads(parsed)
@@ -76,7 +82,27 @@ def parse_expression(text: str, columns: Sequence[str]) -> Expression | None:
         return None
     if not read:
         raise ParameterError(f"{name_expression(text)} must be computed from columns, got none.")
-    return Expression(text, tuple(dict.fromkeys(find_column(names, columns, text) for names in read)))
+    found = tuple(dict.fromkeys(find_column(names, columns, text) for names in read))
+    if len({name.casefold() for name in found}) < len(found):
+        got = messages.list_names(found)
+        raise ParameterError(f"{name_expression(text)} must read columns that differ not in case alone, got {got}.")
+    functions = dict.fromkeys(one["function_name"].lower() for one in parts if one["class"] == "FUNCTION")
+    return Expression(text, found, tuple(name for name in functions if name in SKIPPING))
+
+
+def unify_numbers(table: pa.Table) -> pa.Table:
+    """Return a table whose whole numbers cannot overflow, and with nothing in place of what is not a number.
+
+    To DuckDB a NaN is larger than any other number.
+    """
+    for place, one in enumerate(table.schema):
+        column = table.column(place)
+        if pa.types.is_integer(one.type):
+            column = column.cast(pa.float64() if one.type == pa.uint64() else pa.int64())
+        elif pa.types.is_floating(one.type):
+            column = pc.if_else(pc.is_nan(column), None, column.cast(pa.float64()))
+        table = table.set_column(place, one.name, column)
+    return table
 
 
 def list_parts(node: Any) -> Iterator[dict[str, Any]]:
@@ -115,8 +141,11 @@ def name_expression(text: str) -> str:
     return f"the reward `{messages.show(text)}`"
 
 
+WRITTEN, FAILED = "must be a column, or an expression in SQL of columns", "could not be computed"
+
+
 @contextmanager
-def explain(text: str, hint: str = "") -> Iterator[None]:
+def explain(text: str, rule: str, hint: str = "") -> Iterator[None]:
     """Turn what DuckDB says of an expression into one sentence."""
     try:
         yield
@@ -124,5 +153,4 @@ def explain(text: str, hint: str = "") -> Iterator[None]:
         raise
     except load_duckdb().Error as error:
         reason = str(error).strip().splitlines()[0].partition(": ")[2].rstrip(".!")
-        rule = "must be a column, or an expression in SQL of columns"
         raise DataError(f"{name_expression(text)} {rule}: {reason}.{hint}") from None

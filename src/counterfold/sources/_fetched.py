@@ -136,10 +136,10 @@ def fetch(listed: Listed, folder: Path, name: str) -> None:
     for place in places.values():
         place.parent.mkdir(parents=True, exist_ok=True)
     total = sum(one.size for one in listed.files)
-    done = accumulate((one.size for one in listed.files), initial=0)
+    done = accumulate(one.size for one in listed.files)
     with bar(f"Fetching {name}", unit="bytes") as moved, ThreadPoolExecutor(AT_ONCE) as pool:
         copied = pool.map(lambda one: copy_file(listed.system, one, places[one.path]), listed.files)
-        for _, size in zip(copied, done, strict=False):
+        for _, size in zip(copied, done, strict=True):
             moved(size, total)
     found = listed.system.get_file_info([one.path for one in listed.files])
     changed = next((one for one, now in zip(listed.files, found, strict=True) if not is_same(one, now)), None)

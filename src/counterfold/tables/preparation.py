@@ -177,10 +177,11 @@ class Preparation:
     @property
     def notes(self) -> list[tuple[str, str]]:
         """Return what was done with rows and rewards, and what that assumes."""
+        found = [] if self.expression is None else [note_skipping(one) for one in self.expression.skipping]
         if self.sums is None:
-            return []
+            return found
         tally = self.sums.tally
-        found = [] if self.delay is None else self.delay.list_notes(tally)
+        found += [] if self.delay is None else self.delay.list_notes(tally)
         if tally.count("missing") and self.way in REMEDIES:
             done, remedy = REMEDIES[self.way]
             found.append((f"{tally.count('missing'):,} of {tally.rows:,} rows have no reward and {done}", remedy))
@@ -196,6 +197,12 @@ class Preparation:
         return MissingRewards.of(self.way, tally.count("missing"), tally.rows - tally.count("young"), by_action)
 
 
+def note_skipping(function: str) -> tuple[str, str]:
+    """Return what is to be said of a function that gives a number where one of its columns has none."""
+    done = f"a reward is computed by `{function}`, which leaves out what is missing: such rows have a reward, too"
+    return done, f"write `case when x is null then null else {function}(x, ...) end` if these rewards are missing"
+
+
 def find_missing(column: pa.ChunkedArray) -> Bools:
     """Return which rewards are missing: none, or not a number; whatever else is no number is refused elsewhere."""
     if is_text(column.type):
@@ -207,7 +214,8 @@ def find_missing(column: pa.ChunkedArray) -> Bools:
 def find_zeros(column: pa.ChunkedArray) -> Bools:
     """Return which rewards are 0; those in text that is no number are not."""
     if is_text(column.type):
-        return np.array([text is not None and text.strip() in {"0", "0.0"} for text in column.to_pylist()], dtype=bool)
+        texts = pc.utf8_trim_whitespace(column.cast(pa.string()))
+        return np.asarray(pc.fill_null(pc.is_in(texts, pa.array(["0", "0.0"])), fill_value=False).to_numpy())
     if not is_numeric(column.type):
         return np.zeros(len(column), dtype=bool)
     zeros: Bools = np.equal(column.cast(pa.float64(), safe=False).to_numpy(), 0)

@@ -1,6 +1,6 @@
 """PreparedRows: the rows of a source once their rewards are computed, and rows without a reward are left out."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
@@ -110,6 +110,18 @@ def number_rows(table: pa.Table) -> tuple[pa.Table, Ints | None]:
     if ROW not in table.column_names:
         return table, None
     return table.drop_columns([ROW]), table.column(ROW).to_numpy()
+
+
+def take_left(value: Any, row_numbers: Ints | None, count: int) -> Any:
+    """Return the rows that are left of an array or frame that has one for each of the `count` rows of a source."""
+    has_rows = hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping))
+    if row_numbers is None or not has_rows or len(value) != count:
+        return value
+    if hasattr(value, "iloc"):  # of pandas
+        return value.iloc[row_numbers]
+    if isinstance(value, (list, tuple)):
+        return [value[row] for row in row_numbers.tolist()]
+    return value.take(row_numbers) if isinstance(value, (pa.Array, pa.ChunkedArray, pa.Table)) else value[row_numbers]
 
 
 def prepare_rows(scan: LogScan, source: RowSource) -> RowSource:

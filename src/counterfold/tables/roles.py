@@ -26,6 +26,9 @@ LEAST = {"target": 2, "logging_probs": 2, "available": 2, "logger_probs": 1}
 OUTCOME, MISSING = b"outcome", b"counterfold missing rewards"
 """What marks a column that is known only after the decision, in its metadata; and rewards that were missing."""
 
+NAMED_ROLES = {"kept": "the probability that the row was kept"}
+"""What roles are called whose own names are no nouns."""
+
 AFTER_DECISION = ("action", "dose", "reward", "propensity", "kept")
 """The roles whose columns tell what was decided or what came of it, so that they cannot be context."""
 
@@ -128,7 +131,9 @@ def list_context(
     for role, name in [*known_later, *(("target", name) for name in targets)]:
         held = next((place for place in places(table, role, name) if place in chosen), None)
         if held is not None:
-            raise DataError(f"`context` must not hold column `{held}`, which is the {role}.")
+            raise DataError(
+                f"`context` must not hold column `{held}`, which is {NAMED_ROLES.get(role, f'the {role}')}."
+            )
     outcome = next((name for name in find_outcomes(table) if name in chosen), None)
     if outcome is not None:
         raise DataError(f"`context` must not hold column `{outcome}`, which is known only with the reward.")

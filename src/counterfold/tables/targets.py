@@ -97,7 +97,8 @@ class TargetReader:
     def refuse_outcomes(self, layout: Layout) -> None:
         """Refuse a policy that looks at what was decided or at what came of it."""
         for role in (role for role in roles.AFTER_DECISION if layout.roles.get(role) in self.features):
-            raise DataError(f"`target` must not look at column `{layout.roles[role]}`, which is the {role}.")
+            what = roles.NAMED_ROLES.get(role, f"the {role}")
+            raise DataError(f"`target` must not look at column `{layout.roles[role]}`, which is {what}.")
         for name in (name for name in layout.outcomes if name in self.features):
             raise DataError(f"`target` must not look at column `{name}`, which is known only with the reward.")
 

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from counterfold.balance import choose_context
@@ -84,10 +84,9 @@ def count_loggers(reader: BatchReader, layout: Layout) -> dict[str, float]:
         labels = map(str, layout.read_labels(batch.table, "logger", batch.row_numbers).tolist())
         if "kept" not in layout.roles:
             return Counter(labels)
-        found: Counter[Any] = Counter()
-        for label, kept in zip(labels, layout.read_kept(batch.table, batch.row_numbers).tolist(), strict=True):
-            found[label] += 1 / kept
-        return found
+        known, places = np.unique(list(labels), return_inverse=True)
+        decisions = np.bincount(places, 1 / layout.read_kept(batch.table, batch.row_numbers))
+        return Counter(dict(zip(known.tolist(), decisions.tolist(), strict=True)))
 
     counts = reader.total(count, columns, None)
     return {label: number / counts.total() for label, number in counts.items()}
