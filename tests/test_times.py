@@ -93,6 +93,10 @@ BAD = {
     "zones in others": ([*PLAIN[:2], *ZONED[2:]], "in 2 of 4 rows, first at row 2. Either all times have a zone, or"),
     "seconds as milliseconds": (pd.to_datetime(SECONDS, unit="ms"), "in 1971 to 2199, got 1970-01-20 19:29:34.800000"),
     "never": (np.array(["2024-01-01", "9999-12-31"] * 2, dtype="datetime64[s]"), "got 9999-12-31 00:00:00.000000 in 2"),
+    "nanoseconds as seconds": (
+        pa.array([1.7e18] * 4).cast(pa.int64()).cast(pa.timestamp("s")),
+        "in 1971 to 2199, got <",
+    ),
     "zero": ([1.7e9, 0.0, 1.7e9, 1.7e9], "seconds from 2000 to 2099, as in other rows, got 0.0 in 1 of 4 rows"),
     "two units": ([1.7e9, 1.7e9, 1.7e9, 1.7e12], "got 1700000000000.0 in 1 of 4 rows, first at row 3"),
     "booleans": (np.array([True, False] * 2), "dates, timestamps, text such as 2024-01-31 or"),

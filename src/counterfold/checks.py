@@ -85,9 +85,7 @@ class Checker:
 
     def name_columns(self, roles: Mapping[str, str]) -> "Checker":
         """Return the same, with the column of each role beside the role's name where the two differ."""
-        named = {
-            role: f"`{role}` (column `{messages.show(column)}`)" for role, column in roles.items() if column != role
-        }
+        named = {role: f"`{role}` (column `{messages.show(one)}`)" for role, one in roles.items() if one != role}
         return replace(self, names={**self.names, **named})
 
     def rename(self, name: str, addition: str) -> "Checker":
