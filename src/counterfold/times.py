@@ -35,7 +35,7 @@ ABSENT = ("", "nat", "nan", "na", "none", "null")
 TEXTS = (*(pa.timestamp(unit, zone) for unit in ("us", "ns") for zone in (None, "UTC")), pa.float64())
 """What a column of text may hold; years after 2262 are no nanoseconds, and some write these."""
 
-DAY = r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
+DAY = r"^\d{4}-((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|02-29|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)"
 HOUR = r"[T ]([01]\d|2[0-3])(:[0-5]\d(:[0-5]\d(\.\d{1,9})?)?)?"
 SHAPES = (rf"{DAY}({HOUR})?$", rf"{DAY}{HOUR}(Z|[+-]\d\d(:?\d\d)?)$", rf"(?i)^({NUMBER.pattern})$")
 """What texts look like that may be read, where a column holds different ones."""
@@ -219,7 +219,8 @@ def _read_plain(column: pa.ChunkedArray) -> Moments:
 def _read_numbers(numbers: Floats) -> Moments:
     """Return times that are numbers: in a unit, as days, or in order alone."""
     some = np.nan_to_num(np.clip(numbers, -LARGEST, LARGEST))
-    values = read_days(some)
+    values, may_be = np.full(len(some), np.nan), (some >= 2000_01_01) & (some < 2100_01_01)
+    values[may_be] = read_days(some[may_be])
     ways = np.where(np.isfinite(values), DAYS, ORDER).astype(np.uint8)
     for way, unit in enumerate(UNITS.values(), SECONDS):
         inside = (some * unit >= FIRST_NUMBER) & (some * unit < LAST_NUMBER)
@@ -257,7 +258,7 @@ def _read_texts(texts: pa.ChunkedArray) -> Moments:
 
 
 def _read_alike(texts: pa.ChunkedArray) -> Moments:
-    """Return times in text that looks alike, of which a few may be no days, such as 2024-02-30."""
+    """Return times in text that looks alike, of which a few may be no days, such as 2023-02-29."""
     found = _cast_texts(texts)
     if found is not None or len(texts) == 1:
         return found or Moments.of(1, UNREADABLE)

@@ -76,6 +76,10 @@ BAD = {
         "in 60 of 120 rows, first at row 1",
     ),
     "no such day": (put(TEXTS, "2024-02-30"), "got 2024-02-30 in 1 of 120 rows, first at row 70"),
+    "no leap year": (
+        put(put(TEXTS, "2023-02-29"), "2024-02-29", 1),
+        "got 2023-02-29 in 1 of 120 rows, first at row 70",
+    ),
     "months last": (
         [f"2024-{one[8:10]}-{one[5:7]}" for one in TEXTS],
         "got 2024-13-01 in 72 of 120 rows, first at row 12",
