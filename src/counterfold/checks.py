@@ -78,11 +78,14 @@ class Checker:
         """Say whether the rows are a part of a longer log."""
         return self.row_numbers is not None and not self.is_whole
 
+    @property
+    def start(self) -> str:
+        """Return where the rows begin, behind their number in errors, if they are a part of a longer log."""
+        return f" from row {self.row(0)} on" if self.is_part else ""
+
     def name_columns(self, roles: Mapping[str, str]) -> "Checker":
         """Return the same, with the column of each role beside the role's name where the two differ."""
-        named = {
-            role: f"`{role}` (column `{messages.show(column)}`)" for role, column in roles.items() if column != role
-        }
+        named = {role: f"`{role}` (column `{messages.show(one)}`)" for role, one in roles.items() if one != role}
         return replace(self, names={**self.names, **named})
 
     def rename(self, name: str, addition: str) -> "Checker":
@@ -139,8 +142,7 @@ class Checker:
             return
         place = int(np.argmin(by_row))
         bad = array[place] if array.ndim == 1 else array[place][~good[place]][0]
-        start = f" from row {self.row(0)} on" if self.is_part else ""
-        where = f"{int((~by_row).sum())} of {len(by_row)} rows{start}, first at row {self.row(place)}"
+        where = f"{int((~by_row).sum())} of {len(by_row)} rows{self.start}, first at row {self.row(place)}"
         raise DataError(f"{self.called(name)} must be {rule}, got {messages.show(bad)} in {where}.{hint}")
 
     def finite(self, name: str, array: Floats, hint: str = "") -> None:

@@ -1,41 +1,72 @@
-"""Times: when decisions were made, from dates, timestamps, text of either, or numbers."""
+"""Times: when things happened, from dates, timestamps, text of either, or numbers; one reader for every column."""
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from counterfold import messages
-from counterfold.arrays import Floats
-from counterfold.checks import FIRST, LARGEST, NUMBER, Checker, freeze
+from counterfold.arrays import Bools, Floats, Ints
+from counterfold.checks import FIRST, LARGEST, NUMBER, WHOLE, Checker, freeze
+from counterfold.encoding.kinds import is_date, is_numeric, is_text
+from counterfold.encoding.numbers import decode_dictionary
 from counterfold.errors import DataError
+from counterfold.tally import Tally
 
-UNITS = {1e6: "seconds", 1e3: "milliseconds", 1.0: "microseconds", 1e-3: "nanoseconds"}
-"""The units in which numbers may count from 1970 on, by how many microseconds each has."""
+UNITS = {"seconds": 1e6, "milliseconds": 1e3, "microseconds": 1.0, "nanoseconds": 1e-3}
+"""The units in which numbers may count from 1970 on, and how many microseconds each has."""
 
 FIRST_NUMBER, LAST_NUMBER = 946_684_800e6, 4_102_444_800e6
 """Numbers are times if they lie in 2000 to 2099 in some unit, here microseconds; others tell the order alone."""
 
 MOST = 0.5
-"""Numbers are times if more than this share of the first ones are; then all must be."""
+"""Numbers are times if more than this share of them are; then all must be."""
 
-FROM, TO = 31_536_000e6, 7_258_118_400e6
-"""Times before 1971 or after 2199 stand for missing ones, or were made by reading numbers in a wrong unit."""
+FROM, TO = 31_536_000, 7_258_118_400
+"""Times before 1971 or after 2199, here seconds, stand for missing ones, or come from numbers in a wrong unit."""
 
-ZONE = re.compile(r".{10,}(Z|[+-]\d\d(:?\d\d)?)", re.ASCII)
-"""Text of a time with a zone; the hyphens of a day alone are no zone."""
+ABSENT = ("", "nat", "nan", "na", "none", "null")
+"""Text, in small letters, that stands for a missing time."""
 
-MISSING = ("", "NaT", "nan", "None", "null")
-"""Text that stands for a missing time."""
+TEXTS = (*(pa.timestamp(unit, zone) for unit in ("us", "ns") for zone in (None, "UTC")), pa.float64())
+"""What a column of text may hold; years after 2262 are no nanoseconds, and some write these."""
+
+DAY = r"^\d{4}-((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|02-29|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)"
+HOUR = r"[T ]([01]\d|2[0-3])(:[0-5]\d(:[0-5]\d(\.\d{1,9})?)?)?"
+SHAPES = (rf"{DAY}({HOUR})?$", rf"{DAY}{HOUR}(Z|[+-]\d\d(:?\d\d)?)$", rf"(?i)^({NUMBER.pattern})$")
+"""What texts look like that may be read, where a column holds different ones."""
 
 KINDS = "dates, timestamps, text such as 2024-01-31 or 2024-01-31T12:30:00Z, or numbers"
 COMPLETE = " Leave out rows without one, write when they were decided, or name the column in `ignore`."
+ONE_WAY = " Write all times in one way."
 ZONES = " Either all times have a zone, or none has."
 WHOLE_DAYS = " Write the year first, and the day with the time."
 WRONG_UNIT = " Were seconds read as milliseconds, or does it stand for a missing time?"
+
+
+class Way(NamedTuple):
+    """A way in which times are written; its `rule` is for columns of such, its `hint` for columns of others."""
+
+    name: str
+    rule: str
+    hint: str
+
+
+WAYS = (
+    Way("without a zone", "times such as 2024-01-31 or 2024-01-31T12:30:00, in 1971 to 2199", ZONES),
+    Way("with a zone", "times such as 2024-01-31T12:30:00Z, in 1971 to 2199", ZONES),
+    *(Way(f"in {unit} since 1970", f"{unit} from 2000 to 2099, as in other rows", ONE_WAY) for unit in UNITS),
+    Way("in days such as 20240131", "days such as 20240131, as in other rows", ONE_WAY),
+    Way("in numbers that are no days", "numbers, as in other rows", WRONG_UNIT),
+    Way("in other centuries", "", WRONG_UNIT),
+    Way("in another way", "", WHOLE_DAYS),
+    Way("missing", "a date or time in every row", COMPLETE),
+)
+PLAIN, ZONED, SECONDS, *_, DAYS, ORDER, OUTSIDE, UNREADABLE, MISSING = range(len(WAYS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,34 +81,72 @@ class Times:
     has_days: bool
 
 
-class Clock(NamedTuple):
-    """How times are written, as the first rows tell: as numbers in a `unit`, if in any, or as text with a zone.
+class Moments(NamedTuple):
+    """Microseconds since 1970 of some rows, good or not; the way in which each is written; and numbers as they were."""
 
-    Numbers are a calendar's if they are days such as 20240131.
-    """
-
-    is_number: bool = False
-    unit: float | None = None
-    has_zone: bool = False
-    is_calendar: bool = False
+    values: Floats
+    ways: NDArray[np.uint8]
+    numbers: Floats
 
     @classmethod
-    def of(cls, column: pa.ChunkedArray) -> "Clock":
+    def of(cls, rows: int, way: int) -> "Moments":
+        """Return rows without a time."""
+        return cls(np.full(rows, np.nan), np.full(rows, way, dtype=np.uint8), np.full(rows, np.nan))
+
+    def put(self, places: Ints, others: "Moments") -> None:
+        """Replace some rows."""
+        self.values[places], self.ways[places], self.numbers[places] = others
+
+    def tally(self, column: pa.ChunkedArray, row_numbers: Ints | Sequence[int]) -> Tally:
+        """Return how many rows of the column are written in each way, and the first of them."""
+        there = np.flatnonzero(np.bincount(self.ways))
+        return Tally.of(row_numbers, {WAYS[way].name: (self.ways == way, column) for way in there})
+
+
+class Clock(NamedTuple):
+    """The way in which all times of a column must be written: that of most of its rows, or of its first ones."""
+
+    way: int
+
+    @classmethod
+    def of(cls, column: pa.ChunkedArray, check: Checker = WHOLE) -> "Clock":
         """Return how the times of a column are written that begins like this one."""
-        try:
-            first = normalise(column.slice(0, FIRST)).drop_null()
-        except TypeError:  # whoever reads the column says what it is
-            return cls()
-        if not len(first) or pa.types.is_timestamp(first.type):
-            return cls()
-        if pa.types.is_string(first.type) and not NUMBER.fullmatch(first[0].as_py()):
-            return cls(has_zone=ZONE.fullmatch(first[0].as_py()) is not None)
-        numbers = np.array([float(one) for one in first.to_pylist() if NUMBER.fullmatch(str(one))])
-        numbers = np.clip(numbers, -LARGEST, LARGEST)
-        if np.isfinite(read_days(numbers)).mean() > MOST:
-            return cls(is_number=True, is_calendar=True)
-        inside = [np.mean((numbers * unit >= FIRST_NUMBER) & (numbers * unit < LAST_NUMBER)) for unit in UNITS]
-        return cls(is_number=True, unit=list(UNITS)[int(np.argmax(inside))] if max(inside) > MOST else None)
+        return cls.choose(_count_first(column, check))
+
+    @classmethod
+    def choose(cls, counts: Ints) -> "Clock":
+        """Return how most times are written, by the number of times in each way."""
+        numbers = counts[SECONDS : ORDER + 1]
+        if numbers.sum() <= counts[[PLAIN, ZONED, OUTSIDE]].sum():
+            return cls(PLAIN if counts[PLAIN] >= counts[ZONED] else ZONED)
+        best = int(np.argmax(numbers[:-1]))
+        return cls(SECONDS + best if numbers[best] > MOST * numbers.sum() else ORDER)
+
+    @classmethod
+    def of_tally(cls, tally: Tally) -> "Clock":
+        """Return how most times of a whole column are written."""
+        return cls.choose(np.array([tally.count(way.name) for way in WAYS]))
+
+    @property
+    def has_days(self) -> bool:
+        """Say whether times tell more than the order."""
+        return self.way != ORDER
+
+    def require(self, tally: Tally, called: str, start: str = "", *, may_miss: bool = False) -> None:
+        """Require that all times of a column are written in this way; all numbers tell an order."""
+        good = {self.way} if self.has_days else set(range(SECONDS, ORDER + 1))
+        bad = [way for way in range(MISSING) if way not in good and tally.count(WAYS[way].name)]
+        if not may_miss:
+            tally.refuse(WAYS[MISSING].name, f"{called} must be {WAYS[MISSING].rule}", COMPLETE, start)
+        if bad:
+            first = min(bad, key=lambda way: tally.first[WAYS[way].name])
+            names = [WAYS[way].name for way in bad]
+            tally.refuse(names, f"{called} must be {WAYS[self.way].rule}", WAYS[first].hint, start)
+
+
+def _count_first(column: pa.ChunkedArray, check: Checker) -> Ints:
+    """Return how many of the first rows are written in each way."""
+    return np.bincount(read_moments("time", column.slice(0, FIRST), check).ways, minlength=len(WAYS))
 
 
 def as_column(value: Any) -> pa.ChunkedArray:
@@ -94,33 +163,12 @@ def as_column(value: Any) -> pa.ChunkedArray:
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
 
 
-def is_date(kind: pa.DataType) -> bool:
-    """Say whether a type is a date or a timestamp."""
-    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
-
-
 def holds_dates(column: pa.ChunkedArray) -> bool:
-    """Say whether a column holds dates or timestamps, or texts of which the first one is of that kind."""
-    if is_date(column.type):
-        return True
-    first = [one.as_py() for one in column.slice(0, FIRST) if one.is_valid][:1]
-    return any(isinstance(one, str) and is_written_date(one.strip()) for one in first)
-
-
-def normalise(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return times as timestamps, as text without spaces around it, or as floats; refuse any other type."""
-    if pa.types.is_dictionary(column.type):
-        column = pa.chunked_array([pa.array(column.to_pylist(), column.type.value_type)])
-    kind = column.type
-    if is_date(kind):
-        return column.cast(pa.timestamp("us", kind.tz if pa.types.is_timestamp(kind) else None), safe=False)
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind):
-        numbers = column.cast(pa.float64(), safe=False)
-        return pc.if_else(pc.is_nan(numbers), None, numbers)
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
-        raise TypeError(str(kind))
-    texts = pc.utf8_trim_whitespace(column.cast(pa.string()))
-    return pc.if_else(pc.is_in(texts, pa.array(MISSING)), None, texts)
+    """Say whether a column holds dates or timestamps, or texts of which most of the first ones are of that kind."""
+    if not is_text(column.type):
+        return is_date(column.type)
+    counts = _count_first(column, WHOLE)
+    return bool(counts[[PLAIN, ZONED, OUTSIDE]].sum() > MOST * counts[:MISSING].sum())
 
 
 def read_times(value: Any, rows: int, check: Checker, clock: Clock | None = None) -> Times | None:
@@ -129,39 +177,56 @@ def read_times(value: Any, rows: int, check: Checker, clock: Clock | None = None
         return value
     try:
         column = as_column(value)
-        clock = Clock.of(column) if clock is None else clock
-        column = normalise(column)
     except (TypeError, ValueError, pa.ArrowException):
-        got = str(value.type) if isinstance(value, (pa.Array, pa.ChunkedArray)) else messages.shorten(value)
-        raise DataError(f"{check.called('time')} must be {KINDS}, got {got}.") from None
+        raise DataError(f"{check.called('time')} must be {KINDS}, got {messages.shorten(value)}.") from None
+    found = read_moments("time", column, check)
     if len(column) != rows:
         raise DataError(f"{check.called('time')} must have one entry per row ({rows}), got {len(column)}.")
-    if column.null_count:
-        nothing = np.full(rows, "nothing")
-        check.every("time", nothing, column.is_valid().to_numpy(), "a date or time in every row", COMPLETE)
-    if clock.is_number:
-        return read_numbers(column, clock, check)
-    stamps = parse_texts(column, clock, check) if pa.types.is_string(column.type) else column
-    values = stamps.cast(pa.int64()).to_numpy().astype(np.float64)
-    good = (values >= FROM) & (values < TO)
-    if not good.all():
-        check.every("time", values.astype("datetime64[us]").astype(str), good, "in 1971 to 2199", WRONG_UNIT)
-    return Times(freeze(values), has_days=True)
+    clock = Clock.of(column, check) if clock is None else clock
+    tally = found.tally(column, range(rows) if check.row_numbers is None else check.row_numbers)
+    clock.require(tally, check.called("time"), check.start)
+    values = found.values if clock.has_days else found.numbers.copy()
+    check.finite("time", values)
+    return Times(freeze(values), clock.has_days)
 
 
-def read_numbers(column: pa.ChunkedArray, clock: Clock, check: Checker) -> Times:
-    """Return times that are numbers: in a unit, or in order alone."""
-    numbers = check.numbers("time", column.to_numpy(), len(column))
-    if clock.is_calendar:
-        days = read_days(numbers)
-        check.every("time", numbers, np.isfinite(days), "days such as 20240131, as in the first rows", COMPLETE)
-        return Times(freeze(days), has_days=True)
-    if clock.unit is None:
-        return Times(numbers, has_days=False)
-    values = np.floor(numbers * clock.unit)
-    good = (values >= FIRST_NUMBER) & (values < LAST_NUMBER)
-    check.every("time", numbers, good, f"{UNITS[clock.unit]} from 2000 to 2099, as in the first rows", COMPLETE)
-    return Times(freeze(values), has_days=True)
+def read_moments(role: str, column: pa.ChunkedArray, check: Checker) -> Moments:
+    """Return the times in a column of dates, timestamps, text or numbers, and where there are none."""
+    column = decode_dictionary(column)
+    if is_text(column.type):
+        texts = pc.utf8_trim_whitespace(column.cast(pa.string()))
+        return _read_texts(pc.if_else(pc.is_in(pc.utf8_lower(texts), pa.array(ABSENT)), None, texts))
+    is_known = is_date(column.type) or is_numeric(column.type) or pa.types.is_null(column.type)
+    if not is_known or pa.types.is_boolean(column.type):
+        raise DataError(f"{check.called(role)} must be {KINDS}, got {column.type}.")
+    return _read_plain(column)
+
+
+def _read_plain(column: pa.ChunkedArray) -> Moments:
+    """Return the times of a column that is no text."""
+    if not is_date(column.type):
+        return _read_numbers(np.asarray(column.cast(pa.float64(), safe=False).to_numpy()))
+    zone = column.type.tz if pa.types.is_timestamp(column.type) else None
+    seconds, values = (
+        np.asarray(column.cast(pa.timestamp(unit, zone), safe=False).cast(pa.int64()).to_numpy(), dtype=np.float64)
+        for unit in ("s", "us")  # seconds never overflow
+    )
+    ways = np.where((seconds >= FROM) & (seconds < TO), PLAIN if zone is None else ZONED, OUTSIDE).astype(np.uint8)
+    ways[np.isnan(seconds)] = MISSING
+    return Moments(values, ways, values)
+
+
+def _read_numbers(numbers: Floats) -> Moments:
+    """Return times that are numbers: in a unit, as days, or in order alone."""
+    some = np.nan_to_num(np.clip(numbers, -LARGEST, LARGEST))
+    values, may_be = np.full(len(some), np.nan), (some >= 2000_01_01) & (some < 2100_01_01)
+    values[may_be] = read_days(some[may_be])
+    ways = np.where(np.isfinite(values), DAYS, ORDER).astype(np.uint8)
+    for way, unit in enumerate(UNITS.values(), SECONDS):
+        inside = (some * unit >= FIRST_NUMBER) & (some * unit < LAST_NUMBER)
+        values[inside], ways[inside] = np.floor(some[inside] * unit), way
+    ways[np.isnan(numbers)] = MISSING
+    return Moments(values, ways, numbers)
 
 
 def read_days(numbers: Floats) -> Floats:
@@ -179,32 +244,35 @@ def read_days(numbers: Floats) -> Floats:
     return np.where(good, days.astype("datetime64[us]").astype(np.float64), np.nan)
 
 
-def parse_texts(column: pa.ChunkedArray, clock: Clock, check: Checker) -> pa.ChunkedArray:
-    """Return texts as timestamps; all have a zone, or none has, as in the first rows."""
-    kind = pa.timestamp("ns", "UTC" if clock.has_zone else None)
-    try:
-        return column.cast(kind).cast(pa.timestamp("us", kind.tz), safe=False)
-    except pa.ArrowInvalid:
-        texts = np.array(column.to_pylist(), dtype=object)
-        known = {text: can_cast(text, kind) for text in set(texts.tolist())}
-        good = np.array([known[text] for text in texts])
-        example = "2024-01-31T12:30:00Z" if clock.has_zone else "2024-01-31 or 2024-01-31T12:30:00"
-        other = pa.timestamp("ns", None if clock.has_zone else "UTC")
-        hint = ZONES if any(can_cast(text, other) for text, is_good in known.items() if not is_good) else WHOLE_DAYS
-        shown = np.array(list(map(messages.shorten, texts)))
-        check.every("time", shown, good, f"text such as {example}, in 1971 to 2199", hint)
-        raise  # what the whole column cannot be, some text of it cannot be
+def _read_texts(texts: pa.ChunkedArray) -> Moments:
+    """Return times in text: all of one kind, or else by what each looks like."""
+    found = _cast_texts(texts)
+    if found is None:
+        found = Moments.of(len(texts), UNREADABLE)
+        found.ways[texts.is_null().to_numpy()] = MISSING
+        for shape in SHAPES:
+            is_so: Bools = pc.fill_null(pc.match_substring_regex(texts, shape), fill_value=False).to_numpy()
+            places = np.flatnonzero(is_so)
+            found.put(places, _read_alike(texts.take(pa.array(places))))
+    return found
 
 
-def can_cast(text: str, kind: pa.DataType) -> bool:
-    """Say whether a text can be read."""
-    try:
-        pa.scalar(text).cast(kind)
-    except pa.ArrowInvalid:
-        return False
-    return True
+def _read_alike(texts: pa.ChunkedArray) -> Moments:
+    """Return times in text that looks alike, of which a few may be no days, such as 2023-02-29."""
+    found = _cast_texts(texts)
+    if found is not None or len(texts) == 1:
+        return found or Moments.of(1, UNREADABLE)
+    half, found = len(texts) // 2, Moments.of(len(texts), UNREADABLE)
+    found.put(np.arange(half), _read_alike(texts.slice(0, half)))
+    found.put(np.arange(half, len(texts)), _read_alike(texts.slice(half)))
+    return found
 
 
-def is_written_date(text: str) -> bool:
-    """Say whether a text is a date or a timestamp, with a zone or without one."""
-    return any(can_cast(text, pa.timestamp("ns", zone)) for zone in (None, "UTC"))
+def _cast_texts(texts: pa.ChunkedArray) -> Moments | None:
+    """Return times in text if all are of one kind."""
+    for kind in TEXTS:
+        try:
+            return _read_plain(texts.cast(kind))
+        except pa.ArrowInvalid:
+            continue
+    return None

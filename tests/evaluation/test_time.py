@@ -147,7 +147,7 @@ def test_bad_times_far_into_a_file_are_named_by_their_rows(frame, save, engine):
     long["when"] = long["when"].astype(str)
     long.loc[17_000, "when"] = "yesterday"
     with pytest.raises(
-        cf.DataError, match=r"`time` \(column `when`\) must be text such as .* got 'yesterday' in 1 of .*"
+        cf.DataError, match=r"`time` \(column `when`\) must be times such as .* got yesterday in 1 of .*"
     ):
         cf.check(save(long), time="when", engine=engine)
     with pytest.raises(cf.DataError, match=r"first at row 17000\."):

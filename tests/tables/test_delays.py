@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 import counterfold as cf
-from counterfold.tables.moments import read_length, show_length
+from counterfold.tables.lengths import read_length, show_length
 
 ROWS, DAY = 1200, np.timedelta64(1, "D")
 ENGINES = ("memory", "local")
@@ -96,15 +96,35 @@ def put(column, row, value):
 
 
 BAD = {
-    "no time at all": ({"time": ["31.1.2024"] * ROWS}, {}, "`time` must be a date, .*got 31.1.2024 in 1200 of 1200"),
-    "one bad text": ({"time": put(TIME, 900, "soon")}, {}, "`time` must be a date.*got soon in 1 of 1200 rows, .*900"),
+    "no time at all": (
+        {"time": ["31.1.2024"] * ROWS},
+        {},
+        "`time` must be times such as .*got 31.1.2024 in 1200 of 1200",
+    ),
+    "one bad text": (
+        {"time": put(TIME, 900, "soon")},
+        {},
+        "`time` must be times such as.*got soon in 1 of 1200 rows, .*900",
+    ),
     "no such day": ({"time": put(TIME, 3, "2024-02-31")}, {}, "got 2024-02-31 in 1 of 1200 rows, first at row 3"),
-    "numbers of rows": ({"time": np.arange(ROWS)}, {}, "`time` must be a date.*got 0 in 1200 of 1200 rows"),
-    "true or false": ({"time": ACTION == 1}, {}, "`time` must be a date"),
+    "numbers of rows": (
+        {"time": np.arange(ROWS)},
+        {},
+        "`time` must tell days where there is a `horizon`, got 0 in 1200 of 1200 rows",
+    ),
+    "true or false": ({"time": ACTION == 1}, {}, "`time` must be dates, .*, got bool"),
     "open end": ({"reward_time": put(CAME, 5, "9999-12-31")}, {}, "`reward_time` must be .*got 9999-12-31 in 1 of"),
-    "no time": ({"time": put(TIME, 700, None)}, {}, "`time` must be there in every row, got none in 1 .*at row 700"),
+    "no time": (
+        {"time": put(TIME, 700, None)},
+        {},
+        "`time` must be a date or time in every row, got none in 1 .*at row 700",
+    ),
     "mixed zones": ({"time": [f"{one}Z" for one in TIME]}, {}, "must be written in one way.*`time` with a zone"),
-    "mixed in one": ({"time": put(TIME, 9, "2024-01-01T10:00:00Z")}, {}, "must be written in one way"),
+    "mixed in one": (
+        {"time": put(TIME, 9, "2024-01-01T10:00:00Z")},
+        {},
+        "Z in 1 of 1200 rows, first at row 9. Either all",
+    ),
     "two units": (
         {"time": TIME.astype(int), "reward_time": pa.array(MILLISECONDS, mask=~IS_SEEN)},
         {},

@@ -128,7 +128,8 @@ def find_ranges(group: Any, columns: Sequence[str]) -> dict[str, tuple[float, fl
     """Return the least and the greatest number of columns, as far as the file says."""
     known = {chunk.path_in_schema: chunk.statistics for chunk in list_chunks(group) if chunk.physical_type in WIDTHS}
     told = {name: known[name] for name in columns if known.get(name) is not None and known[name].has_min_max}
-    return {name: (one.min, one.max) for name, one in told.items() if isinstance(one.min, (int, float))}
+    numbers = {name: one for name, one in told.items() if one.logical_type.type in {"NONE", "INT"}}
+    return {name: (one.min, one.max) for name, one in numbers.items()}  # dates may be none that Python has
 
 
 def require_ranges(table: pa.Table, ranges: dict[str, tuple[float, float]]) -> None:

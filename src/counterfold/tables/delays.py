@@ -9,25 +9,30 @@ import numpy as np
 import pyarrow as pa
 
 from counterfold.arrays import Bools, Ints
-from counterfold.errors import DataError
-from counterfold.tables.moments import KINDS, Moments, read_length, read_moment, read_moments, show_length, show_moment
-from counterfold.tables.tally import Tally
+from counterfold.checks import WHOLE, Checker
+from counterfold.errors import DataError, ParameterError
+from counterfold.messages import shorten
+from counterfold.tables.lengths import read_length, show_length, show_moment
+from counterfold.tally import Tally
+from counterfold.times import MISSING, ORDER, WAYS, Clock, Moments, as_column, read_moments
 
-ZONES = "`time` and `reward_time` must be written in one way, all with a zone or all without, and numbers in one unit"
+ONE_WAY = "`time` and `reward_time` must be written in one way, all with a zone or all without, and numbers in one unit"
+DAYS = " Write dates, or seconds since 1970: other numbers tell the order alone."
 
 
 @dataclass(frozen=True)
 class TimeSums:
-    """What all rows tell of the times of a log: the first and the last one of each column, and what is wrong."""
+    """What all rows tell of each column of times: how these are written, and the first and the last of them."""
 
-    tally: Tally
-    ends: Mapping[str, tuple[int, int]]
+    tallies: Mapping[str, Tally]
+    low: Mapping[str, float]
+    high: Mapping[str, float]
 
     def __add__(self, other: "TimeSums") -> "TimeSums":
-        roles = dict.fromkeys([*self.ends, *other.ends])
-        both = {role: [one.ends[role] for one in (self, other) if role in one.ends] for role in roles}
-        ends = {role: (min(low for low, _ in some), max(high for _, high in some)) for role, some in both.items()}
-        return TimeSums(self.tally + other.tally, ends)
+        tallies = {role: tally + other.tallies[role] for role, tally in self.tallies.items()}
+        low = {role: min(one, other.low[role]) for role, one in self.low.items()}
+        high = {role: max(one, other.high[role]) for role, one in self.high.items()}
+        return TimeSums(tallies, low, high)
 
 
 class Ripeness(NamedTuple):
@@ -57,42 +62,38 @@ class Delay:
     def of(cls, time: str, reward_time: str | None, horizon: Any, until: Any) -> "Delay":
         """Return the delay with its settings checked."""
         if until is not None:
-            read_moment("until", until)
+            read_until(until)
         columns = {"time": time} | ({} if reward_time is None else {"reward_time": reward_time})
         return cls(columns, read_length("horizon", horizon), until)
 
     def observe(self, table: pa.Table, row_numbers: Ints) -> TimeSums:
         """Return what some rows tell of the times."""
-        marks: dict[str, tuple[Bools, pa.ChunkedArray]] = {}
-        ends: dict[str, tuple[int, int]] = {}
-        for role, name in self.columns.items():
-            column = table.column(name)
-            found = read_moments(column)
-            marks |= {f"{role} {kind}": (rows, column) for kind, rows in found.kinds.items()}
-            marks[f"{role} bad"] = found.is_bad, column
-            marks[f"{role} absent"] = ~found.is_there, column
-            known = found.values[found.is_there & ~found.is_bad]
-            ends |= {role: (int(known.min()), int(known.max()))} if len(known) else {}
-        return TimeSums(Tally.of(row_numbers, marks), ends)
+        found = {role: self._read(table, role) for role in self.columns}
+        tallies = {role: one.tally(table.column(self.columns[role]), row_numbers) for role, one in found.items()}
+        low = {role: float(np.fmin.reduce(one.values, initial=np.inf)) for role, one in found.items()}
+        high = {role: float(np.fmax.reduce(one.values, initial=-np.inf)) for role, one in found.items()}
+        return TimeSums(tallies, low, high)
 
     def close(self, sums: TimeSums) -> "Delay":
         """Return the delay with the end of the log, once all its times are known to be good."""
-        tally = sums.tally
-        for role in self.columns:
-            tally.refuse(f"{role} bad", f"{self._name(role)} must be {KINDS}")
-        way = " Leave these rows out, or write when they were decided."
-        tally.refuse("time absent", f"{self._name('time')} must be there in every row", way)
-        given = None if self.until is None else read_moment("until", self.until)
-        kinds = [name.partition(" ") for name in tally.counts if not name.endswith((" bad", " absent"))]
-        several = {kind: role for role, _, kind in reversed(kinds)} | _find_kind(given)
-        if len(several) > 1:
-            got = ", and ".join(f"`{role}` {kind}" for kind, role in several.items())
-            raise DataError(f"{ZONES}, got {got}.")
-        end = max(high for _, high in sums.ends.values()) if given is None else int(given.values[0])
-        low, high = sums.ends["time"]
+        for role, tally in sums.tallies.items():
+            clock = Clock.of_tally(tally)
+            clock.require(tally, self._check.called(role), may_miss=role != "time")
+            if not clock.has_days:
+                numbers = [way.name for way in WAYS[:MISSING]]
+                tally.refuse(numbers, f"{self._check.called(role)} must tell days where there is a `horizon`", DAYS)
+        ways = {way: role for role in reversed(list(self.columns)) for way in sums.tallies[role].counts}
+        given = None if self.until is None else read_until(self.until)
+        ways |= {} if given is None else {WAYS[given.ways[0]].name: "until"}
+        ways.pop(WAYS[MISSING].name, None)
+        if len(ways) > 1:
+            got = ", and ".join(f"`{role}` {way}" for way, role in ways.items())
+            raise DataError(f"{ONE_WAY}, got {got}.")
+        end = int(max(sums.high.values()) if given is None else given.values[0])
+        low, high, rows = sums.low["time"], sums.high["time"], sums.tallies["time"].rows
         if low > end - self.width:
             got = f"{show_length(self.horizon)}, with decisions from {show_moment(low)} to {show_moment(high)}"
-            all_young = f"and an end at {show_moment(end)}: all {tally.rows} are younger"
+            all_young = f"and an end at {show_moment(end)}: all {rows} are younger"
             raise DataError(f"`horizon` must be shorter than the log, got {got} {all_young}.")
         return replace(self, end=end)
 
@@ -104,19 +105,19 @@ class Delay:
         if "reward_time" not in self.columns:
             return Ripeness(is_young, nothing, nothing, nothing, nothing)
         came = self._read(table, "reward_time")
-        is_late = came.is_there & (came.values > decided.values + self.width)
-        is_unrewarded = is_missing & ~came.is_there
-        is_timeless = ~is_missing & ~is_zero & ~came.is_there
-        is_early = came.is_there & (came.values < decided.values)
+        is_absent = np.isnan(came.values)
+        is_late, is_early = came.values > decided.values + self.width, came.values < decided.values
+        is_unrewarded, is_timeless = is_missing & is_absent, ~is_missing & ~is_zero & is_absent
         return Ripeness(is_young, is_late & ~is_young, is_unrewarded & ~is_young, is_early, is_timeless & ~is_young)
 
     def refuse_wrong_times(self, tally: Tally) -> None:
         """Refuse rewards that came before their decision, or at no time."""
         if "reward_time" in self.columns:
+            came = self._check.called("reward_time")
             early = " Are the two columns the right way round, and of one clock?"
-            tally.refuse("early", f"{self._name('reward_time')} must not be before the decision", early)
+            tally.refuse("early", f"{came} must not be before the decision", early)
             timeless = " Give the time of these rewards, or leave `reward_time` away."
-            tally.refuse("timeless", f"{self._name('reward_time')} must be there where a reward is not 0", timeless)
+            tally.refuse("timeless", f"{came} must be there where a reward is not 0", timeless)
 
     def list_notes(self, tally: Tally) -> list[tuple[str, str]]:
         """Return what was done with decisions and rewards, and what that assumes."""
@@ -143,14 +144,18 @@ class Delay:
         """Return the horizon in microseconds."""
         return self.horizon // timedelta(microseconds=1)
 
+    @property
+    def _check(self) -> Checker:
+        return WHOLE.name_columns(self.columns)
+
     def _read(self, table: pa.Table, role: str) -> Moments:
-        return read_moments(table.column(self.columns[role]))
-
-    def _name(self, role: str) -> str:
-        column = self.columns[role]
-        return f"`{role}`" if column == role else f"`{role}` (column `{column}`)"
+        return read_moments(role, table.column(self.columns[role]), self._check)
 
 
-def _find_kind(given: Moments | None) -> dict[str, str]:
-    """Return how the end of a log is written, if it is given."""
-    return {} if given is None else {kind: "until" for kind, rows in given.kinds.items() if rows[0]}
+def read_until(value: Any) -> Moments:
+    """Return the one time at which a log ended: text, a date or a number."""
+    found = read_moments("until", as_column([value]), WHOLE)
+    if found.ways[0] >= ORDER:
+        example = "a date or time such as 2024-01-31T12:30:00, or a number such as `time` has"
+        raise ParameterError(f"`until` must be {example}, got {shorten(value)}.")
+    return found

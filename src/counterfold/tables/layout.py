@@ -63,7 +63,7 @@ class Layout:
         """Return the same with what the first rows of a table tell of how times are written."""
         if "time" not in self.roles:
             return self
-        return replace(self, clock=Clock.of(table.column(self.roles["time"])))
+        return replace(self, clock=Clock.of(table.column(self.roles["time"]), self.checker(None)))
 
     def places(self, table: pa.Table) -> list[str]:
         """Return every column that is read."""

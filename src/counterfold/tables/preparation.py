@@ -20,7 +20,7 @@ from counterfold.missing_rewards import MissingRewards
 from counterfold.readers.base import NOTES
 from counterfold.tables import roles
 from counterfold.tables.delays import Delay
-from counterfold.tables.tally import Tally
+from counterfold.tally import Tally
 
 if TYPE_CHECKING:
     from counterfold.sources import Expression

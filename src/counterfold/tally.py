@@ -1,6 +1,6 @@
 """Tally: how many rows of a log are so, and where the first of them is, from any parts of the log."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ class Tally:
     first: Mapping[str, tuple[int, str]]
 
     @classmethod
-    def of(cls, row_numbers: Ints, marks: Mapping[str, tuple[Bools, pa.ChunkedArray]]) -> "Tally":
+    def of(cls, row_numbers: Ints | Sequence[int], marks: Mapping[str, tuple[Bools, pa.ChunkedArray]]) -> "Tally":
         """Return the tally of some rows: which of them are so, and the column that tells."""
         counts = {name: int(mark.sum()) for name, (mark, _) in marks.items() if mark.any()}
         places = {name: int(np.argmax(marks[name][0])) for name in counts}
@@ -40,18 +40,23 @@ class Tally:
         first = {name: min(one.first[name] for one in (self, other) if name in one.first) for name in names}
         return Tally(self.rows + other.rows, counts, first)
 
-    def count(self, name: str) -> int:
+    def count(self, *names: str) -> int:
         """Return how many rows are so."""
-        return self.counts.get(name, 0)
+        return sum(self.counts.get(name, 0) for name in names)
 
-    def refuse(self, name: str, rule: str, hint: str = "") -> None:
-        """Refuse a log some rows of which are so, with the rule that they break."""
-        if self.count(name):
-            row, value = self.first[name]
-            where = f"{self.count(name)} of {self.rows} rows, first at row {row}"
+    def refuse(self, names: str | Sequence[str], rule: str, hint: str = "", start: str = "") -> None:
+        """Refuse a log some rows of which are so, in one way of several, with the rule that they break.
+
+        `start` says where the rows begin that were counted, if these are a part of the log.
+        """
+        some = [names] if isinstance(names, str) else names
+        if self.count(*some):
+            row, value = min(self.first[name] for name in some if name in self.first)
+            where = f"{self.count(*some)} of {self.rows} rows{start}, first at row {row}"
             raise DataError(f"{rule}, got {value} in {where}.{hint}")
 
 
 def show_cell(cell: Any) -> str:
     """Return what a cell of Arrow holds, as errors show it."""
-    return "none" if not cell.is_valid else str(cell)
+    shown = cell.cast(pa.string()) if pa.types.is_temporal(cell.type) else cell  # Python has no year 10,000
+    return str(shown).strip() if cell.is_valid and str(shown).strip() else "none"
