@@ -55,11 +55,8 @@ class Log:
     - `propensity="fit"`: nobody logged any, and they are fitted from the context; see the page on propensities.
     - `propensity_precision`: "1000 draws" if probabilities are shares of so many draws of the policy, "3 digits" or
       "float16" if they are rounded; some may be 0 then.
-    - `check`, `seen`, `logger_shares`, `least_kept`, `index`: for a log that is a part of a longer one, how its rows
-      and columns are named in errors, which actions the longer one ever took, how often each logger decided and how
-      unlikely a row was to be kept there; and the index of the pandas frame that a log was read from.
-      `named_context` says whether somebody chose the columns of the context; `evaluate` leaves out those that are none
-      if nobody did.
+    - The rest is for logs that are read from tables: how rows and columns are named in errors, what a longer log tells
+      of which this is a part, the index of a pandas frame, and whether somebody chose the columns of the context.
 
     Rows of pandas frames and columns belong together by their index: in another order they are put in that of the
     actions or doses, and with another index they are refused. Everything else goes by position.
@@ -67,8 +64,6 @@ class Log:
     >>> import counterfold as cf
     >>> cf.Log(action=["a", "b", "a"], reward=[1.0, 0.0, 0.5], propensity=[0.5, 0.5, 0.8])
     Log(3 rows, 2 actions, 0 context columns, propensities only)
-    >>> cf.Log(dose=[9.9, 12.5, 11.0], reward=[1.0, 0.0, 0.5], propensity=[0.1, 0.3, 0.2])
-    Log(3 rows, doses from 9.9 to 12.5, 0 context columns, propensities only)
     """
 
     reward: Floats
@@ -146,10 +141,7 @@ class Log:
         if dose is not None:
             refused = given | {"actions": actions, "action_features": action_features, "logger_probs": logger_probs}
             log_checks.refuse_beside_doses(refused)
-            if fit is not None:
-                raise ParameterError("`propensity` must be densities for a log of doses, which cannot be fitted.")
-            self.dose = log_checks.check_doses(given["dose"], len(self), check)
-            self.propensity = propensity_checks.check_densities(given["propensity"], len(self), check)
+            self._know_doses(given, fit, check)
         else:
             logger_probs = align_several("logger_probs", logger_probs, self.index, check)
             self._know_actions(given, actions, logger_probs, fit, check)
@@ -158,6 +150,13 @@ class Log:
                 self.action_features = log_checks.check_action_features(action_features, self.actions)
         if not check.is_part:
             log_checks.refuse_copies(self.reward, self.propensity, len(self), check)
+
+    def _know_doses(self, given: Mapping[str, Any], fit: Fit | None, check: Checker) -> None:
+        """Keep doses and their densities."""
+        if fit is not None:
+            raise ParameterError("`propensity` must be densities for a log of doses, which cannot be fitted.")
+        self.dose = log_checks.check_doses(given["dose"], len(self), check)
+        self.propensity = propensity_checks.check_densities(given["propensity"], len(self), check)
 
     def _know_kept(self, kept: Any, least: float | None, check: Checker) -> None:
         """Keep how likely each row was to be kept; if all were equally likely, they count the same."""

@@ -58,7 +58,7 @@ def test_several_rewards_are_those_of_one_after_the_other(path, engine):
     for reward in rewards:
         assert found[reward].to_dict() == cf.evaluate(path, reward=reward, **asked).to_dict()
     assert [line.verdict for line in found.table] == ["good"] * 3
-    assert [one["reward"] for one in json.loads(found.to_json())["evaluations"]] == rewards
+    assert [one["reward"] for one in json.loads(found.to_json())["rewards"]] == rewards
     assert repr(found).startswith("RewardEvaluations(click 0.")
 
 
@@ -146,7 +146,7 @@ def test_what_an_expression_may_be(text, values):
         ("read_text('secrets') || name", "got the function `read_text`"),
         ("1 + 1", "must be computed from columns, got none"),
         ("name || 'x'", "the reward `name \\|\\| 'x'` must be numbers, got string"),
-        ("cast(name as int)", "must be a column, or an expression in SQL of columns: Could not convert string 'tom'"),
+        ("cast(name as int)", "could not be computed: Could not convert string 'tom'"),
         ("nosuch(cost)", "Scalar Function with name nosuch does not exist"),
         ("cost / 0", "must be finite, got inf in 900 of 900 rows, first at row 0"),
         ("ln(cost - 2)", "must be"),

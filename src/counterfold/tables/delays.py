@@ -94,7 +94,9 @@ class Delay:
         if low > end - self.width:
             got = f"{show_length(self.horizon)}, with decisions from {show_moment(low)} to {show_moment(high)}"
             all_young = f"and an end at {show_moment(end)}: all {rows} are younger"
-            raise DataError(f"`horizon` must be shorter than the log, got {got} {all_young}.")
+            rule = "`until` must be a `horizon` after the first decision"
+            rule = rule if given is not None else "`horizon` must be shorter than the log"
+            raise DataError(f"{rule}, got {got} {all_young}.")
         return replace(self, end=end)
 
     def judge(self, table: pa.Table, is_missing: Bools, is_zero: Bools) -> Ripeness:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from counterfold.arrays import Ints
 from counterfold.encoding.kinds import is_numeric
 from counterfold.errors import DataError
+from counterfold.messages import list_names
 from counterfold.readers.base import Piece
 from counterfold.sources import parse_expression
 from counterfold.sources.base import RowSource
@@ -149,6 +150,9 @@ def find_preparation(scan: LogScan, schema: pa.Schema) -> Preparation | None:
         raise DataError(f"the reward `{reward}` must be numbers, got {kind}.")
     delay, reward_time = None, scan.reward_time or next((one for one in ("reward_time",) if one in names), None)
     if scan.horizon is not None:
+        if scan.time is None and "time" not in names:
+            way = f"name it: `time=...` (--time COLUMN). Found: {list_names(names)}"
+            raise DataError(f"with `horizon`, a log must have a column of when decisions were made; {way}.")
         delay = Delay.of(scan.time or "time", reward_time, scan.horizon, scan.until)
         roles.require(table, dict(delay.columns))
     known_later = [place for one, found in computed.items() for place in ([one] if found is None else found.columns)]
