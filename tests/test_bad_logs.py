@@ -7,7 +7,7 @@ import pytest
 import counterfold as cf
 from counterfold.checks import PLAIN_NUMBERS
 from counterfold.log_checks import NOT_IN
-from counterfold.propensity_checks import FIT
+from counterfold.propensity_checks import FIT, ROUGH
 
 PLAIN = PLAIN_NUMBERS.strip()
 FILL = "Fill it in, or leave the column out (`ignore`, --ignore)."
@@ -111,8 +111,12 @@ BAD_LOG = {
     "probs 1d": ({"logging_probs": [0.5] * 4}, shape("logging_probs", MATRIX, (4,))),
     **{
         f"propensity {bad}": (ALONE | {"propensity": [0.5, 1, bad, bad]}, said("propensity", rule, bad, 2, 2))
-        for bad, rule in {0.0: "in (0, 1]", -0.2: "in (0, 1]", 1.2: "in (0, 1]", NAN: "finite", INF: "finite"}.items()
+        for bad, rule in {-0.2: "in (0, 1]", 1.2: "in (0, 1]", NAN: "finite", INF: "finite"}.items()
     },
+    "propensity 0": (
+        ALONE | {"propensity": [0.5, 1, 0.0, 0.0]},
+        said("propensity", "in (0, 1]", 0.0, 2, 2) + ROUGH,
+    ),
     "propensity disagrees": (
         {"propensity": [0.5, 0.6, 0.7, 0.8]},
         said("propensity", "the logged action's entry of `logging_probs`", 0.7, 1, 2),

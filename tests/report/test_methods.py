@@ -37,7 +37,7 @@ def test_needs_are_those_that_are_enforced():
     assert needs["mips"] == "full target, full logging policy, action features"
     assert needs["kernel-dr"] == "doses, reward model"
     assert needs["pseudo-target"] == "a log in memory, several loggers"
-    assert needs["pasif"] == "a log in memory, full logging policy, the extra `torch`"
+    assert needs["pasif"] == "a log in memory, full logging policy, rows that were all kept alike, the extra `torch`"
 
 
 def test_on_the_command_line(run):

@@ -139,7 +139,7 @@ def test_columns_of_scores_are_no_context(columns, save):
         assert result.value
     table = make_table(columns, layout="spread")
     reader_columns = cf.LogScan(table).layout(table, ["score", "policy"]).context
-    assert list(reader_columns) == ["age", "height", "city"]
+    assert list(reader_columns) == ["age", "height", "city", "chosen"]
     with pytest.raises(cf.DataError, match="`context` must not hold column `score_red`, which is the target"):
         cf.evaluate(path, "greedy:score", context=["age", "score_red"])
 

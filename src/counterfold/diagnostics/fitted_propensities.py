@@ -11,6 +11,10 @@ MANY = 10
 """With more actions, boosting takes long."""
 
 
+LATER = ("reward", "action", "decision", "kept")
+"""Words that are in the reasons for leaving out columns that no policy can have looked at."""
+
+
 @dataclass(frozen=True)
 class FittedPropensities(Diagnostic):
     r"""Say what is assumed where nobody logged propensities, and warn where the fit is wrong.
@@ -48,7 +52,8 @@ class FittedPropensities(Diagnostic):
         problem = (
             f"the propensities are not logged but fitted by {classifier}, as if the old policy had looked {looked}"
         )
-        others = f", perhaps {messages.list_names(contents.left_out)}" if contents.left_out else ""
+        unknown = [name for name, why in contents.left_out.items() if not any(word in why for word in LATER)]
+        others = f", perhaps {messages.list_names(unknown)}" if unknown else ""
         remedy = (
             f"add every column that the old policy looked at{others}, and leave out what is known only after the "
             "decision; from now on, log the probability of each action"

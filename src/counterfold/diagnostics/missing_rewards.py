@@ -33,6 +33,11 @@ class MissingRewards(Diagnostic):
         tested = "" if found.p is None else f", p = {found.p:.2g} that actions are alike"
         text = f"{found.count:,} of {found.rows:,}{tested}"
         values = {"missing_rewards": found.count, "missing_rewards_p": found.p}
+        rewards = evidence.contents.rewards
+        if found.way == "drop" and rewards.low > 0 and 2 * found.count > found.rows:
+            problem = f"{found.count:,} of {found.rows:,} rewards are missing, and none that is left is 0"
+            way = 'count them as 0 if they are missing because nothing was earned: `missing_reward="zero"`'
+            return Measurement(values, text, [self.make_finding("caution", problem, way)])
         if found.p is None or found.p >= self.level or found.highest is None or found.lowest is None:
             return Measurement(values, text)
         (most, high), (least, low) = found.highest, found.lowest

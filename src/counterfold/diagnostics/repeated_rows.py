@@ -16,6 +16,9 @@ from counterfold.rows import Rows
 KEPT = 512
 """How many different rows, and how many different contexts, are kept: those with the least hashes."""
 
+DAY = 86_400e6
+"""How many microseconds a day has."""
+
 ALIKE = 16
 """Contexts that more rows share say nothing of a row, and are not compared."""
 
@@ -51,7 +54,9 @@ class Copies:
     @classmethod
     def of(cls, rows: Rows) -> "Copies":
         """Return what must be known of some rows."""
-        columns = [*rows.examples.context.T]
+        columns = [*rows.examples.context.T, *rows.logging_probs.T]
+        if tells_hours(rows):
+            columns.append(rows.times)
         context = hash_rows(columns) if columns else np.zeros(len(rows), dtype=np.intp)
         details = [rows.rewards, rows.propensity, rows.actions, *rows.examples.doses.T]
         row = hash_rows([context, *details])
@@ -108,7 +113,8 @@ class RepeatedRows(Diagnostic):
     Rows are equal if their contexts, actions, rewards and propensities are. Of a log with few contexts and
     rewards many rows are equal by chance. So copies are seen where every row is there the same number of times; or
     where rows of one context are equal more often than their propensities explain, in at least `some` of the rows (a
-    note) or `many` of them. Rows of one group count as one observation, so copies within groups do no harm.
+    note) or `many` of them. Where times are known to the hour, equal rows have the same time as well; without them
+    nobody can tell copies within a group from decisions that are alike.
     """
 
     some: float = 0.01
@@ -130,10 +136,16 @@ class RepeatedRows(Diagnostic):
         elif excess.errors > SURPRISING and excess.rows >= self.some:
             severity: Severity = "caution" if excess.rows >= self.many else "note"
             finding = self.describe(severity, f"about {excess.rows:.0%} of the rows are there more than once")
-        return Measurement(numbers, text, [finding] if finding and evidence.contents.groups is None else [])
+        is_known = evidence.contents.groups is None or tells_hours(evidence.rows)
+        return Measurement(numbers, text, [finding] if finding and is_known else [])
 
     def describe(self, severity: Severity, how_often: str) -> Finding:
         """Return what is wrong."""
-        problem = f"{how_often}, and the error takes each for a decision of its own"
+        problem = f"{how_often}, and each counts as a decision of its own, in the answer and in its error"
         remedy = "remove the copies, which a join may have made, or name the user's column as `group` if they are real"
         return self.make_finding(severity, problem, remedy)
+
+
+def tells_hours(rows: Rows) -> bool:
+    """Say whether rows have times that tell more than the day."""
+    return rows.times is not None and rows.has_days and bool((rows.times % DAY != 0).any())

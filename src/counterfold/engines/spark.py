@@ -1,6 +1,8 @@
 """Logs larger than one machine, on Spark."""
 
+import os
 import pickle
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -214,6 +216,7 @@ def _open_frame(scan: LogScan) -> Any:
         place, reader = str(files.path.absolute()), files.reader  # Java may run in another folder
     if not isinstance(reader, Csv | JsonLines | Parquet | None):
         raise ParameterError(f"`engine` must be 'memory' or 'local' for files of {type(reader).__name__}, got 'spark'.")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # that workers find what is installed here
     session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
     if is_here(scan):
         with files.explain(files.parts[0]):

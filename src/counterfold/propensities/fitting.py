@@ -86,7 +86,10 @@ class Fold(NamedTuple):
         known = np.unique(decisions.codes)
         if len(known) < 2:
             return cls(None, known)
-        with warnings.catch_warnings(), blame(ModelError, "the classifier {}", type(make).__name__):
+        from threadpoolctl import threadpool_limits
+
+        blamed = blame(ModelError, "the classifier {}", type(make).__name__)
+        with threadpool_limits(1, "openmp"), warnings.catch_warnings(), blamed:  # on busy cores threads wait long
             warnings.simplefilter("ignore")  # that it did not converge is told by how well it predicts
             fitted = copy_unfitted(make).fit(decisions.features, decisions.codes)
             return cls(fitted, np.asarray(fitted.classes_))

@@ -32,11 +32,11 @@ class Csv(Reader):
         with self._open(file, {}) as batches:
             schema = batches.schema
         try:
-            return self._count(file, schema)
+            return self._count(file, require_text(schema))
         except pa.ArrowInvalid as error:
             if "CSV conversion error" not in str(error):
                 raise
-        return self._count(file, self._widen(file, schema))
+        return self._count(file, require_text(self._widen(file, schema)))
 
     def _count(self, file: Path, schema: pa.Schema) -> Survey:
         rows = size = 0
@@ -74,6 +74,14 @@ class Csv(Reader):
                 quoted_strings_can_be_null=False,
             ),
         )
+
+
+def require_text(schema: pa.Schema) -> pa.Schema:
+    """Refuse columns of bytes that are no text in UTF-8."""
+    found = next((one.name for one in schema if one.type == pa.binary()), None)
+    if found is not None:
+        raise pa.ArrowInvalid(f"column `{found}` must be text in UTF-8; save the file as UTF-8")
+    return schema
 
 
 def has_type(column: pa.ChunkedArray, kind: pa.DataType) -> bool:

@@ -125,11 +125,12 @@ def diagnostics(found: Diagnostics) -> ConsoleRenderable:
     grid.add_row("verdict", Styled(found.verdict, STYLES[found.verdict]))
     for number, reason in enumerate(found.reasons):
         grid.add_row("" if number else "because", reason)
-    for number, finding in enumerate(found.findings):
-        grid.add_row("" if number else "what to do", finding.remedy)
+    against = [finding.remedy for finding in found.findings if finding.severity != "note"]
+    for number, remedy in enumerate(against):
+        grid.add_row("" if number else "what to do", remedy)
     for finding in found.findings:
         if finding.severity == "note":
-            grid.add_row("note", finding.problem)
+            grid.add_row("note", f"{finding.problem}; {finding.remedy}")
     for name, measured in found.texts.items():
         grid.add_row(name, measured)
     is_shown = found.history is not None and found.verdict != "not answerable"

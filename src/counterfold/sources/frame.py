@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from counterfold import messages
 from counterfold.errors import DataError
 from counterfold.files.schemas import conform, list_fields, require_distinct
 from counterfold.readers.base import Piece, cut_rows, read_in_turn
@@ -38,6 +39,7 @@ class Frame(SourceKind):
             table = pa.table(value)
             table.validate(full=True)
         except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
+            refuse_odd_columns(value)
             rule = "`source` must be a path, a data frame or a query"
             once = f" {ONCE}." if hasattr(value, "__next__") else ""
             once = f" {OBP}." if isinstance(value, Mapping) and "pscore" in value else once
@@ -73,3 +75,19 @@ class Frame(SourceKind):
 
     def require_unchanged(self) -> None:
         """Require nothing: nobody can change a table of Arrow."""
+
+
+def refuse_odd_columns(value: Any) -> None:
+    """Refuse a frame of pandas with two columns of one name, or with one that holds several kinds of values."""
+    if not hasattr(value, "iloc"):
+        return
+    require_distinct(list(map(str, value.columns)))
+    for name, column in value.items():
+        try:
+            pa.array(column, from_pandas=True)
+        except (TypeError, ValueError, OverflowError, pa.ArrowException):
+            kinds = " and ".join(sorted({type(one).__name__ for one in column.dropna()})[:3])
+            way = "make it one kind, as by `.astype(str)`, or drop it"
+            raise DataError(
+                f"column `{messages.show(name)}` must hold one kind of values, got {kinds}; {way}."
+            ) from None

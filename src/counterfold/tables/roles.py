@@ -1,7 +1,9 @@
 """Which columns of a table play which role in a log."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -36,7 +38,15 @@ AFTER_DECISION = ("action", "dose", "reward", "propensity", "kept")
 MAY_BE_ONE = ({"group", "logger"}, {"group", "time"})
 """Roles that one column may have at once: each policy, or each day, may be a group."""
 
-DATE = "it is a date; name it in `context` to have it taken as numbers"
+DATE = "it is a date; name it as `time` if it is when decisions were made, or in `context` to have it taken as numbers"
+NESTED = "it holds {}; name it in `context` if it holds lists of numbers"
+KEPT = "it looks like the probability with which a row was kept"
+SAMPLED = re.compile(r"(?i:(.*[_ .-])?(kept|keep|sampl\w*|retention|retained|subsampl\w*)([_ .-].*|\d*))")
+"""What columns are called that say how likely a row was to be kept."""
+
+WITH_REWARD = (
+    "which is known only with the reward; if it was known before, make the reward a column of its own, as by `cf.sql`"
+)
 
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "action": ("item_id", "item", "arm", "chosen", "chosen_action", "action_id", "a", "treatment", "variant", "choice"),
@@ -136,7 +146,7 @@ def list_context(
             )
     outcome = next((name for name in find_outcomes(table) if name in chosen), None)
     if outcome is not None:
-        raise DataError(f"`context` must not hold column `{outcome}`, which is known only with the reward.")
+        raise DataError(f"`context` must not hold column `{outcome}`, {WITH_REWARD}.")
     return chosen
 
 
@@ -151,7 +161,38 @@ def find_left_out(table: pa.Table, free: Sequence[str]) -> dict[str, str]:
     known = {name: (table.schema.field(name).metadata or {}).get(NO_CONTEXT) for name in free}
     by_files = {name: reason.decode() for name, reason in known.items() if reason is not None}
     dates = [name for name in free if is_date(table.schema.field(name).type)]
-    return find_spoilt_numbers(table, free) | dict.fromkeys(dates, DATE) | by_files
+    others = {name: table.schema.field(name).type for name in free if not may_be_context(table, name)}
+    nested = {name: NESTED.format(kind) for name, kind in others.items() if not is_categorical(kind)}
+    sampled = [name for name in free if SAMPLED.fullmatch(name) and holds_shares(table.column(name).slice(0, FIRST))]
+    found = nested | find_spoilt_numbers(table, free) | dict.fromkeys(dates, DATE) | dict.fromkeys(sampled, KEPT)
+    return found | by_files
+
+
+def holds_shares(column: pa.ChunkedArray) -> bool:
+    """Say whether a column holds different numbers above 0 and up to 1."""
+    if not (pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)) or column.null_count:
+        return False
+    values = np.asarray(column.cast(pa.float64()).to_numpy())
+    return bool(len(values) and values.min() > 0 and values.max() <= 1 and values.min() < values.max())
+
+
+def note_sampling(table: pa.Table, left_out: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return what is to be said of columns by whose names rows were sampled."""
+    found = [name for name, why in left_out.items() if why == KEPT]
+    way = "name it as `kept` (--kept) if not all rows were kept, as the answer is wrong otherwise"
+    return [
+        (f"column `{name}` looks like the probability with which a row was kept, and is not used", way)
+        for name in found
+    ]
+
+
+def refuse_misspelt(table: pa.Table, ignore: Sequence[str]) -> None:
+    """Refuse a column to be ignored that is not there, if another one is nearly called so."""
+    for name in ignore:
+        if not places(table, "target", name):
+            near = get_close_matches(name, [one for one in table.column_names if one not in ignore], 1, 0.85)
+            if near:
+                raise DataError(f"column `{messages.show(name)}` in `ignore` must be there. Did you mean `{near[0]}`?")
 
 
 def mark_outcome(field: pa.Field) -> pa.Field:

@@ -155,6 +155,7 @@ class LogScan:
         if fit is not None:
             del known["propensity"]
             ignore = [*ignore, "propensity"]
+        roles.refuse_misspelt(table, self.ignore)
         found = roles.find_roles(table, known, {role: getattr(self, role) for role in known}, ignore)
         roles.require(table, found, chosen or ())
         if fit is None:
@@ -167,10 +168,11 @@ class LogScan:
         layout = Layout(found, kinds, context, self.actions, features, named_context=named, fit=fit)
         layout = replace(layout, logger_weights=self.logger_weights, summaries=choose_summaries(table, context))
         outcomes, left_out = roles.find_outcomes(table), roles.find_left_out(table, free)
-        left_out |= {} if named else dict.fromkeys(outcomes, "it is known only with the reward")
+        left_out |= {name: "it is known only with the reward" for name in outcomes if name in free}
         layout = replace(layout, outcomes=outcomes, missing_rewards=roles.find_missing_rewards(table))
         layout = replace(layout, precision=as_precision(self.propensity_precision), left_out=left_out)
         is_private, notes = isinstance(self.source, (str, PathLike)), roles.find_notes(table)
+        notes += roles.note_sampling(table, left_out)
         return replace(layout, is_private=is_private, notes=notes).read_clock(table)
 
 
@@ -214,6 +216,10 @@ def open_log(source: Any, columns: Columns, function: Callable[..., Any]) -> "Lo
     return source
 
 
+OVER_TIME = " Ask the answer: `result.over_time('week')`."
+"""Where the table over time is to be had."""
+
+
 def require_known(columns: Columns, function: Callable[..., Any]) -> None:
     """Require that all arguments of a call are known; suggest the nearest one otherwise."""
     roles = [one.name for one in fields(LogScan) if one.name != "source"]
@@ -221,7 +227,8 @@ def require_known(columns: Columns, function: Callable[..., Any]) -> None:
     if unknown is not None:
         own = [name for name in signature(function).parameters if name != "columns"]
         hint = messages.suggest(unknown, [*own, *roles])
-        raise ParameterError(f"`{messages.show(unknown)}` must be an argument of `{function.__name__}`.{hint}")
+        hint = OVER_TIME if unknown == "period" else hint
+        raise ParameterError(f"`{function.__name__}` has no argument `{messages.show(unknown)}`.{hint}")
 
 
 def read_log(source: Any, **columns: Unpack[Columns]) -> "Log":

@@ -100,7 +100,7 @@ class TargetReader:
             what = roles.NAMED_ROLES.get(role, f"the {role}")
             raise DataError(f"`target` must not look at column `{layout.roles[role]}`, which is {what}.")
         for name in (name for name in layout.outcomes if name in self.features):
-            raise DataError(f"`target` must not look at column `{name}`, which is known only with the reward.")
+            raise DataError(f"`target` must not look at column `{name}`, {roles.WITH_REWARD}.")
 
     def refuse_misreading(self, log: Log, table: pa.Table, row_numbers: Ints) -> None:
         """Refuse a target that can be read in no way or in two ways, by the first rows of a long log."""

@@ -92,7 +92,7 @@ class Plan:
         context = [name for name in self.builder.layout.context if name not in reasons]
         layout = replace(self.builder.layout, context=context, width=len(log.context_names))
         needed = list_features(self.builder.targets.values())
-        columns = [place for place in self.columns if place not in log.left_out or place in needed]
+        columns = [place for place in self.columns if place not in reasons or place in needed]
         return replace(self, builder=replace(self.builder, layout=layout), log=log, columns=columns), balance
 
     def fit(self, first: FirstPassSums | None) -> Streamed | None:
