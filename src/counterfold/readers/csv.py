@@ -8,10 +8,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from counterfold.readers.base import BLOCK, Piece, Reader, Survey, open_stream, read_in_turn
+from counterfold.readers.base import BLOCK, Piece, Reader, Survey, leave_out, open_stream, read_in_turn
 
 DELIMITERS = ",\t;|"
 """What may separate fields; the header tells which one does."""
+
+NOT_TEXT = "it is not text in UTF-8; save the file as UTF-8"
+"""Why a column of bytes is not taken for context."""
 
 QUOTED = re.compile(rb'"[^"]*"')
 
@@ -32,17 +35,18 @@ class Csv(Reader):
         with self._open(file, {}) as batches:
             schema = batches.schema
         try:
-            return self._count(file, require_text(schema))
+            return self._count(file, schema)
         except pa.ArrowInvalid as error:
             if "CSV conversion error" not in str(error):
                 raise
-        return self._count(file, require_text(self._widen(file, schema)))
+        return self._count(file, self._widen(file, schema))
 
     def _count(self, file: Path, schema: pa.Schema) -> Survey:
         rows = size = 0
         for table in self._tables(file, schema):
             rows, size = rows + len(table), size + table.nbytes
-        return Survey(schema, rows, size)
+        fields = [leave_out(one, NOT_TEXT) if one.type == pa.binary() else one for one in schema]
+        return Survey(pa.schema(fields), rows, size)
 
     def _widen(self, file: Path, schema: pa.Schema) -> pa.Schema:
         """Return the columns with types that all rows have, not only the first ones."""
@@ -74,14 +78,6 @@ class Csv(Reader):
                 quoted_strings_can_be_null=False,
             ),
         )
-
-
-def require_text(schema: pa.Schema) -> pa.Schema:
-    """Refuse columns of bytes that are no text in UTF-8."""
-    found = next((one.name for one in schema if one.type == pa.binary()), None)
-    if found is not None:
-        raise pa.ArrowInvalid(f"column `{found}` must be text in UTF-8; save the file as UTF-8")
-    return schema
 
 
 def has_type(column: pa.ChunkedArray, kind: pa.DataType) -> bool:

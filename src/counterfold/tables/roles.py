@@ -164,8 +164,8 @@ def find_left_out(table: pa.Table, free: Sequence[str]) -> dict[str, str]:
     others = {name: table.schema.field(name).type for name in free if not may_be_context(table, name)}
     nested = {name: NESTED.format(kind) for name, kind in others.items() if not is_categorical(kind)}
     sampled = [name for name in free if SAMPLED.fullmatch(name) and holds_shares(table.column(name).slice(0, FIRST))]
-    found = nested | find_spoilt_numbers(table, free) | dict.fromkeys(dates, DATE) | dict.fromkeys(sampled, KEPT)
-    return found | by_files
+    found = nested | dict.fromkeys(dates, DATE) | dict.fromkeys(sampled, KEPT) | by_files
+    return found | find_spoilt_numbers(table, free)
 
 
 def holds_shares(column: pa.ChunkedArray) -> bool:

@@ -168,7 +168,8 @@ class LogScan:
         layout = Layout(found, kinds, context, self.actions, features, named_context=named, fit=fit)
         layout = replace(layout, logger_weights=self.logger_weights, summaries=choose_summaries(table, context))
         outcomes, left_out = roles.find_outcomes(table), roles.find_left_out(table, free)
-        left_out |= {name: "it is known only with the reward" for name in outcomes if name in free}
+        plain = [] if named else [name for name in outcomes if name not in {*found.values(), *ignore}]
+        left_out |= dict.fromkeys(plain, "it is known only with the reward")
         layout = replace(layout, outcomes=outcomes, missing_rewards=roles.find_missing_rewards(table))
         layout = replace(layout, precision=as_precision(self.propensity_precision), left_out=left_out)
         is_private, notes = isinstance(self.source, (str, PathLike)), roles.find_notes(table)
