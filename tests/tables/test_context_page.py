@@ -61,4 +61,4 @@ def test_the_page_has_a_call_for_every_kind():
 def test_the_page_says_what_is_taken_by_default(log):
     found = cf.evaluate(log)
     assert found.contents.context == ("age", "income", "city")
-    assert set(found.contents.left_out) == {"zip", "joined"}
+    assert set(found.contents.left_out) == {"zip", "joined", "embedding"}

@@ -32,8 +32,9 @@ def test_a_log_of_doses_from_every_format(doses, source):
     log = cf.read_log(read)
     same(log, log_of_doses(doses))
     for target in ("target", "draws"):
-        answer = cf.evaluate(log, cf.read_target(read, target), "kernel-dr")
-        assert answer.to_json() == cf.evaluate(log_of_doses(doses), doses[target], "kernel-dr").to_json()
+        answer = cf.evaluate(log, cf.read_target(read, target), "kernel-dr").to_dict()
+        known = cf.evaluate(log_of_doses(doses), doses[target], "kernel-dr").to_dict()
+        assert answer | {"context": None} == known | {"context": None}  # a file has other columns that are no context
 
 
 DRAWS = {
