@@ -30,8 +30,8 @@ def test_what_is_taken_by_itself(table):
     assert log.context_sources == ("city",) * 4 + ("age",) * 2 + ("new",) * 2
     assert log.left_out == {
         "customer": "it is an identifier or free text, different in most rows",
-        "since": "it is a date; name it as `time` if it is when decisions were made, or in `context` to have it taken as "
-        "numbers",
+        "since": "it is a date; name it as `time` if it is when decisions were made, or in `context` to have it taken "
+        "as numbers",
     }
     place = ENCODED.index("age")
     gaps = np.array([one is None for one in table["age"].to_pylist()])
