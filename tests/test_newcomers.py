@@ -82,8 +82,8 @@ def test_a_forgotten_probability_to_be_kept_is_noted(shop):
 def test_what_is_left_out_is_listed(shop):
     log = shop.assign(embedding=[[1.0, 2.0]] * ROWS, took=pd.to_timedelta(1, unit="s"))
     found = ask(log).contents.left_out
-    assert "it holds list" in found["embedding"]
-    assert "it holds duration" in found["took"]
+    assert "it is of type list" in found["embedding"]
+    assert "it is of type duration" in found["took"]
     assert "name it as `time`" in found["ts"]
 
 

@@ -53,7 +53,7 @@ def test_json_has_what_the_table_has(evaluated, run, save):
     found = evaluated("--selector", "ocv")
     log = {"file": str(save()), "rows": 120, "kind": "labels", "actions": ["0", "1", "2"]}
     missing = dict.fromkeys(["dose", "groups", "loggers", "action_features", "fitted_propensities", "kept"])
-    assert set(found["log"].pop("left_out")) == {"pi", "user"}
+    assert set(found["log"].pop("left_out")) == {"pi", "user", "q", "uniform"}
     assert found["log"].pop("encoded") == {}
     assert found["log"] == log | {"context": ["age", "height"], "decisions": 120} | missing
     [answer] = found["evaluations"]

@@ -226,7 +226,10 @@ def test_what_the_checksum_sees():
             r"the data set must hold at least 2 rows, got none\.",
         ),
         (lambda: pa.table([[1], [2]], ["a", "a"]), r"columns must have different names, got `a` more than once"),
-        (pd.DataFrame({"action": [1, "a", []]}), r"`source` must be a path, a data frame or a query, got DataFrame"),
+        (
+            pd.DataFrame({"action": [1, "a", []]}),
+            r"column `action` must hold one kind of values, got int and list and str",
+        ),
         (3, r"`source` must be a path, a data frame or a query, got int"),
         (None, r"`source` must be a path, a data frame or a query, got NoneType"),
         ("nothing/*.parquet", r"`nothing/\*\.parquet` must hold the files of a log, got no file that is like it\."),

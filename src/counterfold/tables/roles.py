@@ -39,7 +39,7 @@ MAY_BE_ONE = ({"group", "logger"}, {"group", "time"})
 """Roles that one column may have at once: each policy, or each day, may be a group."""
 
 DATE = "it is a date; name it as `time` if it is when decisions were made, or in `context` to have it taken as numbers"
-NESTED = "it holds {}; name it in `context` if it holds lists of numbers"
+NESTED = "it is of type {}; name it in `context` if it holds lists of numbers"
 KEPT = "it looks like the probability with which a row was kept"
 SAMPLED = re.compile(r"(?i:(.*[_ .-])?(kept|keep|sampl\w*|retention|retained|subsampl\w*)([_ .-].*|\d*))")
 """What columns are called that say how likely a row was to be kept."""
@@ -162,10 +162,19 @@ def find_left_out(table: pa.Table, free: Sequence[str]) -> dict[str, str]:
     by_files = {name: reason.decode() for name, reason in known.items() if reason is not None}
     dates = [name for name in free if is_date(table.schema.field(name).type)]
     others = {name: table.schema.field(name).type for name in free if not may_be_context(table, name)}
-    nested = {name: NESTED.format(kind) for name, kind in others.items() if not is_categorical(kind)}
+    nested = {name: NESTED.format(name_kind(kind)) for name, kind in others.items() if not is_categorical(kind)}
     sampled = [name for name in free if SAMPLED.fullmatch(name) and holds_shares(table.column(name).slice(0, FIRST))]
     found = nested | dict.fromkeys(dates, DATE) | dict.fromkeys(sampled, KEPT) | by_files
     return found | find_spoilt_numbers(table, free)
+
+
+def name_kind(kind: pa.DataType) -> str:
+    """Return what a type is called, whatever it holds: list, struct, duration.
+
+    >>> name_kind(pa.large_list(pa.float64())), name_kind(pa.duration("s"))
+    ('list', 'duration')
+    """
+    return re.sub(r"large_|fixed_size_|[<\[].*", "", str(kind))
 
 
 def holds_shares(column: pa.ChunkedArray) -> bool:
@@ -190,7 +199,8 @@ def refuse_misspelt(table: pa.Table, ignore: Sequence[str]) -> None:
     """Refuse a column to be ignored that is not there, if another one is nearly called so."""
     for name in ignore:
         if not places(table, "target", name):
-            near = get_close_matches(name, [one for one in table.column_names if one not in ignore], 1, 0.85)
+            others = [one for one in table.column_names if one not in ignore and not one.startswith("target")]
+            near = get_close_matches(name, others, 1, 0.85)
             if near:
                 raise DataError(f"column `{messages.show(name)}` in `ignore` must be there. Did you mean `{near[0]}`?")
 
