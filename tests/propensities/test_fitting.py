@@ -337,6 +337,7 @@ def test_what_is_no_wish():
 
 @pytest.mark.filterwarnings("ignore::counterfold.SupportWarning")
 @pytest.mark.statistical
+@pytest.mark.slow
 def test_coverage_and_error_against_true_propensities():
     """Intervals hold the truth in 95 % of logs, and errors are at most 1.3 times those with true propensities."""
     held, ratio = [], []
@@ -355,6 +356,7 @@ def test_coverage_and_error_against_true_propensities():
 
 
 @pytest.mark.statistical
+@pytest.mark.slow
 def test_right_fits_are_hardly_ever_called_wrong():
     alarms = 0
     for seed in range(30):

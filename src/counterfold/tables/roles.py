@@ -153,7 +153,9 @@ def list_context(
 def may_be_context(table: pa.Table, name: str) -> bool:
     """Say whether a column may be context though nobody named it: numbers, or text that holds no lists or objects."""
     kind = table.schema.field(name).type
-    return is_numeric(kind) or (is_categorical(kind) and not columns.is_matrix(table.slice(0, FIRST), name))
+    return is_numeric(kind) or (
+        is_categorical(kind) and not columns.is_matrix(table.select([name]).slice(0, FIRST), name)
+    )
 
 
 def find_left_out(table: pa.Table, free: Sequence[str]) -> dict[str, str]:

@@ -86,7 +86,7 @@ def test_texts(spark, table, tmp_path, name, write):
 
 
 @LOCAL
-@pytest.mark.parametrize("asked", [{}, {"reward": "`re.ward` - 0.1 * cost"}])
+@pytest.mark.parametrize("asked", [pytest.param({}, marks=SLOW), {"reward": "`re.ward` - 0.1 * cost"}])
 def test_kept_rows_times_and_columns_with_dots(spark, tmp_path, asked):
     del spark
     rng = np.random.default_rng(5)
@@ -111,7 +111,7 @@ def test_kept_rows_times_and_columns_with_dots(spark, tmp_path, asked):
 
 
 @LOCAL
-@pytest.mark.parametrize("gaps", ["first", "late"])
+@pytest.mark.parametrize("gaps", [pytest.param("first", marks=SLOW), "late"])
 def test_text_and_missing_numbers(spark, tmp_path, gaps):
     del spark
     table = make_log(18_000 if gaps == "late" else 1_500, since=None)

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from spark_logs import LOCAL, MARKS, ROWS, check_same, saved
+from spark_logs import LOCAL, MARKS, ROWS, SLOW, check_same, saved
 
 pytestmark = MARKS
 TIME = np.datetime64("2024-01-01", "us") + np.arange(ROWS) * np.timedelta64(1000, "s")
@@ -32,7 +32,7 @@ ASKED = {
 
 @LOCAL
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize("kind", ASKED)
+@pytest.mark.parametrize("kind", [pytest.param(one, marks=[] if one == "expression" else SLOW) for one in ASKED])
 def test_rewards_are_prepared_as_by_the_local_engine(late, kind):
     asked = {"candidates": ["ips", "dr"], "selector": "slope", "progress": False, **ASKED[kind]}
     expected = cf.evaluate(late, engine="local", **asked)
@@ -40,6 +40,7 @@ def test_rewards_are_prepared_as_by_the_local_engine(late, kind):
     assert expected.diagnostics.findings
 
 
+@SLOW
 @LOCAL
 def test_several_rewards_of_a_frame(spark, late):
     asked = {"reward": ["cost", "coalesce(reward, 0) - cost"], "candidates": ["ips"], "progress": False}
