@@ -1,5 +1,7 @@
 """Every entry of the corruption catalogue ends as it may: refused by one clear sentence, or answered right."""
 
+from zlib import crc32
+
 import pytest
 
 from torture.catalogue import ENGINES, find_entries
@@ -18,9 +20,11 @@ def worker():
 
 
 def list_cases():
+    """Yield all entries; CI runs every second one, which the checksum of its name tells, and `make test-all` all."""
     for name, one in ENTRIES.items():
         if {*one.ways} & {*WAYS}:
-            yield pytest.param(one, id=name, marks=[pytest.mark.slow] if one.is_slow else [])
+            is_slow = one.is_slow or crc32(name.encode()) % 2
+            yield pytest.param(one, id=name, marks=[pytest.mark.slow] if is_slow else [])
 
 
 @pytest.mark.parametrize("one", [*list_cases()])
