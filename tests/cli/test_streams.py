@@ -88,7 +88,14 @@ ENVIRONMENTS = {
 }
 
 
-@pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
+USUAL = ("ascii", "narrow", "colour")
+PLACES = [
+    pytest.param(settings, id=name, marks=[] if name in USUAL else [pytest.mark.slow])
+    for name, settings in ENVIRONMENTS.items()
+]
+
+
+@pytest.mark.parametrize("environment", PLACES)
 def test_any_terminal_can_show_any_label(environment, save, tmp_path):
     labels = ["é", "日本", "😀"]
     save(

@@ -49,6 +49,7 @@ def test_errors_do_not_depend_on_the_order_of_the_rows(table, save_table):
     np.testing.assert_allclose([one.stderr for one in local.table], [one.stderr for one in memory.table], rtol=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_errors_from_buckets_are_those_from_rows_on_average(save_table):
     """Over 40 logs the mean of the ratios has a standard error of about 2.2 % / sqrt(40); four of them are allowed."""

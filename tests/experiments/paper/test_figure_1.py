@@ -16,8 +16,8 @@ from problems import evaluate_as_paper
 @pytest.mark.parametrize(
     ("dataset", "runs"),
     [
-        ("ecoli", 50),
         ("yeast", 50),
+        pytest.param("ecoli", 50, marks=pytest.mark.slow),
         *(pytest.param(dataset, 200, marks=pytest.mark.slow) for dataset in ("ecoli", "yeast", "glass", "vehicle")),
     ],
 )
