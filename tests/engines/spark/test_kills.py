@@ -98,8 +98,9 @@ def check_survives(place, path, folder, victim, target):
         wait_for(lambda: len(machines.executors()) == 2, "executor in place of the killed one")
 
 
+@SLOW
 @CLUSTER
-@pytest.mark.parametrize("victim", ["executor", pytest.param("python", marks=SLOW)])
+@pytest.mark.parametrize("victim", ["executor", "python"])
 def test_a_kill_in_the_last_pass_costs_time_only(place, path, tmp_path, victim):
     check_survives(place, path, tmp_path, victim, uniform(halting(tmp_path)))
 
@@ -113,7 +114,6 @@ def test_a_kill_earlier_or_later_costs_time_only(place, path, tmp_path, victim, 
     check_survives(place, path, tmp_path, victim, uniform(lambda: None))
 
 
-@SLOW
 @LOCAL
 def test_a_killed_python_worker_costs_time_only_on_one_machine_too(place, path, tmp_path):
     check_survives(place, path, tmp_path, "python", uniform(halting(tmp_path)))

@@ -47,7 +47,7 @@ SOURCES = {
 }
 
 
-USUAL = ["path", "no file", "view"]
+USUAL = ["path", "no file"]
 
 
 @LOCAL
