@@ -70,13 +70,23 @@ def test_a_misspelt_column_to_ignore(shop):
     assert "age" not in ask(shop, ignore=["age", "not_there_at_all"]).contents.context
 
 
-def test_a_forgotten_probability_to_be_kept_is_noted(shop):
+@pytest.mark.parametrize("engine", ["memory", "local"])
+@pytest.mark.parametrize("name", ["keep_prob", "rate"])
+def test_a_forgotten_probability_to_be_kept(name, engine, shop):
     kept = np.where(shop.click == 1, 1.0, 0.1)
-    here = np.random.default_rng(2).random(ROWS) < kept
-    found = ask(shop.assign(keep_prob=kept)[here])
-    assert found.contents.left_out["keep_prob"].startswith("it looks like the probability with which a row was kept")
+    log = shop.assign(**{name: kept})[np.random.default_rng(2).random(ROWS) < kept]
+    found = ask(log, engine=engine)
+    assert found.contents.left_out[name] == "it looks like the probability with which a row was kept"
+    assert found.verdict == "caution"
     assert any("name it as `kept`" in one.remedy for one in found.diagnostics.findings)
-    assert ask(shop.assign(keep_prob=kept)[here], kept="keep_prob").interval.low < 0.2
+    assert ask(log, kept=name, engine=engine).interval.low < 0.2
+    assert ask(log, ignore=[name], engine=engine).contents.left_out.keys() == {"ts"}
+
+
+def test_a_rate_that_has_nothing_to_do_with_the_reward_is_noted(shop):
+    found = ask(shop.assign(sample_rate=np.random.default_rng(3).choice([0.2, 0.5], ROWS)))
+    assert found.verdict == "good"
+    assert any("sample_rate" in one.problem for one in found.diagnostics.findings)
 
 
 def test_what_is_left_out_is_listed(shop):

@@ -7,6 +7,13 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from counterfold import history
+from counterfold.cli import _texts
+
+
+def test_periods_are_those_of_the_table():
+    assert tuple(history.PERIODS) == _texts.PERIODS
+
 
 @pytest.fixture
 def path(tmp_path):

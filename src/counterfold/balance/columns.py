@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -34,18 +35,23 @@ FEW = 10
 INDEX = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 IDENTIFIER = re.compile(r"(?i:(.*[_ .-])?(id|ids|uuid|guid))|.*[a-z0-9](Id|ID|Uuid|UUID)")
 POLICY = re.compile(r"(?i:(.*[_ .-])?(target|policy|pi|prob|probability|propensity|p_?score)([_ .-].*|\d*))")
-"""What columns are called that pandas makes of an index, and what identifiers and probabilities are called."""
+RATE = re.compile(r"(?i:(.*[_ .-])?(kept|keep|(sub)?sampl\w*|retention|retained)([_ .-].*|\d*))")
+"""What columns are called that pandas makes of an index, and what identifiers, probabilities and sampling rates are."""
 
 
 AFTER = "as if it were known only after the decision"
 
 
 class Reason(NamedTuple):
-    """Why a column is no context, whether it comes of the decision, and whether it is the reward or the action."""
+    """Why a column is no context, whether it comes of the decision, and whether it is the reward or the action.
+
+    It may say how likely rows were to be kept (`is_rate`).
+    """
 
     what: str
     is_outcome: bool
     is_copy: bool = False
+    is_rate: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +76,7 @@ class ColumnSums:
         zeros, ratios = self.zeros + other.zeros, self.ratios + other.ratios
         return ColumnSums(self.rows + other.rows, self.moments + other.moments, zeros, ratios, *ends)
 
-    @property
+    @cached_property
     def correlations(self) -> Floats:
         """Return the correlation of each column with the reward, 0 where one of them does not vary."""
         x, r, xx, rr, xr = self.moments / self.rows
@@ -78,12 +84,12 @@ class ColumnSums:
         varies = spread > 1e-18 * (xx * rr)
         return np.asarray(np.divide(xr - x * r, np.sqrt(spread), out=np.zeros(len(x)), where=varies))
 
-    @property
+    @cached_property
     def are_indices(self) -> Bools:
         """Say which columns number the rows."""
         return np.asarray(self.low[0] == self.high[0])
 
-    @property
+    @cached_property
     def has_two_rewards(self) -> bool:
         """Say whether the rewards have at most two values: then all of them lie at their ends."""
         if not self.low.size:
@@ -92,21 +98,27 @@ class ColumnSums:
         inside = (low + high) * r - rr - low * high * self.rows
         return bool(abs(inside) <= 1e-9 * self.rows * max(low**2, high**2))
 
-    @property
+    @cached_property
     def tell_rewards(self) -> Bools:
         """Say which columns are so closely related to the reward as an outcome would be."""
         size = np.abs(self.correlations)
         enough = TELLS_ONE_OF_TWO if self.has_two_rewards else TELLS
         return np.asarray((size >= enough) & (size * np.sqrt(self.rows) >= NOISE))
 
-    @property
+    @cached_property
     def may_be_policies(self) -> Bools:
         """Say which columns may be a policy's probability of the logged action: such weights are 1 on average."""
         mean, square, inside = self.ratios / self.rows
         error = np.sqrt(np.maximum(square - mean**2, 0.0) / self.rows)
         return np.asarray((inside == 1) & (np.abs(mean - 1) < 4 * error) & (error < 0.1))
 
-    @property
+    @cached_property
+    def may_be_rates(self) -> Bools:
+        """Say which columns are above 0 and at most 1, and vary, as chances to be kept are."""
+        varies = self.moments[2] * self.rows - self.moments[0] ** 2 > 1e-9 * self.rows**2
+        return np.asarray((self.ratios[2] == self.rows) & (self.zeros[0] == 0) & varies)
+
+    @cached_property
     def explain_rewards(self) -> Bools:
         """Say in which columns a 0 means that there is no reward, by structure and not by coincidence.
 
@@ -163,26 +175,37 @@ class ColumnTest:
     def explain(self, sums: ColumnSums) -> dict[str, Reason]:
         """Return why some columns are no context, by the name of the column that they come from."""
         reasons: dict[str, Reason] = {}
-        sizes, structure, tell = np.abs(sums.correlations), sums.explain_rewards, sums.tell_rewards
-        for place, name in ((place, self.sources[place]) for place in np.flatnonzero(~self.coded)):
-            if INDEX.fullmatch(name):
-                reasons[name] = Reason("it is an index of the rows", is_outcome=False)
-            elif sums.rows < FEW:
-                continue
-            elif sums.are_indices[place]:
-                reasons[name] = Reason("it is an index of the rows", is_outcome=False)
-            elif self.identify[place]:
-                reasons[name] = Reason("it is an identifier, different in nearly every row", is_outcome=False)
-            elif POLICY.fullmatch(name) and sums.may_be_policies[place]:
-                reasons[name] = Reason("it is a policy's probability of the logged action", is_outcome=True)
-            elif sizes[place] > COPY:
-                reasons[name] = Reason("it is a copy of the reward", is_outcome=True, is_copy=True)
-            elif structure[place]:
-                reasons[name] = Reason(f"there is no reward where it is 0, {AFTER}", is_outcome=True)
-            elif tell[place]:
-                what = f"it tells much of the reward (correlation {sums.correlations[place]:.2f}), {AFTER}"
-                reasons[name] = Reason(what, is_outcome=True)
+        for place in np.flatnonzero(~self.coded).tolist():
+            found = self.explain_number(place, sums)
+            if found is None and sums.rows >= FEW:
+                found = explain_values(place, self.sources[place], sums)
+            reasons |= {} if found is None else {self.sources[place]: found}
         return reasons
+
+    def explain_number(self, place: int, sums: ColumnSums) -> Reason | None:
+        """Return that a column only numbers rows, or whatever they are of, if so."""
+        is_index = sums.rows >= FEW and sums.are_indices[place]
+        if is_index or INDEX.fullmatch(self.sources[place]):
+            return Reason("it is an index of the rows", is_outcome=False)
+        if sums.rows >= FEW and self.identify[place]:
+            return Reason("it is an identifier, different in nearly every row", is_outcome=False)
+        return None
+
+
+def explain_values(place: int, name: str, sums: ColumnSums) -> Reason | None:
+    """Return why a column is no context by how it goes with rewards and propensities, if so."""
+    correlation, tells = float(sums.correlations[place]), bool(sums.tell_rewards[place])
+    if POLICY.fullmatch(name) and sums.may_be_policies[place]:
+        return Reason("it is a policy's probability of the logged action", is_outcome=True)
+    if sums.may_be_rates[place] and (tells or RATE.fullmatch(name)):
+        return Reason("it looks like the probability with which a row was kept", is_outcome=tells, is_rate=True)
+    if abs(correlation) > COPY:
+        return Reason("it is a copy of the reward", is_outcome=True, is_copy=True)
+    if sums.explain_rewards[place]:
+        return Reason(f"there is no reward where it is 0, {AFTER}", is_outcome=True)
+    if tells:
+        return Reason(f"it tells much of the reward (correlation {correlation:.2f}), {AFTER}", is_outcome=True)
+    return None
 
 
 def find_coded(log: Log) -> list[bool]:

@@ -39,16 +39,15 @@ def check(
 
     del seed
     with print_warnings():
-        found = {reward: check_targets(one, log.targets, engine=engine) for reward, one in log.build_scans().items()}
-    for one in found.values():
-        one.targets.update({name: diagnostics.by(lines.period) for name, diagnostics in one.targets.items()})
+        several = {reward: check_targets(one, log.targets, engine=engine) for reward, one in log.build_scans().items()}
+    found = {reward: one.by(lines.period) for reward, one in several.items()}
     if as_json:
         print_json(join_rewards({reward: describe(log, *one) for reward, one in found.items()}))
     else:
         from counterfold.report import console, text
 
-        for reward, (several, contents) in found.items():
-            shown = (text.add_title(name, text.diagnostics(one)) for name, one in several.items())
+        for reward, (targets, contents) in found.items():
+            shown = (text.add_title(name, text.diagnostics(one)) for name, one in targets.items())
             log_holds = text.contents(contents)
             console.show(log_holds if len(found) == 1 else text.add_title(f"by {reward}", log_holds), *shown)
     requirement.enforce(found)

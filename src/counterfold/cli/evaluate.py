@@ -1,8 +1,5 @@
 """The command `evaluate`: what each target policy would have earned."""
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
 from counterfold.cli._answers import join_rewards, list_evaluations
 from counterfold.cli.options import (
     AnswerOptions,
@@ -13,10 +10,6 @@ from counterfold.cli.options import (
     print_json,
     take_options,
 )
-
-if TYPE_CHECKING:
-    from counterfold.evaluation.assembly import Results
-    from counterfold.evaluation.result import Evaluation
 
 
 @take_options
@@ -29,7 +22,7 @@ def evaluate(
     requirement: Requirement,
 ) -> None:
     """Say what each target policy would have earned, with an interval and the evidence."""
-    found = {reward: set_period(one, lines.period) for reward, one in answer.evaluate(log).items()}
+    found = {reward: one.by(lines.period) for reward, one in answer.evaluate(log).items()}
     if answer.as_json:
         each = {reward: (log.describe(contents), list_evaluations(one)) for reward, (one, contents) in found.items()}
         print_json(join_rewards({name: {"log": of, "evaluations": several} for name, (of, several) in each.items()}))
@@ -48,10 +41,3 @@ def evaluate(
                     candidates = text.candidates(result, everything=everything)
                     console.show(text.answer(title, result), candidates, text.diagnostics(result.diagnostics))
     requirement.enforce(found)
-
-
-def set_period(found: "Results[Evaluation]", period: str | None) -> "Results[Evaluation]":
-    """Return the answers with tables over time by some period."""
-    several = found.targets.items()
-    targets = {name: replace(one, diagnostics=one.diagnostics.by(period)) for name, one in several}
-    return found._replace(targets=targets)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from counterfold import messages
 from counterfold.balance import Balance
+from counterfold.balance.columns import Reason
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement, Severity
 from counterfold.evidence import Evidence
 
@@ -17,7 +18,8 @@ class OutcomeContext(Diagnostic):
     A reward model that sees an outcome, such as a visit that the action caused, explains the action's effect away. The
     smallest p-value of a column counts, times the number of columns; below `alarm` it is a caution, whether the column
     was left out or named by the user. So is a named column that is a copy of the reward; one without which there never
-    is a reward is a note, unless it depends on the action. Where most columns depend on the action, that is a finding
+    is a reward is a note, unless it depends on the action. A column above 0 and at most 1 that tells the reward, or is
+    called so, may be the rate at which rows were sampled. Where most columns depend on the action, that is a finding
     on the propensities instead.
     """
 
@@ -29,7 +31,9 @@ class OutcomeContext(Diagnostic):
         balance = evidence.balance
         if balance is None:
             return None
-        findings = [self.describe(name, balance) for name in evidence.contents.context if name in balance.reasons]
+        named = [name for name in evidence.contents.context if name in balance.reasons]
+        findings = [self.describe(name, balance) for name in named if not balance.reasons[name].is_rate]
+        findings += [self.describe_rate(name, reason) for name, reason in balance.reasons.items() if reason.is_rate]
         findings += [] if balance.is_dependent_throughout(self.alarm) else self.find_dependent(balance)
         p = balance.columns_p
         text = None if p is None else f"chance explains its dependence on actions with p = {p:.2g}"
@@ -48,6 +52,13 @@ class OutcomeContext(Diagnostic):
         )
         remedy = f"put {names} into `ignore` if known only after the decision; otherwise check the propensities"
         return [self.make_finding("caution", problem, remedy)]
+
+    def describe_rate(self, name: str, reason: Reason) -> Finding:
+        """Return that rows may have been sampled; a caution if it goes with the reward, as a rate that matters does."""
+        goes = ", and goes with the reward" if reason.is_outcome else ""
+        problem = f"column `{messages.show(name)}` looks like the probability with which a row was kept{goes}"
+        remedy = "name it as `kept` (--kept) if rows were sampled, or put it into `ignore`"
+        return self.make_finding("caution" if reason.is_outcome else "note", problem, remedy)
 
     def describe(self, name: str, balance: Balance) -> Finding:
         """Return what may be wrong with a column that the user named; a caution if it cannot have been known before."""

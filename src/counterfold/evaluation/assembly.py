@@ -29,7 +29,7 @@ from counterfold.rows import Rows
 from counterfold.selectors.base import Selection
 from counterfold.unseen import Limits
 
-Found = TypeVar("Found")
+Found = TypeVar("Found", Evaluation, Diagnostics)
 
 UNITS = "jackknife over units"
 """The source of moves that all answers on one log share, if their selectors know such."""
@@ -40,6 +40,10 @@ class Results(NamedTuple, Generic[Found]):
 
     targets: dict[str, Found]
     contents: Contents
+
+    def by(self, period: str | None) -> "Results[Found]":
+        """Return the same, with tables over time by some period."""
+        return Results({name: one.by(period) for name, one in self.targets.items()}, self.contents)
 
 
 def evaluate_targets(

@@ -1,6 +1,6 @@
 """Evaluation: the answer, with everything needed to defend it."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -90,6 +90,10 @@ class Evaluation:
         if other is not None:
             checks.an_object(Evaluation, "an evaluation of another target on the same log", other=other)
         return self.estimate - (self.logged if other is None else other.estimate)
+
+    def by(self, period: str | None) -> "Evaluation":
+        """Return the same, with a table over time by some period, such as "week"; by default the log's size decides."""
+        return replace(self, diagnostics=self.diagnostics.by(period))
 
     def over_time(self, period: str | None = None) -> list[Period]:
         """Return a line for each hour, day, week, month, quarter or year: the value there, and what the log earned.

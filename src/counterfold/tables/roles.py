@@ -40,10 +40,6 @@ MAY_BE_ONE = ({"group", "logger"}, {"group", "time"})
 
 DATE = "it is a date; name it as `time` if it is when decisions were made, or in `context` to have it taken as numbers"
 NESTED = "it is of type {}; name it in `context` if it holds lists of numbers"
-KEPT = "it looks like the probability with which a row was kept"
-SAMPLED = re.compile(r"(?i:(.*[_ .-])?(kept|keep|sampl\w*|retention|retained|subsampl\w*)([_ .-].*|\d*))")
-"""What columns are called that say how likely a row was to be kept."""
-
 WITH_REWARD = (
     "which is known only with the reward; if it was known before, make the reward a column of its own, as by `cf.sql`"
 )
@@ -165,9 +161,7 @@ def find_left_out(table: pa.Table, free: Sequence[str]) -> dict[str, str]:
     dates = [name for name in free if is_date(table.schema.field(name).type)]
     others = {name: table.schema.field(name).type for name in free if not may_be_context(table, name)}
     nested = {name: NESTED.format(name_kind(kind)) for name, kind in others.items() if not is_categorical(kind)}
-    sampled = [name for name in free if SAMPLED.fullmatch(name) and holds_shares(table.column(name).slice(0, FIRST))]
-    found = nested | dict.fromkeys(dates, DATE) | dict.fromkeys(sampled, KEPT) | by_files
-    return found | find_spoilt_numbers(table, free)
+    return nested | dict.fromkeys(dates, DATE) | by_files | find_spoilt_numbers(table, free)
 
 
 def name_kind(kind: pa.DataType) -> str:
@@ -177,24 +171,6 @@ def name_kind(kind: pa.DataType) -> str:
     ('list', 'duration')
     """
     return re.sub(r"large_|fixed_size_|[<\[].*", "", str(kind))
-
-
-def holds_shares(column: pa.ChunkedArray) -> bool:
-    """Say whether a column holds different numbers above 0 and up to 1."""
-    if not (pa.types.is_floating(column.type) or pa.types.is_decimal(column.type)) or column.null_count:
-        return False
-    values = np.asarray(column.cast(pa.float64()).to_numpy())
-    return bool(len(values) and values.min() > 0 and values.max() <= 1 and values.min() < values.max())
-
-
-def note_sampling(table: pa.Table, left_out: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return what is to be said of columns by whose names rows were sampled."""
-    found = [name for name, why in left_out.items() if why == KEPT]
-    way = "name it as `kept` (--kept) if not all rows were kept, as the answer is wrong otherwise"
-    return [
-        (f"column `{name}` looks like the probability with which a row was kept, and is not used", way)
-        for name in found
-    ]
 
 
 def refuse_misspelt(table: pa.Table, ignore: Sequence[str]) -> None:

@@ -173,7 +173,6 @@ class LogScan:
         layout = replace(layout, outcomes=outcomes, missing_rewards=roles.find_missing_rewards(table))
         layout = replace(layout, precision=as_precision(self.propensity_precision), left_out=left_out)
         is_private, notes = isinstance(self.source, (str, PathLike)), roles.find_notes(table)
-        notes += roles.note_sampling(table, left_out)
         return replace(layout, is_private=is_private, notes=notes).read_clock(table)
 
 
