@@ -9,6 +9,7 @@ from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
+from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.history import Period
 from counterfold.intervals.base import Bounds, Interval
 from counterfold.selectors.base import Selector
@@ -81,6 +82,11 @@ class Evaluation:
         """Say whether the log can answer at all; otherwise `value` and `interval` are not to be relied on."""
         return self.verdict != "not answerable"
 
+    @property
+    def next_step(self) -> NextStep:
+        """Return what to do now: a word such as "ship" or "A/B test", and a sentence."""
+        return advise(Trial(self.uplift(), self.logged, self.contents), self.diagnostics)
+
     def uplift(self, other: "Evaluation | None" = None) -> Estimate:
         """Return how much more than the log, or than another target on the same log, the target would have earned.
 
@@ -130,6 +136,7 @@ class Evaluation:
             "seed": self.seed,
             "verdict": self.verdict,
             "answerable": self.answerable,
+            "next_step": asdict(self.next_step),
             "diagnostics": self.diagnostics.to_dict(),
             "left_out": self.left_out,
             "context": {
