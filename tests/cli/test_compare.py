@@ -50,11 +50,12 @@ def test_a_baseline_must_be_one_of_several_targets(run, save):
 def test_the_terminal_has_a_line_for_every_policy(run, save):
     code, out, err = run("compare", save(), "--target", "target", "--target", "pi", "--baseline", "pi")
     assert (code, err) == (0, "")
-    lines = {line.split()[0]: line for line in out.splitlines() if line.split()}
+    lines = {line.split()[0]: line for line in out.splitlines() if " to " in line or "baseline" in line}
     assert "baseline" in lines["pi"]
-    assert {"log", "policy"} < set(lines)
-    low, high = lines["target"].rsplit(" to ", 1)[0].split()[-1], lines["target"].rsplit(" to ", 1)[1].split()[0]
-    assert float(low) < float(high)
+    assert {"difference", "target"} < set(lines)
+    (before, after), known = lines["target"].split(" to "), lines["difference"]
+    assert float(before.split()[-1]) < float(after.split()[0])
+    assert f"{before.split()[-1]} to {after.split()[0]}" in known
 
 
 def test_the_table_says_what_speaks_against_a_policy(run, save):

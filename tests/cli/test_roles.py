@@ -74,7 +74,7 @@ def test_the_terminal_tells_of_doses(doses, said):
     assert [line for line in lines if re.fullmatch(r"logging policy densities, logged doses had \S+ to \S+", line)]
     [support] = [line for line in lines if "support" in line]
     assert re.fullmatch(
-        r"without support 0 rows, 0.00% of the target's probability; weights are smoothed over doses within \S+",
+        r"support everything that the target does could be logged; weights are smoothed over doses within \S+",
         support,
     )
     assert not [line for line in lines if line.startswith("actions")]

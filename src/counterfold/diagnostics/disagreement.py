@@ -40,8 +40,9 @@ class Disagreement(Diagnostic):
         plain = evidence.estimate(witness.name, witness)
         gap = answer.estimate - plain
         far = gap.value / gap.stderr if gap.stderr > ROUNDING * abs(plain.value) else 0.0
-        who = "SNIPS" if evidence.rows.bandwidth is None else "the kernel of these weights"
-        text = f"{who}, which uses no reward model, differs by {-far:+.2f} standard errors"
+        plainly = "SNIPS, which uses no reward model,"
+        who = plainly if evidence.rows.bandwidth is None else "the kernel of these weights"
+        text = f"{who} differs by {-far:+.2f} standard errors"
         if abs(far) <= self.large or abs(gap.value) < self.some * plain.stderr:  # nearly SNIPS itself
             return Measurement({"disagreement": far}, text)
         trusts = (
