@@ -14,7 +14,8 @@ def terminal(monkeypatch):
         monkeypatch.setenv(name, value)
 
 
-def test_a_bar_says_what_is_done_how_fast_and_how_long_it_takes(terminal, capsys):
+@pytest.mark.usefixtures("terminal")
+def test_a_bar_says_what_is_done_how_fast_and_how_long_it_takes(capsys):
     with bar("Pass 2 of 2: estimating", after=0, unit="rows") as progress:
         progress(1_500_000, 10_000_000)
         time.sleep(0.3)
@@ -25,7 +26,8 @@ def test_a_bar_says_what_is_done_how_fast_and_how_long_it_takes(terminal, capsys
     assert shown.endswith("\x1b[2K")  # and it is gone
 
 
-def test_nothing_is_shown_of_what_takes_no_time(terminal, capsys):
+@pytest.mark.usefixtures("terminal")
+def test_nothing_is_shown_of_what_takes_no_time(capsys):
     with bar("Writing") as progress:
         progress(1, 2)
     assert capsys.readouterr().err == ""
@@ -38,11 +40,8 @@ def test_nothing_is_shown_where_there_is_no_terminal(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_nothing_is_left_of_a_bar_before_an_error(terminal, capsys):
+@pytest.mark.usefixtures("terminal")
+def test_nothing_is_left_of_a_bar_before_an_error(capsys):
     with pytest.raises(RuntimeError), bar("Running figure1"):
         raise RuntimeError
     assert capsys.readouterr().err == ""
-
-
-def test_the_demo_shows_no_bar(run):
-    assert run("demo", "--json")[2] == ""

@@ -43,10 +43,10 @@ def test_evaluate_prints_the_answer_first_and_candidates_if_asked(run, save):
     assert ["rows", "120"] in said
     assert ["context", "2:", "age,", "height"] in said
     assert ["pi:", "it", "depends", "on", "the", "action"] in [line[:6] for line in said]
-    order = ["target", "value", "difference", "verdict", "because", "next", "the", "findings", "checks", "estimators"]
     first = [line[0] for line in said]
-    assert sorted(order, key=lambda word: len(first) - first[::-1].index(word)) == order
-    assert said[-6][:4] == ["what", "the", "log", "holds"] or ["what", "the", "log", "holds"] in said
+    order = ["target", "value", "difference", "verdict", "because", "next", "findings", "checks", "estimators"]
+    assert sorted(order, key=first.index) == order
+    assert said.index(["what", "the", "log", "holds"]) > first.index("estimators")
     assert not {"IPS", "SNIPS", "DM", "DR"} & set(first)
     shown = lines(run("evaluate", save(), "--all")[1])
     assert {"IPS", "SNIPS", "DM", "DR", "SNDR", "largest", "mean"} <= {line[0] for line in shown}
@@ -107,7 +107,7 @@ def test_the_default_set_is_the_plain_one_with_two_grids(evaluated):
 def test_all_shows_every_candidate(run, save):
     short, long = (lines(run("evaluate", save(), "--candidates", "paper", *more)[1]) for more in ([], ["--all"]))
     assert sum(line[0].startswith("DRos(") for line in short) == 0
-    assert ["--all", "lists", "them"] == [word.strip("()") for line in short for word in line if line[0] == "agreement"][-3:]
+    assert any(line[0] == "agreement" and line[-3:] == ["(--all", "lists", "them)"] for line in short)
     assert sum(line[0].startswith("DRos(") for line in long) == 30
 
 
@@ -202,8 +202,8 @@ def test_demo_knows_the_truth_and_finds_it(seed, run):
 
 
 def test_demo_tells_the_story(run):
-    code, out, _ = run("demo")
-    assert code == 0
+    code, out, err = run("demo")
+    assert (code, err) == (0, "")
     assert {"truth", "value", "verdict", "next"} <= {line[0] for line in lines(out)}
     found = strict(run("demo", "--json")[1])
     inside = found["interval"]["low"] <= found["truth"] <= found["interval"]["high"]

@@ -34,10 +34,15 @@ def judge(verdict):
 @pytest.mark.parametrize(
     ("difference", "verdict", "action", "says"),
     [
-        (0.5, "good", "ship", "Ship it: it would earn more than the log did. To confirm that, run an A/B test with about"),
+        (
+            0.5,
+            "good",
+            "ship",
+            "Ship it: it would earn more than the log did. To confirm that, run an A/B test with about",
+        ),
         (-0.5, "good", "do not ship", "Do not ship it: it would earn less than the log did."),
         (0.03, "good", "A/B test", "this log cannot tell if it would earn more than the log did."),
-        (-0.03, "good", "A/B test", "or log about 4 times as many rows, to see such a difference"),
+        (-0.03, "good", "A/B test", "or log about 5 times as many rows, to see such a difference"),
         (1e-6, "good", "keep", "Keep what you have: nothing shows"),
         (0.0, "good", "keep", "Keep what you have: nothing shows"),
         (0.5, "caution", "check first", "Check first: look at that row. Then run an A/B test with about"),
@@ -73,7 +78,7 @@ def test_few_decisions_and_no_difference():
     assert make_trial(50.0).per_arm == FEWEST
     assert make_trial(0.0, spread=0.0).per_arm is None
     for tiny in (1e-200, 5e-324):
-        assert make_trial(tiny).per_arm is None
+        assert make_trial(tiny, spread=0.0).per_arm is None
         assert advise(make_trial(tiny), judge("good")).action == "keep"
 
 

@@ -4,15 +4,15 @@ import counterfold as cf
 
 HEAD = """# JSON
 
-Every command prints JSON with `--json`, and `result.to_json()` returns the same of an answer in Python. It is standard JSON in
-ASCII: a number that is not finite is `null`, and texts from data are as they were in the data.
+Every command prints JSON with `--json`, and `result.to_json()` returns the same of an answer in Python. It is standard
+JSON in ASCII: a number that is not finite is `null`, and texts from data are as they were in the data.
 
 ```sh
-counterfold evaluate logs.parquet --target new_policy --json | jq '.evaluations[0] | {value, verdict, next: .next_step.action}'
+counterfold evaluate logs.parquet --target new_policy --json | jq '.evaluations[0] | {value, verdict, next_step}'
 ```
 
-`"version": 1` at the top is the version of the schema, which is a file of the package (`counterfold/schemas/answers.json`, JSON
-Schema 2020-12). `cf.json_schema()` returns it; each kind of answer is one of its definitions, and no field is left out:
+`"version": 1` at the top is the version of the schema, which is a file of the package (`schemas/answers.json`, JSON
+Schema 2020-12). `cf.json_schema()` returns it; each kind of answer is one of its definitions, with all of its fields:
 
 ```python
 >>> import counterfold as cf
@@ -27,13 +27,14 @@ To check an answer with the package `jsonschema`:
 
 ## What may change
 
-- Within a version, fields keep their names, types and meanings, and none is removed. A removed or renamed field, or one with
-  another meaning, raises the version.
-- Fields are added without a new version: read what you know, and ignore the rest. So are checks, and with them their numbers
-  among the diagnostics and their names among the findings. The schema knows all fields of its own release and no others:
-  validate an answer with the schema of the release that wrote it.
-- Sentences (`problem`, `remedy`, `reasons`, `sentence`, reasons in `left_out`) and the texts of estimators and selectors are
-  for people, and change at any time. Go by `verdict`, `answerable`, `action`, `severity` and a finding's `name`.
+- Within a version, fields keep their names, types and meanings, and none is removed. A removed or renamed field, or one
+  with another meaning, raises the version.
+- Fields are added without a new version: read what you know, and ignore the rest. So are checks, and with them their
+  numbers among the diagnostics and their names among the findings. The schema knows all fields of its own release and
+  no others: validate an answer with the schema of the release that wrote it.
+- Sentences (`problem`, `remedy`, `reasons`, `sentence`, reasons in `left_out`) and the texts of estimators and
+  selectors are for people, and change at any time. Go by `verdict`, `answerable`, `action`, `severity` and a finding's
+  `name`.
 - Where `answerable` is false the numbers are there, but are not to be relied on.
 
 This page is made from the schema by `make json`.

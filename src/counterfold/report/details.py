@@ -80,7 +80,8 @@ def describe_choice(table: Sequence[Candidate]) -> str:
     if len(taking) == 1:
         return f"{taking[0].name}, the best of {len(table)} estimators"
     shown = ", ".join(f"{format_share(line.share)} {line.name}" for line in taking[:3])
-    rest = f", {len(taking) - 3} others" if len(taking) > 3 else ""
+    others = len(taking) - 3
+    rest = f", {others} other{'s' * (others > 1)}" if others > 0 else ""
     return f"a weighted mean of {len(taking)} out of {len(table)} estimators: {shown}{rest}"
 
 
