@@ -201,13 +201,13 @@ def test_demo_knows_the_truth_and_finds_it(seed, run):
     assert found["verdict"] == "good"
 
 
-def test_demo_tells_the_story(run):
+def test_demo_tells_the_story_that_the_docs_show(run, monkeypatch, request):
+    monkeypatch.setenv("COLUMNS", "80")
     code, out, err = run("demo")
     assert (code, err) == (0, "")
-    assert {"truth", "value", "verdict", "next"} <= {line[0] for line in lines(out)}
-    found = strict(run("demo", "--json")[1])
-    inside = found["interval"]["low"] <= found["truth"] <= found["interval"]["high"]
-    assert f"{'inside' if inside else 'outside'} the interval" in out
+    page = (request.config.rootpath / "docs" / "answer.md").read_text(encoding="utf-8")
+    shown = "\n".join(line.rstrip() for line in out.splitlines())
+    assert f"```text\n{shown.rstrip()}\n```" in page
 
 
 def test_version(run):

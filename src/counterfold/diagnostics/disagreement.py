@@ -50,5 +50,7 @@ class Disagreement(Diagnostic):
         )
         opinion = f"{plain.name}, which relies on {trusts}, says {plain.value:.4g} ± {plain.stderr:.2g}"
         problem = f"{opinion}, {abs(far):.1f} standard errors of the difference away"
-        remedy = "check the propensities, and compare with other candidates or another model: one of the two is biased"
+        remedy = (
+            "check the propensities, and compare with other candidates or another model, as one of the two is biased"
+        )
         return Measurement({"disagreement": far}, text, [self.make_finding("caution", problem, remedy)])

@@ -102,7 +102,7 @@ def list_candidates(table: Sequence[Candidate]) -> Iterator[ConsoleRenderable | 
 def over_time(history: History) -> ConsoleRenderable:
     """Return the value in each period, and a line that shows it with two standard errors to both sides."""
     periods = history.table
-    names = f"{history.used_period} from", "rows", history.estimator, "std. error", "log", ""
+    names = f"{history.used_period} from", "rows", f"value by {history.estimator}", "std. error", "log", ""
     low, high = min(one.value - 2 * one.stderr for one in periods), max(one.value + 2 * one.stderr for one in periods)
     smallest = min((one.stderr for one in periods if one.stderr > 0), default=0.0)
     lines = []
@@ -111,7 +111,7 @@ def over_time(history: History) -> ConsoleRenderable:
         bar = " " * ends[0] + "-" * (ends[1] - ends[0]) + "o" + "-" * (ends[2] - ends[1])
         numbers = (format_number(number, smallest) for number in (one.value, one.stderr, one.logged))
         lines.append((one.start, str(one.rows), *numbers, bar))
-    return Lines(names, lines, texts=1)
+    return add_title("over time", Lines(names, lines, texts=1))
 
 
 def contents(log: Contents) -> ConsoleRenderable:

@@ -12,7 +12,12 @@ from rich.table import Table
 
 from counterfold import messages
 
-STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red", "note": "dim"}
+STYLES = {
+    "good": "not dim bold green",
+    "caution": "not dim bold yellow",
+    "not answerable": "not dim bold red",
+    "note": "not dim",
+}
 """How verdicts and severities look."""
 
 GAP, SHORT_NAME = 2, 12
