@@ -41,7 +41,7 @@ SCREENS = {
     "compare": lambda log: compare(log, LONG),
     "compare large": lambda log: compare(log, LONG[:4], reward="large", baseline=LONG[1]),
     "check": lambda log: text.check("b", cf.check(log, "b", ignore=ASKED["ignore"]), everything=True),
-    "the log": lambda log: [details.contents(cf.evaluate(log, "b", ["ips"], progress=False).contents)],
+    "the log": lambda log: [details.contents({"reward": cf.evaluate(log, "b", ["ips"], progress=False).contents})],
 }
 
 
@@ -83,7 +83,7 @@ def test_the_answer_is_on_the_first_screen(log, show):
 def test_names_that_differ_are_shown_different(log, show):
     blocks = compare(log, LONG)
     for width in (60, 80):
-        lines = [line.split()[0] for line in show(width, blocks) if re.search(" (good|caution) ", line)]
+        lines = [line.split()[0] for line in show(width, blocks) if re.search("_with.* (good|caution) ", line)]
         assert len(set(lines)) == len(lines) == len(LONG)
 
 

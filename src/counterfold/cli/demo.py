@@ -22,4 +22,4 @@ def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = Fals
     from counterfold.report import console, details, text
 
     shown = text.evaluation("new policy", result, everything=everything, truth=problem.truth)
-    console.show(STORY, *shown, details.contents(Contents.of(problem.log)))
+    console.show(STORY, *shown, details.contents({"reward": Contents.of(problem.log)}))

@@ -114,9 +114,9 @@ def over_time(history: History) -> ConsoleRenderable:
     return add_title("over time", Lines(names, lines, texts=1))
 
 
-def contents(log: Contents) -> ConsoleRenderable:
-    """Return what a log holds."""
-    grid = new_grid()
+def contents(by_reward: Mapping[str, Contents]) -> ConsoleRenderable:
+    """Return what a log holds, and what its rewards are if there are several."""
+    log, grid = next(iter(by_reward.values())), new_grid()
     grid.add_row("rows", f"{log.rewards.count:,}")
     if log.kept is not None:
         stand = f"which stand for {log.rewards.weight:,.0f} decisions"
@@ -130,7 +130,10 @@ def contents(log: Contents) -> ConsoleRenderable:
     grid.add_row("context", count_labels(log.context) if log.context else "none")
     for name, reason in describe_left_out(log.left_out):
         grid.add_row(name, reason)
-    grid.add_row("rewards", f"{log.rewards.low:g} to {log.rewards.high:g}, mean {log.rewards.mean:.4g}")
+    for number, (name, one) in enumerate(by_reward.items()):
+        named = f"{messages.show(name)}: " if len(by_reward) > 1 else ""
+        spread = f"{one.rewards.low:g} to {one.rewards.high:g}, mean {one.rewards.mean:.4g}"
+        grid.add_row("" if number else "rewards", f"{named}{spread}")
     kind = "full probabilities" if log.full_probabilities else "propensities"
     kind = kind if log.fitted is None else f"fitted by {log.fitted.wish.name}"
     known = f"{kind}, logged actions" if log.doses is None else "densities, logged doses"
