@@ -11,6 +11,8 @@ from places import ROOT
 
 LOADED = re.compile(r'<(?:script|img|iframe)[^>]* src="([^"]+)"|<link [^>]*rel="stylesheet"[^>]*href="([^"]+)"')
 
+LOCAL = ("file:", "data:", "about:", "blob:")
+
 pytestmark = pytest.mark.slow
 
 
@@ -36,7 +38,7 @@ def page(site):
         page = browser.new_context(offline=True).new_page()
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("requestfailed", lambda request: complaints.append(request.url))
+        page.on("request", lambda request: complaints.extend(url for url in [request.url] if not url.startswith(LOCAL)))
         page.goto((site / "index.html").as_uri())
         yield page
         browser.close()
