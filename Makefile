@@ -63,5 +63,5 @@ clean:
 	touch $@
 
 .venv/dev: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,docs,onnx,plot,skops,spark,sql,torch]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,docs,onnx,plot,report,skops,spark,sql,torch]"
 	touch $@
