@@ -69,3 +69,8 @@ def test_words_are_spelt_right():
     codespell = [sys.executable, "-m", "codespell_lib", "--ignore-words-list", MISSPELT]
     done = subprocess.run([*codespell, *map(str, PAGES)], capture_output=True, text=True, check=False)
     assert done.stdout == ""
+
+
+def test_pages_count_right():
+    assert len(registry.names("diagnostics")) == 18, "README.md, docs/index.md and docs/diagnostics.md say eighteen"
+    assert len(registry.names("estimators")) == 22, "README.md says 22, docs/comparison.md says 20 and 2"
