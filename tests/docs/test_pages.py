@@ -1,5 +1,6 @@
 """The pages of the docs: links lead somewhere, commands run, words are spelt right, and nothing is left out."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pages import DOCS, PAGES, list_anchors, list_blocks, list_links
 from places import ROOT
 
 PARTS = ("What it measures", "What causes it", "What to do", "What it cannot see")
+SAID, MEANT = r"(?m)^\| (note|caution|not answerable) \|", r'"(note|caution|not answerable)"'
 MISSPELT = "taregt"  # in the name of a trap about a name that is misspelt
 
 
@@ -47,6 +49,9 @@ def test_every_diagnostic_has_its_page(name):
     text = (DOCS / "findings" / f"{name}.md").read_text(encoding="utf-8")
     assert text.startswith(f"# {name}\n")
     assert [part for part in PARTS if f"\n## {part}" not in text] == []
+    source = inspect.getsource(sys.modules[registry.find("diagnostics", name).__module__])
+    said, meant = (set(re.findall(pattern, one)) for pattern, one in ((SAID, text), (MEANT, source)))
+    assert said == meant
 
 
 def test_there_is_no_page_of_a_diagnostic_that_is_gone():
