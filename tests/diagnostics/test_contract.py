@@ -317,7 +317,7 @@ def test_it_pickles_and_hashes_and_has_a_name_and_a_line_in_the_docs(name):
     assert hash(one) == hash(find(name))
     assert one.name == name
     assert one.label
-    assert f"| `{name}` |" in (ROOT / "docs" / "diagnostics.md").read_text()
+    assert f"| [`{name}`](findings/{name}.md) |" in (ROOT / "docs" / "diagnostics.md").read_text()
 
 
 def test_a_few_diagnostics_are_enough_for_a_verdict_and_its_reasons():

@@ -159,7 +159,7 @@ def evaluate(
       `reward=["click", "score - 0.2 * cost"]`, give a mapping of evaluations (`RewardEvaluations`) by reward.
     - `target`: probabilities (n x A), or (n) for the logged actions alone; the actions that it would take, as text (n),
       as one label or as `Actions`; a mapping {label: probability}; a callable of the context that returns any of these;
-      a fitted classifier; or a policy such as "0.1*uniform + 0.9*greedy:score", of which the page on targets has all.
+      a fitted classifier; or a policy such as `"0.1*uniform + 0.9*greedy:score"`, of which the page on targets has all.
       On a log of doses: the dose that the target would give in each row (n), or several draws of it (n x m). Of a file:
       the name of a column with any of these, or a label. A mapping of names to such targets, which has other values
       than plain numbers, gives a mapping of evaluations.
