@@ -59,5 +59,5 @@ clean:
 	touch $@
 
 .venv/dev: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,onnx,plot,skops,spark,sql,torch]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,docs,onnx,plot,report,skops,spark,sql,torch]"
 	touch $@

@@ -15,7 +15,7 @@ from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
-from counterfold.sums import Sums
+from counterfold.sums import Additive, Sums
 from counterfold.unseen import Chance, Limits, Unseen
 
 SOME_UNSUPPORTED = 0.001
@@ -39,13 +39,35 @@ class Unsupported:
         return Unsupported(self.row_count + other.row_count, self.total + other.total)
 
 
+class Observer:
+    """A frozen dataclass that looks at rows, a few at a time, whichever engine reads them.
+
+    It is one file in its folder, and its name is the file's.
+    """
+
+    @property
+    def name(self) -> str:
+        """Return the stable name, which is that of the file."""
+        return type(self).__module__.rpartition(".")[2].replace("_", "-")
+
+    def observe(self, rows: Rows) -> Additive | None:
+        """Return what must be known of some rows; that of others is added to it."""
+        return None
+
+
+def observe_rows(rows: Rows, observers: Sequence[Observer]) -> dict[str, Any]:
+    """Return what each observer sees in some rows, by its name; nothing of those that look at none."""
+    observed = {one.name: one.observe(rows) for one in observers}
+    return {name: found for name, found in observed.items() if found is not None}
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence(ABC):
     """What can be asked about one target, whether all rows are at hand or only sums over buckets of them.
 
     `rows` are all rows of the log, or a sample that stands for them. `contents` says what the log holds. `unsupported`
     is missing where the target is known for the logged actions alone. `squared_weight` is the sum of the squared
-    weights of all rows. `observed` holds what each diagnostic observed in all rows, by the diagnostic's name. `balance`
+    weights of all rows. `observed` holds what each observer saw in all rows, by the observer's name. `balance`
     is what tests of the log alone found.
     """
 
@@ -149,6 +171,10 @@ class Evidence(ABC):
     @abstractmethod
     def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:
         """Return the answer with an error that includes the noise of fitting the reward model."""
+
+    @abstractmethod
+    def predict_out_of_sample(self) -> Rows | None:
+        """Return the rows with predictions for each by a model that was not fitted on it; nothing without a model."""
 
     @abstractmethod
     def estimate_out_of_sample(self, inside: Estimate, estimator: Estimator) -> Estimate | None:

@@ -60,6 +60,7 @@ class Rows:
     smoothed by the rule of thumb. `times` say when each row was decided, if that is known: in microseconds since 1970,
     or in numbers that tell the order alone unless the log `has_days`.
 
+    `labels` are the actions by their codes.
     `precision` says how well propensities are known, if they are counted in draws or rounded.
     `counts` are how many decisions each row stands for, where some rows were likelier to be kept than others.
     `stands_for` is the number of rows in the log if these are a sample of it. `whole` are all rows, or that sample, for
@@ -77,6 +78,7 @@ class Rows:
     model: RewardModel | None
     groups: Ints | None
     row_numbers: Ints
+    labels: tuple[Any, ...] = ()
     counts: Floats | None = None
     precision: Precision | None = None
     times: Floats | None = None
@@ -112,6 +114,7 @@ class Rows:
             model=model,
             groups=log.group,
             row_numbers=row_numbers,
+            labels=log.actions,
             counts=log.counts,
             precision=log.precision,
             times=None if log.time is None else log.time.values,

@@ -13,10 +13,9 @@ from counterfold.arrays import Ints, count_least
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Evidence
+from counterfold.evidence import Evidence, Observer
 from counterfold.history import History, Period
 from counterfold.rows import Rows
-from counterfold.sums import Additive
 
 Severity = Literal["note", "caution", "not answerable"]
 Verdict = Literal["good", "caution", "not answerable"]
@@ -60,7 +59,7 @@ class Answer:
     validator: Estimator | None
 
 
-class Diagnostic(ABC):
+class Diagnostic(Observer, ABC):
     """A frozen dataclass whose fields are its thresholds; it works from sums, so it is the same on every engine.
 
     A diagnostic is one file in this folder, and its name is the file's. It may `observe` rows, a few at a time, and
@@ -76,15 +75,6 @@ class Diagnostic(ABC):
     needs_answer: ClassVar[bool] = False
     """Whether it examines an answer, and not the log and the target alone."""
 
-    @property
-    def name(self) -> str:
-        """Return the stable name, which is that of the file."""
-        return type(self).__module__.rpartition(".")[2].replace("_", "-")
-
-    def observe(self, rows: Rows) -> Additive | None:
-        """Return what must be known of some rows; that of others is added to it."""
-        return None
-
     def witnesses(self, rows: Rows) -> Sequence[Estimator]:
         """Return estimators whose estimates are needed, besides the candidates."""
         return []
@@ -96,12 +86,6 @@ class Diagnostic(ABC):
     def make_finding(self, severity: Severity, problem: str, remedy: str) -> Finding:
         """Return a finding of this diagnostic."""
         return Finding(self.name, severity, messages.clean_sentence(problem), messages.clean_sentence(remedy))
-
-
-def observe_rows(rows: Rows, diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
-    """Return what each diagnostic observes in some rows, by its name; nothing of those that observe nothing."""
-    observed = {one.name: one.observe(rows) for one in diagnostics}
-    return {name: found for name, found in observed.items() if found is not None}
 
 
 @dataclass(frozen=True)
@@ -157,13 +141,14 @@ class Diagnostics:
     and, on a log of doses, the `bandwidth` of weights.
     `texts` say what was measured, by what it is called. `findings` say what is wrong, the worst first; the `verdict` is
     the worst of them, and `reasons` are their problems in words. `history` is what `over_time` makes tables of, if the
-    log has a time.
+    log has a time. `exhibits` are tables for pictures, where there is no answer that has them.
     """
 
     measures: Mapping[str, Number]
     texts: Mapping[str, str] = field(repr=False)
     findings: tuple[Finding, ...]
     history: History | None = field(default=None, repr=False, compare=False)
+    exhibits: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, evidence: Evidence, several: Sequence[Diagnostic], answer: Answer | None = None) -> "Diagnostics":

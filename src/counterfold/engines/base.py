@@ -5,9 +5,8 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from counterfold.diagnostics.base import Diagnostic
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Evidence
+from counterfold.evidence import Evidence, Observer
 from counterfold.log import Log
 from counterfold.models import Column
 from counterfold.pool import Pool
@@ -25,14 +24,14 @@ class Request:
     """What is asked of an engine: evidence by each reward of a log on each of these targets, with this reward model.
 
     An engine that has only sums asks `list_estimators` what the evidence on a target must know, with a sample of the
-    target's rows; `needs_sample` says whether the answer depends on those rows.
+    target's rows; `needs_sample` says whether the answer depends on those rows. `observers` look at all rows.
     """
 
     targets: Mapping[str, Any]
     reward_model: Any
     list_estimators: Callable[[Rows], Sequence[Estimator]]
     needs_sample: bool
-    diagnostics: Sequence[Diagnostic]
+    observers: Sequence[Observer]
     progress: Progress | bool = True
 
 

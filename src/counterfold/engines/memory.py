@@ -11,11 +11,10 @@ from counterfold import capacity
 from counterfold.balance import Balance, choose_context
 from counterfold.checks import WHOLE
 from counterfold.contents import Contents
-from counterfold.diagnostics.base import Diagnostic, observe_rows
 from counterfold.engines.base import Engine, Request, Source, is_on_spark, list_columns, list_features
 from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Evidence, Unsupported
+from counterfold.evidence import Evidence, Observer, Unsupported, observe_rows
 from counterfold.hashing import assign_blocks
 from counterfold.indices import find_index
 from counterfold.log import Log
@@ -92,7 +91,7 @@ class Memory(Engine):
             target = reader.read(log, table)
             table = table if number < len(readers) else None  # which takes as much room as the rows made of it
             rows = Rows.of(log, target, as_model(given, log, target.draws, check))
-            yield name, RowEvidence.of(rows, contents, request.diagnostics, balance)
+            yield name, RowEvidence.of(rows, contents, request.observers, balance)
 
 
 def require_room(log: Log, targets: Iterable[TargetReader]) -> None:
@@ -107,10 +106,10 @@ class RowEvidence(Evidence):
 
     @classmethod
     def of(
-        cls, rows: Rows, contents: Contents, diagnostics: Sequence[Diagnostic] = (), balance: Balance | None = None
+        cls, rows: Rows, contents: Contents, observers: Sequence[Observer] = (), balance: Balance | None = None
     ) -> Self:
         """Return what all rows tell, besides what tests of the log alone found."""
-        squared, observed = float(np.square(rows.masses).sum()), observe_rows(rows, diagnostics)
+        squared, observed = float(np.square(rows.masses).sum()), observe_rows(rows, observers)
         return cls(rows, contents, Unsupported.of(rows), squared, observed, balance=balance)
 
     @property
@@ -148,6 +147,10 @@ class RowEvidence(Evidence):
         kept = [np.flatnonzero(block != number) for number in range(block.max() + 1)]
         values = np.array(pool.map(lambda some: estimator.value(rows.take(some)), kept))
         return replace(answer, moves=Moves.by_jackknife("refits on blocks", values))
+
+    def predict_out_of_sample(self) -> Rows | None:
+        """Return the rows with the same reward model, cross-fitted unless it predicts so already."""
+        return None if self.rows.model is None else self._cross_fitted or self.rows
 
     def estimate_out_of_sample(self, inside: Estimate, estimator: Estimator) -> Estimate | None:
         """Return the estimate with the same reward model, cross-fitted."""

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from counterfold import capacity
+from counterfold import capacity, exhibits
 from counterfold.arrays import Floats
 from counterfold.contents import Contents, Spread
 from counterfold.diagnostics import Answer, Diagnostic, Diagnostics, build_all
@@ -57,7 +57,7 @@ def evaluate_targets(
     engine: str = "auto",
 ) -> dict[str, Results[Evaluation]]:
     """Return the evaluation of every target of a log by each of its rewards."""
-    pool, progress, diagnostics = Pool(threads), as_progress(progress), build_all()
+    pool, progress, diagnostics, shown = Pool(threads), as_progress(progress), build_all(), exhibits.build_all()
     where = choose_engine(source, engine, pool)
     if not where.keeps_rows:
         question.refuse_need_of_rows()
@@ -73,9 +73,10 @@ def evaluate_targets(
         by = "" if isinstance(source, Log) or len(source.rewards) == 1 else f" by {reward}"
         with show_progress(f"Cross-validating {name}{by}", progress=visible) as moved:
             choice = question.resolve(evidence.rows)
-            return Assembly(question, choice, evidence, diagnostics, replace(pool, progress=moved)).evaluate()
+            return Assembly(question, choice, evidence, diagnostics, shown, replace(pool, progress=moved)).evaluate()
 
-    request = Request(targets, question.reward_model, list_estimators, question.needs_sample, diagnostics, progress)
+    wanted = targets, question.reward_model, list_estimators, question.needs_sample, [*diagnostics, *shown]
+    request = Request(*wanted, progress)
     return gather_results(where, request, answer)
 
 
@@ -83,11 +84,14 @@ def check_targets(
     source: Source, targets: Mapping[str, Any], *, engine: str = "auto"
 ) -> dict[str, Results[Diagnostics]]:
     """Return what the diagnostics say of every target of a log by each of its rewards, without evaluating any."""
-    diagnostics = build_all()
+    diagnostics, shown = build_all(), [one for one in exhibits.build_all() if not one.needs_answer]
     list_estimators = partial(list_witnesses, [one for one in diagnostics if not one.needs_answer])
-    request = Request(targets, None, list_estimators, needs_sample=False, diagnostics=diagnostics)
-    where = choose_engine(source, engine, Pool())
-    return gather_results(where, request, lambda _reward, _name, evidence: Diagnostics.of(evidence, diagnostics))
+    request = Request(targets, None, list_estimators, needs_sample=False, observers=[*diagnostics, *shown])
+
+    def find(_reward: str, _name: str, evidence: Evidence) -> Diagnostics:
+        return replace(Diagnostics.of(evidence, diagnostics), exhibits=exhibits.show_all(shown, evidence, None))
+
+    return gather_results(choose_engine(source, engine, Pool()), request, find)
 
 
 def list_witnesses(diagnostics: Sequence[Diagnostic], rows: Rows) -> list[Estimator]:
@@ -120,6 +124,7 @@ class Assembly:
     choice: Choice
     evidence: Evidence
     diagnostics: Sequence[Diagnostic]
+    exhibits: Sequence[exhibits.Exhibit]
     pool: Pool
 
     def evaluate(self) -> Evaluation:
@@ -132,19 +137,24 @@ class Assembly:
         estimate = self.include_noise(evidence.estimate(name, winner), winner, selection)
         estimate = self.complete(include_propensities(estimate, evidence.find_propensity_variance(winner)))
         examined = Answer(estimate, winner, choice.selector.validator)
+        logged = self.estimate_log(knows_moves=selection.moves is not None)
+        table = self.tabulate(selection)
+        values = {one.name: (one.value, one.stderr) for one in table}
+        answered = exhibits.Answered(estimate, estimate - logged, choice.estimators, values, selection)
         return Evaluation(
             estimate=estimate,
             level=question.level,
             selected=name,
             estimator=winner,
             selector=choice.selector,
-            table=self.tabulate(selection),
+            table=table,
             left_out=choice.left_out,
             diagnostics=Diagnostics.of(evidence, self.diagnostics, examined),
             seed=question.seed,
-            logged=self.estimate_log(knows_moves=selection.moves is not None),
+            logged=logged,
             method=question.interval,
             contents=evidence.contents,
+            exhibits=exhibits.show_all(self.exhibits, evidence, answered),
         )
 
     def choose(self) -> Selection:

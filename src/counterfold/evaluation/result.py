@@ -1,6 +1,7 @@
 """Evaluation: the answer, with everything needed to defend it."""
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +10,7 @@ from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
+from counterfold.exhibits import Shown
 from counterfold.history import Period
 from counterfold.intervals.base import Bounds, Interval
 from counterfold.selectors.base import Selector
@@ -37,7 +39,8 @@ class Evaluation:
     `table` has a line for every candidate, its error as if the reward model were fixed; `pandas.DataFrame(table)` and
     `polars.DataFrame(table)` take it as it is. `left_out` says which estimators did not apply and why. `contents` is
     what the log holds: `contents.context` are the columns of its context, and `contents.left_out` says which others
-    might have been and why they are not. `estimate` keeps the contributions of the rows, so that differences have a
+    might have been and why they are not. `exhibits` are the tables behind the pictures of a report, such as
+    `exhibits["weights"].lines`. `estimate` keeps the contributions of the rows, so that differences have a
     paired error: `uplift` is the one to `logged`, the mean reward of the log, or to another target. Where the `verdict`
     is "not answerable", the numbers are there, but they are not to be relied on: `answerable` is False, JSON says so,
     and neither `repr` nor the terminal shows them.
@@ -55,6 +58,7 @@ class Evaluation:
     logged: Estimate
     method: Interval
     contents: Contents
+    exhibits: Mapping[str, Shown] = field(default_factory=dict)
 
     @property
     def value(self) -> float:

@@ -63,12 +63,25 @@ class Mixture(Estimator):
         return " + ".join(large[:SHOWN]) + (" + ..." if len(large) > SHOWN else "")
 
 
+@dataclass(frozen=True)
+class Step:
+    """A rung of a ladder: its cap on weights, what is said there, how far the step to it was `taken`, and its share."""
+
+    ladder: str
+    cap: float
+    value: float
+    stderr: float
+    taken: float | None
+    share: float
+
+
 @dataclass(frozen=True, eq=False)
 class Selection:
     """The scores of all candidates, the place of the best one, and the share that each has in the answer.
 
     A selector may know the noise of the answer better than contributions do: `moves` are then those of a jackknife over
-    units, and `bias_variance` is the variance of what may be left of a bias.
+    units, and `bias_variance` is the variance of what may be left of a bias. `losses` (candidates x splits) and `steps`
+    tell how it was chosen, where candidates were cross-validated or are rungs of a ladder.
     """
 
     scores: Floats
@@ -76,6 +89,8 @@ class Selection:
     shares: Floats
     moves: Floats | None = None
     bias_variance: float = 0.0
+    losses: Floats | None = None
+    steps: tuple[Step, ...] = ()
 
     def answer(self, candidates: Candidates) -> Estimator:
         """Return the chosen candidate, or the mixture of several."""
@@ -174,10 +189,20 @@ class CrossValidated(Validated):
         """Return the loss of each candidate on each split of the units (candidates x splits)."""
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
-        return self.add_pessimism(self.losses(rows, candidates, rng, pool))
+        return self.select(rows, candidates, rng, pool).scores
+
+    def select(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Selection:
+        return self.choose_by(self.losses(rows, candidates, rng, pool))
+
+    def select_from_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Selection:
+        return self.choose_by(self.sum_losses(sums, candidates, rng))
 
     def score_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Floats:
-        return self.add_pessimism(self.sum_losses(sums, candidates, rng))
+        return self.select_from_sums(sums, candidates, rng).scores
+
+    def choose_by(self, losses: Floats) -> Selection:
+        """Return the choice of the candidate with the lowest score."""
+        return replace(choose_lowest(self.add_pessimism(losses)), losses=losses)
 
     def add_pessimism(self, losses: Floats) -> Floats:
         """Return the mean loss of each candidate, plus a standard error or deviation over the splits if so ruled."""

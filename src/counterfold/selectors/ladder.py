@@ -1,7 +1,7 @@
 """Steps from capped weights to full ones, each taken as far as its noise allows."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -17,7 +17,7 @@ from counterfold.estimators.truncated_sndr import TruncatedSNDR
 from counterfold.estimators.truncated_snips import TruncatedSNIPS
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.selectors.base import ROUNDING, Candidates, Selection, Selector, choose_lowest
+from counterfold.selectors.base import ROUNDING, Candidates, Selection, Selector, Step, choose_lowest
 from counterfold.sums import Sums, sum_buckets
 
 Rungs = tuple[TruncatedSNIPS | TruncatedSNDR, ...]
@@ -87,11 +87,24 @@ class Ladder(Selector):
         scores = gaps**2 + np.square(apart).sum(axis=1) + np.square(noise[:count]).sum(axis=1)
         known = {one: place for place, one in reversed(list(enumerate(candidates)))}
         places = [known.get(rung, known.get(PLAIN.get(rung, rung), -1)) for rung in self.witnesses]
+        steps = tuple(self.describe_steps(shares, values[count:], noise[count:]))
         if min(places) < 0:
-            return choose_lowest(scores)
+            return replace(choose_lowest(scores), steps=steps)
         mixture = np.zeros(count)
         np.add.at(mixture, places, shares)
-        return Selection(scores, int(np.argmax(mixture)), mixture, shares @ noise[count:], doubt)
+        return Selection(scores, int(np.argmax(mixture)), mixture, shares @ noise[count:], doubt, steps=steps)
+
+    def describe_steps(self, shares: Floats, values: Floats, noise: Floats) -> Iterator[Step]:
+        """Yield every rung, with its share in the answer, and how far the step to it was taken."""
+        first = 0
+        for ladder in self.ladders:
+            mine = slice(first, first + len(ladder))
+            first, total = mine.stop, shares[mine].sum()
+            taken = shares[mine][::-1].cumsum()[::-1] / total if total > 0 else np.zeros(len(ladder))
+            stderr = np.sqrt(np.square(noise[mine]).sum(axis=1))
+            for place, rung in enumerate(ladder):
+                numbers = float(values[mine][place]), float(stderr[place]), float(taken[place]) if place else None
+                yield Step(type(rung).__name__, rung.max_weight, *numbers, float(shares[mine][place]))
 
     def mix_rungs(self, sums: Sums) -> tuple[Floats, float]:
         """Return the share of each rung, and the variance of what may be left of the bias."""

@@ -151,7 +151,7 @@ def prepare_last_pass(plan: Plan, first: FirstPassSums | None, request: Request)
     estimators = {name: request.list_estimators(rows) for name, rows in samples.items()}
     known_units = None if first is None else first.known_units
     balance = plan.first_pass.balance if first is None else None
-    return LastPass(builder, model, estimators, samples, request.diagnostics, known_units, balance)
+    return LastPass(builder, model, estimators, samples, request.observers, known_units, balance)
 
 
 def describe_contents(plan: Plan, first: FirstPassSums | None, last: LastPassSums) -> Contents:

@@ -11,10 +11,9 @@ import numpy as np
 from counterfold.arrays import Ints
 from counterfold.balance import BalanceStream, BalanceSums
 from counterfold.contents import Spread
-from counterfold.diagnostics.base import Diagnostic, observe_rows
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Unsupported
+from counterfold.evidence import Observer, Unsupported, observe_rows
 from counterfold.hashing import assign_folds, hash_numbers
 from counterfold.models import Streamed
 from counterfold.rows import Rows
@@ -24,7 +23,7 @@ from counterfold.tables.batches import Batch
 
 @dataclass(frozen=True, eq=False)
 class TargetSums:
-    """The sums of one target, where it lacks support, its squared weights, and what diagnostics observed."""
+    """The sums of one target, where it lacks support, its squared weights, and what observers saw."""
 
     sums: Sums
     unsupported: Unsupported | None
@@ -68,7 +67,7 @@ class LastPass:
     model: Streamed | None
     estimators: Mapping[str, Sequence[Estimator]]
     samples: Mapping[str, Rows]
-    diagnostics: Sequence[Diagnostic]
+    observers: Sequence[Observer]
     known_units: Ints | None
     balance: BalanceStream | None
 
@@ -89,7 +88,7 @@ class LastPass:
         light = replace(rows, examples=examples, whole=self.samples[name])
         sums = sum_by_bucket(light, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS)
         squared = float(np.square(rows.masses).sum())
-        observed = observe_rows(replace(rows, whole=self.samples[name]), self.diagnostics)
+        observed = observe_rows(replace(rows, whole=self.samples[name]), self.observers)
         return TargetSums(sums, Unsupported.of(rows), squared, observed)
 
     def assign_buckets(self, units: Ints) -> Ints:

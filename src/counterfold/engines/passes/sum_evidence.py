@@ -10,6 +10,7 @@ from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence
 from counterfold.models import Streamed
 from counterfold.pool import Pool
+from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums
 
@@ -58,11 +59,17 @@ class SumEvidence(Evidence):
         moves = np.concatenate([answer.units.moves, fits.values])
         return replace(answer, moves=Moves("units and fits", moves))
 
+    def predict_out_of_sample(self) -> Rows | None:
+        """Return the sample, predicted by models that were fitted on other rows where there are such."""
+        if self.model is None or not self.model.elsewhere:
+            return None if self.rows.model is None else self.rows
+        return replace(self.rows, model=Streamed(self.model.elsewhere), refit=None)
+
     def estimate_out_of_sample(self, inside: Estimate, estimator: Estimator) -> Estimate | None:
         """Return the estimate, moved and stretched as the sample tells."""
-        if self.model is None or not self.model.elsewhere:
+        outside = self.predict_out_of_sample()
+        if outside is None or outside is self.rows:
             return None
-        outside = replace(self.rows, model=Streamed(self.model.elsewhere), refit=None)
         several = (self.rows, outside)
         before, after = (Estimate("", estimator.contributions(rows), rows.groups, rows.counts) for rows in several)
         stretch = after.stderr / before.stderr if before.stderr else 1.0

@@ -1,0 +1,19 @@
+"""Calibration by action: what the reward model predicts where an action was logged, and what it earned."""
+
+from dataclasses import dataclass
+
+from counterfold.evidence import Evidence
+from counterfold.exhibits._calibration import compare_bins
+from counterfold.exhibits.base import Answered, Exhibit, Shown
+
+
+@dataclass(frozen=True)
+class ActionCalibration(Exhibit):
+    """A line for each action: the mean predicted and observed reward of the rows that had it."""
+
+    def show(self, evidence: Evidence, answer: Answered) -> Shown | None:
+        rows = evidence.predict_out_of_sample()
+        if rows is None or rows.kind == "doses":
+            return None
+        lines = compare_bins(rows, rows.actions, [str(label) for label in rows.labels], answer.estimate.level)
+        return Shown(sorted(lines, key=lambda line: -line["rows"]), {})

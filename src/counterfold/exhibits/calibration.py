@@ -1,0 +1,44 @@
+"""Calibration: what the reward model predicts for rows that it was not fitted on, and what they earned."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfold.evidence import Evidence
+from counterfold.exhibits._calibration import compare_bins
+from counterfold.exhibits.base import Answered, Exhibit, Shown
+from counterfold.rows import Rows
+
+BINS = 10
+"""How many lines there are."""
+
+
+@dataclass(frozen=True)
+class Calibration(Exhibit):
+    r"""A line for each tenth of the rows, by the predicted reward of the logged action.
+
+    The facts tell how far the model is off on what the target does, $\sum_i w_i (r_i - \hat q_i) / \sum_i w_i$
+    (`correction`, with its standard error), and how much of the rewards' variance it explains (`explained`).
+    """
+
+    def show(self, evidence: Evidence, answer: Answered) -> Shown | None:
+        rows = evidence.predict_out_of_sample()
+        if rows is None:
+            return None
+        q, level = rows.q_logged, answer.estimate.level
+        edges = np.unique(np.quantile(q, np.linspace(0, 1, BINS + 1)[1:-1]))
+        places = np.searchsorted(edges, q, "right")
+        lines = compare_bins(rows, places, [f"{place + 1}" for place in range(len(edges) + 1)], level)
+        return Shown(lines, describe_fit(rows))
+
+
+def describe_fit(rows: Rows) -> dict[str, float | None]:
+    """Return how far the model is off on what the target does, and how much of the variance it explains."""
+    masses, total = rows.masses, float(rows.masses.sum())
+    around = float(rows.average(np.square(rows.rewards - rows.average(rows.rewards))))
+    explained = 1 - float(rows.average(np.square(rows.residuals))) / around if around else None
+    if not total:
+        return {"correction": None, "stderr": None, "explained": explained}
+    correction = float(masses @ rows.residuals) / total
+    stderr = float(np.linalg.norm(masses * (rows.residuals - correction))) / total
+    return {"correction": correction, "stderr": stderr, "explained": explained}

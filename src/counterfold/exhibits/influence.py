@@ -1,0 +1,95 @@
+"""Influence: the rows that carry the answer, and what it would be without them."""
+
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterfold.evidence import Evidence
+from counterfold.exhibits.base import Answered, Exhibit, Shown
+from counterfold.rows import Rows
+
+TEN = 10
+"""How many rows are shown."""
+
+
+class Mover(NamedTuple):
+    """A row that moves the answer by `move`, and what is known of it; equal moves are in the order of the log."""
+
+    move: float
+    place: int
+    action: str
+    reward: float
+    propensity: float
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Movers:
+    """The rows that move the answer most, and sums over all rows, which two summaries of different rows add up to."""
+
+    top: tuple[Mover, ...]
+    apart: float
+    weight: float
+    earned: float
+
+    def __add__(self, other: "Movers") -> "Movers":
+        sums = self.apart + other.apart, self.weight + other.weight, self.earned + other.earned
+        return Movers(tuple(nlargest(TEN, self.top + other.top)), *sums)
+
+
+@dataclass(frozen=True)
+class Influence(Exhibit):
+    r"""The ten rows with the largest $w_i |r_i - u|$, where $u$ is the usual reward, such as 0 for no click.
+
+    `share` is a row's share in the sum of these over all rows; `without` is what SNIPS says without that row and all
+    above it.
+    """
+
+    needs_answer = False
+
+    def observe(self, rows: Rows) -> Movers:
+        weights, rewards = rows.masses, rows.rewards
+        moves = weights * np.abs(rewards - rows.usual_reward)
+        least = np.partition(moves, -TEN)[-TEN] if len(rows) > TEN else 0.0
+        large = np.flatnonzero(moves >= least)
+        places = large[np.lexsort((rows.row_numbers[large], -moves[large]))][:TEN].tolist()
+        name: Any = (
+            (lambda place: f"{rows.dose[place]:.4g}")
+            if rows.kind == "doses"
+            else (lambda place: str(rows.labels[rows.actions[place]]))
+        )
+        top = tuple(
+            Mover(
+                float(moves[at]),
+                -int(rows.row_numbers[at]),
+                name(at),
+                float(rewards[at]),
+                float(rows.propensity[at]),
+                float(weights[at]),
+            )
+            for at in places
+        )
+        return Movers(top, float(moves.sum()), float(weights.sum()), float(weights @ rewards))
+
+    def show(self, evidence: Evidence, answer: Answered) -> Shown | None:
+        found: Movers = evidence.observed[self.name]
+        if not found.apart:
+            return None
+        lines = []
+        weight, earned = found.weight, found.earned
+        for one in found.top:
+            weight, earned = weight - one.weight, earned - one.weight * one.reward
+            lines.append(
+                {
+                    "row": -one.place,
+                    "action": one.action,
+                    "reward": one.reward,
+                    "propensity": one.propensity,
+                    "weight": one.weight,
+                    "share": one.move / found.apart,
+                    "without": earned / weight if weight > 1e-9 * found.weight else None,
+                }
+            )
+        return Shown(lines, {"snips": found.earned / found.weight, "share": sum(one["share"] or 0 for one in lines)})
