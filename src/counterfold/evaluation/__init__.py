@@ -23,7 +23,7 @@ from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Candidate as Candidate
 from counterfold.evaluation.result import Evaluation as Evaluation
 from counterfold.evaluation.rewards import RewardEvaluations as RewardEvaluations
-from counterfold.evaluation.rewards import find_by_target, require_one_reward
+from counterfold.evaluation.rewards import join_rewards, require_one_reward
 from counterfold.intervals.base import Interval
 from counterfold.log import Log
 from counterfold.messages import shorten
@@ -196,11 +196,8 @@ def evaluate(
     source, named = open_log(log, columns, evaluate), name_targets(target)
     targets = {"target": target} if named is None else named
     require_one_reward(source, reward_model)
-
-    def find(one: Log | LogScan) -> Mapping[str, Evaluation]:
-        return evaluate_targets(one, targets, question, threads=threads, progress=progress, engine=engine).targets
-
-    found = find_by_target(source, find, RewardEvaluations)
+    results = evaluate_targets(source, targets, question, threads=threads, progress=progress, engine=engine)
+    found = join_rewards(source, results, RewardEvaluations)
     return found["target"] if named is None else found
 
 
@@ -223,7 +220,7 @@ def check(
     """
     source, named = open_log(log, columns, check), name_targets(target)
     targets = {"target": target} if named is None else named
-    found = find_by_target(source, lambda one: check_targets(one, targets, engine=engine).targets, dict)
+    found = join_rewards(source, check_targets(source, targets, engine=engine), dict)
     return found["target"] if named is None else found
 
 
