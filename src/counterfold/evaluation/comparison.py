@@ -2,11 +2,14 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from counterfold import messages, standard_json
+from counterfold.diagnostics import Verdict
+from counterfold.display import Plotted
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
+from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.result import Evaluation
 from counterfold.targets import has_fixed_shares
 
@@ -33,7 +36,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Plotted):
     """Evaluations of several targets on one log, and their differences to `baseline`, or to the log if that is None.
 
     `comparison["name"]` is the evaluation of a target; `table` has a line for each difference, and `pandas.DataFrame`
@@ -67,6 +70,14 @@ class Comparison:
         ends = gap.interval()
         verdict = self.evaluations[name].verdict if self.is_answerable(name) else "not answerable"
         return Difference(name, gap.value, gap.stderr, ends.low, ends.high, verdict)
+
+    def advise(self, target: str) -> NextStep:
+        """Return what to do about a target, by its difference to the baseline and the worse verdict of both."""
+        one, other = self.evaluations[target], None if self.baseline is None else self.evaluations[self.baseline]
+        several = [one.diagnostics] if other is None else [one.diagnostics, other.diagnostics]
+        worse = max(several, key=lambda found: get_args(Verdict).index(found.verdict))
+        named = "the log" if self.baseline is None else f"`{messages.show(self.baseline)}`"
+        return advise(Trial(one.uplift(other), one.logged, one.contents), worse, named)
 
     def is_answerable(self, target: str) -> bool:
         """Say whether the log can tell how much more a target would have earned."""

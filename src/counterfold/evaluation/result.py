@@ -8,8 +8,10 @@ from typing import Any
 from counterfold import checks, messages, standard_json
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Verdict
+from counterfold.display import Plotted
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
+from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.exhibits import Shown
 from counterfold.history import Period
 from counterfold.intervals.base import Bounds, Interval
@@ -32,7 +34,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Plotted):
     """What the target would have earned per decision: `value` and `interval` by the estimator named `selected`.
 
     `stderr` and `interval` include the noise of fitting a reward model, if one was fitted, and of choosing.
@@ -84,6 +86,11 @@ class Evaluation:
     def answerable(self) -> bool:
         """Say whether the log can answer at all; otherwise `value` and `interval` are not to be relied on."""
         return self.verdict != "not answerable"
+
+    @property
+    def next_step(self) -> NextStep:
+        """Return what to do now: a word such as "ship" or "A/B test", and a sentence."""
+        return advise(Trial(self.uplift(), self.logged, self.contents), self.diagnostics)
 
     def uplift(self, other: "Evaluation | None" = None) -> Estimate:
         """Return how much more than the log, or than another target on the same log, the target would have earned.
