@@ -36,14 +36,9 @@ def describe(shown: Shown, level: float) -> tuple[str, str]:
     """Return the title, and what stands below it."""
     off, facts = sum(map(is_off, shown.lines)), shown.facts
     title = f"The reward model is right in {len(shown.lines) - off} of {len(shown.lines)} parts of the rows"
-    explained = (
-        ""
-        if facts["explained"] is None
-        else f"; it explains {max(facts['explained'], 0):.0%} of the variance".replace("%", " %")
-    )
-    miss = (
-        ""
-        if facts["correction"] is None
-        else f"; on what the target does, rewards are {facts['correction']:+.2g} ± {facts['stderr']:.1g} off"
-    )
-    return title, f"{100 * level:g} % intervals{explained}{miss}"
+    notes = [f"{100 * level:g} % intervals"]
+    if facts["explained"] is not None:
+        notes.append(f"it explains {drawing.percent(max(facts['explained'], 0.0))} of the variance")
+    if facts["correction"] is not None:
+        notes.append(f"rewards of what the target does are {facts['correction']:+.2g} ± {facts['stderr']:.1g} off")
+    return title, "; ".join(notes)

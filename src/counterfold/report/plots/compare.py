@@ -79,6 +79,6 @@ def describe(result: Comparison | RewardEvaluations, known: list[drawing.Reach])
     what = "more: blue, less: orange, cannot be told: grey"
     note = f"{100 * first.level:g} % intervals, paired row by row; {what}"
     if isinstance(result, RewardEvaluations):
-        return f"The target earns more in {more} of {more + less + rest} rewards, and less in {less}", note
+        return f"The target earns more in {more} of {more + less + rest} rewards, and less in {less or 'none'}", note
     other = "the log" if result.baseline is None else messages.show(result.baseline)
-    return f"{more} of {more + less + rest} targets earn more than {drawing.write(other)}, {less} less", note
+    return f"{more} of {more + less + rest} targets earn more than {drawing.write(other)}, {less or 'none'} less", note
