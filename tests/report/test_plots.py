@@ -1,6 +1,7 @@
 """Pictures: each draws what the result says, on any axes, leaves nothing behind, and is refused by a sentence."""
 
 import sys
+from dataclasses import replace
 from io import BytesIO
 
 import matplotlib as mpl
@@ -11,6 +12,7 @@ from matplotlib.figure import Figure
 
 import counterfold as cf
 from counterfold import registry
+from counterfold.intervals.base import Bounds
 from counterfold.report import plots
 from counterfold.report.plots import _drawing as drawing
 from places import ROOT
@@ -208,6 +210,14 @@ def test_points_beyond_the_view_are_arrows():
     drawing.draw_reaches(ax, [0, 1], [drawing.Reach(-np.inf, 5.0, np.inf), drawing.Reach(0.1, 0.5, 0.9)], "black", "x")
     assert read(ax, "beyond").tolist() == [[1.0, 0.0]]
     assert np.isfinite(read(ax, "x interval")).all()
+
+
+def test_an_interval_without_ends_is_drawn_as_far_as_can_be_seen():
+    result = replace(make("ladder"))
+    vars(result)["interval"] = Bounds(-np.inf, np.inf)  # where it would be kept
+    for name in ("answer", "candidates", "ladder", "tuning"):
+        result.plot(name)._repr_png_()
+    assert "nan" not in result._repr_html_()
 
 
 def test_the_docs_have_a_line_for_each_picture():

@@ -38,6 +38,16 @@ def evaluate_doses():
     return cf.evaluate(log, usual + 0.5)
 
 
+def evaluate_noisy():
+    """Return an evaluation whose ladder was not climbed to its end."""
+    rng = np.random.default_rng(5)
+    shares, wanted = np.array([0.91, *[0.01] * 9]), np.array([0.54, 0.02, 0.02, 0.3, *[0.02] * 6])
+    action = rng.choice(10, size=1500, p=shares)
+    reward = 3 * rng.exponential(size=1500) + 2 * (action == 3)
+    log = cf.Log(context=rng.normal(size=(1500, 3)), action=action, reward=reward, propensity=shares[action])
+    return cf.evaluate(log, np.tile(wanted, (1500, 1)))
+
+
 def make_rare_log():
     """Return a log that hardly ever did one of two things."""
     rng = np.random.default_rng(0)
@@ -68,6 +78,7 @@ MAKERS = {
     "no model": lambda: evaluate("default", "default", None, group=np.arange(ROWS) // 3),
     "many": lambda: evaluate("paper", kinds=40, kept=np.where(np.arange(ROWS) % 3, 0.5, 1.0)),
     "fitted": lambda: evaluate(propensity="fit"),
+    "noisy": evaluate_noisy,
     "doses": evaluate_doses,
     "rare": lambda: cf.evaluate(make_rare_log(), 1),
     "rewards": evaluate_rewards,

@@ -12,6 +12,7 @@ from counterfold.diagnostics import Diagnostics
 from counterfold.diagnostics.base import Finding
 from counterfold.estimates import Estimate
 from counterfold.evaluation import Comparison, Evaluation, RewardEvaluations
+from counterfold.evaluation.next_step import advise_on_log
 from counterfold.log import Log
 from counterfold.report import markup
 from counterfold.report.markup import Markup, tag
@@ -78,13 +79,11 @@ def _(result: RewardEvaluations) -> str:
 @show.register
 def _(result: Diagnostics) -> str:
     title = "Can the log answer? "
-    remedies = [one.remedy for one in result.findings if one.severity != "note"][:1]
-    what = [markup.line(tag("b", "What to do: "), remedy) for remedy in remedies]
     measured = markup.make_table(("measured", ""), list(result.texts.items()))
     return markup.card(
         markup.line(tag("b", title), markup.badge(result.verdict)),
         show_reason(result),
-        *what,
+        markup.line(tag("b", "Next step: "), advise_on_log(result).sentence),
         fold_findings(result),
         markup.fold("what was measured", measured),
     )

@@ -1,7 +1,7 @@
 """What pictures have in common: colours that everybody can tell apart (Okabe and Ito), titles, lines with intervals."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +20,9 @@ DASHED = (0, (3, 3))
 
 SERIES = (TARGET, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", WARNING, "#4D4D4D")
 """The colours of lines that are of one rank."""
+
+BY_DATA, DOWN = ("data", "data"), ("data", "axes fraction")
+"""Scales of points: both of the axes, or the second one from the bottom (0) to the top (1)."""
 
 TEXT, TITLE = 9.0, 11.5
 """The size of labels and of titles, in points."""
@@ -134,20 +137,25 @@ def draw_reaches(ax: "Axes", places: Sequence[float], reaches: Sequence[Reach], 
             ax.scatter([edge], [place], s=36, c=colour, marker=">" if is_right else "<", clip_on=False, gid="beyond")
 
 
-def write_beside(ax: "Axes", place: float, text: str, colour: str = LOG, **more: Any) -> None:
+def write_at(
+    ax: "Axes", text: str, at: tuple[Any, Any], shift: tuple[int, int], colour: str, scales: tuple[str, str] = BY_DATA
+) -> None:
+    """Write a text near a point, so many points of type to the right of it and above it."""
+    end = {"va": "center", "annotation_clip": False, "fontsize": TEXT, "color": colour}
+    ax.annotate(text, at, shift, scales, "offset points", **end)  # type: ignore[arg-type]
+
+
+def write_beside(ax: "Axes", place: float, text: str, colour: str = LOG) -> None:
     """Write a text at the right end of a line."""
-    ax.annotate(
-        text,
-        (1, place),
-        (6, 0),
-        ("axes fraction", "data"),
-        "offset points",
-        fontsize=TEXT - 0.5,
-        color=colour,
-        va="center",
-        annotation_clip=False,
-        **more,
-    )
+    write_at(ax, text, (1, place), (6, 0), colour, ("axes fraction", "data"))
+
+
+def group_lines(lines: Iterable[Any], key: str) -> dict[str, list[Any]]:
+    """Return lines by what they say of one thing, in their order."""
+    found: dict[str, list[Any]] = {}
+    for line in lines:
+        found.setdefault(line[key], []).append(line)
+    return found
 
 
 def find_view(core: Sequence[float], everything: Sequence[float], most: float = 2.0) -> tuple[float, float]:

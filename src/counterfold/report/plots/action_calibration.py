@@ -1,13 +1,13 @@
 """Calibration by action: what the reward model predicts where an action was logged, and what it earned."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from counterfold.evaluation import Evaluation
 from counterfold.exhibits import Shown
 from counterfold.report.plots import _drawing as drawing
 from counterfold.report.plots._calibration import colour_lines, is_off
-from counterfold.report.plots.base import MOST_LINES, ExhibitPicture, stack_lines
+from counterfold.report.plots.base import MOST_LINES, ExhibitPicture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +19,7 @@ class ActionCalibration(ExhibitPicture):
 
     shows_answer = False
     absence = "there is no reward model"
+    is_list = True
 
     def find_gap(self, result: Evaluation) -> str | None:
         known = (
@@ -27,9 +28,6 @@ class ActionCalibration(ExhibitPicture):
             else self.absence
         )
         return None if self.name in result.exhibits else known
-
-    def find_height(self, result: Any) -> float:
-        return stack_lines(self.find_shown(result).lines)
 
     def draw_shown(self, shown: Shown, result: Evaluation, ax: "Axes") -> None:
         lines = shown.lines[:MOST_LINES]
@@ -41,7 +39,14 @@ class ActionCalibration(ExhibitPicture):
             reach = drawing.Reach(line["low"], line["observed"], line["high"])
             drawing.draw_reaches(ax, [place], [reach], colour, "observed")
             ax.scatter(
-                [line["predicted"]], [place], s=60, facecolor="none", edgecolor="black", zorder=4, gid="predicted"
+                [line["predicted"]],
+                [place],
+                s=60,
+                facecolor="none",
+                edgecolor=drawing.LOG,
+                linewidth=1.6,
+                zorder=4,
+                gid="predicted",
             )
             drawing.write_beside(ax, place, f"{drawing.count(line['rows'])} rows")
         off = sum(map(is_off, shown.lines))

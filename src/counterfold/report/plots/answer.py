@@ -52,8 +52,8 @@ def describe(result: Evaluation) -> tuple[str, str]:
     """Return the title of one answer, and what stands below it."""
     gap, (value, interval) = result.uplift(), format_gap(result.uplift())
     low, high = gap.interval()
-    told = f"{value.lstrip('+-')} {'more' if gap.value > 0 else 'less'} than the log"
-    told = told if low > 0 or high < 0 else "which may be more or less than the log"
+    more = "more than the log" if gap.value > 0 else "less than the log"
+    told = f"{value.lstrip('+-')} {more}" if low > 0 or high < 0 else f"not clearly {more}"
     title = f"The target would earn {format_value(result)[0]} per decision, {told}"
     return title, f"{100 * result.level:g} % interval of the difference: {interval}; verdict: {result.verdict}"
 

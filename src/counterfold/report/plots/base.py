@@ -76,6 +76,12 @@ class ExhibitPicture(Picture):
     exhibit: ClassVar[str | None] = None
     """The exhibit's name, if it is not the picture's."""
 
+    is_list: ClassVar[bool] = False
+    """Whether it has a line below the other for each line of the exhibit."""
+
+    def find_height(self, result: Any) -> float:
+        return stack_lines(self.find_shown(result).lines[:MOST_LINES]) if self.is_list else HEIGHT
+
     def find_gap(self, result: Any) -> str | None:
         return None if (self.exhibit or self.name) in result.exhibits else self.absence
 
@@ -100,4 +106,4 @@ def find_reason(result: Evaluation | Diagnostics) -> str:
 
 def stack_lines(lines: Collection[Any]) -> float:
     """Return how high a figure should be that has some lines below each other."""
-    return 1.5 + 0.27 * max(min(len(lines), MOST_LINES), 3)
+    return 1.5 + 0.27 * max(len(lines), 3)

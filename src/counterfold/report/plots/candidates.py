@@ -33,14 +33,14 @@ class Candidates(Picture):
         drawing.name_lines(ax, [one.name for one in shown])
         core = [*result.interval, result.value, result.logged.value]
         ax.set_xlim(*drawing.find_view(core, [end for reach in reaches for end in reach]))
-        ax.axvspan(*result.interval, color=drawing.TARGET, alpha=0.12, linewidth=0, zorder=0, gid="interval")
+        ends = [min(max(end, ax.get_xlim()[0]), ax.get_xlim()[1]) for end in result.interval]
+        ax.axvspan(*ends, color=drawing.TARGET, alpha=0.12, linewidth=0, zorder=0, gid="interval")
         ax.axvline(result.value, color=drawing.TARGET, linewidth=1.2, zorder=1, gid="value")
         ax.axvline(result.logged.value, color=drawing.LOG, linewidth=1, linestyle=drawing.DASHED, zorder=1)
         for place, (one, reach) in enumerate(zip(shown, reaches, strict=True)):
-            drawing.draw_reaches(
-                ax, [place], [reach], drawing.TARGET if one.share >= LEAST else drawing.LOG, "candidate"
-            )
-            told = f"{drawing.percent(one.share)}{'' if place else ' of the answer'}" if one.share >= LEAST else ""
+            has_part = one.share >= LEAST
+            drawing.draw_reaches(ax, [place], [reach], drawing.TARGET if has_part else drawing.LOG, "candidate")
+            told = f"{drawing.percent(one.share)}{'' if place else ' of the answer'}" if has_part else ""
             drawing.write_beside(ax, place, told, drawing.TARGET)
         drawing.set_titles(ax, *describe(result, len(shown)))
 
@@ -57,16 +57,14 @@ def list_shown(result: Evaluation) -> list[Candidate]:
 
 def describe(result: Evaluation, number: int) -> tuple[str, str]:
     """Return the title, and what stands below it."""
-    parts = sorted((one for one in result.table if one.share >= LEAST), key=lambda one: -one.share)
+    parts = sorted(result.table, key=lambda one: -one.share)
     named = ", ".join(f"{drawing.write(one.name)} ({drawing.percent(one.share)})" for one in parts[:2])
+    is_mixed = len(parts) > 1 and parts[1].share >= LEAST
     title = (
         f"The answer is a mixture, mostly {named}"
-        if len(parts) > 1
+        if is_mixed
         else f"The answer is that of {drawing.write(parts[0].name)}"
     )
-    some = (
-        f"{number} of {len(result.table)} candidates, the best of each estimator; "
-        if number < len(result.table)
-        else ""
-    )
+    count = len(result.table)
+    some = f"{number} of {count} candidates, the best of each estimator; " if number < count else ""
     return title, f"{some}blue: the answer, its band the {100 * result.level:g} % interval; dashed: the log"

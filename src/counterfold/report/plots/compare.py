@@ -42,7 +42,7 @@ class Compare(Picture):
                 drawing.write_beside(ax, place, told, choose_colour(known[name]))
             else:
                 why = "the log earned 0" if scales[name] == 0 else "withheld: the log cannot answer"
-                drawing.write_beside(ax, place, why, drawing.WARNING, ha="right")
+                drawing.write_at(ax, why, (0, place), (8, 0), drawing.WARNING, ("axes fraction", "data"))
         drawing.set_titles(ax, *describe(result, list(known.values())))
 
 

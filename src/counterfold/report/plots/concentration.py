@@ -32,14 +32,7 @@ class Concentration(ExhibitPicture):
         ax.plot([0, 100], [0, 100], color=drawing.LOG, linewidth=1, linestyle=drawing.DASHED)
         ax.plot(rows, weight, color=drawing.TARGET, linewidth=2.2, gid="concentration")
         ax.fill_between(rows, weight, rows, color=drawing.TARGET, alpha=0.08, linewidth=0)
-        ax.annotate(
-            "if all weights were equal",
-            (72, 72),
-            (6, -12),
-            textcoords="offset points",
-            fontsize=drawing.TEXT,
-            color=drawing.LOG,
-        )
+        drawing.write_at(ax, "if all weights were equal", (72, 72), (6, -8), drawing.LOG)
         half = next(line for line in reversed(shown.lines) if line["weight_above"] >= 0.5)
         ax.plot([100 * half["rows_above"]], [100 * half["weight_above"]], "o", color=drawing.WARNING, gid="half")
         ax.set(xlim=(-2, 102), ylim=(-3, 104))

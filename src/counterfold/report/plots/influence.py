@@ -7,7 +7,7 @@ from counterfold.diagnostics import Diagnostics
 from counterfold.evaluation import Evaluation
 from counterfold.exhibits import Shown
 from counterfold.report.plots import _drawing as drawing
-from counterfold.report.plots.base import ExhibitPicture, stack_lines
+from counterfold.report.plots.base import ExhibitPicture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,9 +20,7 @@ class Influence(ExhibitPicture):
     kinds = (Evaluation, Diagnostics)
     shows_answer = False
     absence = "every row of the target's has the usual reward, so that none moves the answer"
-
-    def find_height(self, result: Any) -> float:
-        return stack_lines(self.find_shown(result).lines)
+    is_list = True
 
     def draw_shown(self, shown: Shown, result: Any, ax: "Axes") -> None:
         lines, shares = shown.lines, [100 * line["share"] for line in shown.lines]
@@ -32,7 +30,8 @@ class Influence(ExhibitPicture):
         ax.set_xlim(0, max(shares) * 1.05)
         for place, line in enumerate(lines):
             drawing.write_beside(ax, place, f"reward {line['reward']:.4g}, weight {line['weight']:.3g}")
-        title = f"{len(lines)} rows make {drawing.percent(shown.facts['share'])} of all that moves the answer"
+        who = f"{len(lines)} rows make" if len(lines) > 1 else "One row makes"
+        title = f"{who} {drawing.percent(shown.facts['share'])} of all that moves the answer"
         drawing.set_titles(ax, title, "" if result.verdict == "not answerable" else describe(shown))
 
 

@@ -20,66 +20,35 @@ class Ladder(ExhibitPicture):
     absence = "the selector is no ladder"
 
     def draw_shown(self, shown: Shown, result: Evaluation, ax: "Axes") -> None:
-        ladders: dict[str, list[Any]] = {}
-        for line in shown.lines:
-            ladders.setdefault(line["ladder"], []).append(line)
+        ladders = drawing.group_lines(shown.lines, "ladder")
         drawing.tidy(ax, "cap on the weights, from strong to none", "reward per decision", "y")
-        ax.axhspan(*result.interval, color=drawing.TARGET, alpha=0.10, linewidth=0, zorder=0)
         ax.axhline(result.value, color=drawing.TARGET, linewidth=1.2, zorder=1, gid="value")
+        drawing.write_beside(ax, result.value, "answer", drawing.TARGET)
         highest = max(lines[0]["value"] for lines in ladders.values())
         for number, (name, lines) in enumerate(ladders.items()):
-            colour, shift = drawing.SERIES[1 + number % 6], 0.07 * (number - (len(ladders) - 1) / 2)
-            draw_ladder(ax, lines, shift, colour)
-            where = (shift, lines[0]["value"]), (9, 7 if lines[0]["value"] == highest else -7)
-            ax.annotate(
-                drawing.write(name),
-                *where,
-                textcoords="offset points",
-                color=colour,
-                fontsize=drawing.TEXT,
-                va="center",
-            )
+            colour, apart = drawing.SERIES[1 + number % 6], 0.07 * (number - (len(ladders) - 1) / 2)
+            draw_ladder(ax, lines, [place + apart for place in range(len(lines))], colour)
+            first = lines[0]["value"]
+            drawing.write_at(ax, drawing.write(name), (apart, first), (9, 7 if first == highest else -7), colour)
         longest = max(ladders.values(), key=len)
         ax.set_xticks(range(len(longest)), [name_cap(line) for line in longest])
         ax.set_xlim(-0.3, len(longest) - 0.6)
-        ax.annotate(
-            "answer",
-            (1, result.value),
-            (4, 0),
-            ("axes fraction", "data"),
-            "offset points",
-            va="center",
-            color=drawing.TARGET,
-            fontsize=drawing.TEXT,
-        )
         ends = [end for line in shown.lines for end in (line["low"], line["high"])]
         ax.set_ylim(*drawing.find_view([*result.interval, *(line["value"] for line in shown.lines)], ends, 1.0))
-        drawing.set_titles(
-            ax,
-            describe(shown.lines),
-            "filled: the step to this cap was taken; hollow: it would add noise, not news; bars: intervals",
-        )
+        edges = [min(max(end, ax.get_ylim()[0]), ax.get_ylim()[1]) for end in result.interval]
+        ax.axhspan(*edges, color=drawing.TARGET, alpha=0.10, linewidth=0, zorder=0)
+        note = "filled: the step to this cap was taken; hollow: it would add noise, not news; bars: intervals"
+        drawing.set_titles(ax, describe(shown.lines), note)
 
 
-def draw_ladder(ax: "Axes", lines: Sequence[Any], shift: float, colour: str) -> None:
+def draw_ladder(ax: "Axes", lines: Sequence[Any], places: Sequence[float], colour: str) -> None:
     """Draw the rungs of one ladder."""
-    places, values, name = (
-        [at + shift for at in range(len(lines))],
-        [line["value"] for line in lines],
-        lines[0]["ladder"],
-    )
-    ax.vlines(
-        places,
-        [line["low"] for line in lines],
-        [line["high"] for line in lines],
-        colors=colour,
-        alpha=0.45,
-        linewidth=2,
-        gid=f"{name} interval",
-    )
+    low, values, high = ([line[key] for line in lines] for key in ("low", "value", "high"))
+    name = lines[0]["ladder"]
+    ax.vlines(places, low, high, colors=colour, alpha=0.45, linewidth=2, gid=f"{name} interval")
     ax.plot(places, values, color=colour, linewidth=1.4, zorder=2, gid=name)
     for place, line in zip(places, lines, strict=True):
-        taken = 1.0 if line["taken"] is None else line["taken"]
+        taken = 1.0 if line["taken"] is None else min(max(line["taken"], 0.0), 1.0)  # but for rounding errors
         ax.scatter([place], [line["value"]], s=44, color="white", zorder=3, linewidth=0)
         ax.scatter([place], [line["value"]], s=44, color=colour, alpha=taken, zorder=4, linewidth=0)
         ax.scatter([place], [line["value"]], s=44, facecolor="none", edgecolor=colour, zorder=5, linewidth=1.3)

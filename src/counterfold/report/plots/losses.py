@@ -1,12 +1,12 @@
 """Losses: how far each candidate was from the validator, on rows that it did not see."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from counterfold.evaluation import Evaluation
 from counterfold.exhibits import Shown
 from counterfold.report.plots import _drawing as drawing
-from counterfold.report.plots.base import MOST_LINES, ExhibitPicture, stack_lines
+from counterfold.report.plots.base import MOST_LINES, ExhibitPicture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,9 +17,7 @@ class Losses(ExhibitPicture):
     """A line for each candidate, the best one first: its loss, and the score by which it is ranked."""
 
     absence = 'candidates were not cross-validated; `selector="ocv"` does that'
-
-    def find_height(self, result: Any) -> float:
-        return stack_lines(self.find_shown(result).lines)
+    is_list = True
 
     def draw_shown(self, shown: Shown, result: Evaluation, ax: "Axes") -> None:
         lines = shown.lines[:MOST_LINES]

@@ -41,8 +41,7 @@ class OverTime(Picture):
             ax.fill_between(starts, lows, highs, color=colour, alpha=0.15, linewidth=0)
             ax.plot(starts, values, "o-", color=colour, linewidth=1.8, markersize=4, gid=name)
             is_above = (lines[-1].value >= lines[-1].logged) == (name == "target")
-            where = (starts[-1], values[-1]), (7, 6 if is_above else -6)
-            ax.annotate(name, *where, textcoords="offset points", va="center", color=colour, fontsize=drawing.TEXT)
+            drawing.write_at(ax, name, (starts[-1], values[-1]), (7, 6 if is_above else -6), colour)
         set_dates(ax)
         drawing.set_titles(ax, *describe(lines, history, level))
 

@@ -29,28 +29,13 @@ class SampleSize(ExhibitPicture):
         drawing.use_logarithms(ax, rows[0], rows[-1])
         ax.plot(rows, width, color=drawing.TARGET, linewidth=2, gid="width")
         ax.scatter([facts["rows"]], [facts["width"]], s=44, color=drawing.TARGET, zorder=3, linewidth=0, gid="now")
-        ax.annotate(
-            f"this log: {drawing.count(facts['rows'])} rows",
-            (facts["rows"], facts["width"]),
-            (8, 6),
-            textcoords="offset points",
-            fontsize=drawing.TEXT,
-            color=drawing.TARGET,
-        )
+        now = f"this log: {drawing.count(facts['rows'])} rows"
+        drawing.write_at(ax, now, (facts["rows"], facts["width"]), (8, 8), drawing.TARGET)
         needed = facts["rows_to_tell"]
         if needed is not None and rows[0] <= needed <= rows[-1]:
             ax.axvline(needed, color=drawing.WARNING, linewidth=1.4, gid="rows_to_tell")
             told = f"{drawing.count(needed)} rows tell\nit from 0"
-            ax.annotate(
-                told,
-                (needed, 0.97),
-                (5, 0),
-                ("data", "axes fraction"),
-                "offset points",
-                va="top",
-                fontsize=drawing.TEXT,
-                color=drawing.WARNING,
-            )
+            drawing.write_at(ax, told, (needed, 0.9), (5, 0), drawing.WARNING, drawing.DOWN)
         ax.set_ylim(bottom=0)
         drawing.set_titles(ax, *describe(shown, result))
 

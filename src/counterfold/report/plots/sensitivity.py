@@ -30,14 +30,8 @@ class Sensitivity(ExhibitPicture):
         changed = shown.facts["factor"]
         if changed is not None:
             ax.axvline(changed, color=drawing.WARNING, linewidth=1.4, gid="factor")
-            ax.annotate(
-                "from here on, nothing can be told",
-                (changed, 0.03),
-                (5, 0),
-                ("data", "axes fraction"),
-                "offset points",
-                color=drawing.WARNING,
-                fontsize=drawing.TEXT,
+            drawing.write_at(
+                ax, "from here on, nothing can be told", (changed, 0.06), (5, 0), drawing.WARNING, drawing.DOWN
             )
         drawing.set_titles(ax, *describe(shown, result))
 
@@ -47,7 +41,7 @@ def describe(shown: Shown, result: Evaluation) -> tuple[str, str]:
     changed, most = shown.facts["factor"], max(line["factor"] for line in shown.lines)
     note = f"{100 * result.level:g} % interval of the difference, moved to both sides by what such propensities may do"
     if not shown.facts["is_told"]:
-        return "Even if all propensities are right, more or less than the log cannot be told", note
+        return "Even with right propensities, more or less than the log cannot be told", note
     told = "earns more than the log" if result.uplift().value > 0 else "earns less than the log"
     if changed is None:
         return f"The target {told} even if propensities are wrong by a factor of {most:.2g}", note

@@ -7,7 +7,7 @@ from counterfold.diagnostics import Diagnostics
 from counterfold.evaluation import Evaluation
 from counterfold.exhibits import Shown
 from counterfold.report.plots import _drawing as drawing
-from counterfold.report.plots.base import MOST_LINES, ExhibitPicture, stack_lines
+from counterfold.report.plots.base import MOST_LINES, ExhibitPicture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,9 +23,7 @@ class Support(ExhibitPicture):
     kinds = (Evaluation, Diagnostics)
     shows_answer = False
     absence = "there are too many actions to list"
-
-    def find_height(self, result: Any) -> float:
-        return stack_lines(self.find_shown(result).lines)
+    is_list = True
 
     def draw_shown(self, shown: Shown, result: Any, ax: "Axes") -> None:
         lines = shown.lines[:MOST_LINES]

@@ -22,9 +22,7 @@ class Tuning(ExhibitPicture):
     absence = "no estimator competed with several settings"
 
     def draw_shown(self, shown: Shown, result: Evaluation, ax: "Axes") -> None:
-        families: dict[str, list[Any]] = {}
-        for line in shown.lines:
-            families.setdefault(line["family"], []).append(line)
+        families = drawing.group_lines(shown.lines, "family")
         parameters = {line["parameter"] for line in shown.lines}
         drawing.tidy(ax, "setting, from the smallest to the largest of each", "reward per decision", "y")
         ax.axhline(result.value, color=drawing.LOG, linewidth=1, linestyle=drawing.DASHED, gid="value")
@@ -42,11 +40,8 @@ class Tuning(ExhibitPicture):
         values = np.quantile([line["value"] for line in shown.lines], [0.25, 0.75])
         ax.set_ylim(*drawing.find_view([*result.interval, *values], ends, 0.5))
         ax.legend(frameon=False, fontsize=drawing.TEXT - 0.5, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        drawing.set_titles(
-            ax,
-            describe(shown.lines),
-            "bands: normal intervals; dots: settings with a part in the answer; dashed: the answer",
-        )
+        note = "bands: normal intervals; dots: settings with a part in the answer; dashed: the answer"
+        drawing.set_titles(ax, describe(shown.lines), note)
 
 
 def draw_family(ax: "Axes", lines: Sequence[Any], colour: str, *, is_alone: bool) -> None:
@@ -57,10 +52,9 @@ def draw_family(ax: "Axes", lines: Sequence[Any], colour: str, *, is_alone: bool
     told = f"{first['family']}\n{first['parameter']} {first['setting']:.2g} to {lines[-1]['setting']:.2g}"
     ax.plot(x, value, color=colour, linewidth=1.8, gid=first["family"], label=told)
     ax.fill_between(x, low, high, color=colour, alpha=0.10, linewidth=0)
-    used = [place for place, line in enumerate(lines) if line["share"]]
-    ax.scatter(
-        [x[place] for place in used], [value[place] for place in used], s=36, color=colour, zorder=3, linewidth=0
-    )
+    used = [(place, line["value"]) for place, line in zip(x, lines, strict=True) if line["share"]]
+    places, heights = [one[0] for one in used], [one[1] for one in used]
+    ax.scatter(places, heights, s=36, color=colour, zorder=3, linewidth=0)
 
 
 def describe(lines: Sequence[Any]) -> str:
