@@ -1,7 +1,7 @@
 """Comparison: how much more several targets would have earned than the log did, or than one of them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from counterfold import messages, standard_json
@@ -76,7 +76,7 @@ class Comparison(Plotted):
         one, other = self.evaluations[target], None if self.baseline is None else self.evaluations[self.baseline]
         several = [one.diagnostics] if other is None else [one.diagnostics, other.diagnostics]
         worse = max(several, key=lambda found: get_args(Verdict).index(found.verdict))
-        named = "the log" if self.baseline is None else f"`{messages.show(self.baseline)}`"
+        named = "the log did" if self.baseline is None else f"`{messages.show(self.baseline)}` would"
         return advise(Trial(one.uplift(other), one.logged, one.contents), worse, named)
 
     def is_answerable(self, target: str) -> bool:
@@ -87,7 +87,12 @@ class Comparison(Plotted):
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain numbers, texts, lists and dictionaries."""
         differences = [
-            {"target": name, "answerable": self.is_answerable(name), **self.evaluations[name].difference(gap)}
+            {
+                "target": name,
+                "answerable": self.is_answerable(name),
+                **self.evaluations[name].difference(gap),
+                "next_step": asdict(self.advise(name)),
+            }
             for name, gap in self.differences.items()
         ]
         evaluations = [{"target": name, **one.to_dict()} for name, one in self.evaluations.items()]

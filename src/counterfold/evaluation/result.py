@@ -141,6 +141,7 @@ class Evaluation(Plotted):
             "seed": self.seed,
             "verdict": self.verdict,
             "answerable": self.answerable,
+            "next_step": asdict(self.next_step),
             "diagnostics": self.diagnostics.to_dict(),
             "left_out": self.left_out,
             "context": {
