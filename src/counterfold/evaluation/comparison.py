@@ -1,12 +1,15 @@
 """Comparison: how much more several targets would have earned than the log did, or than one of them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from os import PathLike
+from typing import Any, get_args
 
 from counterfold import messages, standard_json
+from counterfold.diagnostics import Verdict
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
+from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.result import Evaluation
 from counterfold.targets import has_fixed_shares
 
@@ -68,6 +71,14 @@ class Comparison:
         verdict = self.evaluations[name].verdict if self.is_answerable(name) else "not answerable"
         return Difference(name, gap.value, gap.stderr, ends.low, ends.high, verdict)
 
+    def advise(self, target: str) -> NextStep:
+        """Return what to do about a target, by its difference to the baseline and the worse verdict of both."""
+        one, other = self.evaluations[target], None if self.baseline is None else self.evaluations[self.baseline]
+        several = [one.diagnostics] if other is None else [one.diagnostics, other.diagnostics]
+        worse = max(several, key=lambda found: get_args(Verdict).index(found.verdict))
+        named = "the log did" if self.baseline is None else f"`{messages.show(self.baseline)}` would"
+        return advise(Trial(one.uplift(other), one.logged, one.contents), worse, named)
+
     def is_answerable(self, target: str) -> bool:
         """Say whether the log can tell how much more a target would have earned."""
         other = self.baseline is None or self.evaluations[self.baseline].answerable
@@ -76,7 +87,12 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain numbers, texts, lists and dictionaries."""
         differences = [
-            {"target": name, "answerable": self.is_answerable(name), **self.evaluations[name].difference(gap)}
+            {
+                "target": name,
+                "answerable": self.is_answerable(name),
+                **self.evaluations[name].difference(gap),
+                "next_step": asdict(self.advise(name)),
+            }
             for name, gap in self.differences.items()
         ]
         evaluations = [{"target": name, **one.to_dict()} for name, one in self.evaluations.items()]
@@ -85,6 +101,12 @@ class Comparison:
     def to_json(self) -> str:
         """Return the comparison as standard JSON; a number that is not finite is null."""
         return standard_json.write(self.to_dict())
+
+    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
+        """Write a report as one HTML file, without the rows that carry the answers if `rows` is False."""
+        from counterfold.report import html
+
+        html.write_comparisons({"": self}, self.to_dict(), path, rows=rows)
 
     def __repr__(self) -> str:
         return f"Comparison(with {messages.show(self.baseline or 'the log')}: {'; '.join(map(str, self.table))})"

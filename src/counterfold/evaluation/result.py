@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 from counterfold import checks, messages, standard_json
@@ -10,6 +11,7 @@ from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
+from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.exhibits import Shown
 from counterfold.history import Period
 from counterfold.intervals.base import Bounds, Interval
@@ -85,6 +87,11 @@ class Evaluation:
         """Say whether the log can answer at all; otherwise `value` and `interval` are not to be relied on."""
         return self.verdict != "not answerable"
 
+    @property
+    def next_step(self) -> NextStep:
+        """Return what to do now: a word such as "ship" or "A/B test", and a sentence."""
+        return advise(Trial(self.uplift(), self.logged, self.contents), self.diagnostics)
+
     def uplift(self, other: "Evaluation | None" = None) -> Estimate:
         """Return how much more than the log, or than another target on the same log, the target would have earned.
 
@@ -134,6 +141,7 @@ class Evaluation:
             "seed": self.seed,
             "verdict": self.verdict,
             "answerable": self.answerable,
+            "next_step": asdict(self.next_step),
             "diagnostics": self.diagnostics.to_dict(),
             "left_out": self.left_out,
             "context": {
@@ -147,6 +155,12 @@ class Evaluation:
     def to_json(self) -> str:
         """Return the answer as standard JSON; a number that is not finite is null."""
         return standard_json.write(self.to_dict())
+
+    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
+        """Write a report as one HTML file, without the rows that carry the answer if `rows` is False."""
+        from counterfold.report import html
+
+        html.write_evaluation(self, path, rows=rows)
 
     def __repr__(self) -> str:
         if not self.answerable:

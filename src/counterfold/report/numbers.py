@@ -1,0 +1,51 @@
+"""Numbers as text: as many digits as their errors allow."""
+
+import math
+
+from counterfold.estimates import Estimate
+from counterfold.evaluation.result import Evaluation
+from counterfold.intervals.base import Bounds
+
+MOST_DECIMALS, MOST_DIGITS = 9, 12
+"""A number that would need more decimals, or more digits before the point, is written with an exponent."""
+
+
+def format_number(number: float, stderr: float) -> str:
+    """Return a number to two digits of its error: 0.902 for an error of 0.058, 1001279 for one of 18."""
+    if stderr <= 0 or not (math.isfinite(stderr) and math.isfinite(number)):
+        return f"{number:.6g}"
+    decimals = 1 - math.floor(math.log10(stderr))
+    if decimals <= MOST_DECIMALS and abs(number) < 10**MOST_DIGITS:
+        return f"{number:.{max(decimals, 0)}f}"
+    first = math.floor(math.log10(abs(number))) if number else 0
+    return f"{number:.{max(first + decimals + 1, 1)}g}"
+
+
+def format_signed(number: float, stderr: float) -> str:
+    """Return a difference with its sign."""
+    return ("+" if number >= 0 else "") + format_number(number, stderr)
+
+
+def format_value(result: Evaluation) -> tuple[str, str]:
+    """Return a value and its interval."""
+    error = find_error(result.stderr, result.interval)
+    value, low, high = (format_number(number, error) for number in (result.value, *result.interval))
+    return value, f"{low} to {high}"
+
+
+def format_gap(gap: Estimate) -> tuple[str, str]:
+    """Return a difference and its interval, with their signs."""
+    interval = gap.interval()
+    error = find_error(gap.stderr, interval)
+    value, low, high = (format_signed(number, error) for number in (gap.value, *interval))
+    return value, f"{low} to {high}"
+
+
+def format_logged(result: Evaluation) -> str:
+    """Return what the log earned."""
+    return format_number(result.logged.value, result.logged.stderr)
+
+
+def find_error(stderr: float, interval: Bounds) -> float:
+    """Return the error that numbers are shown to: that of the interval if it is wider, as where there is no reward."""
+    return max(stderr, (interval.high - interval.low) / 6)
