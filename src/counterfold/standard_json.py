@@ -1,17 +1,35 @@
-"""Answers as standard JSON, which other languages read as well."""
+"""Answers as standard JSON, which other languages read as well, and the schema of what they hold."""
 
 import json
+from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
+VERSION = 1
+"""The version of the schema. It is raised when a field is removed, renamed or given another meaning."""
 
-def write(answer: Any) -> str:
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of everything that `to_json` and `--json` write; each kind of answer is in its `$defs`.
+
+    >>> {"evaluate", "compare", "check", "evaluation", "comparison"} <= set(json_schema()["$defs"])
+    True
+    """
+    found: dict[str, Any] = json.loads((files("counterfold") / "schemas" / "answers.json").read_text(encoding="utf-8"))
+    return found
+
+
+def write(answer: Mapping[str, Any]) -> str:
     r"""Return plain numbers, texts, lists and dictionaries as JSON in ASCII, null for NaN and infinity, which it lacks.
+
+    The version of the schema comes first.
 
     >>> print(write({"score": float("inf"), "label": "\x1b[31mé"}))
     {
+      "version": 1,
       "score": null,
       "label": "\u001b[31m\u00e9"
     }
     """
-    finite = json.loads(json.dumps(answer), parse_constant=lambda _: None)
+    finite = json.loads(json.dumps({"version": VERSION, **answer}), parse_constant=lambda _: None)
     return json.dumps(finite, indent=2, allow_nan=False)

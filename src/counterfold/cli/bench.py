@@ -40,7 +40,7 @@ def selection(
     kind: Any = part  # checked there
     benchmark = Benchmark(run.out, problems, kind, chosen, run.data, run.seed, run.count_jobs())
     benchmark.prepare()
-    with print_warnings(), bar("selection", after=0) as progress:
+    with print_warnings(), bar("Answering problems", unit="problems") as progress:
         found = benchmark.run(progress)
     if run.as_json:
         files = [str(file) for file in found.files]

@@ -8,6 +8,7 @@ import typer
 from counterfold.cli._answers import join_rewards
 from counterfold.cli.options import (
     Engine,
+    Everything,
     Json,
     LogOptions,
     Requirement,
@@ -31,6 +32,7 @@ def check(
     engine: Engine = "auto",
     as_json: Json = False,
     seed: UnusedSeed = 0,
+    everything: Everything = False,
     lines: TableOverTime,
     requirement: Requirement,
 ) -> None:
@@ -44,12 +46,13 @@ def check(
     if as_json:
         print_json(join_rewards({reward: describe(log, *one) for reward, one in found.items()}))
     else:
-        from counterfold.report import console, text
+        from counterfold.report import console, details, text
 
-        for reward, (targets, contents) in found.items():
-            shown = (text.add_title(name, text.diagnostics(one)) for name, one in targets.items())
-            log_holds = text.contents(contents)
-            console.show(log_holds if len(found) == 1 else text.add_title(f"by {reward}", log_holds), *shown)
+        for reward, (targets, _) in found.items():
+            for name, one in targets.items():
+                title = name if len(found) == 1 else f"{name} by {reward}"
+                console.show(*text.check(title, one, everything=everything))
+        console.show(details.contents(next(iter(found.values())).contents))
     requirement.enforce(found)
 
 

@@ -27,10 +27,10 @@ def compare(log: LogOptions, *, baseline: Baseline = None, answer: AnswerOptions
         each = {name: {"log": log.describe(of), **one.to_dict()} for name, (one, of) in compared.items()}
         print_json(join_rewards(each))
     else:
-        from counterfold.report import console, text
+        from counterfold.report import console, details, tables, text
 
-        for reward, (one, contents) in compared.items():
-            log_holds = text.contents(contents)
-            shown = log_holds if len(found) == 1 else text.add_title(f"by {reward}", log_holds)
-            console.show(shown, text.comparison(one))
+        for reward, (one, _) in compared.items():
+            shown = text.comparison(one)
+            console.show(*(shown if len(found) == 1 else [tables.add_title(f"by {reward}"), *shown]))
+        console.show(details.contents(next(iter(found.values())).contents))
     requirement.enforce(found)

@@ -1,7 +1,6 @@
 """The command `demo`: an answer on embedded data, beside the truth."""
 
 from counterfold.cli.options import Everything, Json, Seed, Threads, print_json
-from counterfold.progress import bar
 
 STORY = (
     "Handwritten digits as a bandit: an old policy guessed the digit in each image, nearly at random, and earned 1 "
@@ -15,18 +14,12 @@ def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = Fals
     from counterfold.experiments.paper.classification import draw_digits
 
     problem = draw_digits(seed)
-    with bar("Cross-validating", after=0) as progress:
-        result = evaluate(problem.log, problem.target, seed=seed, threads=threads, progress=progress)
+    result = evaluate(problem.log, problem.target, seed=seed, threads=threads)
     if as_json:
         print_json({"truth": problem.truth, **result.to_dict()})
         return
     from counterfold.contents import Contents
-    from counterfold.report import console, text
+    from counterfold.report import console, details, text
 
-    console.show(
-        STORY,
-        text.contents(Contents.of(problem.log)),
-        text.answer("The answer", result, problem.truth),
-        text.candidates(result, everything=everything),
-        text.diagnostics(result.diagnostics),
-    )
+    shown = text.evaluation("new policy", result, everything=everything, truth=problem.truth)
+    console.show(STORY, *shown, details.contents(Contents.of(problem.log)))

@@ -27,17 +27,16 @@ def evaluate(
         each = {reward: (log.describe(contents), list_evaluations(one)) for reward, (one, contents) in found.items()}
         print_json(join_rewards({name: {"log": of, "evaluations": several} for name, (of, several) in each.items()}))
     else:
-        from counterfold.report import console, text
+        from counterfold.report import console, details, text
 
         first = next(iter(found.values()))
-        console.show(text.contents(first.contents))
         for name in first.targets:
             by_reward = {reward: one.targets[name] for reward, one in found.items()}
             if len(found) > 1:
-                console.show(text.add_title(name, text.rewards(by_reward)))
+                console.show(*text.rewards(name, by_reward))
             if len(found) == 1 or everything or lines.period:
                 for reward, result in by_reward.items():
                     title = name if len(found) == 1 else f"{name} by {reward}"
-                    candidates = text.candidates(result, everything=everything)
-                    console.show(text.answer(title, result), candidates, text.diagnostics(result.diagnostics))
+                    console.show(*text.evaluation(title, result, everything=everything))
+        console.show(details.contents(first.contents))
     requirement.enforce(found)

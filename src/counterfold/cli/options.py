@@ -41,7 +41,9 @@ NOT_MET = 3
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seed = Annotated[int, make_option("N", "Seed of everything random.")]
-Everything = Annotated[bool, typer.Option("--all", help="Show every candidate, even if the log cannot answer.")]
+Everything = Annotated[
+    bool, typer.Option("--all", help="Show every candidate and check, even if the log cannot answer.")
+]
 Threads = Annotated[int | None, make_option("N", "Threads; never change the answer.", "all cores")]
 LOCAL = "local reads a few rows at a time, for files of any size; for spark, LOG may name a table."
 Engine = Annotated[str, make_option("NAME", f"auto, {', '.join(registry.names('engines'))}: {LOCAL}")]

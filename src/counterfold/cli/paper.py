@@ -62,7 +62,7 @@ def show_figure(options: PaperOptions, run: ExperimentOptions) -> None:
     policies: Any = options.policies  # checked before
     settings = options.list_datasets(), options.pasif_runs, policies, run.data, added, run.seed
     experiment = Reproduction(figure, run.out, runs, *settings)
-    with print_warnings(), bar(figure, after=0) as progress:
+    with print_warnings(), bar(f"Running {figure}", unit="tasks") as progress:
         lines, files = experiment.run(run.count_jobs(), progress)
     if run.as_json:
         found = {"lines": [asdict(line) for line in lines], "files": [str(file) for file in files]}
@@ -85,7 +85,7 @@ def show_costs(options: PaperOptions, run: ExperimentOptions) -> None:
     checks.whole(1, runs=runs)
     with refuse_unwritable(run.out):
         run.out.mkdir(parents=True, exist_ok=True)
-        with bar("table", after=0) as progress:
+        with bar("Measuring datasets") as progress:
             wanted = options.list_datasets(), runs, run.data, run.out / "fits"
             found = measure_costs(*wanted, pasif=pasif, progress=progress)
         file = write_csv(found, run.out / "table.csv")

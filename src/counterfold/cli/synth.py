@@ -39,18 +39,18 @@ def synth(log: SynthOptions, *, as_json: Json = False, seed: Seed = 0) -> None:
     """Write a realistic log of any size, and say what each target policy on it is truly worth."""
     from counterfold.experiments.synthetic.file import Destination, write_log
     from counterfold.experiments.synthetic.generator import Synthetic
-    from counterfold.report import console, text
+    from counterfold.report import console, tables
 
     users = None if log.groups is None else parse_size("groups", log.groups)
     reward: Any = log.reward  # checked there
     problem = Synthetic(log.actions, log.context, log.targets, users, reward, log.logged_only, seed)
     place = Destination(log.file, log.files, log.force)
-    with bar("Writing", unit="rows") as progress:
+    with bar("Writing the log", unit="rows") as progress:
         written = write_log(problem, parse_size("rows", log.rows), place, log.threads, progress)
     if as_json:
         print_json(asdict(written) | {"settings": asdict(problem)})
         return
-    grid = text.new_grid()
+    grid = tables.new_grid()
     grid.add_row("written", str(written.path))
     grid.add_row("rows", f"{written.rows:,}")
     grid.add_row("size", f"{written.bytes / 1e6:,.1f} MB in {written.files} file{'s' * (written.files > 1)}")

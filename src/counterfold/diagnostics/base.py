@@ -73,6 +73,9 @@ class Diagnostic(Observer, ABC):
     measures: ClassVar[tuple[str, ...]]
     """The names of the numbers that are measured, in JSON and as attributes of `Diagnostics`."""
 
+    is_always_shown: ClassVar[bool] = False
+    """Whether the terminal shows what is measured even if nothing is wrong; of others it says that they passed."""
+
     needs_answer: ClassVar[bool] = False
     """Whether it examines an answer, and not the log and the target alone."""
 

@@ -25,6 +25,7 @@ class Disagreement(Diagnostic):
     some: float = 0.5
     label = "second opinion"
     measures = ("disagreement",)
+    is_always_shown = True
     needs_answer = True
 
     def witnesses(self, rows: Rows) -> Sequence[Estimator]:
@@ -40,7 +41,7 @@ class Disagreement(Diagnostic):
         gap = answer.estimate - plain
         far = gap.value / gap.stderr if gap.stderr > ROUNDING * abs(plain.value) else 0.0
         who = "SNIPS" if evidence.rows.bandwidth is None else "the kernel of these weights"
-        text = f"{far:+.2f} standard errors of the difference from {who}"
+        text = f"{who}, which uses no reward model, differs by {-far:+.2f} standard errors"
         if abs(far) <= self.large or abs(gap.value) < self.some * plain.stderr:  # nearly SNIPS itself
             return Measurement({"disagreement": far}, text)
         trusts = (
@@ -48,5 +49,5 @@ class Disagreement(Diagnostic):
         )
         opinion = f"{plain.name}, which relies on {trusts}, says {plain.value:.4g} ± {plain.stderr:.2g}"
         problem = f"{opinion}, {abs(far):.1f} standard errors of the difference away"
-        remedy = "one of the two is biased: check the propensities, and compare with other candidates or another model"
+        remedy = "check the propensities, and compare with other candidates or another model: one of the two is biased"
         return Measurement({"disagreement": far}, text, [self.make_finding("caution", problem, remedy)])

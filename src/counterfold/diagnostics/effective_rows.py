@@ -19,10 +19,14 @@ class EffectiveRows(Diagnostic):
     too_few: float = 10.0
     label = "effective rows"
     measures = ("effective_rows",)
+    is_always_shown = True
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
         effective = evidence.effective_rows
-        text = f"{effective:.1f} of {evidence.row_count} ({effective / evidence.row_count:.1%})"
+        share = effective / evidence.row_count
+        text = (
+            f"{effective:.1f} of {evidence.row_count} ({share:.1%}): as informative as so many decisions of the target"
+        )
         if effective >= self.few:
             return Measurement({"effective_rows": effective}, text)
         problem = f"the log is worth only {effective:.3g} rows for this target"

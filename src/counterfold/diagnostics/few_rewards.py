@@ -50,7 +50,7 @@ class FewRewards(Diagnostic):
     too_few: float = 4.0
     much: float = 0.25
     too_much: float = 0.4
-    label = "rewards that count"
+    label = "enough rewards"
     measures = ("effective_rewards", "top_row_share", "top_five_share", "value_without_top_row")
 
     def observe(self, rows: Rows) -> Supplied:
@@ -78,7 +78,8 @@ class FewRewards(Diagnostic):
         numbers: dict[str, Number] = {"effective_rewards": effective, "top_row_share": one, "top_five_share": five}
         numbers["value_without_top_row"] = without
         what = "the answer" if not moves.usual else f"what the answer differs from {moves.usual:g}"
-        text = f"{effective:.1f}; one row supplies {one:.2%} of {what}, five rows {five:.2%}"
+        carry = f"as if {effective:.1f} equal ones carried the answer"
+        text = f"{carry}; one row supplies {one:.2%} of {what}, five rows {five:.2%}"
         if effective >= self.few and one < self.much:
             return Measurement(numbers, text)
         severity: Severity = "caution" if effective < self.too_few or one >= self.too_much else "note"

@@ -25,7 +25,7 @@ class LargestWeight(Diagnostic):
         largest, total = evidence.observed[self.name].value, evidence.total_weight
         share = largest / total if total else 1.0
         numbers = {"largest_weight": largest, "largest_share": share}
-        text = f"{largest:.4g}, has {share:.2%} of all weight"
+        text = f"a row counts up to {largest:.4g} times, and has {share:.2%} of all weight"
         if not total or share < self.large_share:
             return Measurement(numbers, text)
         remedy = "look at that row's propensity, and log more rows of what the target prefers"

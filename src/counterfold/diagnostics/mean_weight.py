@@ -44,7 +44,10 @@ class MeanWeight(Diagnostic):
         error = math.hypot(weight.stderr, math.sqrt(evidence.find_propensity_variance(Weight())))
         far = gap / error if error else math.inf
         p = 1.0 if gap <= TOLERANCE else math.erfc(far / math.sqrt(2))
-        numbers, text = {"mean_weight": mean, "mean_weight_p": p}, f"{mean:.4f}, expected {expected:.4g} (p = {p:.2g})"
+        numbers, text = (
+            {"mean_weight": mean, "mean_weight_p": p},
+            f"{mean:.4f}, and {expected:.4g} is expected (p = {p:.2g})",
+        )
         is_fitted = (
             evidence.contents.fitted is not None
         )  # then weights are 1 on average only as far as the fit is right

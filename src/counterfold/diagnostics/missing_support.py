@@ -22,8 +22,9 @@ class MissingSupport(Diagnostic):
 
     some: float = SOME_UNSUPPORTED
     too_much: float = 0.1
-    label = "without support"
+    label = "support"
     measures = ("unsupported_rows", "unsupported_mass", "unexplored_rows")
+    is_always_shown = True
 
     def observe(self, rows: Rows) -> int | None:
         return None if rows.kind == "doses" else int(is_certain(rows.propensity, rows.precision).sum())
@@ -34,7 +35,8 @@ class MissingSupport(Diagnostic):
             text = "unknown: the target's probabilities are known for the logged actions alone"
             return Measurement({"unexplored_rows": unexplored}, text)
         numbers = {"unsupported_rows": known.row_count, "unsupported_mass": mass, "unexplored_rows": unexplored}
-        text = f"{known.row_count} rows, {mass:.2%} of the target's probability"
+        text = f"{mass:.2%} of what the target does, in {known.row_count} rows, could never be logged"
+        text = text if mass else "everything that the target does could be logged"
         lacking = "actions that the log could never take"
         if evidence.rows.bandwidth is not None:
             text = f"{text}; weights are smoothed over doses within {evidence.rows.bandwidth:.3g}"

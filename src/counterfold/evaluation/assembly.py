@@ -22,7 +22,7 @@ from counterfold.evaluation.noise import include_choosing
 from counterfold.evaluation.question import Choice, Question
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.evidence import Evidence
-from counterfold.messages import shorten
+from counterfold.messages import cut, shorten, show
 from counterfold.pool import Pool, limit_blas
 from counterfold.progress import Progress, as_progress, show_progress
 from counterfold.rows import Rows
@@ -69,7 +69,7 @@ def evaluate_targets(
         require_range(evidence.contents.rewards, question.reward_range)
         warn_of_missing_support(evidence, name)
         visible = progress if where.keeps_rows else False  # choosing from sums takes no time
-        with show_progress(f"Cross-validating {name}", progress=visible) as moved:
+        with show_progress(f"Estimating {cut(show(name), 30)}", progress=visible) as moved:
             choice = question.resolve(evidence.rows)
             return Assembly(question, choice, evidence, diagnostics, shown, replace(pool, progress=moved)).evaluate()
 

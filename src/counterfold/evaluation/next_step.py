@@ -10,7 +10,7 @@ from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
 from counterfold.estimates import Estimate
 
-Action = Literal["ship", "A/B test", "check first", "log more", "do not ship", "keep"]
+Action = Literal["ship", "A/B test", "check first", "log more", "do not ship", "keep", "evaluate"]
 
 LEVEL, POWER = 0.05, 0.8
 """The two-sided level of the A/B test that is planned, and the probability with which it shows the difference."""
@@ -85,22 +85,34 @@ class Trial:
 
 def advise(trial: Trial, diagnostics: Diagnostics, baseline: str = "the log did") -> NextStep:
     """Return what to do about a target; nothing is shipped where the verdict is not good."""
-    (low, high), verdict = trial.gap.interval(), diagnostics.verdict
-    if verdict == "not answerable":
-        return NextStep("log more", f"The log cannot answer: {diagnostics.findings[0].remedy}.")
-    if verdict == "caution":
+    low, high = trial.gap.interval()
+    if diagnostics.verdict == "not answerable":
+        return advise_on_log(diagnostics)
+    if diagnostics.verdict == "caution":
         then = f"Then run {trial} before you ship it." if trial.is_feasible else "Until then, do not ship it."
         then = then if high >= 0 else f"Until then, do not ship it: it would seem to earn less than {baseline}."
-        return trial.propose("check first", f"Check first: {diagnostics.findings[0].remedy}. {then}")
+        return trial.propose("check first", f"{advise_on_log(diagnostics).sentence} {then}")
     if low > 0:
         return trial.propose("ship", f"Ship it: it would earn more than {baseline}. To confirm that, run {trial}.")
     if high < 0:
         return trial.propose("do not ship", f"Do not ship it: it would earn less than {baseline}.")
     if trial.is_feasible and trial.times_rows is not None:
-        ways = f"{trial}, or log about {max(2, round_up(trial.times_rows)):,} times as many rows, to see such a difference"
+        ways = (
+            f"{trial}, or log about {max(2, round_up(trial.times_rows)):,} times as many rows, to see such a difference"
+        )
         return trial.propose("A/B test", f"Run {ways}: this log cannot tell if it would earn more than {baseline}.")
     nothing = f"nothing shows that it would earn more or less than {baseline}, up to the ends of the interval"
     return trial.propose("keep", f"Keep what you have: {nothing}.")
+
+
+def advise_on_log(diagnostics: Diagnostics) -> NextStep:
+    """Return what to do where it is only known how far the log can answer."""
+    if diagnostics.verdict == "good":
+        return NextStep("evaluate", "Evaluate it: the log can answer.")
+    remedy = diagnostics.findings[0].remedy
+    if diagnostics.verdict == "caution":
+        return NextStep("check first", f"Check first: {remedy}.")
+    return NextStep("log more", f"The log cannot answer: {remedy}.")
 
 
 def count_needed(deviation: float, difference: float) -> float | None:

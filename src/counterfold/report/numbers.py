@@ -10,13 +10,17 @@ MOST_DECIMALS, MOST_DIGITS = 9, 12
 """A number that would need more decimals, or more digits before the point, is written with an exponent."""
 
 
+LARGE = 10_000
+"""From here on, thousands are separated."""
+
+
 def format_number(number: float, stderr: float) -> str:
-    """Return a number to two digits of its error: 0.902 for an error of 0.058, 1001279 for one of 18."""
+    """Return a number to two digits of its error: 0.902 for an error of 0.058, 1,001,279 for one of 18."""
     if stderr <= 0 or not (math.isfinite(stderr) and math.isfinite(number)):
         return f"{number:.6g}"
     decimals = 1 - math.floor(math.log10(stderr))
     if decimals <= MOST_DECIMALS and abs(number) < 10**MOST_DIGITS:
-        return f"{number:.{max(decimals, 0)}f}"
+        return f"{number:{',' if abs(number) >= LARGE else ''}.{max(decimals, 0)}f}"
     first = math.floor(math.log10(abs(number))) if number else 0
     return f"{number:.{max(first + decimals + 1, 1)}g}"
 

@@ -1,249 +1,161 @@
-"""An evaluation, and a log's diagnostics, for the terminal."""
+"""An evaluation, a comparison, evaluations by several rewards and a check, for the terminal: the answer comes first."""
 
-import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from rich.console import ConsoleRenderable, Group
 from rich.styled import Styled
-from rich.table import Table
 
 from counterfold import messages
-from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
 from counterfold.diagnostics.base import Finding
-from counterfold.estimates import Estimate
 from counterfold.evaluation.comparison import Comparison
-from counterfold.evaluation.result import Candidate, Evaluation
-from counterfold.history import History, Period
-from counterfold.intervals.base import Bounds
-
-STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red"}
-
-WIDTH = 20
-"""How many characters a line has that shows values over time."""
+from counterfold.evaluation.next_step import NextStep, advise_on_log
+from counterfold.evaluation.result import Evaluation
+from counterfold.report import details
+from counterfold.report.numbers import find_error, format_gap, format_logged, format_number, format_value
+from counterfold.report.picture import Line, Picture
+from counterfold.report.tables import Lines, add_title, colour, new_grid
 
 WITHHELD = "withheld"
 """What takes the place of a number that the log cannot answer for."""
 
+Block = ConsoleRenderable | str
+
+
+def evaluation(title: str, result: Evaluation, *, everything: bool = False, truth: float | None = None) -> list[Block]:
+    """Return all that is shown of an evaluation, the answer first; with `everything`, every candidate and check."""
+    found = result.diagnostics
+    blocks: list[Block] = [answer(title, result, truth)]
+    blocks += [picture(title, result, truth)] if result.answerable else []
+    blocks += [details.findings(found)] if found.findings else []
+    blocks += [details.checks(found, everything=everything)]
+    blocks += [details.estimators(result, everything=everything)]
+    return [*blocks, *over_time(found)]
+
+
+def check(title: str, found: Diagnostics, *, everything: bool = False) -> list[Block]:
+    """Return all that is shown of whether a log can answer for a target, the verdict first."""
+    grid = new_grid()
+    grid.add_row("verdict", colour(found.verdict))
+    grid.add_row("because", explain(found))
+    grid.add_row("next step", Styled(advise_on_log(found).sentence, "bold"))
+    blocks = [add_title(title, grid), *([details.findings(found)] if found.findings else [])]
+    return [*blocks, details.checks(found, everything=everything), *over_time(found)]
+
 
 def answer(title: str, result: Evaluation, truth: float | None = None) -> ConsoleRenderable:
-    """Return the value, its interval, the estimator that gave it and, where it is known, the truth.
+    """Return the value, the difference to the log, the verdict and the next step; where it is known, the truth.
 
     Where the log cannot answer, the reason takes the place of these numbers.
     """
     grid = new_grid()
-    if not result.answerable:
-        grid.add_row("value", Styled(f"{WITHHELD}, because the log cannot answer", STYLES[result.verdict]))
-        grid.add_row("because", result.diagnostics.reasons[0])
-        grid.add_row("the log earned", format_number(result.logged.value, result.logged.stderr))
-        return add_title(title, grid)
-    value, interval = _format_value(result)
-    grid.add_row("value", Styled(value, "bold"))
-    grid.add_row(f"{100 * result.level:g} % interval", interval)
-    more = ", ".join(_format_gap(result.uplift()))
-    log = format_number(result.logged.value, result.logged.stderr)
-    grid.add_row("more than the log", f"{more}; the log earned {log}")
-    how = f"{'a mixture' if _is_mixed(result) else 'the best'} of {len(result.table)} candidates"
-    grid.add_row("by", f"{result.selected}, {how if len(result.table) > 1 else 'the only candidate'}")
+    if result.answerable:
+        value, interval = format_value(result)
+        gap, gap_interval = format_gap(result.uplift())
+        level = f"{100 * result.level:g} % interval"
+        grid.add_row("value", Styled(f"{value} per decision, {level} {interval}", "bold"))
+        grid.add_row("the log earned", f"{format_logged(result)} per decision")
+        grid.add_row("difference", f"{gap}, {level} {gap_interval}")
+    else:
+        grid.add_row("value", f"{WITHHELD}, because the log cannot answer")
+        grid.add_row("the log earned", f"{format_logged(result)} per decision")
     if truth is not None:
         inside = "inside" if result.interval.low <= truth <= result.interval.high else "outside"
         shown = format_number(truth, find_error(result.stderr, result.interval))
         grid.add_row("truth", f"{shown}, {inside} the interval")
+    grid.add_row("verdict", colour(result.verdict))
+    grid.add_row("because", explain(result.diagnostics))
+    grid.add_row("next step", Styled(result.next_step.sentence, "bold"))
     return add_title(title, grid)
 
 
-def comparison(found: Comparison) -> ConsoleRenderable:
-    """Return a line for every policy: its value, and how much more than the baseline that is.
+def picture(title: str, result: Evaluation, truth: float | None = None) -> Picture:
+    """Return what the log earned and the target's interval on one scale."""
+    log = Line("the log", result.logged.value, format_logged(result))
+    target = Line(title, result.value, format_value(result)[0], result.interval)
+    known = [] if truth is None else [Line("truth", truth, format_number(truth, result.stderr))]
+    return Picture([log, target, *known], result.logged.value)
 
-    Values that the log cannot answer for are withheld, and so are differences to them. What speaks against a policy's
-    value is said below.
+
+def comparison(found: Comparison) -> list[Block]:
+    """Return what is best, a line for every policy with its difference to the baseline, a picture and the findings.
+
+    Values that the log cannot answer for are withheld, and so are differences to them.
     """
-    results, gaps, baseline = found.evaluations, found.differences, found.baseline
-    first = next(iter(results.values()))
-    table = _new_table("policy", "value", f"{100 * first.level:g} % interval", "difference", "interval", "verdict")
-    logged = format_number(first.logged.value, first.logged.stderr)
-    table.add_row("log", logged, "", "baseline" if baseline is None else "", "", "")
-    for name, one in results.items():
-        withheld = WITHHELD, ""
-        apart = _format_gap(gaps[name]) if name in gaps else ("baseline", "")
-        if name in gaps and not found.is_answerable(name):
-            apart = withheld
-        verdict = Styled(one.verdict, STYLES[one.verdict])
-        table.add_row(messages.show(name), *(_format_value(one) if one.answerable else withheld), *apart, verdict)
-    doubtful = [name for name, one in results.items() if one.verdict != "good"]
-    lines = [f"{messages.show(name)}: {reason}" for name in doubtful for reason in results[name].diagnostics.reasons]
-    return Group(table, *lines)
+    steps = {name: found.advise(name) for name in found.differences}
+    names = "policy", "value", "difference", "interval", "verdict", "next step"
+    first = next(iter(found.evaluations.values()))
+    log = ("log", format_logged(first), "baseline" if found.baseline is None else "", "", "", "")
+    lines = [log, *(describe_policy(found, name, steps) for name in found)]
+    shown = [name for name in found.differences if found.is_answerable(name)]
+    gaps = {name: found.differences[name] for name in shown}
+    drawn = [Line(name, gap.value, format_gap(gap)[0], gap.interval()) for name, gap in gaps.items()]
+    best = [summarise(found, max(shown, key=lambda name: gaps[name].value), steps)] if shown else []
+    named = "the log" if found.baseline is None else messages.show(found.baseline)
+    pictures = [Group(f"difference to {named}:", Picture(drawn, 0.0))] if drawn else []
+    table = Lines(names, lines, texts=2)
+    return [
+        *best,
+        table,
+        *pictures,
+        *group_findings({name: one.diagnostics for name, one in found.evaluations.items()}),
+    ]
 
 
-def rewards(found: Mapping[str, Evaluation]) -> ConsoleRenderable:
+def describe_policy(found: Comparison, name: str, steps: Mapping[str, NextStep]) -> tuple[str, ...]:
+    """Return the line of a policy."""
+    one = found[name]
+    value = format_value(one)[0] if one.answerable else WITHHELD
+    gap, step = ("baseline", ""), ""
+    if name in steps:
+        gap = format_gap(found.differences[name]) if found.is_answerable(name) else (WITHHELD, "")
+        step = steps[name].action
+    return messages.show(name), value, *gap, one.verdict, step
+
+
+def summarise(found: Comparison, name: str, steps: Mapping[str, NextStep]) -> ConsoleRenderable:
+    """Return which policy earns most, and what to do about it."""
+    gap, interval = format_gap(found.differences[name])
+    named = "the log" if found.baseline is None else messages.show(found.baseline)
+    several = f" among {len(steps)}; the best of several looks better than it is" if len(steps) > 1 else ""
+    grid = new_grid()
+    grid.add_row("best" if several else "policy", Styled(f"{messages.show(name)}{several}", "bold"))
+    level = f"{100 * found[name].level:g} % interval"
+    grid.add_row("difference", f"{gap} to {named}, {level} {interval}")
+    grid.add_row("verdict", colour(found[name].verdict))
+    grid.add_row("next step", Styled(steps[name].sentence, "bold"))
+    return grid
+
+
+def rewards(title: str, found: Mapping[str, Evaluation]) -> list[Block]:
     """Return a line for every reward: what a policy would have earned in it and what the log did; and all findings."""
-    level = next(iter(found.values())).level
-    table = _new_table("reward", "value", f"{100 * level:g} % interval", "the log earned", "verdict")
+    names = "reward", "value", "the log", "difference", "interval", "verdict", "next step"
+    lines = []
     for name, one in found.items():
-        numbers = _format_value(one) if one.answerable else (WITHHELD, "")
-        logged = format_number(one.logged.value, one.logged.stderr)
-        table.add_row(messages.show(name), *numbers, logged, Styled(one.verdict, STYLES[one.verdict]))
-    by_finding: dict[Finding, list[str]] = {}
+        numbers = (WITHHELD, format_logged(one), "", "")
+        if one.answerable:
+            numbers = format_value(one)[0], format_logged(one), *format_gap(one.uplift())
+        lines.append((messages.show(name), *numbers, one.verdict, one.next_step.action))
+    table = add_title(title, Lines(names, lines, texts=2))
+    return [table, *group_findings({name: one.diagnostics for name, one in found.items()})]
+
+
+def group_findings(found: Mapping[str, Diagnostics]) -> list[Block]:
+    """Return each finding once, with whom it is about."""
+    about: dict[Finding, list[str]] = {}
     for name, one in found.items():
-        for finding in one.diagnostics.findings:
-            by_finding.setdefault(finding, []).append(messages.show(name))
-    return Group(table, *(f"{', '.join(names)}: {one.problem}; {one.remedy}" for one, names in by_finding.items()))
+        for finding in one.findings:
+            about.setdefault(finding, []).append(name)
+    return [details.list_findings(list(about.items()))] if about else []
 
 
-def add_title(title: str, block: ConsoleRenderable) -> ConsoleRenderable:
-    """Return a block under a title."""
-    return Group(Styled(messages.show(title), "bold underline"), block)
+def explain(found: Diagnostics) -> str:
+    """Return the first reason for the verdict, and how many more there are."""
+    more = len(found.reasons) - 1
+    return found.reasons[0] + (f" (and {more} more, see below)" if more else "")
 
 
-def candidates(result: Evaluation, *, everything: bool = False) -> ConsoleRenderable:
-    """Return the table of candidates, the best first.
-
-    Without `everything` it holds the best of each estimator, and every one that has a share in the answer; or nothing,
-    where the log cannot answer.
-    """
-    if not (everything or result.answerable):
-        return Styled(f"what {len(result.table)} candidates say is {WITHHELD}, too; --all shows it", "dim")
-    table = _new_table("candidate", "value", "std. error", "score")
-    table.add_column("")
-    ranked = sorted(result.table, key=lambda line: (-line.share, line.score))
-    best = {_kind(line): line for line in reversed(ranked)}
-    lines = [line for line in ranked if everything or line.share or best[_kind(line)] is line]
-    mixed = _is_mixed(result)
-    smallest = min((line.stderr for line in lines if line.stderr > 0), default=0.0)
-    for line in lines:
-        numbers = format_number(line.value, smallest), format_number(line.stderr, smallest), f"{line.score:.3e}"
-        mark = (_percent(line.share) if mixed else "chosen") if line.share else ""
-        table.add_row(line.name, *numbers, mark, style="bold green" if mark else "")
-    which = "those with a share and the best of each estimator" if mixed else "the best of each estimator"
-    shortened = [f"{which}, among {len(ranked)} candidates"] if len(lines) < len(ranked) else []
-    return Group(table, *(Styled(note, "dim") for note in [*shortened, *_left_out(result)]))
-
-
-def diagnostics(found: Diagnostics) -> ConsoleRenderable:
-    """Return what was measured, with the verdict first."""
-    grid = new_grid()
-    grid.add_row("verdict", Styled(found.verdict, STYLES[found.verdict]))
-    for number, reason in enumerate(found.reasons):
-        grid.add_row("" if number else "because", reason)
-    against = [finding.remedy for finding in found.findings if finding.severity != "note"]
-    for number, remedy in enumerate(against):
-        grid.add_row("" if number else "what to do", remedy)
-    for finding in found.findings:
-        if finding.severity == "note":
-            grid.add_row("note", f"{finding.problem}; {finding.remedy}")
-    for name, measured in found.texts.items():
-        grid.add_row(name, measured)
-    is_shown = found.history is not None and found.verdict != "not answerable"
-    return Group(grid, over_time(found.history)) if found.history is not None and is_shown else grid
-
-
-def over_time(history: History) -> ConsoleRenderable:
-    """Return the value in each period, and a line that shows it with two standard errors to both sides."""
-    lines = history.table
-    table = _new_table(f"{history.used_period} from", "rows", history.estimator, "std. error", "log")
-    table.add_column("")
-    low, high = min(one.value - 2 * one.stderr for one in lines), max(one.value + 2 * one.stderr for one in lines)
-    smallest = min((one.stderr for one in lines if one.stderr > 0), default=0.0)
-    for one in lines:
-        ends = [round((end - low) / ((high - low) or 1.0) * WIDTH) for end in _reach(one)]
-        bar = " " * ends[0] + "-" * (ends[1] - ends[0]) + "o" + "-" * (ends[2] - ends[1])
-        numbers = (format_number(number, smallest) for number in (one.value, one.stderr, one.logged))
-        table.add_row(one.start, str(one.rows), *numbers, bar)
-    return table
-
-
-def contents(log: Contents) -> ConsoleRenderable:
-    """Return what a log holds."""
-    grid = new_grid()
-    grid.add_row("rows", str(log.rewards.count))
-    if log.kept is not None:
-        stand = f"which stand for {log.rewards.weight:,.0f} decisions"
-        grid.add_row("kept", f"with probability {log.kept.low:.3g} to {log.kept.high:.3g}, {stand}")
-    if log.doses is None:
-        grid.add_row("actions", _count_labels(log.actions) if log.actions else "any")
-    else:
-        grid.add_row("doses", f"{log.doses.low:g} to {log.doses.high:g}, mean {log.doses.mean:.4g}")
-    if log.action_features is not None:
-        grid.add_row("action features", f"{log.action_features} for each action")
-    grid.add_row("context", _count_labels(log.context) if log.context else "none")
-    for number, (name, why) in enumerate(log.left_out.items()):
-        grid.add_row("" if number else "no context", f"{messages.show(name)}: {why}")
-    grid.add_row("rewards", f"{log.rewards.low:g} to {log.rewards.high:g}, mean {log.rewards.mean:.4g}")
-    kind = "full probabilities" if log.full_probabilities else "propensities"
-    kind = kind if log.fitted is None else f"fitted by {log.fitted.wish.name}"
-    known = f"{kind}, logged actions" if log.doses is None else "densities, logged doses"
-    grid.add_row("logging policy", f"{known} had {log.propensities.low:.3g} to {log.propensities.high:.3g}")
-    if log.loggers is not None:
-        grid.add_row("loggers", _count_labels(log.loggers))
-    if log.groups is not None:
-        grid.add_row("groups", str(log.groups))
-    return grid
-
-
-def format_number(number: float, stderr: float) -> str:
-    """Return a number to two digits of its error: 0.902 for an error of 0.058, 1001279 for one of 18."""
-    if stderr <= 0 or not math.isfinite(stderr):
-        return f"{number:.6g}"
-    decimals = 1 - math.floor(math.log10(stderr))
-    return f"{number:.{max(decimals, 0)}f}" if decimals <= 12 else f"{number:.6g}"
-
-
-def _format_value(result: Evaluation) -> tuple[str, str]:
-    error = find_error(result.stderr, result.interval)
-    value, low, high = (format_number(number, error) for number in (result.value, *result.interval))
-    return value, f"{low} to {high}"
-
-
-def _format_gap(gap: Estimate) -> tuple[str, str]:
-    """Return a difference to a result and its interval, with their signs."""
-    interval = gap.interval()
-    several, error = (gap.value, *interval), find_error(gap.stderr, interval)
-    value, low, high = (("+" if one >= 0 else "") + format_number(one, error) for one in several)
-    return value, f"{low} to {high}"
-
-
-def find_error(stderr: float, interval: Bounds) -> float:
-    """Return the error that numbers are shown to: that of the interval if it is wider, as where there is no reward."""
-    return max(stderr, (interval.high - interval.low) / 6)
-
-
-def new_grid() -> Table:
-    """Return an empty two-column grid of names and values."""
-    grid = Table.grid(padding=(0, 3))
-    grid.add_column(style="dim")
-    grid.add_column()
-    return grid
-
-
-def _new_table(name: str, *numbers: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2))
-    table.add_column(name)
-    for number in numbers:
-        table.add_column(number, justify="right")
-    return table
-
-
-def _reach(line: Period) -> tuple[float, float, float]:
-    return line.value - 2 * line.stderr, line.value, line.value + 2 * line.stderr
-
-
-def _left_out(result: Evaluation) -> Iterator[str]:
-    for reason in dict.fromkeys(result.left_out.values()):
-        names = [name for name, why in result.left_out.items() if why == reason]
-        yield f"left out, because each {reason}: {', '.join(names)}"
-
-
-def _count_labels(labels: Collection[object]) -> str:
-    return f"{len(labels)}: {messages.list_some(labels, 8)}"
-
-
-def _is_mixed(result: Evaluation) -> bool:
-    return sum(line.share > 0 for line in result.table) > 1
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.005 else "< 1 %"
-
-
-def _kind(line: Candidate) -> str:
-    return line.name.partition("(")[0]
+def over_time(found: Diagnostics) -> Iterable[Block]:
+    """Yield the table over time, if there is one to be shown."""
+    if found.history is not None and found.verdict != "not answerable":
+        yield details.over_time(found.history)

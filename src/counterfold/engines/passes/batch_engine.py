@@ -33,14 +33,14 @@ class BatchEngine(Engine, BatchReader):
         first, balance = None, None
         check = plan.builder.layout.checker(None)
         if plan.needs_first_pass:
-            with show_progress("First pass", progress=request.progress, unit="rows") as progress:
+            with show_progress("Pass 1 of 2: checking", progress=request.progress, unit="rows") as progress:
                 first = self.total(plan.first_pass, plan.columns, progress)
             require_log(first.rewards, check)
             if first.groups is not None:
                 check.several_groups(len(first.groups))
             plan, balance = plan.test_balance(sum_balance(plan, first))
         last_pass = prepare_last_pass(plan, first, request)
-        with show_progress("Last pass", progress=request.progress, unit="rows") as progress:
+        with show_progress("Pass 2 of 2: estimating", progress=request.progress, unit="rows") as progress:
             last = self.total(last_pass, plan.columns, progress)
         require_log(last.rewards, check)
         if last.rewards == last.propensities:  # of all rows; the first ones tell for certain

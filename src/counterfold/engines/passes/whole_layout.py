@@ -48,7 +48,7 @@ def encode_context(
     def summarise(batch: Batch) -> ContextSummary:
         return layout.summarise(*batch)
 
-    with show_progress("Levels", progress=progress, unit="rows") as moved:
+    with show_progress("Reading the context", progress=progress, unit="rows") as moved:
         return layout.learn(reader.total(summarise, list(first.columns), moved))
 
 
@@ -58,7 +58,7 @@ def fit_propensities(
     """Return the layout with propensities that are fitted on a sample, and with the context that they depend on."""
     count, size = reader.count_rows(), count_sample(layout, head, layout.count_outputs(), 0)
     columns = list_read_columns(layout, head, ())
-    with show_progress("Sampling", progress=progress, unit="rows") as moved:
+    with show_progress("Fitting propensities", progress=progress, unit="rows") as moved:
         sample = reader.total(partial(Sample.of, size=size, row_count=count), columns, moved)
     log, _ = choose_context(layout.log(*sample.batch), keep_all=keep_all)
     context = [name for name in layout.context if name not in log.left_out]
