@@ -197,9 +197,11 @@ def explain_values(place: int, name: str, sums: ColumnSums) -> Reason | None:
     correlation, tells = float(sums.correlations[place]), bool(sums.tell_rewards[place])
     if POLICY.fullmatch(name) and sums.may_be_policies[place]:
         return Reason("it is a policy's probability of the logged action", is_outcome=True)
-    if sums.may_be_rates[place] and (tells or RATE.fullmatch(name)):
+    is_copy = abs(correlation) > COPY
+    goes = tells and (sums.has_two_rewards or not is_copy)  # a rate of each of two rewards is a copy, too
+    if sums.may_be_rates[place] and (goes or RATE.fullmatch(name)):
         return Reason("it looks like the probability with which a row was kept", is_outcome=tells, is_rate=True)
-    if abs(correlation) > COPY:
+    if is_copy:
         return Reason("it is a copy of the reward", is_outcome=True, is_copy=True)
     if sums.explain_rewards[place]:
         return Reason(f"there is no reward where it is 0, {AFTER}", is_outcome=True)

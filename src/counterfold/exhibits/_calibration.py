@@ -3,8 +3,15 @@
 import numpy as np
 
 from counterfold.arrays import Floats, Ints
-from counterfold.exhibits.base import Line, find_ends
+from counterfold.evidence import Evidence
+from counterfold.exhibits.base import Answered, Line, find_ends
 from counterfold.rows import Rows
+
+
+def predict_rows(evidence: Evidence, answer: Answered) -> Rows | None:
+    """Return rows with predictions that are out of sample, if any candidate uses the reward model at all."""
+    is_used = any(one.uses("model") for one in answer.estimators.values())
+    return evidence.predict_out_of_sample() if is_used else None
 
 
 def compare_bins(rows: Rows, places: Ints, names: list[str], level: float) -> list[Line]:

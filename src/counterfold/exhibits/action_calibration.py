@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from counterfold.evidence import Evidence
-from counterfold.exhibits._calibration import compare_bins
+from counterfold.exhibits._calibration import compare_bins, predict_rows
 from counterfold.exhibits.base import Answered, Exhibit, Shown
 
 
@@ -12,7 +12,7 @@ class ActionCalibration(Exhibit):
     """A line for each action: the mean predicted and observed reward of the rows that had it."""
 
     def show(self, evidence: Evidence, answer: Answered) -> Shown | None:
-        rows = evidence.predict_out_of_sample()
+        rows = predict_rows(evidence, answer)
         if rows is None or rows.kind == "doses":
             return None
         lines = compare_bins(rows, rows.actions, [str(label) for label in rows.labels], answer.estimate.level)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfold.evidence import Evidence
-from counterfold.exhibits._calibration import compare_bins
+from counterfold.exhibits._calibration import compare_bins, predict_rows
 from counterfold.exhibits.base import Answered, Exhibit, Shown
 from counterfold.rows import Rows
 
@@ -22,7 +22,7 @@ class Calibration(Exhibit):
     """
 
     def show(self, evidence: Evidence, answer: Answered) -> Shown | None:
-        rows = evidence.predict_out_of_sample()
+        rows = predict_rows(evidence, answer)
         if rows is None:
             return None
         q, level = rows.q_logged, answer.estimate.level

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from heapq import nlargest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from counterfold.arrays import Ints
 from counterfold.evidence import Evidence
 from counterfold.exhibits.base import Answered, Exhibit, Shown
 from counterfold.rows import Rows
@@ -15,7 +16,10 @@ TEN = 10
 
 
 class Mover(NamedTuple):
-    """A row that moves the answer by `move`, and what is known of it; equal moves are in the order of the log."""
+    """A row that moves the answer by `move`, and what is known of it.
+
+    `place` is its number in the log, below 0, so that of equal moves the first one is the largest.
+    """
 
     move: float
     place: int
@@ -53,24 +57,12 @@ class Influence(Exhibit):
         weights, rewards = rows.masses, rows.rewards
         moves = weights * np.abs(rewards - rows.usual_reward)
         least = np.partition(moves, -TEN)[-TEN] if len(rows) > TEN else 0.0
-        large = np.flatnonzero(moves >= least)
-        places = large[np.lexsort((rows.row_numbers[large], -moves[large]))][:TEN].tolist()
-        name: Any = (
-            (lambda place: f"{rows.dose[place]:.4g}")
-            if rows.kind == "doses"
-            else (lambda place: str(rows.labels[rows.actions[place]]))
-        )
-        top = tuple(
-            Mover(
-                float(moves[at]),
-                -int(rows.row_numbers[at]),
-                name(at),
-                float(rewards[at]),
-                float(rows.propensity[at]),
-                float(weights[at]),
-            )
-            for at in places
-        )
+        large = np.flatnonzero((moves >= least) & (moves > 0))
+        places = large[np.lexsort((rows.row_numbers[large], -moves[large]))][:TEN]
+        labels = name_actions(rows, places)
+        columns = moves, -rows.row_numbers, rewards, rows.propensity, weights
+        several = zip(labels, *(one[places].tolist() for one in columns), strict=True)
+        top = tuple(Mover(move, place, label, *numbers) for label, move, place, *numbers in several)
         return Movers(top, float(moves.sum()), float(weights.sum()), float(weights @ rewards))
 
     def show(self, evidence: Evidence, answer: Answered) -> Shown | None:
@@ -92,4 +84,13 @@ class Influence(Exhibit):
                     "without": earned / weight if weight > 1e-9 * found.weight else None,
                 }
             )
-        return Shown(lines, {"snips": found.earned / found.weight, "share": sum(one["share"] or 0 for one in lines)})
+        return Shown(
+            lines, {"snips": found.earned / found.weight, "share": sum(one.move for one in found.top) / found.apart}
+        )
+
+
+def name_actions(rows: Rows, places: Ints) -> list[str]:
+    """Return what some rows did: the labels of their actions, or their doses."""
+    if rows.kind == "doses":
+        return [f"{dose:.4g}" for dose in rows.dose[places].tolist()]
+    return [str(rows.labels[code]) for code in rows.actions[places].tolist()]

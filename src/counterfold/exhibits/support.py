@@ -102,15 +102,15 @@ def describe_action(label: str, sums: ActionSums, count: float) -> Line:
 
 def list_doses(rows: Rows) -> list[Line]:
     """Return a line for each of some ranges of doses, of the same width."""
+    counts = np.ones(len(rows)) if rows.counts is None else rows.counts
     every = np.concatenate([rows.dose, rows.target_doses.ravel()])
     ends = np.linspace(every.min(), every.max(), DOSES + 1)
-    inside = [np.clip(np.searchsorted(ends, one, "right") - 1, 0, DOSES - 1) for one in (rows.dose, rows.target_doses)]
-    reward = np.bincount(inside[0], rows.rewards, DOSES)
-    wanted = np.bincount(inside[1].ravel(), minlength=DOSES) / rows.target_doses.size
+    logged, given = (np.searchsorted(ends[1:-1], one, "right") for one in (rows.dose, rows.target_doses))
     lines = []
     for place in range(DOSES):
-        own = rows.propensity[inside[0] == place]
-        ends_of = float(own.min(initial=np.inf)), float(own.max(initial=0.0))
-        sums = ActionSums(len(own), len(own), float(wanted[place]) * len(rows), float(reward[place]), *ends_of)
-        lines.append(describe_action(f"{ends[place]:.3g} to {ends[place + 1]:.3g}", sums, len(rows)))
+        mine, wanted = logged == place, float(counts @ (given == place).mean(axis=1))
+        sums = float(counts[mine].sum()), wanted, float(counts[mine] @ rows.rewards[mine])
+        own = rows.propensity[mine]
+        known = ActionSums(int(mine.sum()), *sums, float(own.min(initial=np.inf)), float(own.max(initial=0.0)))
+        lines.append(describe_action(f"{ends[place]:.3g} to {ends[place + 1]:.3g}", known, float(counts.sum())))
     return lines

@@ -1,0 +1,213 @@
+"""Exhibits: the numbers behind pictures, against naive loops, and the same on every engine."""
+
+import itertools
+import math
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import counterfold as cf
+from counterfold import exhibits, registry, standard_json
+from counterfold.exhibits import sensitivity
+from reference.exhibits import bin_weights, bound_snips, leave_out_movers, support_actions
+
+LABELS = ("a", "b", "c", "d")
+ROWS = 600
+
+
+def draw_log(rows=ROWS, seed=0, **more):
+    rng = np.random.default_rng(seed)
+    context = rng.normal(size=(rows, 2))
+    logging = np.tile([0.5, 0.3, 0.2, 0.0], (rows, 1))
+    action = rng.choice(4, size=rows, p=logging[0])
+    reward = (rng.random(rows) < 0.2 + 0.1 * action).astype(float)
+    target = np.where(context[:, :1] > 0, [0.1, 0.8, 0.1, 0.0], [0.1, 0.1, 0.8, 0.0])
+    given = {"context": context, "action": np.array(LABELS)[action], "reward": reward, "logging_probs": logging}
+    return cf.Log(**given, actions=LABELS, **more), target
+
+
+LOG, TARGET = draw_log()
+FOUND = cf.evaluate(LOG, TARGET)
+WEIGHTS = TARGET[np.arange(ROWS), LOG.action] / LOG.propensity
+
+
+def test_every_file_is_an_exhibit_with_lines_of_plain_numbers():
+    assert {one.name for one in exhibits.build_all()} == set(registry.names("exhibits"))
+    assert set(FOUND.exhibits) == set(registry.names("exhibits")) - {"losses"}
+    for shown in FOUND.exhibits.values():
+        assert shown.lines
+        assert len({tuple(line) for line in shown.lines}) == 1
+        standard_json.write({"lines": list(shown.lines), "facts": dict(shown.facts)})
+
+
+def test_weights_against_loop():
+    shown, expected = FOUND.exhibits["weights"], bin_weights(WEIGHTS.tolist())
+    for line in shown.lines:
+        rows, weight = expected.get(round(math.log10(line["low"]) * 10), (0, 0.0))
+        assert line["rows"] == rows
+        assert line["weight_share"] == pytest.approx(weight / WEIGHTS.sum())
+    assert sum(line["rows"] for line in shown.lines) + shown.facts["zero_rows"] == ROWS
+    assert shown.lines[0]["weight_above"] == pytest.approx(1)
+    assert shown.facts["effective_rows"] == pytest.approx(WEIGHTS.sum() ** 2 / (WEIGHTS**2).sum())
+
+
+def test_support_against_loop():
+    expected = support_actions(LOG.action, LOG.reward, LOG.propensity, TARGET, LABELS)
+    lines = FOUND.exhibits["support"].lines
+    assert {line["action"] for line in lines} == set(LABELS)
+    for line in lines:
+        assert [*line.values()][1:] == pytest.approx(expected[line["action"]])
+
+
+def test_influence_against_loop():
+    lines = FOUND.exhibits["influence"].lines
+    rows, without = leave_out_movers(WEIGHTS.tolist(), LOG.reward.tolist(), 10)
+    assert [line["row"] for line in lines] == rows
+    assert [line["without"] for line in lines] == pytest.approx(without)
+
+
+def test_ladder_adds_up_to_the_answer():
+    lines = FOUND.exhibits["ladder"].lines
+    assert sum(line["share"] for line in lines) == pytest.approx(1)
+    assert sum(line["share"] * line["value"] for line in lines) == pytest.approx(FOUND.value)
+    for ladder in ("TruncatedSNIPS", "TruncatedSNDR"):
+        mine = [line for line in lines if line["ladder"] == ladder]
+        total, taken = sum(line["share"] for line in mine), [1.0, *(line["taken"] for line in mine[1:])]
+        assert mine[0]["taken"] is None
+        assert mine[-1]["cap"] is None
+        steps = [after["value"] - before["value"] for before, after in itertools.pairwise(mine)]
+        climbed = mine[0]["value"] + sum(part * step for part, step in zip(taken[1:], steps, strict=True))
+        assert climbed * total == pytest.approx(sum(line["share"] * line["value"] for line in mine))
+
+
+def test_losses_and_settings_are_those_of_the_candidates():
+    found = cf.evaluate(LOG, TARGET, candidates=["cab", "dr", "ips"], selector=cf.OCV(splits=5))
+    by_name = {line.name: line for line in found.table}
+    lines = found.exhibits["losses"].lines
+    assert {line["name"]: line["score"] for line in lines} == {name: one.score for name, one in by_name.items()}
+    assert [line["loss"] + line["stderr"] for line in lines] == pytest.approx([line["score"] for line in lines])
+    settings = found.exhibits["tuning"].lines
+    assert {line["family"] for line in settings} == {"CAB"}
+    assert sorted(line["value"] for line in settings) == sorted(one.value for one in found.table if "CAB" in one.name)
+    assert "ladder" not in found.exhibits
+
+
+def test_calibration_against_loop():
+    model = cf.CrossFitted(cf.RidgePerAction(alpha=1.0))
+    shown = cf.evaluate(LOG, TARGET, reward_model=model).exhibits
+    tenths, actions = shown["calibration"].lines, shown["action-calibration"].lines
+    assert sum(line["rows"] for line in tenths) == sum(line["rows"] for line in actions) == ROWS
+    assert sum(line["rows"] * line["observed"] for line in tenths) == pytest.approx(LOG.reward.sum())
+    for line in actions:
+        mine = LOG.action == LABELS.index(line["name"])
+        assert (line["rows"], line["observed"]) == (mine.sum(), pytest.approx(LOG.reward[mine].mean()))
+    assert [line["predicted"] for line in tenths] == sorted(line["predicted"] for line in tenths)
+    assert "calibration" not in cf.evaluate(LOG, TARGET, reward_model=model, candidates=["ips", "snips"]).exhibits
+
+
+def test_calibration_shows_rows_that_the_model_did_not_see():
+    rng = np.random.default_rng(1)
+    log, target = draw_log(120, seed=1)
+    noise = replace_context(log, rng.normal(size=(120, 25)))
+    shown = cf.evaluate(noise, target, reward_model=cf.RidgePerAction(alpha=1e-9)).exhibits["calibration"]
+    assert shown.facts["explained"] < 0  # in sample it would be near 1
+
+
+def replace_context(log, context):
+    given = {"action": np.array(LABELS)[log.action], "reward": log.reward, "logging_probs": log.logging_probs}
+    return cf.Log(context=context, **given, actions=LABELS)
+
+
+def test_sensitivity_against_all_choices():
+    log, target = draw_log(12, seed=3)
+    weights = target[np.arange(12), log.action] / log.propensity
+
+    class Twelve:
+        masses, rewards = weights, log.reward
+
+    least, most = sensitivity.bound_values(Twelve)
+    for factor, low, high in zip(sensitivity.FACTORS[::4], least[::4], most[::4], strict=True):
+        assert (low, high) == pytest.approx(bound_snips(weights.tolist(), log.reward.tolist(), factor))
+    shown = FOUND.exhibits["sensitivity"]
+    ends = FOUND.uplift().interval()
+    assert (shown.lines[0]["low"], shown.lines[0]["high"]) == pytest.approx(tuple(ends))
+    assert shown.facts["factor"] > 1
+    assert all(before["low"] > after["low"] for before, after in zip(shown.lines, shown.lines[1:], strict=False))
+
+
+def test_sample_size_shrinks_with_the_root_of_the_rows():
+    shown = FOUND.exhibits["sample-size"]
+    four = next(line for line in shown.lines if line["times"] == pytest.approx(4))
+    assert four["width"] == pytest.approx(shown.facts["width"] / 2)
+    assert shown.facts["rows_to_tell"] < ROWS  # the interval ends above 0
+
+
+@pytest.mark.parametrize("names", [LABELS, (3, 1, 2, 0)])
+def test_engines_show_the_same(tmp_path, names):
+    columns = {"action": np.array(names)[LOG.action], "reward": LOG.reward, "propensity": LOG.propensity}
+    columns |= {"x": LOG.context[:, 0], "new": TARGET[np.arange(ROWS), LOG.action]}
+    pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=170)
+    one, other = (cf.evaluate(tmp_path / "log.parquet", "new", engine=engine) for engine in ("memory", "local"))
+    assert one.exhibits["support"].facts["is_weighted"]
+    for name in ("weights", "support", "influence"):
+        assert flatten(one.exhibits[name]) == pytest.approx(flatten(other.exhibits[name]), rel=1e-9)
+    assert set(one.exhibits) == set(other.exhibits)
+    checked = [cf.check(tmp_path / "log.parquet", "new", engine=engine).exhibits for engine in ("memory", "local")]
+    assert [set(shown) for shown in checked] == [{"weights", "support", "influence"}] * 2
+
+
+def flatten(shown):
+    texts = [value for line in shown.lines for value in line.values()]
+    return [hash(one) if isinstance(one, str) else one for one in texts]
+
+
+def test_rows_that_count_several_times_are_repeated_rows():
+    log, target = draw_log(200, seed=5)
+    twice = np.repeat(np.arange(200), np.where(log.reward > 0, 1, 2))
+    kept = {"action": np.array(LABELS)[log.action], "reward": log.reward, "logging_probs": log.logging_probs}
+    rates = np.where(log.reward > 0, 1.0, 0.5)
+    one = cf.evaluate(cf.Log(**kept, kept=rates, actions=LABELS), target).exhibits["support"]
+    log = cf.Log(**{name: values[twice] for name, values in kept.items()}, actions=LABELS)
+    other = cf.evaluate(log, target[twice]).exhibits["support"]
+    for mine, theirs in zip(one.lines, other.lines, strict=True):
+        for name in ("logged_share", "target_share", "mean_reward"):
+            assert mine[name] == pytest.approx(theirs[name])
+
+
+def test_doses_are_shown_by_range():
+    rng = np.random.default_rng(2)
+    dose = rng.uniform(0, 1, 400)
+    log = cf.Log(context=rng.normal(size=(400, 1)), dose=dose, reward=1 - (dose - 0.6) ** 2, propensity=np.ones(400))
+    shown = cf.evaluate(log, np.full(400, 0.6)).exhibits
+    lines = shown["support"].lines
+    assert sum(line["logged_share"] for line in lines) == pytest.approx(1)
+    assert [line["target_share"] for line in lines if line["target_share"]] == [1.0]
+    assert shown["influence"].lines[0]["action"].startswith("0.")
+    assert "action-calibration" not in shown
+
+
+def test_very_many_actions_are_not_listed():
+    rng = np.random.default_rng(4)
+    action = rng.integers(1500, size=3000)
+    log = cf.Log(action=action, reward=rng.random(3000), propensity=np.full(3000, 1 / 1500))
+    assert "support" not in cf.evaluate(log, np.full(3000, 1 / 1500)).exhibits
+
+
+@pytest.mark.parametrize("reward", [0.0, 1.0])
+def test_a_target_without_weight_shows_what_there_is(reward):
+    action = np.tile(LABELS[:2], 50)
+    rewards = np.tile([0.0, 1.0, 1.0, 0.0], 25) if reward else np.tile([0.0, 1.0], 50)
+    log = cf.Log(action=action, reward=rewards, propensity=np.full(100, 0.5))
+    shown = cf.evaluate(log, np.where(action == "a", 0.0, 0.0)).exhibits
+    assert shown["weights"].lines == []
+    assert "sensitivity" not in shown
+    assert "influence" not in shown
+
+
+def test_rows_are_named_by_their_place_in_the_source():
+    rewards = np.where(np.arange(40) % 4 == 0, np.nan, np.arange(40) % 3)
+    frame = {"action": list("ab") * 20, "reward": rewards, "propensity": [0.5] * 40, "new": [0.5] * 40}
+    shown = cf.evaluate(frame, "new", missing_reward="drop").exhibits["influence"]
+    assert all(rewards[line["row"]] == line["reward"] for line in shown.lines)

@@ -1,0 +1,49 @@
+"""What exhibits show, as naive loops over rows that share no code with the package."""
+
+import math
+from itertools import product
+
+
+def bin_weights(weights, per_decade=10):
+    """Return the rows and the weight of each bin that has any, by the number of its lower end."""
+    found = {}
+    for weight in weights:
+        if weight > 0:
+            place = math.floor(math.log10(weight) * per_decade + 1e-12)
+            rows, total = found.get(place, (0, 0.0))
+            found[place] = rows + 1, total + weight
+    return found
+
+
+def support_actions(actions, rewards, propensities, target_probs, labels):
+    """Return the rows, both shares, the mean reward and the range of propensities of each action."""
+    found = {}
+    for code, label in enumerate(labels):
+        mine = [row for row, action in enumerate(actions) if action == code]
+        wanted = sum(probs[code] for probs in target_probs) / len(actions)
+        mean = sum(rewards[row] for row in mine) / len(mine) if mine else None
+        ends = (
+            (min(propensities[row] for row in mine), max(propensities[row] for row in mine)) if mine else (None, None)
+        )
+        found[label] = (len(mine), len(mine) / len(actions), wanted, mean, *ends)
+    return found
+
+
+def leave_out_movers(weights, rewards, count):
+    """Return the rows with the largest moves, in order, and SNIPS without each and all before it."""
+    moves = sorted(range(len(weights)), key=lambda row: (-weights[row] * abs(rewards[row]), row))[:count]
+    values = []
+    for number in range(1, count + 1):
+        left = [row for row in range(len(weights)) if row not in moves[:number]]
+        total = sum(weights[row] for row in left)
+        values.append(sum(weights[row] * rewards[row] for row in left) / total)
+    return moves, values
+
+
+def bound_snips(weights, rewards, factor):
+    """Return the least and the largest value of SNIPS over all ways to multiply or divide weights by a factor."""
+    values = []
+    for factors in product((1 / factor, factor), repeat=len(weights)):
+        changed = [one * weight for one, weight in zip(factors, weights, strict=True)]
+        values.append(sum(w * r for w, r in zip(changed, rewards, strict=True)) / sum(changed))
+    return min(values), max(values)
