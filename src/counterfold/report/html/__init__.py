@@ -49,7 +49,9 @@ def write_rewards(found: Mapping[str, Evaluation], answer: Mapping[str, Any], pa
     write_comparisons(by_reward, answer, path, rows=rows)
 
 
-def write_comparisons(found: Mapping[str, Comparison], answer: Mapping[str, Any], path: FilePath, *, rows: bool) -> None:
+def write_comparisons(
+    found: Mapping[str, Comparison], answer: Mapping[str, Any], path: FilePath, *, rows: bool
+) -> None:
     """Write a report of comparisons, by each reward."""
     require_writable(path)
     cases = list_cases(found)

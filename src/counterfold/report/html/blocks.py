@@ -115,26 +115,26 @@ class Code(Block):
     template = "code.html"
 
 
-Writer = Callable[[Any], str]
+Writer = Callable[[Any, float], str]
 TEXTS: tuple[Writer, ...] = (formats.text, formats.words)
 """How texts are written, which are set to the left: those from data and those of the report."""
 
 
-def tabulate(caption: str, lines: Lines, **columns: tuple[str, Writer]) -> Table:
-    """Return a table with a column for each field of the lines: what it is called, and how its values are written.
+def tabulate(caption: str, lines: Lines, columns: Mapping[str, tuple[str, Writer]], error: float = 0.0) -> Table:
+    """Return a table with a column for some fields of the lines: what each is called, and how its values are written.
 
-    >>> table = tabulate("Rows", [{"rows": 1200}], rows=("Rows", formats.count))
+    >>> table = tabulate("Rows", [{"rows": 1200}], {"rows": ("Rows", formats.count)})
     >>> table.rows
     [[Cell(words='1,200', key='1200')]]
     """
     several = [Column(label, writer not in TEXTS) for label, writer in columns.values()]
-    rows = [[fill(line.get(name), writer) for name, (_, writer) in columns.items()] for line in lines]
+    rows = [[fill(line.get(name), writer, error) for name, (_, writer) in columns.items()] for line in lines]
     return Table(caption, several, rows)
 
 
-def fill(value: Any, writer: Writer) -> Cell:
+def fill(value: Any, writer: Writer, error: float) -> Cell:
     """Return the cell of a value."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return Cell(formats.NOTHING, "")
-    words = writer(value)
+    words = writer(value, error)
     return Cell(words, words if writer in TEXTS else f"{value:.9g}")

@@ -80,7 +80,7 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """All cases of a report, the answer for machines, how it was asked for, whether rows are shown, and when it was made.
+    """All cases, the answer for machines, how it was asked for, whether rows are shown, and when it was made.
 
     `truth` is the value of the target where it is known, as in the demo.
     """

@@ -1,7 +1,6 @@
-"""Numbers as people read them: counts, shares, settings and numbers with an error."""
+"""Numbers as people read them: each function takes a number, and the error that it is known to if that matters."""
 
 import math
-from typing import Any
 
 from counterfold import messages
 from counterfold.report.numbers import format_number, format_signed
@@ -15,7 +14,7 @@ ALMOST = 0.999
 """A probability that is larger than this, or as near to 0, is not written in full: no approximation is so good."""
 
 
-def count(number: float) -> str:
+def count(number: float, error: float = 0.0) -> str:
     """Return a number of things.
 
     >>> count(12345.4)
@@ -24,7 +23,7 @@ def count(number: float) -> str:
     return f"{number:,.0f}"
 
 
-def percent(share: float) -> str:
+def percent(share: float, error: float = 0.0) -> str:
     """Return a share in percent, to two digits at least; no line breaks before the sign.
 
     >>> [percent(share).replace(PERCENT, " %") for share in (0.12345, 0.00123, 1.0, 1e-9)]
@@ -36,7 +35,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.{decimals}f}{PERCENT}"
 
 
-def probability(chance: float) -> str:
+def probability(chance: float, error: float = 0.0) -> str:
     """Return a probability that was approximated.
 
     >>> [probability(chance).replace(PERCENT, " %") for chance in (0.99999, 0.5)]
@@ -47,7 +46,7 @@ def probability(chance: float) -> str:
     return f"< 0.1{PERCENT}" if chance < 1 - ALMOST else percent(chance)
 
 
-def setting(number: float) -> str:
+def setting(number: float, error: float = 0.0) -> str:
     """Return a number whose error is unknown, to three or four digits.
 
     >>> setting(0.0123456), setting(1234567.0), setting(3.0)
@@ -58,21 +57,21 @@ def setting(number: float) -> str:
     return f"{number:,.0f}" if 1e4 <= abs(number) < 1e12 else f"{number:.4g}"
 
 
-def text(value: object) -> str:
+def text(value: object, error: float = 0.0) -> str:
     """Return a text from data, safe to show and not too long."""
     return messages.show(value)
 
 
-def words(value: object) -> str:
+def words(value: object, error: float = 0.0) -> str:
     """Return a text of the report's own as it is."""
     return str(value)
 
 
-def to_error(stderr: float) -> Any:
-    """Return a function that writes numbers to two digits of an error."""
-    return lambda number: format_number(number, stderr)
+def value(number: float, error: float = 0.0) -> str:
+    """Return a number to two digits of its error."""
+    return format_number(number, error)
 
 
-def to_error_signed(stderr: float) -> Any:
-    """Return a function that writes differences to two digits of an error."""
-    return lambda number: format_signed(number, stderr)
+def signed(number: float, error: float = 0.0) -> str:
+    """Return a difference to two digits of its error, with its sign."""
+    return format_signed(number, error)

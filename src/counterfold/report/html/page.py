@@ -15,7 +15,13 @@ from counterfold.report.html.blocks import Block
 from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.sections import Section, build_all
 
-UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+UNSAFE: dict[str, str | int | None] = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
+}
 """Characters that could end a script, and how JSON writes them otherwise."""
 
 

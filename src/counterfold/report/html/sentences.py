@@ -32,7 +32,11 @@ class Headline(NamedTuple):
 
 def name_policy(case: Case) -> str:
     """Return what a target is called in a sentence."""
-    return f"the {NAME}" if case.target == NAME else f"\N{LEFT DOUBLE QUOTATION MARK}{case.name}\N{RIGHT DOUBLE QUOTATION MARK}"
+    return (
+        f"the {NAME}"
+        if case.target == NAME
+        else f"\N{LEFT DOUBLE QUOTATION MARK}{case.name}\N{RIGHT DOUBLE QUOTATION MARK}"
+    )
 
 
 def capitalise(words: str) -> str:
@@ -48,6 +52,11 @@ def tell(case: Case) -> Headline:
     if answered is None:
         doubt = "" if case.verdict == "good" else ", but something must be checked first"
         return Headline("This log ", "can answer", f" for {name}{by}{doubt}.")
+    return tell_answer(name, by, answered)
+
+
+def tell_answer(name: str, by: str, answered: Answered) -> Headline:
+    """Return how much more a target would earn, as far as the log can tell."""
     if answered.gap is None:
         return Headline(f"{capitalise(name)} would earn ", format_value(answered.evaluation)[0], f" per decision{by}.")
     if not answered.is_known:

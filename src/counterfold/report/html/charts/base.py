@@ -38,9 +38,10 @@ def make_panel(chart: Any, title: str = "") -> Panel:
     return Panel(title, {name: part for name, part in spec.items() if name not in {"$schema", "config"}})
 
 
-def hold(lines: Iterable[Mapping[str, Any]]) -> alt.Data:
+def hold(lines: Iterable[Mapping[str, Any]]) -> Any:
     """Return the data of a chart: short numbers, and names that are safe to show and different from each other."""
-    return alt.Data(values=[{name: shorten(value) for name, value in line.items()} for line in lines])
+    make: Any = alt.Data
+    return make(values=[{name: shorten(value) for name, value in line.items()} for line in lines])
 
 
 def shorten(value: Any) -> Any:
@@ -69,7 +70,7 @@ def number(field: str, title: str, *, is_log: bool = False, domain: Sequence[flo
     scale: dict[str, Any] = {"nice": domain is None and not is_log}
     scale |= {"type": "log"} if is_log else {"zero": False}
     scale |= {} if domain is None else {"domain": list(domain)}
-    ticks = {"tickCount": 5, "labelOverlap": True, "grid": not is_log}
+    ticks: Any = {"tickCount": 5, "labelOverlap": True, "grid": not is_log}
     return {"shorthand": f"{field}:Q", "title": title, "scale": alt.Scale(**scale), "axis": alt.Axis(**ticks)}
 
 

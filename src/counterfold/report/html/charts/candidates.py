@@ -13,6 +13,16 @@ from counterfold.report.html.blocks import Figure, tabulate
 from counterfold.report.html.cases import Case
 from counterfold.report.html.charts import base
 
+CANDIDATES_COLUMNS = {
+    "name": ("Candidate", formats.text),
+    "value": ("Value", formats.value),
+    "stderr": ("Std. error", formats.value),
+    "low": ("From", formats.value),
+    "high": ("To", formats.value),
+    "score": ("Score (lower is better)", formats.setting),
+    "share": ("Share in the answer", formats.percent),
+}
+
 
 def draw_candidates(case: Case) -> Figure | None:
     """Return a forest plot of the candidates; the table has those that are too many for it."""
@@ -30,17 +40,15 @@ def draw_candidates(case: Case) -> Figure | None:
     ends = (result.interval.low, result.interval.high)
     pictured = base.draw_intervals(several, "reward per decision", colour, base.limit_domain(several, ends))
     rest = f" The table has all {len(lines)}." if len(lines) > len(shown) else ""
-    write = formats.to_error(min((one.stderr for one in ranked if one.stderr > 0), default=0.0))
+    error = min((one.stderr for one in ranked if one.stderr > 0), default=0.0)
     return Figure(
         f"What {len(lines)} estimators say",
         "If estimators that have nothing in common agree, the answer does not hang on the choice among them. Bars that "
         f"leave the picture go on.{rest}",
-        f"Values and intervals of {len(shown)} candidates, beside the answer {write(result.value)}.",
+        f"Values and intervals of {len(shown)} candidates, beside the answer {formats.value(result.value, error)}.",
         [base.make_panel(base.size(alt.layer(pictured, base.draw_rule(result.value)), 24 * len(several)))],
-        tabulate("Candidates", lines, name=("Candidate", formats.text), value=("Value", write),
-                 stderr=("Std. error", write), low=("From", write), high=("To", write),
-                 score=("Score (lower is better)", formats.setting), share=("Share in the answer", formats.percent)),
-    )  # fmt: skip
+        tabulate("Candidates", lines, CANDIDATES_COLUMNS, error),
+    )
 
 
 def shorten_name(name: str) -> str:

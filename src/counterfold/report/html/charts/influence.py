@@ -7,6 +7,22 @@ from counterfold.report.html.blocks import Figure, Table, tabulate
 from counterfold.report.html.cases import Case
 from counterfold.report.html.charts import base
 
+WITHOUT_COLUMNS = {
+    "place": ("Rows left out", formats.count),
+    "without": ("Value", formats.value),
+}
+
+WITHOUT_HINT = base.hint(place=("rows left out", base.COUNT), without=("value without them", base.NUMBER))
+
+ROWS_COLUMNS = {
+    "row": ("Row of the log", formats.count),
+    "action": ("Action", formats.text),
+    "reward": ("Reward", formats.setting),
+    "propensity": ("Propensity", formats.setting),
+    "weight": ("Weight", formats.setting),
+    "share": ("Share of all influence", formats.percent),
+}
+
 
 def draw_without(case: Case) -> Figure | None:
     """Return what SNIPS says without the most influential row, without two of them, and so on."""
@@ -19,21 +35,20 @@ def draw_without(case: Case) -> Figure | None:
     plot = alt.Chart(base.hold(lines)).encode(
         alt.X("place:O", title="rows left out, the most influential first", axis=alt.Axis(labelAngle=0, grid=False)),
         alt.Y(**base.number("without", "reward per decision")),
-        tooltip=base.hint(place=("rows left out", base.COUNT), without=("value without them", base.NUMBER)),
+        tooltip=WITHOUT_HINT,
     )
     ends = base.hold([{"low": result.interval.low, "high": result.interval.high}])
     band = alt.Chart(ends).mark_rect(color=base.TARGET, opacity=0.12).encode(y="low:Q", y2="high:Q")
     chart = alt.layer(band, plot.mark_line(color=base.TARGET), plot.mark_point(color=base.TARGET, filled=True, size=60))
-    write = formats.to_error(result.stderr)
+    error = result.stderr
     return Figure(
         "The answer without the rows that carry it",
-        "If leaving out a handful of rows moves the dots out of the band, which is the interval of the answer, then those "
-        "rows are the answer: look at them one by one. The dots are those of a plain weighted mean (SNIPS).",
-        f"Value without up to {len(lines) - 1} rows, from {write(lines[0]['without'])} with all rows.",
+        "If leaving out a handful of rows moves the dots out of the band, which is the interval of the answer, then "
+        "those rows are the answer: look at them one by one. The dots are a plain weighted mean (SNIPS).",
+        f"Value without up to {len(lines) - 1} rows, from {formats.value(lines[0]['without'], error)} with all rows.",
         [base.make_panel(base.size(chart, 200))],
-        tabulate("Value without the most influential rows", lines, place=("Rows left out", formats.count),
-                 without=("Value", write)),
-    )  # fmt: skip
+        tabulate("Value without the most influential rows", lines, WITHOUT_COLUMNS, error),
+    )
 
 
 def list_rows(case: Case) -> Table | None:
@@ -41,8 +56,4 @@ def list_rows(case: Case) -> Table | None:
     shown = case.exhibits.get("influence")
     if shown is None:
         return None
-    return tabulate(
-        "The rows that carry the answer", shown.lines, row=("Row of the log", formats.count),
-        action=("Action", formats.text), reward=("Reward", formats.setting), propensity=("Propensity", formats.setting),
-        weight=("Weight", formats.setting), share=("Share of all influence", formats.percent),
-    )  # fmt: skip
+    return tabulate("The rows that carry the answer", shown.lines, ROWS_COLUMNS)

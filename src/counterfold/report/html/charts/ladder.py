@@ -9,6 +9,37 @@ from counterfold.report.html.blocks import Figure, Lines, tabulate
 from counterfold.report.html.cases import Case
 from counterfold.report.html.charts import base
 
+LADDER_HINT = base.hint(
+    ladder=("ladder", base.TEXT),
+    label=("largest weight", base.TEXT),
+    value=("value", base.NUMBER),
+    low=("from", base.NUMBER),
+    high=("to", base.NUMBER),
+    taken=("step taken", base.SHARE),
+    share=("share in the answer", base.SHARE),
+)
+
+LADDER_COLUMNS = {
+    "ladder": ("Ladder", formats.text),
+    "label": ("Largest weight", formats.text),
+    "value": ("Value", formats.value),
+    "stderr": ("Std. error", formats.value),
+    "taken": ("Step taken", formats.percent),
+    "share": ("Share in the answer", formats.percent),
+}
+
+STEPS_HINT = base.hint(
+    label=("largest weight", base.TEXT), taken=("step taken", base.SHARE), share=("share in the answer", base.SHARE)
+)
+
+STEPS_COLUMNS = {
+    "ladder": ("Ladder", formats.text),
+    "label": ("Largest weight", formats.text),
+    "taken": ("Step taken", formats.percent),
+    "share": ("Share in the answer", formats.percent),
+}
+
+
 NAMES = {"TruncatedSNIPS": "weights alone (SNIPS)", "TruncatedSNDR": "weights and reward model (SNDR)"}
 """What ladders are called; others have the name of their estimator."""
 
@@ -26,25 +57,20 @@ def draw_ladder(case: Case) -> Figure | None:
     colour = base.by_who(names, COLOURS, "ladder")
     plot = alt.Chart(base.hold(lines)).encode(place_axis(lines, most), color=colour)
     height = alt.Y(**base.number("value", "reward per decision"))
-    tooltip = base.hint(ladder=("ladder", base.TEXT), label=("largest weight", base.TEXT), value=("value", base.NUMBER),
-                        low=("from", base.NUMBER), high=("to", base.NUMBER), taken=("step taken", base.SHARE),
-                        share=("share in the answer", base.SHARE))  # fmt: skip
     band = plot.mark_area(opacity=0.14, line=False).encode(y="low:Q", y2="high:Q")
-    dots = plot.mark_point(filled=True, size=80, opacity=1).encode(height, tooltip=tooltip)
+    dots = plot.mark_point(filled=True, size=80, opacity=1).encode(height, tooltip=LADDER_HINT)
     answer = base.draw_rule(value, is_vertical=False)
     chart = base.size(alt.layer(band, plot.mark_line().encode(height), answer, dots), 280)
-    write = formats.to_error(min((line["stderr"] for line in lines if line["stderr"] > 0), default=0.0))
+    error = min((line["stderr"] for line in lines if line["stderr"] > 0), default=0.0)
     return Figure(
         "The climb: from little noise to little bias",
-        "On the left, large weights are cut off: little noise, but the value leans to what the log earned. On the right, none "
-        "are: hardly any bias, but all the noise. Ladder climbs to the right and shortens each step by how noisy it is. The "
-        "dashed line is the answer.",
-        f"Value against the largest weight that is allowed, for {len(names)} ladders. The answer is {write(value)}.",
+        "On the left, large weights are cut off: little noise, but the value leans to what the log earned. On the "
+        "right, none are: hardly any bias, but all the noise. Ladder climbs to the right and shortens each step by how "
+        "noisy it is. The dashed line is the answer.",
+        f"Value against the largest weight, for {len(names)} ladders; the answer is {formats.value(value, error)}.",
         [base.make_panel(chart)],
-        tabulate("Rungs of the ladders", lines, ladder=("Ladder", formats.text), label=("Largest weight", formats.text),
-                 value=("Value", write), stderr=("Std. error", write), taken=("Step taken", formats.percent),
-                 share=("Share in the answer", formats.percent)),
-    )  # fmt: skip
+        tabulate("Rungs of the ladders", lines, LADDER_COLUMNS, error),
+    )
 
 
 def draw_steps(case: Case) -> Figure | None:
@@ -58,20 +84,19 @@ def draw_steps(case: Case) -> Figure | None:
     for name, colour in zip(names, COLOURS, strict=False):
         own = [line for line in lines if line["ladder"] == name]
         across = alt.X("label:N", sort=None, title="largest weight", axis=alt.Axis(labelAngle=0, grid=False))
-        high = alt.Y("taken:Q", title="step taken", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3))
-        tooltip = base.hint(label=("largest weight", base.TEXT), taken=("step taken", base.SHARE),
-                            share=("share in the answer", base.SHARE))  # fmt: skip
+        high = alt.Y(
+            "taken:Q", title="step taken", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)
+        )
         bars = alt.Chart(base.hold(own)).mark_bar(color=colour, opacity=0.85)
-        panels.append(base.make_panel(base.size(bars.encode(across, high, tooltip=tooltip), 130), name))
+        panels.append(base.make_panel(base.size(bars.encode(across, high, tooltip=STEPS_HINT), 130), name))
     return Figure(
         "How much of each step was taken",
-        "A full bar: many rows support the step to this rung, and it was taken as a whole. A low bar: the step hangs on few "
-        "rows, and the answer stays nearer to the rung before.",
+        "A full bar: many rows support the step to this rung, and it was taken as a whole. A low bar: the step hangs "
+        "on few rows, and the answer stays nearer to the rung before.",
         "Share of each step that was taken, for each ladder.",
         panels,
-        tabulate("Steps", lines, ladder=("Ladder", formats.text), label=("Largest weight", formats.text),
-                 taken=("Step taken", formats.percent), share=("Share in the answer", formats.percent)),
-    )  # fmt: skip
+        tabulate("Steps", lines, STEPS_COLUMNS),
+    )
 
 
 def place_rungs(rungs: Lines) -> tuple[list[dict[str, Any]], float]:

@@ -8,6 +8,14 @@ from counterfold.report.html.cases import Case
 from counterfold.report.html.charts import base
 from counterfold.report.html.charts.candidates import shorten_name
 
+LOSSES_COLUMNS = {
+    "full_name": ("Candidate", formats.text),
+    "loss": ("Loss", formats.setting),
+    "stderr": ("Std. error", formats.setting),
+    "score": ("Score", formats.setting),
+    "share": ("Share in the answer", formats.percent),
+}
+
 
 def draw_losses(case: Case) -> Figure | None:
     """Return the mean loss of each candidate with its standard error, the chosen one first."""
@@ -38,7 +46,5 @@ def draw_losses(case: Case) -> Figure | None:
         "the lowest loss plus its standard error was chosen. Overlapping bars mean that chance may have decided.",
         f"Mean squared distance to the validator of {len(first)} candidates over {splits} splits.",
         [base.make_panel(base.size(pictured, 24 * len(first)))] if first else [],
-        tabulate("Validation losses", lines, full_name=("Candidate", formats.text), loss=("Loss", formats.setting),
-                 stderr=("Std. error", formats.setting), score=("Score", formats.setting),
-                 share=("Share in the answer", formats.percent)),
-    )  # fmt: skip
+        tabulate("Validation losses", lines, LOSSES_COLUMNS),
+    )

@@ -7,6 +7,24 @@ from counterfold.report.html.blocks import Figure, tabulate
 from counterfold.report.html.cases import Case
 from counterfold.report.html.charts import base
 
+TUNING_HINT = base.hint(
+    setting=("setting", base.NUMBER),
+    value=("value", base.NUMBER),
+    low=("from", base.NUMBER),
+    high=("to", base.NUMBER),
+    share=("share in the answer", base.SHARE),
+)
+
+TUNING_COLUMNS = {
+    "family": ("Estimator", formats.text),
+    "parameter": ("Parameter", formats.text),
+    "setting": ("Setting", formats.setting),
+    "value": ("Value", formats.value),
+    "low": ("From", formats.value),
+    "high": ("To", formats.value),
+    "share": ("Share in the answer", formats.percent),
+}
+
 
 def draw_tuning(case: Case) -> Figure | None:
     """Return small charts of value against setting, with the answer in each."""
@@ -17,8 +35,6 @@ def draw_tuning(case: Case) -> Figure | None:
     answer = base.draw_rule(result.value, is_vertical=False)
     every = min(line["low"] for line in shown.lines), max(line["high"] for line in shown.lines)
     domain = base.limit_domain(shown.lines, (result.interval.low, result.interval.high)) or every
-    tooltip = base.hint(setting=("setting", base.NUMBER), value=("value", base.NUMBER), low=("from", base.NUMBER),
-                        high=("to", base.NUMBER), share=("share in the answer", base.SHARE))  # fmt: skip
     panels = []
     for family in dict.fromkeys(line["family"] for line in shown.lines):
         own = [line for line in shown.lines if line["family"] == family]
@@ -27,15 +43,14 @@ def draw_tuning(case: Case) -> Figure | None:
         high = alt.Y(**base.number("value", "", domain=domain))
         band = plot.mark_area(color=base.TARGET, opacity=0.16, clip=True).encode(y="low:Q", y2="high:Q")
         line = plot.mark_line(color=base.TARGET, clip=True).encode(high)
-        dots = plot.mark_point(color=base.TARGET, filled=True, size=26, opacity=1, clip=True).encode(high, tooltip=tooltip)
+        dots = plot.mark_point(color=base.TARGET, filled=True, size=26, opacity=1, clip=True).encode(
+            high, tooltip=TUNING_HINT
+        )
         panels.append(base.make_panel(base.size(alt.layer(band, line, answer, dots), 140), family))
     return Figure(
         "Value against the setting of each tuned estimator",
         "Flat lines are good news: the value hardly depends on the setting. The dashed line is the answer.",
         f"Value against the setting of {len(panels)} estimators.",
         panels,
-        tabulate("Settings", shown.lines, family=("Estimator", formats.text), parameter=("Parameter", formats.text),
-                 setting=("Setting", formats.setting), value=("Value", formats.to_error(result.stderr)),
-                 low=("From", formats.to_error(result.stderr)), high=("To", formats.to_error(result.stderr)),
-                 share=("Share in the answer", formats.percent)),
-    )  # fmt: skip
+        tabulate("Settings", shown.lines, TUNING_COLUMNS, result.stderr),
+    )

@@ -83,5 +83,7 @@ def list_values(case: Case, answered: Answered, truth: float | None) -> list[Fac
         found.append(Fact(f"chance of being better than {answered.baseline}", chance, "normal approximation"))
     if truth is not None:
         inside = "inside" if result.interval.low <= truth <= result.interval.high else "outside"
-        found.append(Fact("the truth, known in this demo", format_number(truth, result.stderr), f"{inside} the interval"))
+        found.append(
+            Fact("the truth, known in this demo", format_number(truth, result.stderr), f"{inside} the interval")
+        )
     return found

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from counterfold.contents import Contents
 from counterfold.report.html import formats
-from counterfold.report.html.glossary import ASSUMPTIONS, GLOSSARY
 from counterfold.report.html.blocks import Block, Code, Pairs
 from counterfold.report.html.cases import Case, Report
+from counterfold.report.html.glossary import ASSUMPTIONS, GLOSSARY
 from counterfold.report.html.sections.base import Section
 
 PACKAGES = ("counterfold", "numpy", "scipy", "scikit-learn", "pyarrow", "altair")

@@ -38,8 +38,10 @@ def list_facts(facts: Any, *, is_answerable: bool) -> Facts | None:
     """Return how well the reward model fits, and what its errors do to the answer."""
     found = []
     if facts["explained"] is not None:
-        found.append(Fact("variance explained", formats.percent(facts["explained"]), "of the rewards; little is common"))
+        share = formats.percent(facts["explained"])
+        found.append(Fact("variance explained", share, "of the rewards; little is common"))
     if facts["correction"] is not None and is_answerable:
-        write = formats.to_error_signed(facts["stderr"])
-        found.append(Fact("correction by weights", write(facts["correction"]), f"\N{PLUS-MINUS SIGN} {formats.setting(facts['stderr'])}"))
+        error = facts["stderr"]
+        by = formats.signed(facts["correction"], error)
+        found.append(Fact("correction by weights", by, f"standard error {formats.value(error, error)}"))
     return Facts(found) if found else None

@@ -9,9 +9,22 @@ from counterfold.report.html.blocks import Block, Prose, Table, tabulate
 from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.charts.policies import draw_differences, draw_values
 from counterfold.report.html.sections.base import Section
-from counterfold.report.numbers import find_error, format_logged
+from counterfold.report.numbers import format_gap, format_logged, format_value
 
-CHECKED = "The log was only checked: no policy was evaluated. `counterfold evaluate`, or `evaluate` in Python, does that."
+POLICIES_COLUMNS = {
+    "name": ("Policy", formats.text),
+    "value": ("Reward per decision", formats.words),
+    "gap": ("Difference", formats.words),
+    "interval": ("Interval of the difference", formats.words),
+    "chance": ("Chance of being better", formats.words),
+    "verdict": ("Verdict", formats.words),
+    "step": ("Next step", formats.words),
+}
+
+
+CHECKED = (
+    "The log was only checked: no policy was evaluated. `counterfold evaluate`, or `evaluate` in Python, does that."
+)
 CHANCE = (
     "The chance of being better is the probability that the difference is above 0 if its error is normal, with the "
     "estimate as its mean. It says nothing about errors that the log cannot show, such as wrong propensities."
@@ -42,10 +55,7 @@ def summarise(cases: Sequence[Case]) -> Table:
     first = cases[0].answered
     logged = [] if first is None else [{"name": "today (the log)", "value": format_logged(first.evaluation)}]
     lines = [*logged, *(describe(one) for one in cases)]
-    return tabulate("All policies", lines, name=("Policy", formats.text), value=("Reward per decision", formats.words),
-                    gap=("Difference", formats.words), interval=("Interval of the difference", formats.words),
-                    chance=("Chance of being better", formats.words), verdict=("Verdict", formats.words),
-                    step=("Next step", formats.words))  # fmt: skip
+    return tabulate("All policies", lines, POLICIES_COLUMNS)
 
 
 def describe(case: Case) -> dict[str, Any]:
@@ -57,10 +67,9 @@ def describe(case: Case) -> dict[str, Any]:
     line["step"] = answered.step.action
     result, gap = answered.evaluation, answered.gap
     if case.is_answerable:
-        line["value"] = formats.to_error(find_error(result.stderr, result.interval))(result.value)
+        line["value"] = format_value(result)[0]
     if gap is None or not answered.is_known:
         return line | ({"gap": "baseline"} if gap is None else {})
-    ends = gap.interval()
-    write = formats.to_error_signed(find_error(gap.stderr, ends))
+    value, interval = format_gap(gap)
     chance = None if answered.chance is None else formats.probability(answered.chance)
-    return line | {"gap": write(gap.value), "interval": f"{write(ends.low)} to {write(ends.high)}", "chance": chance}
+    return line | {"gap": value, "interval": interval, "chance": chance}

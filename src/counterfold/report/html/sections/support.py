@@ -11,7 +11,9 @@ from counterfold.report.html.charts.support import draw_support
 from counterfold.report.html.sections.base import Section
 
 MANY = "There are too many actions to show each of them."
-WEIGHTED = "Shares of the target are estimated from weights, because its probabilities are known for the logged actions alone."
+WEIGHTED = (
+    "Shares of the target are estimated from weights, because its probabilities are known for the logged actions alone."
+)
 
 
 @dataclass(frozen=True)

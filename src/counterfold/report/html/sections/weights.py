@@ -28,14 +28,18 @@ class Weights(Section):
             return [Prose(NONE)]
         facts = shown.facts
         return [
-            Facts([
-                Fact("effective rows", formats.count(facts["effective_rows"]), f"of {formats.count(facts['rows'])}"),
-                Fact("largest weight", formats.setting(facts["largest_weight"]), "times that a row counts"),
-                Fact("mean weight", formats.setting(facts["mean_weight"]), "1 is expected"),
-                Fact("hold half of the weight", formats.percent(facts["rows_with_half"]), "of the rows"),
-            ]),
+            Facts(
+                [
+                    Fact(
+                        "effective rows", formats.count(facts["effective_rows"]), f"of {formats.count(facts['rows'])}"
+                    ),
+                    Fact("largest weight", formats.setting(facts["largest_weight"]), "times that a row counts"),
+                    Fact("mean weight", formats.setting(facts["mean_weight"]), "1 is expected"),
+                    Fact("hold half of the weight", formats.percent(facts["rows_with_half"]), "of the rows"),
+                ]
+            ),
             draw_weights(case),
             draw_concentration(case),
             list_rows(case) if report.shows_rows else Prose(LEFT_OUT),
             draw_without(case),
-        ]  # fmt: skip
+        ]

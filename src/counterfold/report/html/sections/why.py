@@ -43,9 +43,9 @@ def explain(result: Evaluation) -> str:
     """Return in words where the number comes from."""
     several = len(result.table)
     is_mixed = sum(line.share > 0 for line in result.table) > 1
-    chosen = f"It comes from {formats.text(result.selected)}"
+    chosen = f"The answer comes from {formats.text(result.selected)}"
     how = f"{'a mixture' if is_mixed else 'the best'} of {several} candidates, by {type(result.selector).__name__}"
     return (
-        "Several formulas (estimators) can tell from a log what another policy would earn. They differ in how much noise and "
-        f"how much bias they have. {chosen}, {how if several > 1 else 'the only candidate'}."
+        "Several formulas (estimators) can tell from a log what another policy would earn. They differ in how much "
+        f"noise and how much bias they have. {chosen}, {how if several > 1 else 'the only candidate'}."
     )
