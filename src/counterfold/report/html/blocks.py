@@ -22,9 +22,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Prose(Block):
-    """A paragraph."""
+    """A paragraph, in a style of the page."""
 
     words: str
+    style: str = "prose"
     template = "prose.html"
 
 

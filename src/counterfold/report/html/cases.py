@@ -16,8 +16,16 @@ from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
 from counterfold.exhibits import Shown
 
+ROUNDING = 1e-9
+"""How small a difference, in relation to what the log earned, is taken for a rounding error."""
+
 NAME = "new policy"
 """What a target without a name is called."""
+
+
+def isolate(name: str) -> str:
+    """Return a name that does not turn the direction of the sentence around it, whatever its script."""
+    return name if name.isascii() else f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +41,17 @@ class Answered:
     step: NextStep
     is_known: bool
 
+    @property
+    def is_same(self) -> bool:
+        """Say whether there is no difference but a rounding error, as between equal policies."""
+        logged = self.evaluation.logged
+        size = ROUNDING * max(abs(logged.value), logged.stderr)
+        return self.gap is not None and max(abs(self.gap.value), self.gap.stderr) <= size
+
     @cached_property
     def chance(self) -> float | None:
         """Return how likely the difference is to be above 0 if it is normal around its estimate."""
-        if self.gap is None or not self.gap.stderr > 0:
+        if self.gap is None or self.is_same or not self.gap.stderr > 0:
             return None
         return NormalDist().cdf(self.gap.value / self.gap.stderr)
 
@@ -55,12 +70,12 @@ class Case:
     @property
     def name(self) -> str:
         """Return the target as it is named in sentences."""
-        return messages.show(self.target)
+        return isolate(messages.show(self.target))
 
     @property
     def title(self) -> str:
         """Return the target and, if that matters, the reward."""
-        return f"{self.name} by {messages.show(self.reward)}" if self.reward else self.name
+        return f"{self.name} by {isolate(messages.show(self.reward))}" if self.reward else self.name
 
     @property
     def verdict(self) -> str:
@@ -96,7 +111,7 @@ class Report:
     def title(self) -> str:
         """Return the question that the report answers."""
         several = list(dict.fromkeys(case.target for case in self.cases))
-        name = f"the {NAME}" if several == [NAME] else " and ".join(map(messages.show, several))
+        name = f"the {NAME}" if several == [NAME] else " and ".join(isolate(messages.show(one)) for one in several)
         who = name if len(several) < 3 else f"{len(several)} policies"
         return f"What would {who} earn?" if self.first.answered else f"Can this log answer for {who}?"
 
@@ -119,7 +134,7 @@ def list_cases(found: Mapping[str, Comparison]) -> list[Case]:
 def make_case(target: str, reward: str, found: Comparison) -> Case:
     """Return the case of one target of a comparison."""
     one, gap = found[target], found.differences.get(target)
-    baseline = "today" if found.baseline is None else messages.show(found.baseline)
+    baseline = "today" if found.baseline is None else isolate(messages.show(found.baseline))
     step = one.next_step if gap is None else found.advise(target)
     answered = Answered(one, baseline, gap, step, found.is_answerable(target))
     return Case(target, reward, one.diagnostics, one.exhibits, one.contents, answered)

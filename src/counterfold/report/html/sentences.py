@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import NamedTuple
 
+from counterfold import messages
 from counterfold.estimates import Estimate
 from counterfold.report.html import formats
 from counterfold.report.html.cases import NAME, Answered, Case
@@ -61,6 +62,8 @@ def tell_answer(name: str, by: str, answered: Answered) -> Headline:
         return Headline(f"{capitalise(name)} would earn ", format_value(answered.evaluation)[0], f" per decision{by}.")
     if not answered.is_known:
         return Headline("This log ", "cannot tell", f" how {name} compares with {answered.baseline}{by}.")
+    if answered.is_same:
+        return Headline(f"{capitalise(name)} would earn ", "the same", f" as {answered.baseline}{by}.")
     low, high = answered.gap.interval()
     if low <= 0 <= high:
         return Headline("This log ", "cannot tell", f" whether {name} earns more or less than {answered.baseline}{by}.")
@@ -102,7 +105,7 @@ def tell_percent(answered: Answered, number: float) -> str:
 def tell_interval(answered: Answered) -> str:
     """Return the interval of the difference as a sentence, in percent, too, where that makes sense."""
     gap = answered.gap
-    if gap is None or not answered.is_known:
+    if gap is None or not answered.is_known or answered.is_same:
         return ""
     ends = sorted(gap.interval(), key=abs)
     crosses = ends[0] * ends[1] <= 0
@@ -129,9 +132,21 @@ def tell_why(case: Case) -> str:
     return f"{capitalise(case.diagnostics.reasons[0])}."
 
 
+def tell_best(cases: Sequence[Case]) -> str:
+    """Return which of several targets would earn most, by one reward; nothing where there is no choice."""
+    known = [case for case in cases if case.answered is not None and case.answered.gap is not None]
+    shown = [case for case in known if case.answered is not None and case.answered.is_known]
+    if len(shown) < 2 or len({case.reward for case in cases}) > 1:
+        return ""
+    best = max(shown, key=lambda case: case.answered.evaluation.value if case.answered else 0.0)
+    doubt = "The best of several looks better than it is, because chance helps to choose it."
+    return f"Of {len(shown)} policies that the log can answer for, {name_policy(best)} would earn most. {doubt}"
+
+
 def write_paragraph(cases: Sequence[Case]) -> str:
     """Return all that somebody must know who has not seen the report, ready to be pasted."""
-    return " ".join([*(summarise(case) for case in cases), f"(counterfold {version('counterfold')})"])
+    *first, last = (summarise(case) for case in cases)
+    return "\n".join([*first, f"{last} (counterfold {version('counterfold')})"])
 
 
 def summarise(case: Case) -> str:
@@ -146,5 +161,5 @@ def summarise(case: Case) -> str:
         return f"{tell(case)} {rows} {verdict} {step}"
     value, interval = format_value(result)
     earned = f"Value per decision: {value} ({100 * result.level:g} % interval {interval})"
-    how = f"by {formats.text(result.selected)}, seed {result.seed}; the log earned {format_logged(result)}"
+    how = f"by {messages.clean_sentence(result.selected)}, seed {result.seed}; the log earned {format_logged(result)}"
     return f"{tell(case)} {tell_interval(answered)} {earned}, {how}. {rows} {verdict} {step}"

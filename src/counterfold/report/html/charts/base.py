@@ -19,6 +19,9 @@ QUIET, STRONG = "var(--quiet)", "var(--ink)"
 DIGITS = 6
 """How many digits of a number a chart is given."""
 
+LONGEST = 32
+"""The characters of a name beside a chart; its middle is left out if it has more."""
+
 ROW = 30
 """How many pixels a line with a name has."""
 
@@ -59,7 +62,7 @@ def tell_apart(names: Sequence[object]) -> list[str]:
     """
     seen: Counter[str] = Counter()
     found = []
-    for name in map(messages.show, names):
+    for name in (messages.abbreviate(str(one), LONGEST) for one in names):
         seen[name] += 1
         found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return found
@@ -87,16 +90,17 @@ def draw_rule(at: float, *, is_vertical: bool = True) -> Any:
     return rule.encode(axis)
 
 
-def draw_intervals(lines: Lines, title: str, colour: Any, domain: Sequence[float] | None = None) -> Any:
+def draw_intervals(
+    lines: Lines, title: str, colour: Any, domain: Sequence[float] | None = None, *, is_log: bool = False
+) -> Any:
     """Return a dot and an interval for each line (`name`, `value`, `low`, `high`), in their order."""
+    ends, values = (alt.X(**number(one, title, is_log=is_log, domain=domain)) for one in ("low", "value"))
     base = alt.Chart(hold(lines)).encode(
         y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(grid=False, ticks=False, domain=False)),
         tooltip=hint(name=("of", TEXT), value=("value", NUMBER), low=("from", NUMBER), high=("to", NUMBER)),
     )
-    across = base.mark_rule(strokeWidth=3.5, opacity=0.45, clip=True).encode(
-        x=alt.X(**number("low", title, domain=domain)), x2="high:Q", color=colour
-    )
-    dots = base.mark_point(filled=True, size=110, opacity=1, clip=True).encode(x="value:Q", color=colour)
+    across = base.mark_rule(strokeWidth=3.5, opacity=0.45, clip=True).encode(x=ends, x2="high:Q", color=colour)
+    dots = base.mark_point(filled=True, size=110, opacity=1, clip=True).encode(x=values, color=colour)
     return alt.layer(across, dots)
 
 

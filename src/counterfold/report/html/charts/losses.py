@@ -1,7 +1,5 @@
 """Losses: how far each candidate was from the validator, where candidates were cross-validated."""
 
-import altair as alt
-
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Figure, tabulate
 from counterfold.report.html.cases import Case
@@ -37,8 +35,7 @@ def draw_losses(case: Case) -> Figure | None:
     ]
     first = [line for line in lines if line["loss"] > 0][: base.MOST]
     colour = base.by_who(["chosen", "others"], [base.TARGET, base.OTHER])
-    pictured = base.draw_intervals(first, "squared distance to the validator (logarithmic)", colour)
-    pictured.layer[0].encoding.x.scale = alt.Scale(type="log")
+    pictured = base.draw_intervals(first, "squared distance to the validator (logarithmic)", colour, is_log=True)
     splits = shown.facts["splits"]
     return Figure(
         "Validation losses",

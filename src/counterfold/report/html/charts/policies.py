@@ -58,7 +58,9 @@ def draw_values(cases: Sequence[Case]) -> Figure | None:
 def draw_differences(cases: Sequence[Case]) -> Figure | None:
     """Return the differences to the log, or to the baseline, of all targets that the log can answer for."""
     known = [(case.target, case.answered) for case in cases if case.answered is not None and case.answered.is_known]
-    gaps = [(target, one, one.gap, one.gap.interval()) for target, one in known if one.gap is not None]
+    gaps = [
+        (target, one, one.gap, one.gap.interval()) for target, one in known if one.gap is not None and not one.is_same
+    ]
     if not gaps:
         return None
     names = base.tell_apart([target for target, *_ in gaps])

@@ -71,7 +71,7 @@ def draw_shares(lines: list[dict[str, Any]]) -> Any:
 
 def draw_propensities(lines: list[dict[str, Any]]) -> Any:
     """Return the range of the propensities with which each action was logged."""
-    known = [line for line in lines if line["rows"]]
+    known = [line | {"who": "log"} for line in lines if line["rows"]]
     across = alt.X(
         "least_propensity:Q",
         title="propensity (logarithmic)",
@@ -79,9 +79,10 @@ def draw_propensities(lines: list[dict[str, Any]]) -> Any:
         axis=alt.Axis(format="~g", tickCount=4, labelOverlap=True, grid=False),
     )
     every = [line["action"] for line in lines]
-    plot = alt.Chart(base.hold(known)).encode(name_axis(every), tooltip=PROPENSITIES_HINT)
-    ends = plot.mark_point(color=base.LOG, filled=True, size=45, opacity=1)
-    rule = plot.mark_rule(color=base.LOG, strokeWidth=3.5, opacity=0.5).encode(across, x2="largest_propensity:Q")
+    colour = base.by_who(["log"], [base.LOG])  # with a legend, as beside it
+    plot = alt.Chart(base.hold(known)).encode(name_axis(every), colour, tooltip=PROPENSITIES_HINT)
+    ends = plot.mark_point(filled=True, size=45, opacity=1)
+    rule = plot.mark_rule(strokeWidth=3.5, opacity=0.5).encode(across, x2="largest_propensity:Q")
     return base.size(alt.layer(rule, ends.encode(x=across), ends.encode(x="largest_propensity:Q")), 24 * len(lines))
 
 

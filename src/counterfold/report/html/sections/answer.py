@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from counterfold.report.html import formats, sentences
-from counterfold.report.html.blocks import Block, Fact
+from counterfold.report.html.blocks import Block, Fact, Prose
 from counterfold.report.html.cases import Answered, Case, Report
 from counterfold.report.html.sections.base import Section
 from counterfold.report.numbers import format_logged, format_number, format_value
@@ -21,7 +21,6 @@ class Statement(Block):
     verdict: str
     meaning: str
     why: str
-    action: str
     step: str
     facts: Sequence[Fact]
     link: str
@@ -46,17 +45,18 @@ class Answer(Section):
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:
         several = [make_statement(one, report.truth, report.find_key(3, one)) for one in report.cases]
-        return [*several, Paragraph(sentences.write_paragraph(report.cases))]
+        best = sentences.tell_best(report.cases)
+        return [Prose(best, "lead") if best else None, *several, Paragraph(sentences.write_paragraph(report.cases))]
 
 
 def make_statement(case: Case, truth: float | None, link: str) -> Statement:
     """Return what a case comes to, with a link to what was found."""
     answered = case.answered
-    step = ("", "") if answered is None else (answered.step.action, answered.step.sentence)
+    step = "" if answered is None else answered.step.sentence
     interval = "" if answered is None or not case.is_answerable else sentences.tell_interval(answered)
     facts = list_facts(case, truth)
     meaning, why = sentences.VERDICTS[case.verdict], sentences.tell_why(case)
-    return Statement(case, sentences.tell(case), interval, case.verdict, meaning, why, *step, facts, link)
+    return Statement(case, sentences.tell(case), interval, case.verdict, meaning, why, step, facts, link)
 
 
 def list_facts(case: Case, truth: float | None) -> list[Fact]:

@@ -22,9 +22,7 @@ POLICIES_COLUMNS = {
 }
 
 
-CHECKED = (
-    "The log was only checked: no policy was evaluated. `counterfold evaluate`, or `evaluate` in Python, does that."
-)
+CHECKED = "The log was only checked: no policy was evaluated."
 CHANCE = (
     "The chance of being better is the probability that the difference is above 0 if its error is normal, with the "
     "estimate as its mean. It says nothing about errors that the log cannot show, such as wrong propensities."
@@ -47,7 +45,8 @@ class Policies(Section):
                 return [Prose(CHECKED)]
             blocks += [Prose(f"Judged by {formats.text(reward)}:") if reward else None]
             blocks += [draw_values(own), draw_differences(own), summarise(own)]
-        return [*blocks, Prose(CHANCE)]
+        has_chance = any(one.answered is not None and one.answered.is_known for one in report.cases)
+        return [*blocks, Prose(CHANCE) if has_chance else None]
 
 
 def summarise(cases: Sequence[Case]) -> Table:
@@ -68,8 +67,10 @@ def describe(case: Case) -> dict[str, Any]:
     result, gap = answered.evaluation, answered.gap
     if case.is_answerable:
         line["value"] = format_value(result)[0]
-    if gap is None or not answered.is_known:
-        return line | ({"gap": "baseline"} if gap is None else {})
+    if gap is None or answered.is_same:
+        return line | {"gap": "baseline" if gap is None else "none"}
+    if not answered.is_known:
+        return line
     value, interval = format_gap(gap)
     chance = None if answered.chance is None else formats.probability(answered.chance)
     return line | {"gap": value, "interval": interval, "chance": chance}

@@ -10,6 +10,8 @@ from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.charts.what_if import draw_sample_size, draw_sensitivity
 from counterfold.report.html.sections.base import WITHHELD, Section
 
+SAME = "The new policy does what the log did: there is no difference that could change."
+
 
 @dataclass(frozen=True)
 class WhatIf(Section):
@@ -21,6 +23,8 @@ class WhatIf(Section):
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:
         if case.shown_answer is None:
             return [Prose(WITHHELD if case.answered else "Nothing was evaluated.")]
+        if case.shown_answer.is_same:
+            return [Prose(SAME)]
         return [list_facts(case), draw_sensitivity(case), draw_sample_size(case)]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from counterfold import messages
 from counterfold.evaluation.result import Evaluation
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Pairs, Prose
@@ -43,7 +44,7 @@ def explain(result: Evaluation) -> str:
     """Return in words where the number comes from."""
     several = len(result.table)
     is_mixed = sum(line.share > 0 for line in result.table) > 1
-    chosen = f"The answer comes from {formats.text(result.selected)}"
+    chosen = f"The answer comes from {messages.clean_sentence(result.selected)}"
     how = f"{'a mixture' if is_mixed else 'the best'} of {several} candidates, by {type(result.selector).__name__}"
     return (
         "Several formulas (estimators) can tell from a log what another policy would earn. They differ in how much "
