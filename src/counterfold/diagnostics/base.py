@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from os import PathLike
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -209,6 +210,12 @@ class Diagnostics(Plotted):
         """Return the value in each hour, day, week, month, quarter or year; nothing where the log has no time."""
         found = self if period is None else self.by(period)
         return [] if found.history is None else found.history.table
+
+    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
+        """Write a report as one HTML file, without the rows that would carry an answer if `rows` is False."""
+        from counterfold.report import html
+
+        html.write_check(self, path, rows=rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, texts, lists and dictionaries."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from os import PathLike
 from typing import Any, get_args
 
 from counterfold import messages, standard_json
@@ -101,6 +102,12 @@ class Comparison(Plotted):
     def to_json(self) -> str:
         """Return the comparison as standard JSON; a number that is not finite is null."""
         return standard_json.write(self.to_dict())
+
+    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
+        """Write a report as one HTML file, without the rows that carry the answers if `rows` is False."""
+        from counterfold.report import html
+
+        html.write_comparisons({"": self}, self.to_dict(), path, rows=rows)
 
     def __repr__(self) -> str:
         return f"Comparison(with {messages.show(self.baseline or 'the log')}: {'; '.join(map(str, self.table))})"

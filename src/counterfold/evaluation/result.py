@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 from counterfold import checks, messages, standard_json
@@ -155,6 +156,12 @@ class Evaluation(Plotted):
     def to_json(self) -> str:
         """Return the answer as standard JSON; a number that is not finite is null."""
         return standard_json.write(self.to_dict())
+
+    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
+        """Write a report as one HTML file, without the rows that carry the answer if `rows` is False."""
+        from counterfold.report import html
+
+        html.write_evaluation(self, path, rows=rows)
 
     def __repr__(self) -> str:
         if not self.answerable:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from counterfold import log_checks, messages, standard_json
@@ -65,6 +66,12 @@ class RewardEvaluations(Mapping[str, Evaluation], Plotted):
     def to_json(self) -> str:
         """Return the evaluations as standard JSON; a number that is not finite is null."""
         return standard_json.write(self.to_dict())
+
+    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
+        """Write a report as one HTML file, without the rows that carry the answers if `rows` is False."""
+        from counterfold.report import html
+
+        html.write_rewards(self.evaluations, self.to_dict(), path, rows=rows)
 
     def __repr__(self) -> str:
         return f"RewardEvaluations({'; '.join(map(str, self.table))})"
