@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from altair import VConcatChart
     from matplotlib.axes import Axes
 
 
@@ -27,3 +28,9 @@ class Plotted(Displayed):
         from counterfold.report.plots import draw
 
         return draw(self, name, ax)
+
+    def chart(self, name: str | None = None) -> "VConcatChart":
+        """Return the same as a chart of Altair: those of the HTML report, which show numbers under the pointer."""
+        from counterfold.report.charts import make_chart
+
+        return make_chart(self, name)

@@ -24,7 +24,7 @@ def build_all() -> list[Picture]:
 
 def draw(result: Any, name: str | None, ax: "Axes | None" = None) -> "Axes":
     """Draw a picture of a result on axes, or on those of a new figure, and return them."""
-    picture = find_picture(result, DEFAULTS[type(result)] if name is None else name)
+    picture = find_picture(result, name)
     try:
         from counterfold.report.plots import _axes
     except ImportError:
@@ -34,8 +34,9 @@ def draw(result: Any, name: str | None, ax: "Axes | None" = None) -> "Axes":
     return canvas
 
 
-def find_picture(result: Any, name: str) -> Picture:
+def find_picture(result: Any, name: str | None) -> Picture:
     """Return the picture of that name; refuse one that there is not, or that cannot be drawn of this result."""
+    name = DEFAULTS[type(result)] if name is None else name
     known = {picture.name: picture for picture in build_all()}
     if not isinstance(name, str) or name not in known:
         hint = messages.suggest(name, known) if isinstance(name, str) else ""
