@@ -5,7 +5,7 @@ ARGS ?=
 # A process per core; tests/support/scheduling.py says which tests share one.
 PARALLEL := -n auto --maxprocesses 8
 
-.PHONY: demo test test-all lint bench methods traps licences torture clean
+.PHONY: demo test test-all lint bench methods traps json licences torture clean
 
 demo: .venv/installed  ## evaluate a policy on embedded data with known truth
 	$(BIN)/counterfold demo
@@ -36,6 +36,9 @@ torture: .venv/dev .venv-fuzz/installed  ## attack the package for an hour or so
 
 traps: .venv/dev  ## write the page of mistakes and how they end into the docs
 	PYTHONPATH=tests/support $(BIN)/python -m traps.page > docs/traps.md
+
+json: .venv/dev  ## write the page of the fields of JSON into the docs
+	PYTHONPATH=tests/support $(BIN)/python -m json_page > docs/json.md
 
 licences: .venv/dev  ## write the licences of all dependencies into the docs
 	PYTHONPATH=tests/support $(BIN)/python -m licences > docs/licences.md

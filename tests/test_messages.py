@@ -106,4 +106,4 @@ def test_json_is_standard_and_exact():
     assert text.isascii()
     assert "NaN" not in text
     read = json.loads(text)
-    assert read == {"a\x1b": [1.5, None, None, None, True], "text": "\udc80\u202e \n"}
+    assert read == {"version": 1, "a\x1b": [1.5, None, None, None, True], "text": "\udc80\u202e \n"}

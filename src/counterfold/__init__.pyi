@@ -36,6 +36,7 @@ from .evaluation import check as check
 from .evaluation import compare as compare
 from .evaluation import estimate as estimate
 from .evaluation import evaluate as evaluate
+from .evaluation.next_step import NextStep as NextStep
 from .intervals.base import Bounds as Bounds
 from .intervals.base import Interval as Interval
 from .intervals.bootstrap import Bootstrap as Bootstrap
@@ -69,6 +70,7 @@ from .selectors.pseudo_target import PseudoTarget as PseudoTarget
 from .selectors.slope import SLOPE as SLOPE
 from .selectors.theory import Theory as Theory
 from .sources.query import sql as sql
+from .standard_json import json_schema as json_schema
 from .tables.scan import LogScan as LogScan
 from .tables.scan import read_log as read_log
 from .tables.scan import read_target as read_target

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Any
 
 VERSION = 1
@@ -15,6 +14,8 @@ def json_schema() -> dict[str, Any]:
     >>> {"evaluate", "compare", "check", "evaluation", "comparison"} <= set(json_schema()["$defs"])
     True
     """
+    from importlib.resources import files
+
     found: dict[str, Any] = json.loads((files("counterfold") / "schemas" / "answers.json").read_text(encoding="utf-8"))
     return found
 

@@ -50,11 +50,15 @@ def test_a_baseline_must_be_one_of_several_targets(run, save):
 def test_the_terminal_has_a_line_for_every_policy(run, save):
     code, out, err = run("compare", save(), "--target", "target", "--target", "pi", "--baseline", "pi")
     assert (code, err) == (0, "")
-    lines = {line.split()[0]: line for line in out.splitlines() if line.split()}
-    assert "baseline" in lines["pi"]
-    assert {"log", "policy"} < set(lines)
-    low, high = lines["target"].rsplit(" to ", 1)[0].split()[-1], lines["target"].rsplit(" to ", 1)[1].split()[0]
-    assert float(low) < float(high)
+    rows = [line.split() for line in out.splitlines()]
+    [log] = [row for row in rows if row[:1] == ["log"]]
+    [baseline] = [row for row in rows if row[:1] == ["pi"]]
+    [target] = [row for row in rows if row[:1] == ["target"] and "to" in row]
+    assert (len(log), baseline[2]) == (2, "baseline")
+    low, high = target[3], target[5]
+    assert float(low) < float(target[2]) < float(high)
+    assert f"to pi, 95 % interval {low} to {high}" in out
+    assert rows.index(["policy", "target"]) < rows.index(log)
 
 
 def test_the_table_says_what_speaks_against_a_policy(run, save):

@@ -65,7 +65,7 @@ def test_estimators_of_doses(kind, target, doses, found):
 @pytest.mark.parametrize("selector", ["ocv", "slope", "opera", "kfold-cv"])
 def test_selectors_of_doses(selector, doses, said):
     lines = said("evaluate", doses(), "--candidates", "kernel-ips", "--selector", selector)
-    assert any(line.startswith("by") and "KernelIPS(bandwidth=" in line for line in lines)
+    assert any(line.startswith("answer by") and "KernelIPS(bandwidth=" in line for line in lines)
 
 
 def test_the_terminal_tells_of_doses(doses, said):
@@ -74,7 +74,7 @@ def test_the_terminal_tells_of_doses(doses, said):
     assert [line for line in lines if re.fullmatch(r"logging policy densities, logged doses had \S+ to \S+", line)]
     [support] = [line for line in lines if "support" in line]
     assert re.fullmatch(
-        r"without support 0 rows, 0.00% of the target's probability; weights are smoothed over doses within \S+",
+        r"support everything that the target does could be logged; weights are smoothed over doses within \S+",
         support,
     )
     assert not [line for line in lines if line.startswith("actions")]
@@ -118,24 +118,27 @@ def test_a_mixture_is_called_one_and_shows_its_shares(loggers, found, said):
     assert sum(shares.values()) == pytest.approx(1)
     assert len(shares) > 1
     lines = said(*command)
-    assert f"by {answer['selected']}, a mixture of 5 candidates" in lines
-    percents = {line.split()[0]: line for line in lines if line.endswith(" %")}
+    [by] = [line for line in lines if line.startswith("answer by")]
+    assert f"a weighted mean of {len(shares)} out of 5 estimators: " in by
+    percents = {line.split()[0]: line for line in said(*command, "--all") if re.search(r"e\S+ <?\d+%$", line)}
     assert set(percents) == set(shares)
     for name, share in shares.items():
-        assert percents[name].endswith(f" {100 * share:.0f} %" if share >= 0.005 else " < 1 %")
-    assert not [line for line in lines if line.endswith("chosen")]
+        shown = f"{100 * share:.0f}%" if share >= 0.005 else "<1%"
+        assert percents[name].endswith(f" {shown}")
+        assert f"{shown} {name}" in by
 
 
 def test_a_mixture_shows_every_candidate_with_a_share(loggers, found, said):
     command = "evaluate", loggers(), "--selector", "opera", "--candidates", "ips-lambda,dros,cab"
     table = found(*command)["evaluations"][0]["table"]
-    lines = said(*command)
-    assert sum(line.endswith(" %") for line in lines) == sum(line["share"] > 0 for line in table)
-    assert "those with a share and the best of each estimator, among 90 candidates" in lines
+    lines = said(*command, "--all")
+    assert sum(bool(re.search(r"e\S+ <?\d+%$", line)) for line in lines) == sum(line["share"] > 0 for line in table)
+    [by] = [line for line in lines if line.startswith("answer by")]
+    assert by.endswith(", 1 other")
 
 
 def test_one_candidate_is_not_the_best_of_several(loggers, said):
-    assert "by IPS, the only candidate" in said("evaluate", loggers(), "--candidates", "ips")
+    assert "answer by IPS, the only candidate" in said("evaluate", loggers(), "--candidates", "ips")
 
 
 # features of actions
@@ -153,5 +156,5 @@ def test_estimators_that_need_features_of_actions(loggers, items, found, said):
 
 
 def test_what_lacks_features_is_left_out_and_said(loggers, said):
-    reason = "left out, because each needs features of the actions, but the log has no `action_features`: MIPS, OffCEM"
+    reason = "left out MIPS, OffCEM: each needs features of the actions, but the log has no `action_features`"
     assert reason in said("evaluate", loggers(), "--candidates", "ips,mips,off-cem")

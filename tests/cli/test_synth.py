@@ -15,7 +15,6 @@ import counterfold as cf
 from counterfold.cli.synth import parse_size
 from counterfold.experiments.synthetic.file import Destination, list_files, read_truth, write_log
 from counterfold.experiments.synthetic.generator import Synthetic
-from counterfold.progress import bar
 from synthetic_logs import written
 
 COMMAND = [sys.executable, "-c", "from counterfold.cli import main; main()", "synth"]
@@ -100,14 +99,6 @@ def test_bad_input_gets_one_sentence_and_writes_nothing(arguments, run, tmp_path
     assert re.fullmatch(r"Error: [^\n]+\.\n", err)
     assert BAD[arguments] in err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_bar_says_how_many_rows_and_how_fast(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    with bar("Writing", after=0, unit="rows") as progress:
-        time.sleep(0.2)
-        progress(1500, 10_000)
-    assert re.search(r"Writing.* 1,500 of 10,000 rows, [\d,]+/s", capsys.readouterr().err)
 
 
 # whole or not there

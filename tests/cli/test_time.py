@@ -31,7 +31,7 @@ def test_the_table_is_shown_and_in_json(run, path, command):
     assert (code, err) == (0, "")
     lines = [line.split() for line in out.splitlines()]
     [header] = [number for number, line in enumerate(lines) if line[:2] == ["week", "from"]]
-    assert lines[header] == ["week", "from", "rows", "SNIPS", "std.", "error", "log"]
+    assert lines[header] == ["week", "from", "rows", "value", "by", "SNIPS", "std.", "error", "log"]
     starts = ["2024-02-05", "2024-02-12", "2024-02-19", "2024-02-26"]
     assert [line[0] for line in lines[header + 1 : header + 5]] == starts
     places = [

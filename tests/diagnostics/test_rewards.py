@@ -68,7 +68,7 @@ def test_a_target_that_never_acts_as_logged_has_no_rewards_either_and_that_is_sa
 def test_the_usual_reward_is_not_what_counts():
     rare = diagnose_rewards(5.0 - 3 * clicks(*range(40)))
     assert rare.effective_rewards == pytest.approx(40)
-    assert "of what the answer differs from 5," in rare.texts["rewards that count"]
+    assert "of what the answer differs from 5," in rare.texts["enough rewards"]
     even = diagnose_rewards(np.arange(1000.0) % 3)
     assert even.effective_rewards == pytest.approx(1000 * 1.0**2 / (5 / 3), rel=0.01)
 

@@ -168,7 +168,7 @@ def test_the_command_line_evaluates_and_checks_files_of_any_size(table, save_tab
     first = [answers["check", engine]["diagnostics"][0]["effective_rows"] for engine in ("memory", "local")]
     assert first[0] == pytest.approx(first[1])
     code, out, _ = run("evaluate", path, "--engine", "local")
-    assert (code, "rows             3000" in out) == (0, True)
+    assert (code, "rows             3,000" in out) == (0, True)
     assert run("evaluate", path, "--engine", "lokal")[0] == 2
 
 

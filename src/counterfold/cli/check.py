@@ -56,7 +56,7 @@ def check(
             for name, one in targets.items():
                 title = name if len(found) == 1 else f"{name} by {reward}"
                 console.show(*text.check(title, one, everything=everything))
-        console.show(details.contents(next(iter(found.values())).contents))
+        console.show(details.contents({reward: one.contents for reward, one in found.items()}))
     report.write_checks(found, lambda: describe_all(log, found))
     requirement.enforce(found)
 

@@ -44,6 +44,6 @@ def compare(
         for reward, (one, _) in compared.items():
             shown = text.comparison(one)
             console.show(*(shown if len(found) == 1 else [tables.add_title(f"by {reward}"), *shown]))
-        console.show(details.contents(next(iter(found.values())).contents))
+        console.show(details.contents({reward: one.contents for reward, one in found.items()}))
     report.write_answers({reward: one for reward, (one, _) in compared.items()}, describe)
     requirement.enforce(found)

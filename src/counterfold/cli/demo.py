@@ -33,4 +33,4 @@ def demo(
     from counterfold.report import console, details, text
 
     shown = text.evaluation("new policy", result, everything=everything, truth=problem.truth)
-    console.show(STORY, *shown, details.contents(Contents.of(problem.log)))
+    console.show(STORY, *shown, details.contents({"reward": Contents.of(problem.log)}))

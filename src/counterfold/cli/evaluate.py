@@ -47,7 +47,7 @@ def evaluate(
                 for reward, result in by_reward.items():
                     title = name if len(found) == 1 else f"{name} by {reward}"
                     console.show(*text.evaluation(title, result, everything=everything))
-        console.show(details.contents(first.contents))
+        console.show(details.contents({reward: one.contents for reward, one in found.items()}))
     write_report(report, log, found)
     requirement.enforce(found)
 

@@ -40,8 +40,9 @@ class Disagreement(Diagnostic):
         plain = evidence.estimate(witness.name, witness)
         gap = answer.estimate - plain
         far = gap.value / gap.stderr if gap.stderr > ROUNDING * abs(plain.value) else 0.0
-        who = "SNIPS" if evidence.rows.bandwidth is None else "the kernel of these weights"
-        text = f"{who}, which uses no reward model, differs by {-far:+.2f} standard errors"
+        plainly = "SNIPS, which uses no reward model,"
+        who = plainly if evidence.rows.bandwidth is None else "the kernel of these weights"
+        text = f"{who} differs by {-far:+.2f} standard errors"
         if abs(far) <= self.large or abs(gap.value) < self.some * plain.stderr:  # nearly SNIPS itself
             return Measurement({"disagreement": far}, text)
         trusts = (
@@ -49,5 +50,7 @@ class Disagreement(Diagnostic):
         )
         opinion = f"{plain.name}, which relies on {trusts}, says {plain.value:.4g} ± {plain.stderr:.2g}"
         problem = f"{opinion}, {abs(far):.1f} standard errors of the difference away"
-        remedy = "check the propensities, and compare with other candidates or another model: one of the two is biased"
+        remedy = (
+            "check the propensities, and compare with other candidates or another model, as one of the two is biased"
+        )
         return Measurement({"disagreement": far}, text, [self.make_finding("caution", problem, remedy)])

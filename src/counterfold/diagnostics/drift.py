@@ -143,7 +143,9 @@ class Drift(Diagnostic):
         if change.p < self.alarm:
             severity: Severity = "caution" if is_large else "note"
             p, means, what = change.p, history.values, f"the value by {history.estimator}"
-            remedy = "evaluate the rows of a time that the future will be like: the answer is an average over all of it"
+            remedy = (
+                "evaluate the rows of a time that the future will be like, as the answer is an average over all of it"
+            )
         else:
             severity, p, means, what = "note", logged.p, history.rewards, "what the log earned"
             remedy = "see by the table over time whether the value may have changed with it"

@@ -21,6 +21,9 @@ FEWEST = 100
 TOO_MANY = 10
 """A test that needs so many times the decisions of the log is not proposed."""
 
+ENDLESS = 1e15
+"""A difference that needs more numbers to be seen is a rounding error."""
+
 
 @dataclass(frozen=True)
 class NextStep:
@@ -122,7 +125,7 @@ def count_needed(deviation: float, difference: float) -> float | None:
     """
     ratio = deviation / difference if difference else math.inf
     needed = ratio * ratio * (NormalDist().inv_cdf(1 - LEVEL / 2) + NormalDist().inv_cdf(POWER)) ** 2
-    return needed if math.isfinite(needed) else None
+    return needed if needed <= ENDLESS else None
 
 
 def round_up(number: float) -> int:

@@ -80,7 +80,8 @@ def describe_choice(table: Sequence[Candidate]) -> str:
     if len(taking) == 1:
         return f"{taking[0].name}, the best of {len(table)} estimators"
     shown = ", ".join(f"{format_share(line.share)} {line.name}" for line in taking[:3])
-    rest = f", {len(taking) - 3} others" if len(taking) > 3 else ""
+    others = len(taking) - 3
+    rest = f", {others} other{'s' * (others > 1)}" if others > 0 else ""
     return f"a weighted mean of {len(taking)} out of {len(table)} estimators: {shown}{rest}"
 
 
@@ -101,7 +102,7 @@ def list_candidates(table: Sequence[Candidate]) -> Iterator[ConsoleRenderable | 
 def over_time(history: History) -> ConsoleRenderable:
     """Return the value in each period, and a line that shows it with two standard errors to both sides."""
     periods = history.table
-    names = f"{history.used_period} from", "rows", history.estimator, "std. error", "log", ""
+    names = f"{history.used_period} from", "rows", f"value by {history.estimator}", "std. error", "log", ""
     low, high = min(one.value - 2 * one.stderr for one in periods), max(one.value + 2 * one.stderr for one in periods)
     smallest = min((one.stderr for one in periods if one.stderr > 0), default=0.0)
     lines = []
@@ -110,12 +111,12 @@ def over_time(history: History) -> ConsoleRenderable:
         bar = " " * ends[0] + "-" * (ends[1] - ends[0]) + "o" + "-" * (ends[2] - ends[1])
         numbers = (format_number(number, smallest) for number in (one.value, one.stderr, one.logged))
         lines.append((one.start, str(one.rows), *numbers, bar))
-    return Lines(names, lines, texts=1)
+    return add_title("over time", Lines(names, lines, texts=1))
 
 
-def contents(log: Contents) -> ConsoleRenderable:
-    """Return what a log holds."""
-    grid = new_grid()
+def contents(by_reward: Mapping[str, Contents]) -> ConsoleRenderable:
+    """Return what a log holds, and what its rewards are if there are several."""
+    log, grid = next(iter(by_reward.values())), new_grid()
     grid.add_row("rows", f"{log.rewards.count:,}")
     if log.kept is not None:
         stand = f"which stand for {log.rewards.weight:,.0f} decisions"
@@ -129,7 +130,10 @@ def contents(log: Contents) -> ConsoleRenderable:
     grid.add_row("context", count_labels(log.context) if log.context else "none")
     for name, reason in describe_left_out(log.left_out):
         grid.add_row(name, reason)
-    grid.add_row("rewards", f"{log.rewards.low:g} to {log.rewards.high:g}, mean {log.rewards.mean:.4g}")
+    for number, (name, one) in enumerate(by_reward.items()):
+        named = f"{messages.show(name)}: " if len(by_reward) > 1 else ""
+        spread = f"{one.rewards.low:g} to {one.rewards.high:g}, mean {one.rewards.mean:.4g}"
+        grid.add_row("" if number else "rewards", f"{named}{spread}")
     kind = "full probabilities" if log.full_probabilities else "propensities"
     kind = kind if log.fitted is None else f"fitted by {log.fitted.wish.name}"
     known = f"{kind}, logged actions" if log.doses is None else "densities, logged doses"

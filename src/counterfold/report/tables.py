@@ -12,7 +12,12 @@ from rich.table import Table
 
 from counterfold import messages
 
-STYLES = {"good": "bold green", "caution": "bold yellow", "not answerable": "bold red", "note": "dim"}
+STYLES = {
+    "good": "not dim bold green",
+    "caution": "not dim bold yellow",
+    "not answerable": "not dim bold red",
+    "note": "not dim",
+}
 """How verdicts and severities look."""
 
 GAP, SHORT_NAME = 2, 12
@@ -66,10 +71,11 @@ class Lines:
         columns = [[name, *(line[place] for line in self.lines)] for place, name in enumerate(self.names)]
         widths = [max(map(cell_len, column)) for column in columns]
         least = [max(cell_len(part) for text in column for part in split_text(text)) for column in columns]
-        least[0] = min(widths[0], SHORT_NAME)
+        longest, least[0] = widths[0], min(widths[0], SHORT_NAME)
+        taken = GAP * (len(widths) - 1)
         for place, smallest in enumerate(least):
-            excess = sum(widths) + GAP * (len(widths) - 1) - room
-            widths[place] -= max(min(excess, widths[place] - smallest), 0)
+            widths[place] = smallest if sum(widths) + taken > room else widths[place]
+        widths[0] = max(least[0], min(longest, widths[0] + room - taken - sum(widths)))  # what is left is for the name
         return widths
 
     def list_line(self, line: Sequence[str]) -> ConsoleRenderable:

@@ -8,6 +8,7 @@ from rich.styled import Styled
 from counterfold import messages
 from counterfold.diagnostics import Diagnostics
 from counterfold.diagnostics.base import Finding
+from counterfold.estimates import Estimate
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.next_step import NextStep, advise_on_log
 from counterfold.evaluation.result import Evaluation
@@ -82,49 +83,43 @@ def comparison(found: Comparison) -> list[Block]:
 
     Values that the log cannot answer for are withheld, and so are differences to them.
     """
-    steps = {name: found.advise(name) for name in found.differences}
-    names = "policy", "value", "difference", "interval", "verdict", "next step"
-    first = next(iter(found.evaluations.values()))
-    log = ("log", format_logged(first), "baseline" if found.baseline is None else "", "", "", "")
-    lines = [log, *(describe_policy(found, name, steps) for name in found)]
-    shown = [name for name in found.differences if found.is_answerable(name)]
-    gaps = {name: found.differences[name] for name in shown}
-    drawn = [Line(name, gap.value, format_gap(gap)[0], gap.interval()) for name, gap in gaps.items()]
-    best = [summarise(found, max(shown, key=lambda name: gaps[name].value), steps)] if shown else []
-    named = "the log" if found.baseline is None else messages.show(found.baseline)
-    pictures = [Group(f"difference to {named}:", Picture(drawn, 0.0))] if drawn else []
-    table = Lines(names, lines, texts=2)
-    return [
-        *best,
-        table,
-        *pictures,
-        *group_findings({name: one.diagnostics for name, one in found.evaluations.items()}),
-    ]
+    differences = found.differences
+    known = {name: gap for name, gap in differences.items() if found.is_answerable(name)}
+    steps = {name: found.advise(name) for name in differences}
+    logged = format_logged(next(iter(found.evaluations.values())))
+    lines = [("log", logged, "" if found.baseline else "baseline", "", "", "")]
+    for name, one in found.evaluations.items():
+        value = format_value(one)[0] if one.answerable else WITHHELD
+        gap = format_gap(known[name]) if name in known else (WITHHELD if name in differences else "baseline", "")
+        step = steps[name].action if name in steps else ""
+        lines.append((messages.show(name), value, *gap, one.verdict, step))
+    table = Lines(("policy", "value", "difference", "interval", "verdict", "next step"), lines, texts=2)
+    findings = group_findings({name: one.diagnostics for name, one in found.evaluations.items()})
+    if not known:
+        return [table, *findings]
+    best = max(known, key=lambda name: known[name].value)
+    drawn = [Line(name, gap.value, format_gap(gap)[0], gap.interval()) for name, gap in known.items()]
+    pictures = Group(f"difference to {name_baseline(found)}:", Picture(drawn, 0.0))
+    return [summarise(found, best, known[best], steps[best]), table, pictures, *findings]
 
 
-def describe_policy(found: Comparison, name: str, steps: Mapping[str, NextStep]) -> tuple[str, ...]:
-    """Return the line of a policy."""
-    one = found[name]
-    value = format_value(one)[0] if one.answerable else WITHHELD
-    gap, step = ("baseline", ""), ""
-    if name in steps:
-        gap = format_gap(found.differences[name]) if found.is_answerable(name) else (WITHHELD, "")
-        step = steps[name].action
-    return messages.show(name), value, *gap, one.verdict, step
-
-
-def summarise(found: Comparison, name: str, steps: Mapping[str, NextStep]) -> ConsoleRenderable:
+def summarise(found: Comparison, name: str, gap: Estimate, step: NextStep) -> ConsoleRenderable:
     """Return which policy earns most, and what to do about it."""
-    gap, interval = format_gap(found.differences[name])
-    named = "the log" if found.baseline is None else messages.show(found.baseline)
-    several = f" among {len(steps)}; the best of several looks better than it is" if len(steps) > 1 else ""
+    value, interval = format_gap(gap)
+    count = len(found) - (found.baseline is not None)
+    several = f" among {count}; the best of several looks better than it is" if count > 1 else ""
     grid = new_grid()
     grid.add_row("best" if several else "policy", Styled(f"{messages.show(name)}{several}", "bold"))
     level = f"{100 * found[name].level:g} % interval"
-    grid.add_row("difference", f"{gap} to {named}, {level} {interval}")
+    grid.add_row("difference", f"{value} to {name_baseline(found)}, {level} {interval}")
     grid.add_row("verdict", colour(found[name].verdict))
-    grid.add_row("next step", Styled(steps[name].sentence, "bold"))
+    grid.add_row("next step", Styled(step.sentence, "bold"))
     return grid
+
+
+def name_baseline(found: Comparison) -> str:
+    """Return what targets are compared with."""
+    return "the log" if found.baseline is None else messages.show(found.baseline)
 
 
 def rewards(title: str, found: Mapping[str, Evaluation]) -> list[Block]:

@@ -1,0 +1,101 @@
+"""What to do about an answer: each verdict and each place of the interval, and the size of an A/B test."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import counterfold as cf
+from counterfold.contents import Contents
+from counterfold.diagnostics import Diagnostics, Finding
+from counterfold.evaluation.next_step import FEWEST, Trial, advise
+
+ROWS = 2000
+REMEDIES = {"good": None, "caution": "look at that row", "not answerable": "log some of what it would do"}
+
+
+def make_trial(difference, spread=1.0, rewards=None, group=None):
+    """Return a trial of a difference whose contributions have this standard deviation."""
+    rng = np.random.default_rng(0)
+    rewards = rng.normal(size=ROWS) if rewards is None else rewards
+    rewards = (rewards - rewards.mean()) / rewards.std()
+    log = cf.Log(action=[0, 1] * (ROWS // 2), reward=rewards, propensity=np.full(ROWS, 0.5), group=group)
+    noise = rng.normal(size=ROWS)
+    gap = difference + spread * (noise - noise.mean()) / noise.std()
+    return Trial(cf.Estimate("gap", gap), cf.Estimate("log", rewards, log.group), Contents.of(log))
+
+
+def judge(verdict):
+    """Return diagnostics with this verdict."""
+    remedy = REMEDIES[verdict]
+    found = () if remedy is None else (Finding("some-check", verdict, "something is wrong", remedy),)
+    return Diagnostics({}, {}, found)
+
+
+@pytest.mark.parametrize(
+    ("difference", "verdict", "action", "says"),
+    [
+        (
+            0.5,
+            "good",
+            "ship",
+            "Ship it: it would earn more than the log did. To confirm that, run an A/B test with about",
+        ),
+        (-0.5, "good", "do not ship", "Do not ship it: it would earn less than the log did."),
+        (0.03, "good", "A/B test", "this log cannot tell if it would earn more than the log did."),
+        (-0.03, "good", "A/B test", "or log about 5 times as many rows, to see such a difference"),
+        (1e-6, "good", "keep", "Keep what you have: nothing shows"),
+        (0.0, "good", "keep", "Keep what you have: nothing shows"),
+        (0.5, "caution", "check first", "Check first: look at that row. Then run an A/B test with about"),
+        (-0.5, "caution", "check first", "do not ship it: it would seem to earn less"),
+        (0.0, "caution", "check first", "Check first: look at that row. Until then, do not ship it."),
+        (0.5, "not answerable", "log more", "The log cannot answer: log some of what it would do."),
+    ],
+)
+def test_what_to_do(difference, verdict, action, says):
+    step = advise(make_trial(difference), judge(verdict))
+    assert step.action == action
+    assert says in step.sentence
+    assert step.sentence.endswith(".")
+
+
+@pytest.mark.parametrize("verdict", ["caution", "not answerable"])
+@pytest.mark.parametrize("difference", [-0.5, 0.0, 0.5])
+def test_nothing_is_shipped_where_the_verdict_is_not_good(verdict, difference):
+    step = advise(make_trial(difference), judge(verdict))
+    assert step.action != "ship"
+    assert not step.sentence.startswith("Ship")
+
+
+def test_an_ab_test_of_that_size_has_the_power_against_theory():
+    trial = make_trial(0.1)
+    power = stats.norm.cdf(0.1 / np.sqrt(2 / trial.per_arm) - stats.norm.ppf(0.975))
+    assert 0.8 <= power < 0.82
+    power = stats.norm.cdf(0.1 / (trial.gap.stderr / np.sqrt(trial.times_rows)) - stats.norm.ppf(0.975))
+    assert power == pytest.approx(0.8)
+
+
+def test_few_decisions_and_no_difference():
+    assert make_trial(50.0).per_arm == FEWEST
+    assert make_trial(0.0, spread=0.0).per_arm is None
+    for tiny in (1e-200, 5e-324):
+        assert make_trial(tiny, spread=0.0).per_arm is None
+        assert advise(make_trial(tiny), judge("good")).action == "keep"
+
+
+def test_rows_of_a_group_that_are_alike_need_more_decisions():
+    users = np.repeat(np.arange(ROWS // 20), 20)
+    rewards = np.random.default_rng(1).normal(size=ROWS // 20)[users]
+    assert make_trial(0.1, rewards=rewards, group=users).per_arm == pytest.approx(
+        20 * make_trial(0.1, rewards=rewards).per_arm, rel=0.1
+    )
+
+
+def test_answers_and_comparisons_say_what_to_do():
+    rng = np.random.default_rng(0)
+    action = rng.integers(2, size=ROWS)
+    log = {"action": np.array(["a", "b"])[action], "reward": action + rng.normal(size=ROWS), "propensity": [0.5] * ROWS}
+    found = cf.compare(log, {"a": "a", "b": "b"}, baseline="b")
+    assert found["b"].next_step.action == "ship"
+    assert found["a"].next_step.action == found.advise("a").action == "do not ship"
+    assert "`b` would" in found.advise("a").sentence
+    assert found["b"].next_step.per_arm == FEWEST
