@@ -13,6 +13,9 @@ from counterfold.report.numbers import find_error, format_logged, format_number,
 SURE = 4.0
 """A difference is told in percent if what the log earned is so many standard errors from 0."""
 
+MANY = 2.0
+"""A target that earns so many times as much as the log is told in times, not in percent."""
+
 VERDICTS = {
     "good": "the log can answer, and nothing speaks against it",
     "caution": "the log can answer, but something must be checked first",
@@ -70,9 +73,14 @@ def tell_answer(name: str, by: str, answered: Answered) -> Headline:
     result = answered.evaluation
     error = find_error(result.stderr, result.interval)
     values = f"{format_number(result.value, error)} instead of {format_number(result.logged.value, error)} per decision"
-    if find_base(answered) is not None:
-        much = tell_percent(answered, answered.gap.value)
-        return Headline(f"{capitalise(name)} would earn ", much, f" than {answered.baseline}{by}: {values}.")
+    whole = find_base(answered)
+    if whole is not None:
+        times = result.value / whole
+        much = (
+            f"{times:.1f} times as much as" if times >= MANY else f"{tell_percent(answered, answered.gap.value)} than"
+        )
+        main, _, last = much.rpartition(" ")
+        return Headline(f"{capitalise(name)} would earn ", main, f" {last} {answered.baseline}{by}: {values}.")
     much = tell_difference(answered.gap, answered.gap.value)
     return Headline(f"{capitalise(name)} would earn ", much, f" per decision{by} than {answered.baseline}.")
 
@@ -113,7 +121,7 @@ def tell_interval(answered: Answered) -> str:
     words = join_ends([tell_difference(gap, end) for end in ends])
     shares = f", or {join_ends([tell_percent(answered, end) for end in ends])}" if find_base(answered) else ""
     best = f" The best estimate is {tell_difference(gap, gap.value)}." if crosses else ""
-    level = f"{100 * answered.evaluation.level:g} %"
+    level = f"{100 * answered.evaluation.level:g}{formats.PERCENT}"
     return f"The {level} interval of the difference is {words} per decision{shares}.{best}"
 
 
@@ -160,6 +168,6 @@ def summarise(case: Case) -> str:
     if not case.is_answerable:
         return f"{tell(case)} {rows} {verdict} {step}"
     value, interval = format_value(result)
-    earned = f"Value per decision: {value} ({100 * result.level:g} % interval {interval})"
+    earned = f"Value per decision: {value} ({100 * result.level:g}{formats.PERCENT} interval {interval})"
     how = f"by {messages.clean_sentence(result.selected)}, seed {result.seed}; the log earned {format_logged(result)}"
     return f"{tell(case)} {tell_interval(answered)} {earned}, {how}. {rows} {verdict} {step}"

@@ -37,7 +37,7 @@ COUNT: Kind = {"type": "quantitative", "format": ",.0f"}
 
 def make_panel(chart: Any, title: str = "") -> Panel:
     """Return a chart that fills the width of the page, as the language of Vega-Lite says it."""
-    spec: dict[str, Any] = chart.to_dict()
+    spec: dict[str, Any] = chart.to_dict(validate=False)  # which takes most of the time; the tests draw all charts
     return Panel(title, {name: part for name, part in spec.items() if name not in {"$schema", "config"}})
 
 
@@ -110,10 +110,19 @@ def limit_domain(lines: Lines, centre: tuple[float, float], times: float = 3.0) 
     `centre` is an interval that must be seen well.
     """
     middle, reach = sum(centre) / 2, times * (centre[1] - centre[0]) or math.inf
-    low, high = min(line["low"] for line in lines), max(line["high"] for line in lines)
+    whole = find_span(lines)
+    if whole is None or not math.isfinite(middle):
+        return None
+    low, high = whole
     if low >= middle - reach and high <= middle + reach:
         return None
     return max(low, middle - reach), min(high, middle + reach)
+
+
+def find_span(lines: Lines) -> tuple[float, float] | None:
+    """Return the least and the largest end of intervals; nothing if none is finite."""
+    ends = [line[end] for line in lines for end in ("low", "high") if math.isfinite(line[end])]
+    return (min(ends), max(ends)) if ends else None
 
 
 def size(chart: Any, height: float) -> Any:

@@ -43,8 +43,8 @@ def draw_candidates(case: Case) -> Figure | None:
     error = min((one.stderr for one in ranked if one.stderr > 0), default=0.0)
     return Figure(
         f"What {len(lines)} estimators say",
-        "If estimators that have nothing in common agree, the answer does not hang on the choice among them. Bars that "
-        f"leave the picture go on.{rest}",
+        "If estimators that have nothing in common agree, the answer does not hang on the choice among them. Their "
+        f"bars take the reward model as given; those that leave the picture go on.{rest}",
         f"Values and intervals of {len(shown)} candidates, beside the answer {formats.value(result.value, error)}.",
         [base.make_panel(base.size(alt.layer(pictured, base.draw_rule(result.value)), 24 * len(several)))],
         tabulate("Candidates", lines, CANDIDATES_COLUMNS, error),

@@ -33,8 +33,8 @@ def draw_tuning(case: Case) -> Figure | None:
         return None
     result = answered.evaluation
     answer = base.draw_rule(result.value, is_vertical=False)
-    every = min(line["low"] for line in shown.lines), max(line["high"] for line in shown.lines)
-    domain = base.limit_domain(shown.lines, (result.interval.low, result.interval.high)) or every
+    ends = result.interval.low, result.interval.high
+    domain = base.limit_domain(shown.lines, ends) or base.find_span(shown.lines)
     panels = []
     for family in dict.fromkeys(line["family"] for line in shown.lines):
         own = [line for line in shown.lines if line["family"] == family]
