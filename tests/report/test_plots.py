@@ -166,7 +166,7 @@ def test_axes_may_be_given_and_no_state_is_left_behind():
 @pytest.mark.parametrize(
     ("kind", "name", "sentence"),
     [
-        ("ladder", "wieghts", r"must be that of a picture, got 'wieghts'\. Did you mean `weights`\? What can be drawn"),
+        ("ladder", "weight", r"must be that of a picture, got 'weight'\. Did you mean `weights`\? What can be drawn"),
         ("ladder", 3, r"must be that of a picture, got 3\. What can be drawn here: action-calibration, answer, "),
         ("ladder", "losses", r"`losses` cannot be drawn: candidates were not cross-validated; `selector=\"ocv\"` does"),
         ("no model", "calibration", r"`calibration` cannot be drawn: there is no reward model\. What can be"),

@@ -42,7 +42,10 @@ def _(result: Evaluation) -> str:
     return markup.card(
         markup.line(*first, markup.badge(result.verdict)),
         draw_answer({"target": result}),
-        markup.line(tag("b", f"{gap} more than the log"), f" ({apart}), which earned {format_logged(result)}"),
+        markup.line(
+            tag("b", f"{gap.lstrip('+-')} {'less' if gap[0] == '-' else 'more'} than the log"),
+            f" ({apart}), which earned {format_logged(result)}",
+        ),
         show_reason(result.diagnostics),
         step,
         fold_candidates(result),
