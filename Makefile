@@ -5,7 +5,7 @@ ARGS ?=
 # A process per core; tests/support/scheduling.py says which tests share one.
 PARALLEL := -n auto --maxprocesses 8
 
-.PHONY: demo test test-all lint docs bench methods traps json licences torture clean
+.PHONY: demo test test-all lint docs bench methods traps json licences notebooks torture clean
 
 demo: .venv/installed  ## evaluate a policy on embedded data with known truth
 	$(BIN)/counterfold demo
@@ -46,6 +46,9 @@ json: .venv/dev  ## write the page of the fields of JSON into the docs
 
 licences: .venv/dev  ## write the licences of all dependencies into the docs
 	PYTHONPATH=tests/support $(BIN)/python -m licences > docs/licences.md
+
+notebooks: .venv/dev  ## run the notebooks of the docs anew, and store what they show
+	$(BIN)/python docs/notebooks/execute.py
 
 methods: .venv/installed  ## write the table of all methods into the docs
 	$(BIN)/counterfold methods --markdown > docs/methods.md

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterfold.cli._answers import join_rewards
+from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import (
     Engine,
     Everything,
@@ -21,6 +22,7 @@ from counterfold.cli.options import (
 if TYPE_CHECKING:
     from counterfold.contents import Contents
     from counterfold.diagnostics import Diagnostics
+    from counterfold.evaluation.assembly import Results
 
 UnusedSeed = Annotated[int, typer.Option(help="Accepted as everywhere; nothing here is random.")]
 
@@ -34,17 +36,19 @@ def check(
     seed: UnusedSeed = 0,
     everything: Everything = False,
     lines: TableOverTime,
+    report: ReportOptions,
     requirement: Requirement,
 ) -> None:
     """Say whether a log can answer for each target policy, without evaluating any."""
     from counterfold.evaluation.assembly import check_targets
 
     del seed
+    report.spare(log.columns.source)
     with print_warnings():
         several = check_targets(log.build_scan(), log.targets, engine=engine)
     found = {reward: one.by(lines.period) for reward, one in several.items()}
     if as_json:
-        print_json(join_rewards({reward: describe(log, *one) for reward, one in found.items()}))
+        print_json(describe_all(log, found))
     else:
         from counterfold.report import console, details, text
 
@@ -53,7 +57,13 @@ def check(
                 title = name if len(found) == 1 else f"{name} by {reward}"
                 console.show(*text.check(title, one, everything=everything))
         console.show(details.contents({reward: one.contents for reward, one in found.items()}))
+    report.write_checks(found, lambda: describe_all(log, found))
     requirement.enforce(found)
+
+
+def describe_all(log: LogOptions, found: "Mapping[str, Results[Diagnostics]]") -> dict[str, Any]:
+    """Return what JSON says of a log and its targets, by each reward."""
+    return join_rewards({reward: describe(log, *one) for reward, one in found.items()})
 
 
 def describe(log: LogOptions, found: "Mapping[str, Diagnostics]", contents: "Contents") -> dict[str, Any]:

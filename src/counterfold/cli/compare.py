@@ -1,8 +1,9 @@
 """The command `compare`: how much more one policy would have earned than another, or than the log did."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from counterfold.cli._answers import join_rewards
+from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import (
     AnswerOptions,
     LogOptions,
@@ -16,16 +17,27 @@ Baseline = Annotated[str | None, make_option("COLUMN", "The target to compare wi
 
 
 @take_options
-def compare(log: LogOptions, *, baseline: Baseline = None, answer: AnswerOptions, requirement: Requirement) -> None:
+def compare(
+    log: LogOptions,
+    *,
+    baseline: Baseline = None,
+    answer: AnswerOptions,
+    report: ReportOptions,
+    requirement: Requirement,
+) -> None:
     """Say how much more each target policy would have earned than the log did, or than another one of them."""
     from counterfold.evaluation.comparison import Comparison, require_baseline
 
     require_baseline(baseline, log.targets)
+    report.spare(log.columns.source)
     found = answer.evaluate(log)
     compared = {reward: (Comparison(one.targets, baseline), one.contents) for reward, one in found.items()}
+
+    def describe() -> dict[str, Any]:
+        return join_rewards({name: {"log": log.describe(of), **one.to_dict()} for name, (one, of) in compared.items()})
+
     if answer.as_json:
-        each = {name: {"log": log.describe(of), **one.to_dict()} for name, (one, of) in compared.items()}
-        print_json(join_rewards(each))
+        print_json(describe())
     else:
         from counterfold.report import console, details, tables, text
 
@@ -33,4 +45,5 @@ def compare(log: LogOptions, *, baseline: Baseline = None, answer: AnswerOptions
             shown = text.comparison(one)
             console.show(*(shown if len(found) == 1 else [tables.add_title(f"by {reward}"), *shown]))
         console.show(details.contents({reward: one.contents for reward, one in found.items()}))
+    report.write_answers({reward: one for reward, (one, _) in compared.items()}, describe)
     requirement.enforce(found)

@@ -1,6 +1,7 @@
 """The command `demo`: an answer on embedded data, beside the truth."""
 
-from counterfold.cli.options import Everything, Json, Seed, Threads, print_json
+from counterfold.cli._report import ReportOptions
+from counterfold.cli.options import Everything, Json, Seed, Threads, print_json, take_options
 
 STORY = (
     "Handwritten digits as a bandit: an old policy guessed the digit in each image, nearly at random, and earned 1 "
@@ -8,15 +9,25 @@ STORY = (
 )
 
 
-def demo(*, as_json: Json = False, seed: Seed = 0, everything: Everything = False, threads: Threads = None) -> None:
+@take_options
+def demo(
+    *,
+    as_json: Json = False,
+    seed: Seed = 0,
+    everything: Everything = False,
+    threads: Threads = None,
+    report: ReportOptions,
+) -> None:
     """Evaluate a policy on embedded data whose truth is known."""
-    from counterfold.evaluation import evaluate
+    from counterfold.evaluation import Comparison, evaluate
     from counterfold.experiments.paper.classification import draw_digits
 
     problem = draw_digits(seed)
     result = evaluate(problem.log, problem.target, seed=seed, threads=threads)
+    answer = {"truth": problem.truth, **result.to_dict()}
+    report.write_answers({"": Comparison({"new policy": result})}, lambda: answer, problem.truth)
     if as_json:
-        print_json({"truth": problem.truth, **result.to_dict()})
+        print_json(answer)
         return
     from counterfold.contents import Contents
     from counterfold.report import console, details, text

@@ -1,6 +1,10 @@
 """The command `evaluate`: what each target policy would have earned."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from counterfold.cli._answers import join_rewards, list_evaluations
+from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import (
     AnswerOptions,
     Everything,
@@ -11,6 +15,10 @@ from counterfold.cli.options import (
     take_options,
 )
 
+if TYPE_CHECKING:
+    from counterfold.evaluation.assembly import Results
+    from counterfold.evaluation.result import Evaluation
+
 
 @take_options
 def evaluate(
@@ -19,13 +27,14 @@ def evaluate(
     *,
     everything: Everything = False,
     lines: TableOverTime,
+    report: ReportOptions,
     requirement: Requirement,
 ) -> None:
     """Say what each target policy would have earned, with an interval and the evidence."""
+    report.spare(log.columns.source)
     found = {reward: one.by(lines.period) for reward, one in answer.evaluate(log).items()}
     if answer.as_json:
-        each = {reward: (log.describe(contents), list_evaluations(one)) for reward, (one, contents) in found.items()}
-        print_json(join_rewards({name: {"log": of, "evaluations": several} for name, (of, several) in each.items()}))
+        print_json(describe(log, found))
     else:
         from counterfold.report import console, details, text
 
@@ -39,4 +48,20 @@ def evaluate(
                     title = name if len(found) == 1 else f"{name} by {reward}"
                     console.show(*text.evaluation(title, result, everything=everything))
         console.show(details.contents({reward: one.contents for reward, one in found.items()}))
+    write_report(report, log, found)
     requirement.enforce(found)
+
+
+def describe(log: LogOptions, found: "Mapping[str, Results[Evaluation]]") -> dict[str, Any]:
+    """Return what JSON says of a log and its targets."""
+    each = {reward: (log.describe(contents), list_evaluations(one)) for reward, (one, contents) in found.items()}
+    return join_rewards({name: {"log": of, "evaluations": several} for name, (of, several) in each.items()})
+
+
+def write_report(report: ReportOptions, log: LogOptions, found: "Mapping[str, Results[Evaluation]]") -> None:
+    """Write the report, if one is wanted."""
+    from counterfold.evaluation.comparison import Comparison
+
+    report.write_answers(
+        {reward: Comparison(one.targets) for reward, one in found.items()}, lambda: describe(log, found)
+    )

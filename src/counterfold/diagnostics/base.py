@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from os import PathLike
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from counterfold import messages
 from counterfold.arrays import Ints, count_least
+from counterfold.display import Plotted
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
@@ -133,7 +135,7 @@ class Least:
 
 
 @dataclass(frozen=True)
-class Diagnostics:
+class Diagnostics(Plotted):
     """What all diagnostics found for one target; each number that one measures is an attribute, and None if unknown.
 
     There are `effective_rows`, `largest_weight`, `largest_share`, `mean_weight`, `mean_weight_p`, `unsupported_rows`,
@@ -208,6 +210,12 @@ class Diagnostics:
         """Return the value in each hour, day, week, month, quarter or year; nothing where the log has no time."""
         found = self if period is None else self.by(period)
         return [] if found.history is None else found.history.table
+
+    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
+        """Write a report as one HTML file, without the rows that would carry an answer if `rows` is False."""
+        from counterfold.report import html
+
+        html.write_check(self, path, rows=rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, texts, lists and dictionaries."""

@@ -2,10 +2,12 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from os import PathLike
 from typing import Any, get_args
 
 from counterfold import messages, standard_json
 from counterfold.diagnostics import Verdict
+from counterfold.display import Plotted
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.evaluation.next_step import NextStep, Trial, advise
@@ -35,7 +37,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Plotted):
     """Evaluations of several targets on one log, and their differences to `baseline`, or to the log if that is None.
 
     `comparison["name"]` is the evaluation of a target; `table` has a line for each difference, and `pandas.DataFrame`
@@ -100,6 +102,12 @@ class Comparison:
     def to_json(self) -> str:
         """Return the comparison as standard JSON; a number that is not finite is null."""
         return standard_json.write(self.to_dict())
+
+    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
+        """Write a report as one HTML file, without the rows that carry the answers if `rows` is False."""
+        from counterfold.report import html
+
+        html.write_comparisons({"": self}, self.to_dict(), path, rows=rows)
 
     def __repr__(self) -> str:
         return f"Comparison(with {messages.show(self.baseline or 'the log')}: {'; '.join(map(str, self.table))})"

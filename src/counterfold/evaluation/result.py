@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 from counterfold import checks, messages, standard_json
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Verdict
+from counterfold.display import Plotted
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.evaluation.next_step import NextStep, Trial, advise
@@ -33,7 +35,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Plotted):
     """What the target would have earned per decision: `value` and `interval` by the estimator named `selected`.
 
     `stderr` and `interval` include the noise of fitting a reward model, if one was fitted, and of choosing.
@@ -154,6 +156,12 @@ class Evaluation:
     def to_json(self) -> str:
         """Return the answer as standard JSON; a number that is not finite is null."""
         return standard_json.write(self.to_dict())
+
+    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
+        """Write a report as one HTML file, without the rows that carry the answer if `rows` is False."""
+        from counterfold.report import html
+
+        html.write_evaluation(self, path, rows=rows)
 
     def __repr__(self) -> str:
         if not self.answerable:

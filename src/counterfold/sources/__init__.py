@@ -5,6 +5,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from counterfold import registry
+from counterfold.sources._uris import show_uri as show_uri
 from counterfold.sources.base import RowSource, SourceKind
 
 if TYPE_CHECKING:

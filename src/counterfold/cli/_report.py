@@ -1,0 +1,83 @@
+"""The report that commands write: its options, whether it can be written, and what goes into it."""
+
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterfold.cli.options import make_option
+from counterfold.errors import ParameterError
+
+if TYPE_CHECKING:
+    from counterfold.diagnostics import Diagnostics
+    from counterfold.evaluation.assembly import Results
+    from counterfold.evaluation.comparison import Comparison
+    from counterfold.report.html.cases import Case
+
+REPORT = "Write a report with pictures, too: one HTML file that needs no network."
+ROWS = "Leave out of the report the rows that carry the answer."
+
+Describe = Callable[[], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """Where the report goes, if one is wanted; whether it can be written is known before anything is read."""
+
+    report: Annotated[str | None, make_option("FILE", REPORT)] = None
+    no_rows: Annotated[bool, typer.Option("--no-rows", help=ROWS)] = False
+
+    def __post_init__(self) -> None:
+        if self.report is not None:
+            from counterfold.report.html import require_writable
+
+            require_writable(self.report)
+
+    def spare(self, log: str | None) -> None:
+        """Refuse to write over the log."""
+        several = (Path(one) for one in (log, self.report) if one is not None)
+        there = [one for one in several if one.exists()]
+        if len(there) == 2 and there[0].samefile(there[1]):
+            raise ParameterError("`report` must be another file than the log, got the log itself.")
+
+    def write_answers(self, found: "Mapping[str, Comparison]", describe: Describe, truth: float | None = None) -> None:
+        """Write the report of evaluations by each reward, with what JSON says of them, if one is wanted."""
+        if self.report is not None:
+            from counterfold.report.html import list_cases
+
+            self.write(list_cases(hide_only_reward(found)), describe(), truth)
+
+    def write_checks(self, found: "Mapping[str, Results[Diagnostics]]", describe: Describe) -> None:
+        """Write the report of a log that was only checked, if one is wanted."""
+        if self.report is not None:
+            from counterfold.report.html import list_checks
+
+            several = hide_only_reward(found)
+            contents = {reward: one.contents for reward, one in several.items()}
+            self.write(list_checks({reward: one.targets for reward, one in several.items()}, contents), describe())
+
+    def write(self, cases: "list[Case]", answer: dict[str, Any], truth: float | None = None) -> None:
+        """Write the report of some cases."""
+        from counterfold.report.html import Report, write_report
+
+        write_report(Report(cases, answer, show_command(), not self.no_rows, truth), str(self.report))
+
+
+def hide_only_reward(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the same without the name of the reward, if there is but one."""
+    return {"": next(iter(found.values()))} if len(found) == 1 else found
+
+
+def show_command() -> str:
+    """Return the command as it was typed, without passwords in addresses."""
+    from counterfold.sources import show_uri
+
+    shown = []
+    for word in sys.argv[1:]:
+        option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+        shown.append(f"{option}{equals}{show_uri(value)}" if "://" in value else word)
+    return shlex.join(["counterfold", *shown])

@@ -1,0 +1,71 @@
+"""A report as one HTML file: what an answer comes to, what it rests on, and what speaks against it.
+
+`sections/` are what is read, one file each in the order of a decision; `charts/` the pictures in them; `templates/` how
+they look. Numbers come from evaluations and their exhibits: nothing is computed here but texts.
+"""
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from counterfold.diagnostics import Diagnostics
+from counterfold.evaluation.comparison import Comparison
+from counterfold.evaluation.result import Evaluation
+from counterfold.report.html.cases import NAME, Report, list_cases, list_checks
+from counterfold.report.html.writing import require_writable, write_whole
+
+__all__ = [
+    "NAME",
+    "Report",
+    "list_cases",
+    "list_checks",
+    "require_writable",
+    "write_check",
+    "write_comparisons",
+    "write_evaluation",
+    "write_report",
+    "write_rewards",
+]
+
+FilePath = str | PathLike[str]
+
+
+def write_report(report: Report, path: FilePath) -> None:
+    """Write a report as one file."""
+    place = require_writable(path)
+    from counterfold.report.html.page import render
+
+    write_whole(place, render(report))
+
+
+def write_evaluation(result: Evaluation, path: FilePath, *, rows: bool) -> None:
+    """Write a report of one evaluation."""
+    write_comparisons({"": Comparison({NAME: result})}, result.to_dict(), path, rows=rows)
+
+
+def write_rewards(found: Mapping[str, Evaluation], answer: Mapping[str, Any], path: FilePath, *, rows: bool) -> None:
+    """Write a report of evaluations of one target by several rewards."""
+    by_reward = {reward: Comparison({NAME: result}) for reward, result in found.items()}
+    write_comparisons(by_reward, answer, path, rows=rows)
+
+
+def write_comparisons(
+    found: Mapping[str, Comparison], answer: Mapping[str, Any], path: FilePath, *, rows: bool
+) -> None:
+    """Write a report of comparisons, by each reward."""
+    require_writable(path)
+    cases = list_cases(found)
+    first = cases[0].answered
+    settings = "" if first is None else describe_call(first.evaluation)
+    write_report(Report(cases, answer, f"cf.evaluate(log, target{settings})", shows_rows=rows), path)
+
+
+def describe_call(result: Evaluation) -> str:
+    """Return the arguments with which an evaluation can be repeated."""
+    return f", selector={result.selector!r}, seed={result.seed}, level={result.level:g}, interval={result.method!r}"
+
+
+def write_check(found: Diagnostics, path: FilePath, *, rows: bool) -> None:
+    """Write a report of a log that was only checked."""
+    cases = list_checks({"": {NAME: found}}, {})
+    write_report(Report(cases, found.to_dict(), "cf.check(log, target)", shows_rows=rows), path)

@@ -1,0 +1,150 @@
+"""Case: one target, judged by one reward; a report is about one or several of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any
+
+from counterfold import messages
+from counterfold.contents import Contents
+from counterfold.diagnostics import Diagnostics
+from counterfold.estimates import Estimate
+from counterfold.evaluation.comparison import Comparison
+from counterfold.evaluation.next_step import NextStep
+from counterfold.evaluation.result import Evaluation
+from counterfold.exhibits import Shown
+
+ROUNDING = 1e-9
+"""How small a difference, in relation to what the log earned, is taken for a rounding error."""
+
+NAME = "new policy"
+"""What a target without a name is called."""
+
+
+def isolate(name: str) -> str:
+    """Return a name that does not turn the direction of the sentence around it, whatever its script."""
+    return name if name.isascii() else f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """An evaluation of a target, and how much more it earns than `baseline`: nothing where it is the baseline.
+
+    `is_known` says whether the log can tell the difference.
+    """
+
+    evaluation: Evaluation
+    baseline: str
+    gap: Estimate | None
+    step: NextStep
+    is_known: bool
+
+    @property
+    def is_same(self) -> bool:
+        """Say whether there is no difference but a rounding error, as between equal policies."""
+        logged = self.evaluation.logged
+        size = ROUNDING * max(abs(logged.value), logged.stderr)
+        return self.gap is not None and max(abs(self.gap.value), self.gap.stderr) <= size
+
+    @cached_property
+    def chance(self) -> float | None:
+        """Return how likely the difference is to be above 0 if it is normal around its estimate."""
+        if self.gap is None or self.is_same or not self.gap.stderr > 0:
+            return None
+        return NormalDist().cdf(self.gap.value / self.gap.stderr)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What is known of one target, by one reward; without an answer where the log was only checked."""
+
+    target: str
+    reward: str
+    diagnostics: Diagnostics
+    exhibits: Mapping[str, Shown]
+    contents: Contents | None = None
+    answered: Answered | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the target as it is named in sentences."""
+        return isolate(messages.show(self.target))
+
+    @property
+    def title(self) -> str:
+        """Return the target and, if that matters, the reward."""
+        return f"{self.name} by {isolate(messages.show(self.reward))}" if self.reward else self.name
+
+    @property
+    def verdict(self) -> str:
+        """Return the verdict."""
+        return self.diagnostics.verdict
+
+    @property
+    def is_answerable(self) -> bool:
+        """Say whether what the target would earn may be shown."""
+        return self.verdict != "not answerable"
+
+    @property
+    def shown_answer(self) -> Answered | None:
+        """Return the answer if there is one that may be shown."""
+        return self.answered if self.is_answerable else None
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """All cases, the answer for machines, how it was asked for, whether rows are shown, and when it was made.
+
+    `truth` is the value of the target where it is known, as in the demo.
+    """
+
+    cases: list[Case]
+    answer: Mapping[str, Any]
+    call: str
+    shows_rows: bool = True
+    truth: float | None = None
+    made: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"))
+
+    @property
+    def title(self) -> str:
+        """Return the question that the report answers."""
+        several = list(dict.fromkeys(case.target for case in self.cases))
+        name = f"the {NAME}" if several == [NAME] else " and ".join(isolate(messages.show(one)) for one in several)
+        who = name if len(several) < 3 else f"{len(several)} policies"
+        return f"What would {who} earn?" if self.first.answered else f"Can this log answer for {who}?"
+
+    @property
+    def first(self) -> Case:
+        """Return the first case."""
+        return self.cases[0]
+
+    def find_key(self, number: int, case: Case) -> str:
+        """Return the name by which links lead to a section about a case."""
+        return f"section-{number}-{self.cases.index(case) + 1}" if len(self.cases) > 1 else f"section-{number}"
+
+
+def list_cases(found: Mapping[str, Comparison]) -> list[Case]:
+    """Return a case for each target and reward, of comparisons by each reward."""
+    first = next(iter(found.values()))
+    return [make_case(target, reward, one) for target in first for reward, one in found.items()]
+
+
+def make_case(target: str, reward: str, found: Comparison) -> Case:
+    """Return the case of one target of a comparison."""
+    one, gap = found[target], found.differences.get(target)
+    baseline = "today" if found.baseline is None else isolate(messages.show(found.baseline))
+    step = one.next_step if gap is None else found.advise(target)
+    answered = Answered(one, baseline, gap, step, found.is_answerable(target))
+    return Case(target, reward, one.diagnostics, one.exhibits, one.contents, answered)
+
+
+def list_checks(found: Mapping[str, Mapping[str, Diagnostics]], contents: Mapping[str, Contents]) -> list[Case]:
+    """Return a case for each target and reward of a log that was only checked."""
+    first = next(iter(found.values()))
+    return [
+        Case(target, reward, one[target], one[target].exhibits, contents.get(reward))
+        for target in first
+        for reward, one in found.items()
+    ]

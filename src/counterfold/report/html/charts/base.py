@@ -1,0 +1,140 @@
+"""What charts have in common: colours, scales, and intervals with a name beside each."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from counterfold import messages
+from counterfold.report.html.blocks import Lines, Panel
+
+TARGET, LOG, OTHER = "var(--target)", "var(--log)", "var(--other)"
+"""The colours of the target, of the log and of what is neither; the page's style says which these are."""
+
+QUIET, STRONG = "var(--quiet)", "var(--ink)"
+"""The colours of lines that only help to read, and of those that matter."""
+
+DIGITS = 6
+"""How many digits of a number a chart is given."""
+
+LONGEST = 32
+"""The characters of a name beside a chart; its middle is left out if it has more."""
+
+ROW = 30
+"""How many pixels a line with a name has."""
+
+MOST = 30
+"""How many lines with names a chart has at most; the table below it has all."""
+
+Kind = Mapping[str, Any]
+TEXT: Kind = {"type": "nominal"}
+NUMBER: Kind = {"type": "quantitative", "format": ".4~g"}
+SHARE: Kind = {"type": "quantitative", "format": ".2%"}
+COUNT: Kind = {"type": "quantitative", "format": ",.0f"}
+
+
+def make_panel(chart: Any, title: str = "") -> Panel:
+    """Return a chart that fills the width of the page, as the language of Vega-Lite says it."""
+    spec: dict[str, Any] = chart.to_dict(validate=False)  # which takes most of the time; the tests draw all charts
+    return Panel(title, {name: part for name, part in spec.items() if name not in {"$schema", "config"}})
+
+
+def hold(lines: Iterable[Mapping[str, Any]]) -> Any:
+    """Return the data of a chart: short numbers, and names that are safe to show and different from each other."""
+    make: Any = alt.Data
+    return make(values=[{name: shorten(value) for name, value in line.items()} for line in lines])
+
+
+def shorten(value: Any) -> Any:
+    """Return a number with few digits, nothing if it is not finite, or any other value as it is."""
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+
+
+def tell_apart(names: Sequence[object]) -> list[str]:
+    """Return names that are safe to show and all different.
+
+    >>> tell_apart(["a", "b", "a"])
+    ['a', 'b', 'a (2)']
+    """
+    seen: Counter[str] = Counter()
+    found = []
+    for name in (messages.abbreviate(str(one), LONGEST) for one in names):
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return found
+
+
+def number(field: str, title: str, *, is_log: bool = False, domain: Sequence[float] | None = None) -> dict[str, Any]:
+    """Return the settings of an axis of numbers."""
+    scale: dict[str, Any] = {"nice": domain is None and not is_log}
+    scale |= {"type": "log"} if is_log else {"zero": False}
+    scale |= {} if domain is None else {"domain": list(domain)}
+    ticks: Any = {"tickCount": 5, "labelOverlap": True, "grid": not is_log}
+    return {"shorthand": f"{field}:Q", "title": title, "scale": alt.Scale(**scale), "axis": alt.Axis(**ticks)}
+
+
+def hint(**fields: tuple[str, Kind]) -> list[Any]:
+    """Return what is shown where the pointer is: fields, what each is called, and what kind of number it is."""
+    return [alt.Tooltip(field=name, title=label, **kind) for name, (label, kind) in fields.items()]
+
+
+def draw_rule(at: float, *, is_vertical: bool = True) -> Any:
+    """Return a dashed line at a number."""
+    data = hold([{"at": at}])
+    axis = alt.X("at:Q") if is_vertical else alt.Y("at:Q")
+    rule = alt.Chart(data).mark_rule(color=STRONG, strokeDash=[4, 4], strokeWidth=1.2, opacity=0.7)
+    return rule.encode(axis)
+
+
+def draw_intervals(
+    lines: Lines, title: str, colour: Any, domain: Sequence[float] | None = None, *, is_log: bool = False
+) -> Any:
+    """Return a dot and an interval for each line (`name`, `value`, `low`, `high`), in their order."""
+    ends, values = (alt.X(**number(one, title, is_log=is_log, domain=domain)) for one in ("low", "value"))
+    base = alt.Chart(hold(lines)).encode(
+        y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(grid=False, ticks=False, domain=False)),
+        tooltip=hint(name=("of", TEXT), value=("value", NUMBER), low=("from", NUMBER), high=("to", NUMBER)),
+    )
+    across = base.mark_rule(strokeWidth=3.5, opacity=0.45, clip=True).encode(x=ends, x2="high:Q", color=colour)
+    dots = base.mark_point(filled=True, size=110, opacity=1, clip=True).encode(x=values, color=colour)
+    return alt.layer(across, dots)
+
+
+def limit_domain(lines: Lines, centre: tuple[float, float], times: float = 3.0) -> tuple[float, float] | None:
+    """Return the ends of an axis on which a few very wide intervals do not hide all others; nothing if there are none.
+
+    `centre` is an interval that must be seen well.
+    """
+    middle, reach = sum(centre) / 2, times * (centre[1] - centre[0]) or math.inf
+    whole = find_span(lines)
+    if whole is None or not math.isfinite(middle):
+        return None
+    low, high = whole
+    if low >= middle - reach and high <= middle + reach:
+        return None
+    return max(low, middle - reach), min(high, middle + reach)
+
+
+def find_span(lines: Lines) -> tuple[float, float] | None:
+    """Return the least and the largest end of intervals; nothing if none is finite."""
+    ends = [line[end] for line in lines for end in ("low", "high") if math.isfinite(line[end])]
+    return (min(ends), max(ends)) if ends else None
+
+
+def size(chart: Any, height: float) -> Any:
+    """Return a chart as wide as its place, and so high."""
+    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
+    return chart.properties(width="container", height=height, autosize=fit)
+
+
+LEGEND = alt.Legend(orient="top", direction="horizontal", symbolOpacity=1)
+
+
+def by_who(names: Sequence[str], colours: Sequence[str], field: str = "who") -> Any:
+    """Return a colour for each of a few names, with a legend above the chart."""
+    scale = alt.Scale(domain=list(names), range=list(colours))
+    return alt.Color(f"{field}:N", scale=scale, title=None, legend=LEGEND)

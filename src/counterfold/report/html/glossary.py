@@ -1,0 +1,47 @@
+"""What is assumed, and what words mean, in plain English."""
+
+ASSUMPTIONS = [
+    (
+        "Probabilities are true",
+        "Actions were drawn with the propensities that the log says; fitted ones need all that decided as columns.",
+    ),
+    ("Everything was tried", "Whatever the new policy does, the old one did from time to time in the same situation."),
+    (
+        "One decision, one reward",
+        "What a decision earns depends on that decision alone, not on earlier ones or on what other users got.",
+    ),
+    (
+        "Tomorrow is like the log",
+        "Users, items and prices are those of the log. The report says what would have been earned then.",
+    ),
+    ("The reward is what matters", "Rewards are complete, and they measure what you want more of."),
+    (
+        "Rows are independent",
+        "Rows of one user or session count as one if the log names its groups; otherwise every row counts for itself.",
+    ),
+]
+
+GLOSSARY = [
+    ("policy", "A rule that decides what to do in each situation: which item to show, which price to ask."),
+    ("log", "What was decided in the past, by the policy that runs today, and what it earned."),
+    ("target", "The new policy that is to be valued."),
+    ("reward", "What one decision earned: a click, an amount, a score."),
+    ("value", "The mean reward per decision."),
+    ("95 % interval", "A range that is made such that it holds the true value in 95 of 100 cases."),
+    ("verdict", "Good, caution or not answerable: the worst thing that was found."),
+    ("action", "What was decided."),
+    ("propensity", "The probability with which the old policy took the action that it took."),
+    ("weight", "The target's probability of a logged action, divided by its propensity: how often the row counts."),
+    ("effective rows", "As many rows of the target's own would tell as much as this log does."),
+    ("support", "What the log could have done. Beyond it, nothing is known."),
+    (
+        "estimator",
+        "A formula that makes a value from a log.",
+    ),
+    ("SNIPS, DR, SNDR, DM", "A weighted mean of rewards; two that add a reward model and correct it; the model alone."),
+    ("candidate", "An estimator with its settings, one of several that could give the answer."),
+    ("reward model", "A prediction of the reward of each action in each situation."),
+    ("cap", "The largest weight that is allowed; larger ones are cut down to it."),
+    ("score", "How a selector ranks candidates; lower is better."),
+    ("standard error", "The typical size of the error that chance makes."),
+]

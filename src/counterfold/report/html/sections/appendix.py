@@ -1,0 +1,67 @@
+"""Assumptions, words, columns and settings: all that is needed to attack the answer, or to repeat it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from platform import python_version
+from typing import ClassVar
+
+from counterfold.contents import Contents
+from counterfold.report.html import formats
+from counterfold.report.html.blocks import Block, Code, Pairs
+from counterfold.report.html.cases import Case, Report
+from counterfold.report.html.glossary import ASSUMPTIONS, GLOSSARY
+from counterfold.report.html.sections.base import Section
+
+PACKAGES = ("counterfold", "numpy", "scipy", "scikit-learn", "pyarrow", "altair")
+
+
+@dataclass(frozen=True)
+class Appendix(Section):
+    """What is assumed, and how to repeat it."""
+
+    number: ClassVar[int] = 9
+    title: ClassVar[str] = "Assumptions, words and how to repeat this"
+    is_common: ClassVar[bool] = True
+
+    def build(self, report: Report, case: Case) -> Sequence[Block | None]:
+        contents = case.contents
+        return [
+            Pairs("What is assumed", ASSUMPTIONS),
+            Pairs("Words", GLOSSARY),
+            Pairs("What the log holds", describe_log(contents)) if contents is not None else None,
+            Code("The exact call", report.call),
+            Pairs("Settings and versions", [*describe_settings(case), *describe_versions(report)]),
+        ]
+
+
+def describe_log(contents: Contents) -> list[tuple[str, str]]:
+    """Return what the log holds, and which columns were taken for context."""
+    rewards = contents.rewards
+    lines = [
+        ("rows", formats.count(rewards.count)),
+        ("rewards", f"{rewards.low:g} to {rewards.high:g}, mean {rewards.mean:.4g}"),
+        ("propensities", f"{contents.propensities.low:.3g} to {contents.propensities.high:.3g}"),
+        ("actions", formats.count(len(contents.actions)) if contents.doses is None else "doses"),
+        ("context columns taken", ", ".join(map(formats.text, contents.context)) or "none"),
+    ]
+    lines += [(f"left out: {formats.text(name)}", why) for name, why in contents.left_out.items()]
+    return [*lines, *(("note", f"{note}; {remedy}") for note, remedy in contents.notes)]
+
+
+def describe_settings(case: Case) -> list[tuple[str, str]]:
+    """Return how the answer was made."""
+    if case.answered is None:
+        return []
+    result = case.answered.evaluation
+    return [
+        ("selector", repr(result.selector)),
+        ("interval", f"{result.method!r}, level {result.level:g}"),
+        ("candidates", formats.count(len(result.table))),
+        ("seed", str(result.seed)),
+    ]
+
+
+def describe_versions(report: Report) -> list[tuple[str, str]]:
+    """Return the versions of what was used, and when."""
+    return [*((name, version(name)) for name in PACKAGES), ("Python", python_version()), ("made", report.made)]

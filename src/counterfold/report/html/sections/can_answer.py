@@ -1,0 +1,34 @@
+"""Whether the log can answer: what was found, the worst first, and what was checked and passed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from counterfold.diagnostics import build_all
+from counterfold.report.html.blocks import Block, Findings, Pairs, Prose
+from counterfold.report.html.cases import Case, Report
+from counterfold.report.html.charts.over_time import draw_over_time
+from counterfold.report.html.sections.base import Section
+
+DOCS = ""
+"""Where the docs site is, with a slash at the end; pages of findings are named, but not linked, if it is empty."""
+
+
+@dataclass(frozen=True)
+class CanAnswer(Section):
+    """What speaks against the answer, and what does not."""
+
+    number: ClassVar[int] = 3
+    title: ClassVar[str] = "Can this log answer?"
+
+    def build(self, report: Report, case: Case) -> Sequence[Block | None]:
+        found = case.diagnostics
+        wrong = {finding.name for finding in found.findings}
+        known = [one for one in build_all() if one.label in found.texts and one.name not in wrong]
+        passed = [(one.label, found.texts[one.label]) for one in known]
+        nothing = Prose("Nothing was found that speaks against the answer.")
+        return [
+            Findings(found.findings, DOCS) if found.findings else nothing,
+            Pairs("Checked and passed", passed) if passed else None,
+            draw_over_time(case),
+        ]

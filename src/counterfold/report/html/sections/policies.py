@@ -1,0 +1,76 @@
+"""The log and the targets on one scale, and the differences between them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from counterfold.report.html import formats
+from counterfold.report.html.blocks import Block, Prose, Table, tabulate
+from counterfold.report.html.cases import Case, Report
+from counterfold.report.html.charts.policies import draw_differences, draw_values
+from counterfold.report.html.sections.base import Section
+from counterfold.report.numbers import format_gap, format_logged, format_value
+
+POLICIES_COLUMNS = {
+    "name": ("Policy", formats.text),
+    "value": ("Reward per decision", formats.words),
+    "gap": ("Difference", formats.words),
+    "interval": ("Interval of the difference", formats.words),
+    "chance": ("Chance of being better", formats.words),
+    "verdict": ("Verdict", formats.words),
+    "step": ("Next step", formats.words),
+}
+
+
+CHECKED = "The log was only checked: no policy was evaluated."
+CHANCE = (
+    "The chance of being better is the probability that the difference is above 0 if its error is normal, with the "
+    "estimate as its mean. It says nothing about errors that the log cannot show, such as wrong propensities."
+)
+
+
+@dataclass(frozen=True)
+class Policies(Section):
+    """Today's policy and the new ones, judged by the same decisions."""
+
+    number: ClassVar[int] = 2
+    title: ClassVar[str] = "Today and the new policy on one scale"
+    is_common: ClassVar[bool] = True
+
+    def build(self, report: Report, case: Case) -> Sequence[Block | None]:
+        blocks: list[Block | None] = []
+        for reward in dict.fromkeys(one.reward for one in report.cases):
+            own = [one for one in report.cases if one.reward == reward]
+            if any(one.answered is None for one in own):
+                return [Prose(CHECKED)]
+            blocks += [Prose(f"Judged by {formats.text(reward)}:") if reward else None]
+            blocks += [draw_values(own), draw_differences(own), summarise(own)]
+        has_chance = any(one.answered is not None and one.answered.is_known for one in report.cases)
+        return [*blocks, Prose(CHANCE) if has_chance else None]
+
+
+def summarise(cases: Sequence[Case]) -> Table:
+    """Return a line for each policy, with its verdict; what the log cannot answer for is withheld."""
+    first = cases[0].answered
+    logged = [] if first is None else [{"name": "today (the log)", "value": format_logged(first.evaluation)}]
+    lines = [*logged, *(describe(one) for one in cases)]
+    return tabulate("All policies", lines, POLICIES_COLUMNS)
+
+
+def describe(case: Case) -> dict[str, Any]:
+    """Return the line of a policy."""
+    answered = case.answered
+    line: dict[str, Any] = {"name": case.target, "value": "withheld", "gap": "withheld", "verdict": case.verdict}
+    if answered is None:
+        return line
+    line["step"] = answered.step.action
+    result, gap = answered.evaluation, answered.gap
+    if case.is_answerable:
+        line["value"] = format_value(result)[0]
+    if gap is None or answered.is_same:
+        return line | {"gap": "baseline" if gap is None else "none"}
+    if not answered.is_known:
+        return line
+    value, interval = format_gap(gap)
+    chance = None if answered.chance is None else formats.probability(answered.chance)
+    return line | {"gap": value, "interval": interval, "chance": chance}

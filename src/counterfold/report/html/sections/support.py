@@ -1,0 +1,37 @@
+"""Support: whether the log did what the target does, action by action."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from counterfold.report.html import formats
+from counterfold.report.html.blocks import Block, Fact, Facts, Prose
+from counterfold.report.html.cases import Case, Report
+from counterfold.report.html.charts.support import draw_support
+from counterfold.report.html.sections.base import Section
+
+MANY = "There are too many actions to show each of them."
+WEIGHTED = (
+    "Shares of the target are estimated from weights, because its probabilities are known for the logged actions alone."
+)
+
+
+@dataclass(frozen=True)
+class Support(Section):
+    """What a log has never seen, it cannot tell."""
+
+    number: ClassVar[int] = 6
+    title: ClassVar[str] = "Support: did the log try what the new policy does?"
+
+    def build(self, report: Report, case: Case) -> Sequence[Block | None]:
+        shown = case.exhibits.get("support")
+        if shown is None:
+            return [Prose(MANY)]
+        mass = shown.facts["unsupported_mass"]
+        never = None if mass is None else formats.percent(mass)
+        remark = "of what the new policy does could never be in the log"
+        return [
+            Facts([Fact("never tried", never, remark)]) if never is not None else None,
+            Prose(WEIGHTED) if shown.facts["is_weighted"] else None,
+            draw_support(case),
+        ]

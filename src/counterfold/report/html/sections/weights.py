@@ -1,0 +1,45 @@
+"""Weights: how many rows really speak about the target, and which ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from counterfold.report.html import formats
+from counterfold.report.html.blocks import Block, Fact, Facts, Prose
+from counterfold.report.html.cases import Case, Report
+from counterfold.report.html.charts.influence import draw_without, list_rows
+from counterfold.report.html.charts.weights import draw_concentration, draw_weights
+from counterfold.report.html.sections.base import Section
+
+LEFT_OUT = "The rows that carry the answer are left out of this report, as was asked for."
+NONE = "No row has a weight: the new policy never does what the log did."
+
+
+@dataclass(frozen=True)
+class Weights(Section):
+    """How much single rows count."""
+
+    number: ClassVar[int] = 5
+    title: ClassVar[str] = "Weights: which rows decide?"
+
+    def build(self, report: Report, case: Case) -> Sequence[Block | None]:
+        shown = case.exhibits.get("weights")
+        if shown is None or not shown.lines:
+            return [Prose(NONE)]
+        facts = shown.facts
+        return [
+            Facts(
+                [
+                    Fact(
+                        "effective rows", formats.count(facts["effective_rows"]), f"of {formats.count(facts['rows'])}"
+                    ),
+                    Fact("largest weight", formats.setting(facts["largest_weight"]), "times that a row counts"),
+                    Fact("mean weight", formats.setting(facts["mean_weight"]), "1 is expected"),
+                    Fact("hold half of the weight", formats.percent(facts["rows_with_half"]), "of the rows"),
+                ]
+            ),
+            draw_weights(case),
+            draw_concentration(case),
+            list_rows(case) if report.shows_rows else Prose(LEFT_OUT),
+            draw_without(case),
+        ]

@@ -1,0 +1,43 @@
+"""Writing: whether a report can be written is known before any work is done, and nothing half-written is left."""
+
+import os
+from importlib.util import find_spec
+from os import PathLike
+from pathlib import Path
+
+from counterfold.errors import ParameterError
+from counterfold.messages import show
+
+ENDINGS = (".html", ".htm")
+PACKAGES = ("altair", "jinja2", "vl_convert")
+"""What the extra `report` installs."""
+
+
+def require_writable(path: str | PathLike[str]) -> Path:
+    """Return where a report goes; refuse what is no place for one, and say what is not installed."""
+    found, name = Path(path), show(os.fspath(path))
+    missing = [one for one in PACKAGES if find_spec(one) is None]
+    if missing:
+        needs = missing[0].replace("_", "-")
+        raise ParameterError(f"a report needs {needs}; install it with `pip install counterfold[report]`.")
+    if found.suffix.lower() not in ENDINGS:
+        raise ParameterError(f"`report` must be the name of a file that ends in .html, got {name}.")
+    if found.is_dir():
+        raise ParameterError(f"`report` must be a file, got the folder {name}.")
+    if not found.parent.is_dir():
+        raise ParameterError(f"`report` must be in a folder that exists, got {name}.")
+    if not os.access(found.parent, os.W_OK):
+        raise ParameterError(f"`report` must be in a folder that can be written to, got {name}.")
+    return found
+
+
+def write_whole(path: Path, page: str) -> None:
+    """Write a page beside its place first, so that there is never a part of one."""
+    draft = path.with_name(f".{os.getpid()}.{path.name}")
+    try:
+        draft.write_text(page, encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        raise ParameterError(f"`report` could not be written to {show(path)}: {error.strerror}.") from None
+    finally:
+        draft.unlink(missing_ok=True)
