@@ -25,6 +25,8 @@ COMMANDS = {
     "methods as Markdown": ["methods", "--markdown"],
     "synth": ["synth", "new.parquet", "--rows", "50"],
 }
+USUAL_COMMANDS = {"help", "evaluate", "evaluate as JSON", "synth"}
+"""Those of which `make test` starts a process; the others write in the same ways."""
 FULL = Path("/dev/full")
 RUN = "from counterfold.cli import main; main()"
 
@@ -43,7 +45,10 @@ def is_sentence(err, text):
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no full device")
-@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(COMMANDS[one], id=one, marks=[] if one in USUAL_COMMANDS else pytest.mark.slow) for one in COMMANDS],
+)
 def test_a_full_disk_behind_stdout_is_one_sentence(command, save, tmp_path):
     save()
     with FULL.open("wb") as full:
@@ -60,7 +65,14 @@ def test_a_closed_stdout_is_one_sentence_and_nothing_is_done(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command", [["--help"], ["methods"], ["methods", "--json"], ["evaluate", "log.parquet"]], ids=str
+    "command",
+    [
+        ["--help"],
+        ["evaluate", "log.parquet"],
+        pytest.param(["methods"], marks=pytest.mark.slow),
+        pytest.param(["methods", "--json"], marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 def test_a_reader_that_has_seen_enough_ends_the_command_quietly(command, save, tmp_path):
     save()
@@ -85,10 +97,11 @@ ENVIRONMENTS = {
     "one column": {"COLUMNS": "1"},
     "no colour": {"NO_COLOR": "1", "TERM": "xterm"},
     "colour": {"FORCE_COLOR": "1", "TERM": "xterm-256color"},
+    "narrow and in colour": {"COLUMNS": "20", "FORCE_COLOR": "1", "TERM": "xterm-256color"},
 }
 
 
-USUAL = ("ascii", "narrow", "colour")
+USUAL = ("ascii", "narrow and in colour")
 PLACES = [
     pytest.param(settings, id=name, marks=[] if name in USUAL else [pytest.mark.slow])
     for name, settings in ENVIRONMENTS.items()

@@ -93,8 +93,15 @@ def test_overconfident_classifiers_are_softened():
         assert abs(one.predicted - one.observed) < 0.08
 
 
-@pytest.mark.parametrize("groups", [False, True])
-@pytest.mark.parametrize("name", ["fit", "fit:boosting"])
+@pytest.mark.parametrize(
+    ("name", "groups"),
+    [
+        ("fit", True),
+        ("fit:boosting", False),
+        pytest.param("fit", False, marks=pytest.mark.slow),
+        pytest.param("fit:boosting", True, marks=pytest.mark.slow),
+    ],
+)
 def test_every_engine_gives_the_same_answer(table, name, groups, tmp_path):
     if groups:
         table = table.append_column("group", [[f"user {row % 300}" for row in range(ROWS)]])

@@ -22,7 +22,7 @@ def leave_out_cases(items):
     for cases in tests.values():
         lacking = set().union(*cases.values())
         while lacking:
-            best = max(cases, key=lambda item: len(cases[item] & lacking))  # noqa: B023 (it is called at once)
+            best = max(cases, key=lambda item: len(cases[item] & lacking))
             lacking -= cases.pop(best)
         for item in cases:
             item.add_marker(pytest.mark.slow)
