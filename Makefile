@@ -58,16 +58,16 @@ clean:
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e .
 	touch $@
 
 # atheris has no wheel for every Python; without it hypothesis fuzzes.
 .venv-fuzz/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-fuzz
-	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	.venv-fuzz/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e .
 	-.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check atheris && touch .venv-fuzz/atheris
 	touch $@
 
 .venv/dev: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,docs,onnx,plot,report,skops,spark,sql,torch]"
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[dev,docs,onnx,plot,report,skops,spark,sql,torch]"
 	touch $@
