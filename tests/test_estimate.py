@@ -84,3 +84,23 @@ def test_biases_cancel_as_far_as_targets_weigh_the_same_rows():
     assert 0 < alike < 0.01
     unbiased = cf.Estimate("x", values, exposure=Exposure(weights, 400), moves=moves)
     assert (biased(weights) - unbiased).stderr == pytest.approx(0.2)
+
+
+METHODS = {"normal": cf.Normal(), "skewed-t": cf.SkewedT()}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shift", [-0.4, 0.0, 0.05, 0.2, 3.0])
+def test_confidence_is_that_of_the_interval_that_ends_at_0(method, shift):
+    rng = np.random.default_rng(0)
+    noise = rng.exponential(size=300)
+    estimate = cf.Estimate("gain", shift + noise - noise.mean(), method=METHODS[method])
+    found = estimate.find_confidence()
+    low, high = estimate.interval(0.95)
+    assert (found > 0.975) == (low > 0)
+    assert (found < 0.025) == (high < 0)
+    if 0.001 < found < 0.999 and abs(found - 0.5) > 1e-3:
+        ends = estimate.interval(1 - 2 * min(found, 1 - found))
+        assert min(abs(end) for end in ends) == pytest.approx(0, abs=2e-4)
+    if method == "normal" and abs(shift) < 0.3:
+        assert found == pytest.approx(norm.cdf(shift / estimate.stderr), abs=1e-4)

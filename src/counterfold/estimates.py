@@ -59,6 +59,9 @@ class Exposure(NamedTuple):
     rows: float
 
 
+SUREST, EXACT = 0.9999, 1e-4
+"""The highest level of an interval that is tried to find a confidence, and how exactly the level is found."""
+
 STILL = Moves("contributions", np.zeros(0))
 """The moves of an answer that moves only as its contributions show."""
 
@@ -142,6 +145,28 @@ class Estimate(Displayed):
         found: Interval = registry.resolve("intervals", Interval, method, "`method` must be an interval")
         low, high = found.around(self.units, level, self.stderr)
         return Bounds(*self.unseen.widen(low, high, self.value, level))
+
+    def find_confidence(self, number: float = 0.0) -> float:
+        r"""Return how sure it is that the value is above a number, by the widest interval that does not hold it.
+
+        If that interval has the level $1 - \alpha$, this is $1 - \alpha / 2$ or, where the value is below the number,
+        $\alpha / 2$: more than 97.5 % or less than 2.5 % if the interval of 95 % does not hold it, and else between.
+
+        >>> import numpy as np
+        >>> round(Estimate("gain", np.array([0.0, 0.0, 1.0, 4.0])).find_confidence(), 3)
+        0.907
+        """
+
+        def holds(level: float) -> bool:
+            low, high = self.interval(level)
+            return bool(low <= number <= high)
+
+        sure, unsure = (0.0, SUREST) if holds(SUREST) else (SUREST, SUREST)
+        while unsure - sure > EXACT:
+            level = (sure + unsure) / 2
+            sure, unsure = (sure, level) if holds(level) else (level, unsure)
+        tail = (1 - sure) / 2
+        return 1 - tail if self.value > number else tail
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Return the difference of two estimates on the same rows; its error is paired row by row.

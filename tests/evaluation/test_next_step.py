@@ -21,7 +21,7 @@ def make_trial(difference, spread=1.0, rewards=None, group=None):
     log = cf.Log(action=[0, 1] * (ROWS // 2), reward=rewards, propensity=np.full(ROWS, 0.5), group=group)
     noise = rng.normal(size=ROWS)
     gap = difference + spread * (noise - noise.mean()) / noise.std()
-    return Trial(cf.Estimate("gap", gap), cf.Estimate("log", rewards, log.group), Contents.of(log))
+    return Trial(cf.Estimate("gap", gap), difference, cf.Estimate("log", rewards, log.group), Contents.of(log))
 
 
 def judge(verdict):
@@ -38,7 +38,7 @@ def judge(verdict):
             0.5,
             "good",
             "ship",
-            "Ship it: it would earn more than the log did. To confirm that, run an A/B test with about",
+            "Ship it, or confirm it first by an A/B test with about",
         ),
         (-0.5, "good", "do not ship", "Do not ship it: it would earn less than the log did."),
         (0.03, "good", "A/B test", "this log cannot tell if it would earn more than the log did."),
@@ -48,7 +48,12 @@ def judge(verdict):
         (0.5, "caution", "check first", "Check first: look at that row. Then run an A/B test with about"),
         (-0.5, "caution", "check first", "do not ship it: it would seem to earn less"),
         (0.0, "caution", "check first", "Check first: look at that row. Until then, do not ship it."),
-        (0.5, "not answerable", "log more", "The log cannot answer: log some of what it would do."),
+        (
+            0.5,
+            "not answerable",
+            "log more",
+            "Do not ship it by this log, which cannot answer: log some of what it would do.",
+        ),
     ],
 )
 def test_what_to_do(difference, verdict, action, says):
@@ -72,6 +77,14 @@ def test_an_ab_test_of_that_size_has_the_power_against_theory():
     assert 0.8 <= power < 0.82
     power = stats.norm.cdf(0.1 / (trial.gap.stderr / np.sqrt(trial.times_rows)) - stats.norm.ppf(0.975))
     assert power == pytest.approx(0.8)
+
+
+def test_clicks_vary_as_their_rate_says_against_theory():
+    clicks = (np.arange(ROWS) % 20 == 0).astype(float)
+    log = cf.Log(action=[0, 1] * (ROWS // 2), reward=clicks, propensity=np.full(ROWS, 0.5))
+    trial = Trial(cf.Estimate("gap", np.full(ROWS, 0.03)), 0.08, cf.Estimate("log", clicks), Contents.of(log))
+    needed = (0.05 * 0.95 + 0.08 * 0.92) * (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) ** 2 / 0.03**2
+    assert needed <= trial.per_arm < 1.1 * needed
 
 
 def test_few_decisions_and_no_difference():

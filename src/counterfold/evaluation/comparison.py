@@ -78,7 +78,7 @@ class Comparison(Plotted):
         several = [one.diagnostics] if other is None else [one.diagnostics, other.diagnostics]
         worse = max(several, key=lambda found: get_args(Verdict).index(found.verdict))
         named = "the log did" if self.baseline is None else f"`{messages.show(self.baseline)}` would"
-        return advise(Trial(one.uplift(other), one.logged, one.contents), worse, named)
+        return advise(Trial(one.uplift(other), one.value, one.logged, one.contents), worse, named)
 
     def is_answerable(self, target: str) -> bool:
         """Say whether the log can tell how much more a target would have earned."""

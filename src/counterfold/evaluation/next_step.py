@@ -15,6 +15,9 @@ Action = Literal["ship", "A/B test", "check first", "log more", "do not ship", "
 LEVEL, POWER = 0.05, 0.8
 """The two-sided level of the A/B test that is planned, and the probability with which it shows the difference."""
 
+REACH, LUCK = NormalDist().inv_cdf(1 - LEVEL / 2), NormalDist().inv_cdf(POWER)
+"""How many standard errors a difference must be from 0 to be shown, and how many more for that to be so probable."""
+
 FEWEST = 100
 """The decisions per arm of the smallest A/B test: of fewer, means are not normal."""
 
@@ -44,34 +47,42 @@ class NextStep:
 class Trial:
     """An A/B test that is to show a difference (`gap`), planned by the rewards of the log.
 
-    `logged` is what the log earned: where rows of a group are alike, its error tells by how much they count less.
+    `value` is what the target would earn, and `logged` what the log did: where rows of a group are alike, its error
+    tells by how much they count less.
     """
 
     gap: Estimate
+    value: float
     logged: Estimate
     contents: Contents
 
-    @property
-    def deviation(self) -> float:
-        """Return the standard deviation of a reward, larger where rows of a group are alike."""
+    def find_variance(self, mean: float) -> float:
+        """Return the variance of rewards with this mean: if there are two, that tells it; others vary as in the log."""
         rewards = self.contents.rewards
-        variance = rewards.squares / rewards.weight
-        is_grouped = self.contents.groups is not None
-        return math.sqrt(max(variance, self.logged.shown_variance * rewards.effective) if is_grouped else variance)
+        plain = rewards.squares / rewards.weight
+        alike = self.logged.shown_variance * rewards.effective / plain if self.contents.groups is not None else 1.0
+        own = (rewards.high - mean) * (mean - rewards.low) if rewards.is_two_valued else plain
+        return max(own, 0.0) * max(alike, 1.0)
 
     @cached_property
     def per_arm(self) -> int | None:
         r"""Return how many decisions each arm needs.
 
-        $$n = 2 \sigma^2 (z_{1 - \alpha / 2} + z_{1 - \beta})^2 / \Delta^2$$
+        $$n = (\sigma_0^2 + \sigma_1^2) (z_{1 - \alpha / 2} + z_{1 - \beta})^2 / \Delta^2$$
         """
-        needed = count_needed(self.deviation, self.gap.value)
-        return None if needed is None else max(FEWEST, round_up(2 * needed))
+        variance = self.find_variance(self.value) + self.find_variance(self.value - self.gap.value)
+        needed = count_needed(math.sqrt(variance) * (REACH + LUCK), self.gap.value)
+        return None if needed is None else max(FEWEST, round_up(needed))
 
-    @property
+    @cached_property
     def times_rows(self) -> float | None:
-        """Return how many times as many rows of the log would show the difference."""
-        return count_needed(self.gap.stderr, self.gap.value)
+        """Return how many times as many rows of the log would show the difference.
+
+        The interval reaches towards 0 as far as it does, which is farther than a normal one where rewards are skewed.
+        """
+        low, high = self.gap.interval(1 - LEVEL)
+        reach = self.gap.value - low if self.gap.value > 0 else high - self.gap.value
+        return count_needed(reach + LUCK * self.gap.stderr, self.gap.value)
 
     @property
     def is_feasible(self) -> bool:
@@ -79,7 +90,10 @@ class Trial:
         return self.per_arm is not None and self.per_arm <= TOO_MANY * self.contents.rewards.weight
 
     def __str__(self) -> str:
-        return f"an A/B test with about {self.per_arm:,} decisions per arm" if self.is_feasible else "an A/B test"
+        if not self.is_feasible:
+            return "an A/B test"
+        power = f"{100 * LEVEL:g} % level, {100 * POWER:g} % power"
+        return f"an A/B test with about {self.per_arm:,} decisions per arm ({power})"
 
     def propose(self, action: Action, sentence: str) -> NextStep:
         """Return a step, with what a test of the difference needs."""
@@ -90,13 +104,14 @@ def advise(trial: Trial, diagnostics: Diagnostics, baseline: str = "the log did"
     """Return what to do about a target; nothing is shipped where the verdict is not good."""
     low, high = trial.gap.interval()
     if diagnostics.verdict == "not answerable":
-        return advise_on_log(diagnostics)
+        remedy = diagnostics.findings[0].remedy
+        return NextStep("log more", f"Do not ship it by this log, which cannot answer: {remedy}.")
     if diagnostics.verdict == "caution":
         then = f"Then run {trial} before you ship it." if trial.is_feasible else "Until then, do not ship it."
         then = then if high >= 0 else f"Until then, do not ship it: it would seem to earn less than {baseline}."
         return trial.propose("check first", f"{advise_on_log(diagnostics).sentence} {then}")
     if low > 0:
-        return trial.propose("ship", f"Ship it: it would earn more than {baseline}. To confirm that, run {trial}.")
+        return trial.propose("ship", f"Ship it, or confirm it first by {trial}: it would earn more than {baseline}.")
     if high < 0:
         return trial.propose("do not ship", f"Do not ship it: it would earn less than {baseline}.")
     if trial.is_feasible and trial.times_rows is not None:
@@ -117,14 +132,10 @@ def advise_on_log(diagnostics: Diagnostics) -> NextStep:
     return NextStep("log more", f"The log cannot answer: {remedy}.")
 
 
-def count_needed(deviation: float, difference: float) -> float | None:
-    """Return how many numbers with this standard deviation have a mean that shows the difference from 0.
-
-    Nothing is returned where no number of them does.
-    """
-    ratio = deviation / difference if difference else math.inf
-    needed = ratio * ratio * (NormalDist().inv_cdf(1 - LEVEL / 2) + NormalDist().inv_cdf(POWER)) ** 2
-    return needed if needed <= ENDLESS else None
+def count_needed(distance: float, difference: float) -> float | None:
+    """Return how many rows make a distance, which shrinks with their root, as short as a difference, if any do."""
+    ratio = distance / difference if difference else math.inf
+    return ratio * ratio if ratio * ratio <= ENDLESS else None
 
 
 def round_up(number: float) -> int:

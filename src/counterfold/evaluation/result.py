@@ -91,7 +91,7 @@ class Evaluation(Plotted):
     @property
     def next_step(self) -> NextStep:
         """Return what to do now: a word such as "ship" or "A/B test", and a sentence."""
-        return advise(Trial(self.uplift(), self.logged, self.contents), self.diagnostics)
+        return advise(Trial(self.uplift(), self.value, self.logged, self.contents), self.diagnostics)
 
     def uplift(self, other: "Evaluation | None" = None) -> Estimate:
         """Return how much more than the log, or than another target on the same log, the target would have earned.
