@@ -197,8 +197,12 @@ class Diagnostics(Plotted):
         """Return what speaks against the answer, or that nothing does."""
         against = tuple(finding.problem for finding in self.findings if finding.severity != "note")
         effective = self.measures.get("effective_rows")
-        worth = "" if effective is None else f"the log is worth {effective:.0f} of its rows for this target, and "
-        return against or (f"{worth}nothing speaks against {'them' if worth else 'it'}",)
+        worth = (
+            ""
+            if effective is None
+            else f"the log tells as much as {effective:,.0f} decisions of the target would, and "
+        )
+        return against or (f"{worth}nothing {'serious ' if self.findings else ''}speaks against it",)
 
     def by(self, period: str | None) -> "Diagnostics":
         """Return the same, with a table over time by some period, such as "week"; by default the log's size decides."""

@@ -86,7 +86,7 @@ class Drift(Diagnostic):
         if change is None or logged is None:
             return Measurement(numbers, f"{text}, too few to compare", self.describe_late(late), history)
         numbers |= {"drift_p": change.p, "drift": change.spread, "logged_drift_p": logged.p}
-        text += f"; chance explains how their values differ with p = {change.p:.2g}"
+        text += f"; how likely chance lets their values differ so: p = {change.p:.2g}"
         size = min(abs(value), math.sqrt(evidence.contents.rewards.squares / evidence.decision_count))
         is_large = change.spread >= self.large * size
         findings = self.describe_late(late) or self.describe(change, logged, history, is_large=is_large)

@@ -36,7 +36,8 @@ class OutcomeContext(Diagnostic):
         findings += [self.describe_rate(name, reason) for name, reason in balance.reasons.items() if reason.is_rate]
         findings += [] if balance.is_dependent_throughout(self.alarm) else self.find_dependent(balance)
         p = balance.columns_p
-        text = None if p is None else f"chance explains its dependence on actions with p = {p:.2g}"
+        much = "none" if p is None or p >= self.alarm else "some"
+        text = None if p is None else f"{much} of it depends on actions (p = {p:.2g}, corrected for several tests)"
         return Measurement({"context_p": p}, text, findings)
 
     def find_dependent(self, balance: Balance) -> list[Finding]:

@@ -27,7 +27,8 @@ class Propensities(Diagnostic):
         if balance is None or balance.general is None:
             return None
         p, what, _ = balance.general
-        numbers, text = {"propensities_p": p}, f"chance explains the actions with p = {p:.2g}"
+        is_like = "actions fall as they say" if p >= self.alarm else "actions do not fall as they say"
+        numbers, text = {"propensities_p": p}, f"{is_like} (p = {p:.2g}, corrected for several tests)"
         is_throughout, columns_p = balance.is_dependent_throughout(self.alarm), balance.columns_p
         if p >= self.alarm and not is_throughout:
             return Measurement(numbers, text)

@@ -28,7 +28,9 @@ class SeveralLoggers(Diagnostic):
         found = None if evidence.balance is None else evidence.balance.loggers
         if found is None:
             return None
-        text = f"chance explains how their rows differ with p = {found.p:.2g}"
+        text = (
+            f"their rows differ by {'no ' if found.p >= self.alarm else ''}more than chance allows (p = {found.p:.2g})"
+        )
         if found.p >= self.alarm:
             return Measurement({"loggers_p": found.p}, text)
         problem = f"the loggers did not decide side by side: {messages.clean_sentence(found.what)} (p = {found.p:.1g})"
