@@ -82,8 +82,8 @@ def test_several_rewards_have_a_chapter_each(frame, write):
     assert {"new policy by click", "new policy by money"} <= {words for _, words in list_headings(page)}
 
 
-def test_numbers_that_the_log_cannot_answer_for_are_withheld(refused, write):
-    page = write(refused)
+def test_numbers_that_the_log_cannot_answer_for_are_withheld(refused, refused_page):
+    page = refused_page
     said = {f"{one:.3f}" for one in (refused.value, *refused.interval, *(line.value for line in refused.table))}
     for number in said - {f"{refused.logged.value:.3f}"}:
         assert number not in page.shown

@@ -19,7 +19,7 @@ QUIET, STRONG = "var(--quiet)", "var(--ink)"
 DIGITS = 6
 """How many digits of a number a chart is given."""
 
-LONGEST = 32
+LONGEST = 24
 """The characters of a name beside a chart; its middle is left out if it has more."""
 
 ROW = 30
