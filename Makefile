@@ -5,7 +5,7 @@ ARGS ?=
 # A process per core; tests/support/scheduling.py says which tests share one.
 PARALLEL := -n auto --maxprocesses 8
 
-.PHONY: demo test test-all lint bench methods traps json licences torture clean
+.PHONY: demo test test-all lint docs bench methods traps json licences torture clean
 
 demo: .venv/installed  ## evaluate a policy on embedded data with known truth
 	$(BIN)/counterfold demo
@@ -21,6 +21,10 @@ lint: .venv/dev
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+# The notice that is silenced is about the tool's own future; warnings about pages stay, and are errors.
+docs: .venv/dev  ## build the documentation into build/site; it opens from the disk
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 bench: .venv/dev  ## ratios against naive loops and reading alone, and what some choices do; ARGS=--quick for minutes
 	$(BIN)/python benchmarks/estimators.py

@@ -10,6 +10,7 @@ import pytest
 
 from counterfold import registry
 from counterfold.experiments.paper.classification import draw_digits
+from json_schema import validate
 
 NAMES = {name for folder in ("estimators", "selectors", "models") for name in registry.names(folder)}
 
@@ -199,6 +200,7 @@ def test_demo_knows_the_truth_and_finds_it(seed, run):
     assert (found["truth"], found["seed"]) == (draw_digits(seed).truth, seed)
     assert found["interval"]["low"] <= found["truth"] <= found["interval"]["high"]
     assert found["verdict"] == "good"
+    validate(found, "demo")
 
 
 def test_demo_tells_the_story_that_the_docs_show(run, monkeypatch, request):

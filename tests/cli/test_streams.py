@@ -235,10 +235,10 @@ def test_infinity_is_null_in_json(save, run, monkeypatch):
     def answer(*given, **options):
         from dataclasses import replace
 
-        results, contents = honest(*given, **options)
+        results, contents = honest(*given, **options)["reward"]
         one = results["target"]
         endless = [replace(line, score=float("inf"), stderr=float("nan")) for line in one.table]
-        return assembly.Results({"target": replace(one, table=endless)}, contents)
+        return {"reward": assembly.Results({"target": replace(one, table=endless)}, contents)}
 
     monkeypatch.setattr(assembly, "evaluate_targets", answer)
     code, out, _ = run("evaluate", path, "--json")

@@ -317,7 +317,7 @@ def test_it_pickles_and_hashes_and_has_a_name_and_a_line_in_the_docs(name):
     assert hash(one) == hash(find(name))
     assert one.name == name
     assert one.label
-    assert f"| `{name}` |" in (ROOT / "docs" / "diagnostics.md").read_text()
+    assert f"| [`{name}`](findings/{name}.md) |" in (ROOT / "docs" / "diagnostics.md").read_text()
 
 
 def test_a_few_diagnostics_are_enough_for_a_verdict_and_its_reasons():
@@ -338,8 +338,9 @@ def test_a_diagnostic_may_observe_only_some_rows(tmp_path, monkeypatch):
         "target": data.target.tolist(),
     }
     pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=90)
-    found = [check_targets(cf.LogScan(tmp_path / "log.parquet"), {"t": "target"}, engine=one) for one in ENGINES]
-    assert [one.targets["t"].largest_weight for one in found] == [7.0, 7.0]
+    scan = cf.LogScan(tmp_path / "log.parquet")
+    found = [check_targets(scan, {"t": "target"}, engine=one)["reward"].targets["t"] for one in ENGINES]
+    assert [one.largest_weight for one in found] == [7.0, 7.0]
 
 
 def test_a_diagnostic_may_ask_for_an_estimate_without_an_answer(tmp_path, monkeypatch):
@@ -348,8 +349,9 @@ def test_a_diagnostic_may_ask_for_an_estimate_without_an_answer(tmp_path, monkey
     data = clean_data(800)
     columns = {"action": data.a, "reward": data.r, "logging_probs": data.logging.tolist()}
     pa.parquet.write_table(pa.table(columns | {"target": data.target.tolist()}), tmp_path / "log.parquet")
-    found = [check_targets(cf.LogScan(tmp_path / "log.parquet"), {"t": "target"}, engine=one) for one in ENGINES]
-    memory, local = (one.targets["t"].effective_rows for one in found)
+    scan = cf.LogScan(tmp_path / "log.parquet")
+    found = [check_targets(scan, {"t": "target"}, engine=one)["reward"].targets["t"] for one in ENGINES]
+    memory, local = (one.effective_rows for one in found)
     assert memory == pytest.approx(local)
 
 

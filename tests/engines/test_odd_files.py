@@ -171,11 +171,9 @@ def test_a_model_is_known_though_nobody_needs_it(save_table):
 @pytest.mark.parametrize("logged_only", [True, False])
 def test_what_a_log_holds_is_the_same(logged_only, save_table):
     path = save_table(made(ROWS, reward="continuous", logged_only=logged_only, groups=900, targets=1))
-    question = Question.of(["ips"], "slope", None)
-    memory, local = (
-        evaluate_targets(cf.LogScan(path), {"target": "target"}, question, progress=False, engine=name).contents
-        for name in ("memory", "local")
-    )
+    asked = cf.LogScan(path), {"target": "target"}, Question.of(["ips"], "slope", None)
+    found = [evaluate_targets(*asked, progress=False, engine=name) for name in ("memory", "local")]
+    memory, local = (one["reward"].contents for one in found)
     for part in ("rewards", "propensities"):
         assert astuple(getattr(local, part)) == pytest.approx(astuple(getattr(memory, part)))
         assert getattr(local, part).mean == pytest.approx(getattr(memory, part).mean)

@@ -127,7 +127,7 @@ def test_a_wrong_fit_is_found_and_a_better_one_is_named():
     given = {"context": x, "action": action, "reward": reward}
     found = cf.evaluate(cf.Log(**given, propensity="fit"), target).diagnostics
     assert found.propensity_rival_p < 1e-6
-    doubt = next(one for one in found.findings if "a forest foretells actions better" in one.problem)
+    doubt = next(one for one in found.findings if "a forest predicts actions better" in one.problem)
     assert "fit:boosting" in doubt.remedy
     better = cf.evaluate(cf.Log(**given, propensity="fit:boosting"), target).diagnostics
     assert better.propensity_log_loss < found.propensity_log_loss - 0.1

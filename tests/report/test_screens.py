@@ -83,7 +83,7 @@ def test_the_answer_is_on_the_first_screen(log, show):
 def test_names_that_differ_are_shown_different(log, show):
     blocks = compare(log, LONG)
     for width in (60, 80):
-        lines = [line.split()[0] for line in show(width, blocks) if re.search("_with.* (good|caution) ", line)]
+        lines = [line.split()[0] for line in show(width, blocks) if re.search(r"\.\.\..* (good|caution) ", line)]
         assert len(set(lines)) == len(lines) == len(LONG)
 
 

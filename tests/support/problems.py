@@ -28,7 +28,7 @@ def rows_of(data, model=None, **more):
 
 def diagnose(log, target):
     """Return what the diagnostics say of a target, without an answer."""
-    return check_targets(log, {"target": target}).targets["target"]
+    return check_targets(log, {"target": target})["reward"].targets["target"]
 
 
 def evaluate_as_paper(log, target, candidates="plain", selector="ocv", reward_model="ridge-per-action", **more):

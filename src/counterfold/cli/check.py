@@ -45,7 +45,7 @@ def check(
     del seed
     report.spare(log.columns.source)
     with print_warnings():
-        several = {reward: check_targets(one, log.targets, engine=engine) for reward, one in log.build_scans().items()}
+        several = check_targets(log.build_scan(), log.targets, engine=engine)
     found = {reward: one.by(lines.period) for reward, one in several.items()}
     if as_json:
         print_json(describe_all(log, found))

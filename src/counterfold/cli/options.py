@@ -76,8 +76,8 @@ class LogOptions:
         found: dict[str, Any] = {name: name for name in plain}
         return found | {name: Actions(name) for name in chosen} | {name: Probabilities(name) for name in logged}
 
-    def build_scans(self) -> dict[str, LogScan]:
-        """Return the log, not read yet, with each of its rewards; its context leaves out the targets."""
+    def build_scan(self) -> LogScan:
+        """Return the log, not read yet; its context leaves out the targets."""
         given = {name: value for name, value in vars(self.columns).items() if name not in {"reward", "rewards"}}
         values: dict[str, Any] = {name: split_commas(one) for name, one in given.items() if isinstance(one, list)}
         values["context"] = values.get("context") or None  # an empty list is the default, too
@@ -85,7 +85,7 @@ class LogOptions:
         from counterfold.sources.query import choose_source
 
         source = choose_source(self.columns.source, self.sql, self.db)
-        return replace(self.columns, source=source, **values).split()
+        return replace(self.columns, source=source, **values)
 
     def describe(self, contents: "Contents") -> dict[str, Any]:
         """Return what JSON says of the log."""
@@ -142,14 +142,11 @@ class AnswerOptions:
         """Return for each reward the evaluation of each target, and what the log holds; print warnings."""
         from counterfold.evaluation.assembly import evaluate_targets
 
-        question, scans = self.build_question(), log.build_scans()
-        if len(scans) > 1 and self.predictions:
+        question, scan = self.build_question(), log.build_scan()
+        if len(scan.rewards) > 1 and self.predictions:
             raise ParameterError("--predictions must be given with one --reward, which they predict, got several.")
         with print_warnings():
-            return {
-                name: evaluate_targets(one, log.targets, question, threads=self.threads, engine=self.engine)
-                for name, one in scans.items()
-            }
+            return evaluate_targets(scan, log.targets, question, threads=self.threads, engine=self.engine)
 
 
 @dataclass(frozen=True)

@@ -62,9 +62,7 @@ class FittedPropensities(Diagnostic):
 
     def doubt(self, classifier: str, p: float, actions: int) -> Finding:
         """Return that another classifier knows more of the actions."""
-        problem = (
-            f"the propensities that {classifier} fitted are wrong: a forest foretells actions better (p = {p:.1g})"
-        )
+        problem = f"the propensities that {classifier} fitted are wrong: a forest predicts actions better (p = {p:.1g})"
         other = "fit:forest" if classifier == "boosting" or actions > MANY else "fit:boosting"
         remedy = f"try `propensity={other!r}`, or a classifier of your own; remove rows that are there twice"
         return self.make_finding("caution", problem, remedy)

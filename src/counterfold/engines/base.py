@@ -21,7 +21,7 @@ Source = Log | LogScan
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What is asked of an engine: evidence on each of these targets, with this reward model.
+    """What is asked of an engine: evidence by each reward of a log on each of these targets, with this reward model.
 
     An engine that has only sums asks `list_estimators` what the evidence on a target must know, with a sample of the
     target's rows; `needs_sample` says whether the answer depends on those rows. `observers` look at all rows.
@@ -57,8 +57,8 @@ class Engine(ABC):
         """Say whether the engine reads such a log by default; engines that keep all rows are asked last."""
 
     @abstractmethod
-    def gather(self, request: Request) -> Generator[tuple[str, Evidence]]:
-        """Yield the evidence on each target, in the order of the targets."""
+    def gather(self, request: Request) -> Generator[tuple[str, str, Evidence]]:
+        """Yield the evidence by each reward on each target, with their names and in the order of both."""
 
 
 def is_on_spark(scan: LogScan) -> bool:

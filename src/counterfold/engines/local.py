@@ -11,7 +11,7 @@ import pyarrow as pa
 from counterfold import capacity
 from counterfold.engines.base import Source, is_on_spark
 from counterfold.engines.passes.batch_engine import BatchEngine
-from counterfold.engines.passes.batches import HEAD, HEAD_BYTES, Batch
+from counterfold.engines.passes.batches import HEAD, HEAD_BYTES
 from counterfold.errors import DataError
 from counterfold.log import Log
 from counterfold.pool import Pool
@@ -19,7 +19,8 @@ from counterfold.progress import Progress
 from counterfold.readers.base import Piece
 from counterfold.sources.base import RowSource
 from counterfold.sums import Sum, add_known
-from counterfold.tables.prepared import number_rows
+from counterfold.tables.batches import Batch
+from counterfold.tables.preparation import Preparation
 from counterfold.tables.scan import LogScan
 
 
@@ -51,17 +52,22 @@ class Local(BatchEngine):
         limit = capacity.find_room() if rows.is_in_memory else capacity.find_limit()
         return capacity.estimate_need(rows.rows, rows.size) > limit
 
-    def head(self) -> Batch:
-        found: list[Batch] = []
-        with closing(self.rows.pieces(None)) as pieces:
-            for batch in (batch for piece in pieces for batch in read_batches(piece)):
-                found.append(batch)
-                if sum(len(one.table) for one in found) >= HEAD or sum(one.table.nbytes for one in found) >= HEAD_BYTES:
-                    break
-        return Batch(pa.concat_tables([one.table for one in found]), np.concatenate([one.row_numbers for one in found]))
+    def find_schema(self) -> pa.Schema:
+        return self.rows.schema
 
     def count_rows(self) -> int:
         return self.rows.rows
+
+    def read_heads(self, preparations: Sequence[Preparation]) -> list[Batch]:
+        found: list[list[Batch]] = [[] for _ in preparations]
+        with closing(self.rows.pieces(None)) as pieces:
+            for batch in (batch for piece in pieces for batch in read_batches(piece)):
+                for head, preparation in zip(found, preparations, strict=True):
+                    if not is_enough(head):
+                        head.append(preparation.prepare(batch))
+                if all(map(is_enough, found)):
+                    break
+        return [join_batches(head) for head in found]
 
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
         def work_on(piece: Piece) -> tuple[Sum | None, int]:
@@ -83,13 +89,16 @@ class Local(BatchEngine):
             raise DataError(f"{self.rows.name} must hold {count} rows, as at first, got {done}.")
         return total
 
-    def distinct(self, column: str) -> list[Any]:
-        found: set[Any] = set()
-        for batch in (batch for piece in self.rows.pieces([column]) for batch in read_batches(piece)):
-            for chunk in batch.table.column(column).chunks:
-                found.update((chunk.keys if pa.types.is_map(chunk.type) else chunk).unique().to_pylist())
-        self.rows.require_unchanged()
-        return sorted(value for value in found if value is not None)
+
+def is_enough(head: Sequence[Batch]) -> bool:
+    """Say whether the first rows of a log tell what its columns hold."""
+    return sum(len(one.table) for one in head) >= HEAD or sum(one.table.nbytes for one in head) >= HEAD_BYTES
+
+
+def join_batches(batches: Sequence[Batch]) -> Batch:
+    """Return the rows of several batches as one."""
+    tables, row_numbers = zip(*batches, strict=True)
+    return Batch(pa.concat_tables(tables), np.concatenate(row_numbers))
 
 
 def read_batches(piece: Piece) -> Iterator[Batch]:
@@ -97,6 +106,5 @@ def read_batches(piece: Piece) -> Iterator[Batch]:
     first = piece.first
     for table in piece.tables():
         if table.num_rows:
-            rows, numbers = number_rows(table)
-            yield Batch(rows, np.arange(first, first + rows.num_rows) if numbers is None else numbers)
+            yield Batch(table, np.arange(first, first + table.num_rows))
         first += table.num_rows

@@ -25,7 +25,7 @@ from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums, sum_buckets
 from counterfold.tables import roles
-from counterfold.tables.prepared import number_rows, take_left
+from counterfold.tables.prepared import prepare_table, take_left
 from counterfold.tables.targets import TargetReader, make_readers
 
 BLOCKS = 20
@@ -51,15 +51,26 @@ class Memory(Engine):
     def is_best_for(cls, source: Source) -> bool:
         return cls.can_read(source)
 
-    def gather(self, request: Request) -> Generator[tuple[str, Evidence]]:
-        """Yield the evidence on each target; the rows of one are gone before those of the next are made."""
-        log, table, given = self.source, None, request.reward_model
-        readers, check = make_readers(request.targets, None), WHOLE
+    def gather(self, request: Request) -> Generator[tuple[str, str, Evidence]]:
+        """Yield the evidence; a log is read once, and its rows are worked on for one reward after the other."""
+        if isinstance(self.source, Log):
+            rewards: dict[str, Source] = {"reward": self.source}
+            tables = [None]
+        else:
+            opened, rewards = self.source.opened, dict(self.source.split())
+            capacity.require_rows(opened.rows, opened.size)  # before it is read
+            tables = [opened.table()] * len(rewards)  # the last one to take it leaves it to nobody
+        for reward, source in rewards.items():
+            found = self._gather_targets(source, tables.pop(), request)
+            yield from ((reward, name, evidence) for name, evidence in found)
+
+    def _gather_targets(self, log: Source, table: Any, request: Request) -> Generator[tuple[str, Evidence]]:
+        """Yield the evidence on each target, of a log or of all rows of one that is not read yet."""
+        given, readers, check = request.reward_model, make_readers(request.targets, None), WHOLE
         if not isinstance(log, Log):
-            capacity.require_rows(log.opened.rows, log.opened.size)  # before it is read
-            (table, row_numbers), index = number_rows(log.opened.table()), find_index(log.source)
+            count, index = table.num_rows, find_index(log.source)
+            table, row_numbers = prepare_table(log, table)
             capacity.require_rows(table.num_rows, table.nbytes)
-            count = 0 if row_numbers is None else log.open_rows().rows
             targets = {name: take_left(one, row_numbers, count) for name, one in request.targets.items()}
             readers, given = make_readers(targets, table), take_left(given, row_numbers, count)
             named = list_columns(readers.values(), given)

@@ -4,7 +4,7 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from os import PathLike
@@ -17,7 +17,7 @@ import pyarrow as pa
 from counterfold.engines._spark_errors import explain_errors
 from counterfold.engines.base import Source, is_on_spark
 from counterfold.engines.passes.batch_engine import BatchEngine
-from counterfold.engines.passes.batches import HEAD, Batch
+from counterfold.engines.passes.batches import HEAD
 from counterfold.errors import DataError, ParameterError
 from counterfold.files.paths import has_path
 from counterfold.log import Log
@@ -28,8 +28,8 @@ from counterfold.readers.csv import Csv, find_delimiter
 from counterfold.readers.json_lines import JsonLines
 from counterfold.readers.parquet import Parquet
 from counterfold.sums import Sum, add_known
+from counterfold.tables.batches import Batch
 from counterfold.tables.preparation import Preparation
-from counterfold.tables.prepared import choose_preparation
 from counterfold.tables.scan import LogScan
 
 FILE, ROW = "__counterfold_file", "__counterfold_row"
@@ -58,19 +58,13 @@ class Spark(BatchEngine):
     frame: Any
     offsets: dict[str, int]
     count: int
-    preparation: Preparation | None = None
 
     @classmethod
     def of(cls, source: Source, pool: Pool) -> Self:
         scan: Any = source  # which is not in memory, as `can_read` says
         with explain_errors():
             frame = _open_frame(scan) if isinstance(scan.source, (str, PathLike)) else scan.source
-            plain = cls(scan, *_number_rows(frame))
-            wish = choose_preparation(scan, lambda: frame.limit(0).toArrow().schema)
-        if wish is None:
-            return plain
-        known = wish.learn(lambda work, columns: plain.total(lambda batch: work(*batch), columns, None))
-        return replace(plain, count=known.row_count if known.needs_sums else plain.count, preparation=known)
+            return cls(scan, *_number_rows(frame))
 
     @classmethod
     def can_read(cls, source: Source) -> bool:
@@ -80,31 +74,33 @@ class Spark(BatchEngine):
     def is_best_for(cls, source: Source) -> bool:
         return not isinstance(source, Log) and is_on_spark(source)
 
-    def head(self) -> Batch:
+    def find_schema(self) -> pa.Schema:
         with explain_errors():
-            table = self.select(None).limit(HEAD).toArrow()
-        if table.num_rows == 0:
-            raise DataError("the log must hold at least 2 rows, got none.")
-        table, row_numbers = make_batch(table, self.offsets)
-        return Batch(table if self.preparation is None else self.preparation.mark_schema(table), row_numbers)
+            return self.frame.drop(FILE, ROW).limit(0).toArrow().schema
 
-    def count_rows(self) -> int | None:
+    def count_rows(self) -> int:
         return self.count
 
-    def select(self, columns: Sequence[str] | None) -> Any:
-        """Return all columns, or some, of the rows that are left once they are prepared, with their places."""
-        known = self.preparation
-        wanted = None if columns is None else [*columns, FILE, ROW]
-        if known is None:
-            return self.frame if wanted is None else self.frame.select(list(map(_quote, wanted)))
-        here = [name for name in self.frame.columns if wanted is None or name in {*wanted, *known.columns}]
-        frame = self.frame.select(list(map(_quote, here)))
-        made = _map_rows(frame, _make_preparing_task(known), _find_prepared_schema(frame, known))
-        return made if wanted is None else made.select(list(map(_quote, wanted)))
+    def read_heads(self, preparations: Sequence[Preparation]) -> list[Batch]:
+        if self.count == 0:
+            raise DataError("the log must hold at least 2 rows, got none.")
+        first = self._read_first(self.frame)
+        return [one.prepare(first) if not one.dropped else self._read_left(one) for one in preparations]
+
+    def _read_left(self, preparation: Preparation) -> Batch:
+        """Return the first rows that a preparation leaves."""
+        schema = _find_prepared_schema(self.frame, preparation)
+        return self._read_first(_map_rows(self.frame, _make_preparing_task(preparation), schema))
+
+    def _read_first(self, frame: Any) -> Batch:
+        """Return the first rows of a frame."""
+        with explain_errors():
+            return make_batch(frame.limit(HEAD).toArrow(), self.offsets)
 
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
         with explain_errors():
-            sums = _map_rows(self.select(columns), _make_sum_task(work, self.offsets), "key long, sum binary")
+            frame = self.frame.select([_quote(name) for name in (*columns, FILE, ROW)])
+            sums = _map_rows(frame, _make_sum_task(work, self.offsets), "key long, sum binary")
             level = -(-_count_partitions(sums) // MERGED)
             if level > 1:
                 grouped = sums.selectExpr("key", f"cast(key / {MERGED} as long) as level", "sum")
@@ -113,17 +109,9 @@ class Spark(BatchEngine):
         if found.num_rows == 0:
             raise DataError("the log must hold at least 2 rows, got none.")
         if is_here(self.scan):
-            self.scan.open_rows().require_unchanged()
+            self.scan.opened.require_unchanged()
         result: Sum = pickle.loads(found.column("sum")[0].as_py())  # noqa: S301 (our own bytes)
         return result
-
-    def distinct(self, column: str) -> list[Any]:
-        with explain_errors():
-            frame = self.select([column])
-            is_map = frame.schema[column].dataType.typeName() == "map"
-            values = f"explode(map_keys({_quote(column)}))" if is_map else _quote(column)
-            found = frame.selectExpr(values).distinct().toArrow().column(0).to_pylist()
-        return sorted(value for value in found if value is not None)
 
 
 def _map_rows(frame: Any, task: Task, schema: Any) -> Any:
@@ -157,7 +145,7 @@ def _make_preparing_task(preparation: Preparation) -> Task:
 
     def prepare_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in merge_batches(batches):
-            yield from preparation.prepare(table, None).replace_schema_metadata(None).to_batches()
+            yield from preparation.prepare(Batch(table, np.arange(len(table)))).table.to_batches()
 
     return prepare_partition
 
@@ -212,7 +200,7 @@ def _open_frame(scan: LogScan) -> Any:
     place, separator = str(scan.source), ","
     reader = build_reader(scan.format) if scan.format else list_readers().get(find_ending(Path(place)))
     if is_here(scan):
-        files: Any = scan.open_rows()
+        files: Any = scan.opened
         place, reader = str(files.path.absolute()), files.reader  # Java may run in another folder
     if not isinstance(reader, Csv | JsonLines | Parquet | None):
         raise ParameterError(f"`engine` must be 'memory' or 'local' for files of {type(reader).__name__}, got 'spark'.")

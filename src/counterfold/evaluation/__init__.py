@@ -23,7 +23,7 @@ from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Candidate as Candidate
 from counterfold.evaluation.result import Evaluation as Evaluation
 from counterfold.evaluation.rewards import RewardEvaluations as RewardEvaluations
-from counterfold.evaluation.rewards import find_by_target, require_one_reward
+from counterfold.evaluation.rewards import join_rewards, require_one_reward
 from counterfold.intervals.base import Interval
 from counterfold.log import Log
 from counterfold.messages import shorten
@@ -159,7 +159,7 @@ def evaluate(
       `reward=["click", "score - 0.2 * cost"]`, give a mapping of evaluations (`RewardEvaluations`) by reward.
     - `target`: probabilities (n x A), or (n) for the logged actions alone; the actions that it would take, as text (n),
       as one label or as `Actions`; a mapping {label: probability}; a callable of the context that returns any of these;
-      a fitted classifier; or a policy such as "0.1*uniform + 0.9*greedy:score", of which the page on targets has all.
+      a fitted classifier; or a policy such as `"0.1*uniform + 0.9*greedy:score"`, of which the page on targets has all.
       On a log of doses: the dose that the target would give in each row (n), or several draws of it (n x m). Of a file:
       the name of a column with any of these, or a label. A mapping of names to such targets, which has other values
       than plain numbers, gives a mapping of evaluations.
@@ -196,11 +196,8 @@ def evaluate(
     source, named = open_log(log, columns, evaluate), name_targets(target)
     targets = {"target": target} if named is None else named
     require_one_reward(source, reward_model)
-
-    def find(one: Log | LogScan) -> Mapping[str, Evaluation]:
-        return evaluate_targets(one, targets, question, threads=threads, progress=progress, engine=engine).targets
-
-    found = find_by_target(source, find, RewardEvaluations)
+    results = evaluate_targets(source, targets, question, threads=threads, progress=progress, engine=engine)
+    found = join_rewards(source, results, RewardEvaluations)
     return found["target"] if named is None else found
 
 
@@ -223,7 +220,7 @@ def check(
     """
     source, named = open_log(log, columns, check), name_targets(target)
     targets = {"target": target} if named is None else named
-    found = find_by_target(source, lambda one: check_targets(one, targets, engine=engine).targets, dict)
+    found = join_rewards(source, check_targets(source, targets, engine=engine), dict)
     return found["target"] if named is None else found
 
 

@@ -22,6 +22,7 @@ from counterfold.evaluation.noise import include_choosing
 from counterfold.evaluation.question import Choice, Question
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.evidence import Evidence
+from counterfold.log import Log
 from counterfold.messages import cut, shorten, show
 from counterfold.pool import Pool, limit_blas
 from counterfold.progress import Progress, as_progress, show_progress
@@ -36,7 +37,7 @@ UNITS = "jackknife over units"
 
 
 class Results(NamedTuple, Generic[Found]):
-    """What was found of every target, and what the log holds."""
+    """What was found of every target by one reward, and what the log holds."""
 
     targets: dict[str, Found]
     contents: Contents
@@ -54,8 +55,8 @@ def evaluate_targets(
     threads: int | None = None,
     progress: Progress | bool = True,
     engine: str = "auto",
-) -> Results[Evaluation]:
-    """Return the evaluation of every target of a log."""
+) -> dict[str, Results[Evaluation]]:
+    """Return the evaluation of every target of a log by each of its rewards."""
     pool, progress, diagnostics, shown = Pool(threads), as_progress(progress), build_all(), exhibits.build_all()
     where = choose_engine(source, engine, pool)
     if not where.keeps_rows:
@@ -65,11 +66,12 @@ def evaluate_targets(
         witnesses = list_witnesses(diagnostics, rows)
         return list(dict.fromkeys([*question.resolve(rows).required_estimators, *witnesses]))
 
-    def answer(name: str, evidence: Evidence) -> Evaluation:
+    def answer(reward: str, name: str, evidence: Evidence) -> Evaluation:
         require_range(evidence.contents.rewards, question.reward_range)
         warn_of_missing_support(evidence, name)
         visible = progress if where.keeps_rows else False  # choosing from sums takes no time
-        with show_progress(f"Estimating {cut(show(name), 30)}", progress=visible) as moved:
+        by = "" if isinstance(source, Log) or len(source.rewards) == 1 else f" by {show(reward)}"
+        with show_progress(f"Estimating {cut(show(name), 30)}{by}", progress=visible) as moved:
             choice = question.resolve(evidence.rows)
             return Assembly(question, choice, evidence, diagnostics, shown, replace(pool, progress=moved)).evaluate()
 
@@ -78,13 +80,15 @@ def evaluate_targets(
     return gather_results(where, request, answer)
 
 
-def check_targets(source: Source, targets: Mapping[str, Any], *, engine: str = "auto") -> Results[Diagnostics]:
-    """Return what the diagnostics say of every target of a log, without evaluating any."""
+def check_targets(
+    source: Source, targets: Mapping[str, Any], *, engine: str = "auto"
+) -> dict[str, Results[Diagnostics]]:
+    """Return what the diagnostics say of every target of a log by each of its rewards, without evaluating any."""
     diagnostics, shown = build_all(), [one for one in exhibits.build_all() if not one.needs_answer]
     list_estimators = partial(list_witnesses, [one for one in diagnostics if not one.needs_answer])
     request = Request(targets, None, list_estimators, needs_sample=False, observers=[*diagnostics, *shown])
 
-    def find(_name: str, evidence: Evidence) -> Diagnostics:
+    def find(_reward: str, _name: str, evidence: Evidence) -> Diagnostics:
         return replace(Diagnostics.of(evidence, diagnostics), exhibits=exhibits.show_all(shown, evidence, None))
 
     return gather_results(choose_engine(source, engine, Pool()), request, find)
@@ -95,19 +99,21 @@ def list_witnesses(diagnostics: Sequence[Diagnostic], rows: Rows) -> list[Estima
     return list(dict.fromkeys(witness for one in diagnostics for witness in one.witnesses(rows)))
 
 
-def gather_results(engine: Engine, request: Request, find: Callable[[str, Evidence], Found]) -> Results[Found]:
-    """Return what is found from the evidence on every target."""
+def gather_results(
+    engine: Engine, request: Request, find: Callable[[str, str, Evidence], Found]
+) -> dict[str, Results[Found]]:
+    """Return what is found from the evidence by every reward on every target."""
     if not request.targets:
         raise ParameterError("`target` must hold at least one target, got none.")
-    found: dict[str, Found] = {}
+    found: dict[str, Results[Found]] = {}
     try:
         with limit_blas(), closing(engine.gather(request)) as several:
-            for name, evidence in several:
-                found[name] = find(name, evidence)
-                contents = evidence.contents
+            for reward, name, evidence in several:
+                results = found.setdefault(reward, Results({}, evidence.contents))
+                results.targets[name] = find(reward, name, evidence)
     except MemoryError as error:
         raise DataError(capacity.explain_shortage()) from error
-    return Results(found, contents)
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -100,12 +100,11 @@ def advise(trial: Trial, diagnostics: Diagnostics, baseline: str = "the log did"
     if high < 0:
         return trial.propose("do not ship", f"Do not ship it: it would earn less than {baseline}.")
     if trial.is_feasible and trial.times_rows is not None:
-        ways = (
-            f"{trial}, or log about {max(2, round_up(trial.times_rows)):,} times as many rows, to see such a difference"
-        )
+        times = f"{max(2, round_up(trial.times_rows)):,} times as many rows"
+        ways = f"{trial}, or log about {times}, to see such a difference"
         return trial.propose("A/B test", f"Run {ways}: this log cannot tell if it would earn more than {baseline}.")
-    nothing = f"nothing shows that it would earn more or less than {baseline}, up to the ends of the interval"
-    return trial.propose("keep", f"Keep what you have: {nothing}.")
+    nothing = f"nothing shows that it would earn more or less than {baseline}"
+    return trial.propose("keep", f"Keep what you have: {nothing}, and no A/B test of a reasonable size would.")
 
 
 def advise_on_log(diagnostics: Diagnostics) -> NextStep:

@@ -8,6 +8,7 @@ from typing import Any
 from counterfold import log_checks, messages, standard_json
 from counterfold.engines.base import Source
 from counterfold.errors import ParameterError
+from counterfold.evaluation.assembly import Results
 from counterfold.evaluation.result import Evaluation
 from counterfold.log import Log
 from counterfold.models import Column
@@ -76,28 +77,24 @@ class RewardEvaluations(Mapping[str, Evaluation]):
         return f"RewardEvaluations({'; '.join(map(str, self.table))})"
 
 
-def split_rewards(source: Source) -> Mapping[str, Source] | None:
-    """Return the log with each of several rewards; nothing if there is one."""
-    return None if isinstance(source, Log) or isinstance(source.reward, str) else source.split()
+def has_several_rewards(source: Source) -> bool:
+    """Say whether rewards are given as a list, which may hold but one."""
+    return not isinstance(source, Log) and not isinstance(source.reward, str)
 
 
-def find_by_target(
-    source: Source, find: Callable[[Source], Mapping[str, Any]], join: Callable[[dict[str, Any]], Any]
+def join_rewards(
+    source: Source, found: Mapping[str, Results[Any]], join: Callable[[dict[str, Any]], Any]
 ) -> dict[str, Any]:
-    """Return what is found of each target; or, joined, what is found for each of several rewards, one after the other.
-
-    The source is opened once, and its rows are read anew for every reward.
-    """
-    several = split_rewards(source)
-    if several is None:
-        return dict(find(source))
-    found = {reward: find(one) for reward, one in several.items()}
-    targets = next(iter(found.values()))
-    return {target: join({reward: one[target] for reward, one in found.items()}) for target in targets}
+    """Return what was found of each target: by the one reward, or, joined, by each of several."""
+    if not has_several_rewards(source):
+        (only,) = found.values()
+        return only.targets
+    targets = next(iter(found.values())).targets
+    return {target: join({reward: one.targets[target] for reward, one in found.items()}) for target in targets}
 
 
 def require_one_reward(source: Source, reward_model: Any) -> None:
     """Refuse predictions, which are those of one reward, where there are several."""
     is_given = isinstance(reward_model, (Column, Given)) or log_checks.count_dimensions(reward_model) == 2
-    if is_given and split_rewards(source) is not None:
+    if is_given and has_several_rewards(source):
         raise ParameterError("`reward_model` must be a model where there are several rewards, got predictions of one.")

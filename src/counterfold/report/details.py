@@ -64,7 +64,8 @@ def estimators(result: Evaluation, *, everything: bool = False) -> ConsoleRender
     if result.answerable and count > 1:
         low, high = result.interval
         inside = sum(low <= line.value <= high for line in result.table)
-        grid.add_row("agreement", f"{inside} of {count} estimators are inside the interval (--all lists them)")
+        where = "" if everything else " (--all lists them)"
+        grid.add_row("agreement", f"{inside} of {count} estimators are inside the interval{where}")
     elif not (result.answerable or everything):
         grid.add_row("withheld", f"what {count} estimators say (--all shows it)")
     for reason, names in group_left_out(result.left_out).items():

@@ -37,4 +37,4 @@ def parse_expression(text: str, columns: Sequence[str]) -> "Expression | None":
     """Return what DuckDB is to compute from columns; nothing if a text is no more than a name."""
     from counterfold.sources import _expressions
 
-    return _expressions.parse_expression(text, columns)
+    return _expressions.parse_expression(text, tuple(columns))

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -62,7 +63,8 @@ class Expression:
             return connection.table(TABLE).select(expression.alias("found")).to_arrow_table().column(0)
 
 
-def parse_expression(text: str, columns: Sequence[str]) -> Expression | None:
+@lru_cache  # each of several rewards asks what columns the others need
+def parse_expression(text: str, columns: tuple[str, ...]) -> Expression | None:
     """Return an expression of columns, checked but not computed; nothing if a text is no more than a name."""
     if text.isidentifier():
         return None

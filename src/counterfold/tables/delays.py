@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from counterfold.arrays import Bools, Ints
+from counterfold.arrays import Bools
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError, ParameterError
 from counterfold.messages import shorten
+from counterfold.tables.batches import Batch
 from counterfold.tables.lengths import read_length, show_length, show_moment
 from counterfold.tally import Tally
 from counterfold.times import MISSING, ORDER, WAYS, Clock, Moments, as_column, read_moments
@@ -66,8 +67,9 @@ class Delay:
         columns = {"time": time} | ({} if reward_time is None else {"reward_time": reward_time})
         return cls(columns, read_length("horizon", horizon), until)
 
-    def observe(self, table: pa.Table, row_numbers: Ints) -> TimeSums:
+    def observe(self, batch: Batch) -> TimeSums:
         """Return what some rows tell of the times."""
+        table, row_numbers = batch
         found = {role: self._read(table, role) for role in self.columns}
         tallies = {role: one.tally(table.column(self.columns[role]), row_numbers) for role, one in found.items()}
         low = {role: float(np.fmin.reduce(one.values, initial=np.inf)) for role, one in found.items()}

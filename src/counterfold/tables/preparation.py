@@ -2,16 +2,16 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from counterfold.arrays import Bools, Ints
+from counterfold.arrays import Bools
 from counterfold.checks import Checker
 from counterfold.encoding.kinds import is_numeric, is_text
 from counterfold.encoding.numbers import decode_dictionary
@@ -19,22 +19,17 @@ from counterfold.errors import DataError
 from counterfold.missing_rewards import MissingRewards
 from counterfold.readers.base import NOTES
 from counterfold.tables import roles
+from counterfold.tables.batches import Batch, Pass, Task
 from counterfold.tables.delays import Delay
 from counterfold.tally import Tally
 
 if TYPE_CHECKING:
     from counterfold.sources import Expression
 
-ROW = "__counterfold_row_number"
-"""The column of the number of each row in the source, in tables without some of its rows."""
-
 REMEDIES = {
     "drop": ("were left out", "make sure that rewards are missing by chance, whatever they would be"),
     "zero": ("count as 0", "make sure that no reward will come for these rows"),
 }
-
-Total = Callable[[Callable[[pa.Table, Ints], Any], Sequence[str]], Any]
-"""What sums a function of some rows, and of their numbers, over all rows of a log, of which it needs some columns."""
 
 
 @dataclass(frozen=True)
@@ -86,16 +81,21 @@ class Preparation:
         """Say whether all rows must be counted first."""
         return self.way != "error" or self.delay is not None
 
-    def learn(self, total: Total) -> "Preparation":
+    def list_sources(self, columns: Sequence[str]) -> list[str]:
+        """Return the columns of the source from which these are made."""
+        made = set() if self.expression is None else {self.reward}
+        return list(dict.fromkeys([*(name for name in columns if name not in made), *self.columns]))
+
+    def learn(self) -> "Task[Preparation]":
         """Return the preparation with what all rows tell, if it needs to know; refuse what cannot be right."""
         if not self.needs_sums:
             return self
         known = self
         if self.delay is not None:
-            times = total(self.delay.observe, list(self.delay.columns.values()))
+            times = yield Pass("Reading times", self.delay.observe, list(self.delay.columns.values()))
             known = replace(self, delay=self.delay.close(times))
         needed = list(dict.fromkeys([*known.columns, *([] if known.action is None else [known.action])]))
-        sums: RewardSums = total(known.count, needed)
+        sums: RewardSums = yield Pass("Reading rewards", known.count, needed)
         if known.delay is not None:
             known.delay.refuse_wrong_times(sums.tally)
         known = replace(known, sums=sums)
@@ -117,8 +117,9 @@ class Preparation:
         """Return how many rows are left, once all are counted."""
         return 0 if self.sums is None else self.sums.tally.rows - self.dropped
 
-    def count(self, table: pa.Table, row_numbers: Ints) -> RewardSums:
+    def count(self, batch: Batch) -> RewardSums:
         """Return what some rows tell of their rewards."""
+        table, row_numbers = batch
         found = self.find_rewards(self.add_column(table))
         young = found.marks["young"][0] if "young" in found.marks else np.zeros(table.num_rows, dtype=bool)
         by_action = [Counter[str](), Counter[str]()]
@@ -150,22 +151,20 @@ class Preparation:
         is_zero = is_zero | is_missing if self.way == "zero" else is_zero
         return Rewards(fill_zeros(column, is_zero), is_dropped, is_missing, marks)
 
-    def prepare(self, table: pa.Table, row_numbers: Ints | None) -> pa.Table:
-        """Return some rows with their rewards, without those that are left out, and with what is to be said of it.
-
-        Their numbers are added in a column where some rows are left out, if they are given.
-        """
-        table = self.add_column(table)
+    def prepare(self, batch: Batch) -> Batch:
+        """Return some rows with their rewards, without those that are left out."""
+        table, row_numbers = self.add_column(batch.table), batch.row_numbers
         if self.needs_sums:
             found = self.find_rewards(table)
             table = table.set_column(table.column_names.index(self.reward), self.reward, found.column)
             if self.dropped:
-                table = table if row_numbers is None else table.append_column(ROW, pa.array(row_numbers))
-                table = table.filter(pa.array(~found.is_dropped))
-        return self.mark_schema(table)
+                table, row_numbers = table.filter(pa.array(~found.is_dropped)), row_numbers[~found.is_dropped]
+        return Batch(table, row_numbers)
 
     def mark_schema(self, table: pa.Table) -> pa.Table:
         """Return the table with what its columns are, and what was done, in its schema."""
+        if not (self.outcomes or self.notes or self.missing_rewards):
+            return table
         fields = [roles.mark_outcome(one) if one.name in self.outcomes else one for one in table.schema]
         metadata = {**(table.schema.metadata or {})}
         if self.notes:

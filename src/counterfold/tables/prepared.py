@@ -1,10 +1,6 @@
-"""PreparedRows: the rows of a source once their rewards are computed, and rows without a reward are left out."""
+"""Which preparation the rewards of a log need; and all rows in memory once they are prepared."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
-from functools import cached_property, partial, reduce
-from operator import add
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,103 +10,24 @@ from counterfold.arrays import Ints
 from counterfold.encoding.kinds import is_numeric
 from counterfold.errors import DataError
 from counterfold.messages import list_names
-from counterfold.readers.base import Piece
 from counterfold.sources import parse_expression
-from counterfold.sources.base import RowSource
 from counterfold.tables import roles
+from counterfold.tables.batches import Batch, Pass, run_together
 from counterfold.tables.delays import Delay
-from counterfold.tables.preparation import ROW, Preparation
+from counterfold.tables.preparation import Preparation
 from counterfold.tables.scan import LogScan
 
 
-@dataclass(frozen=True, eq=False)
-class PreparedRows:
-    """The rows of another source, prepared whenever they are read; what all rows must tell is counted once.
+def prepare_table(scan: LogScan, table: pa.Table) -> tuple[pa.Table, Ints | None]:
+    """Return all rows of a source with the reward that is asked for, and the numbers of those that are left, if so."""
+    whole = Batch(table, np.arange(table.num_rows))
 
-    Rows keep the numbers that they have in the source, in a column of their own where some are left out.
-    """
+    def total(passes: list[Pass]) -> list[Any]:
+        return [one.work_on(whole) for one in passes]
 
-    source: RowSource
-    wish: Preparation
-
-    @property
-    def is_in_memory(self) -> bool:
-        """Say whether all rows of the source are there already."""
-        return self.source.is_in_memory
-
-    @property
-    def name(self) -> str:
-        """Return what errors call the source."""
-        return self.source.name
-
-    @cached_property
-    def preparation(self) -> Preparation:
-        """Return what is done with every row, once all of them are counted."""
-        return self.wish.learn(self._total)
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Return the columns, and their types."""
-        return self.wish.add_column(self.source.schema.empty_table()).schema
-
-    @property
-    def rows(self) -> int:
-        """Return the number of rows that are left."""
-        return self.preparation.row_count if self.preparation.needs_sums else self.source.rows
-
-    @property
-    def size(self) -> int:
-        """Return about how many bytes the rows take in memory, with two numbers more each."""
-        return self.source.size * self.rows // max(self.source.rows, 1) + 16 * self.rows
-
-    def table(self) -> pa.Table:
-        """Return all rows that are left."""
-        preparation, table = self.preparation, self.source.table()
-        return preparation.prepare(table, np.arange(table.num_rows))
-
-    def pieces(self, columns: Sequence[str] | None) -> Generator[Piece]:
-        """Yield all rows that are left, or some columns of them; the number of a piece is that of the source."""
-        preparation = self.preparation
-        wanted = None
-        if columns is not None:
-            made = set() if preparation.expression is None else {preparation.reward}
-            wanted = list(dict.fromkeys([*(name for name in columns if name not in made), *preparation.columns]))
-        with closing(self.source.pieces(wanted)) as pieces:
-            for piece in pieces:
-                yield Piece(piece.first, partial(_prepare_piece, preparation, piece, columns))
-
-    def require_unchanged(self) -> None:
-        """Require that the rows are what they were."""
-        self.source.require_unchanged()
-
-    def _total(self, work: Callable[[pa.Table, Ints], Any], columns: Sequence[str]) -> Any:
-        """Return the sum of what a function returns for all rows of the source."""
-        with closing(self.source.pieces(columns)) as pieces:
-            numbered = (batch for piece in pieces for batch in _number_tables(piece) if len(batch[1]))
-            return reduce(add, (work(*batch) for batch in numbered))
-
-
-def _number_tables(piece: Piece) -> Iterator[tuple[pa.Table, Ints]]:
-    """Yield the rows of a piece of a source, with their numbers."""
-    first = piece.first
-    for table in piece.tables():
-        yield table, np.arange(first, first + table.num_rows)
-        first += table.num_rows
-
-
-def _prepare_piece(preparation: Preparation, piece: Piece, columns: Sequence[str] | None) -> Iterator[pa.Table]:
-    """Yield what is left of the rows of a piece, which tell their numbers themselves."""
-    for table, row_numbers in _number_tables(piece):
-        found = preparation.prepare(table, row_numbers)
-        names = found.column_names if columns is None else [*columns, *({ROW} & set(found.column_names))]
-        yield found.select(names)
-
-
-def number_rows(table: pa.Table) -> tuple[pa.Table, Ints | None]:
-    """Return rows and their numbers in the source, if these are not their places."""
-    if ROW not in table.column_names:
-        return table, None
-    return table.drop_columns([ROW]), table.column(ROW).to_numpy()
+    (known,) = run_together([choose_preparation(scan, lambda: table.schema).learn()], total)
+    left = known.prepare(whole)
+    return known.mark_schema(left.table), left.row_numbers if known.dropped else None
 
 
 def take_left(value: Any, row_numbers: Ints | None, count: int) -> Any:
@@ -125,27 +42,26 @@ def take_left(value: Any, row_numbers: Ints | None, count: int) -> Any:
     return value.take(row_numbers) if isinstance(value, (pa.Array, pa.ChunkedArray, pa.Table)) else value[row_numbers]
 
 
-def prepare_rows(scan: LogScan, source: RowSource) -> RowSource:
-    """Return the rows of a source with the rewards that were asked for, or as they are if these are a mere column."""
-    wish = choose_preparation(scan, lambda: source.schema)
-    return source if wish is None else PreparedRows(source, wish)
-
-
-def choose_preparation(scan: LogScan, find_schema: Callable[[], pa.Schema]) -> Preparation | None:
-    """Return what is done with the rewards of a log, if anything is; its columns are looked at only if it must be."""
+def choose_preparation(scan: LogScan, find_schema: Callable[[], pa.Schema]) -> Preparation:
+    """Return what is done with the rewards of a log; its columns are looked at only if it must be."""
     is_plain = scan.missing_reward == "error" and scan.horizon is None
     if is_plain and len(scan.rewards) == 1 and scan.rewards[0].isidentifier():
-        return None
+        return leave_alone(scan)
     return find_preparation(scan, find_schema())
 
 
-def find_preparation(scan: LogScan, schema: pa.Schema) -> Preparation | None:
-    """Return how rewards are made of the columns of a source; nothing if they cannot be, as the layout will say."""
+def leave_alone(scan: LogScan) -> Preparation:
+    """Return what does nothing with the rewards of a log."""
+    return Preparation(str(scan.reward), "error", None, None, None, ())
+
+
+def find_preparation(scan: LogScan, schema: pa.Schema) -> Preparation:
+    """Return how rewards are made of the columns of a source, or nothing if they cannot be, as the layout will say."""
     names, table, reward = schema.names, schema.empty_table(), str(scan.reward)
     computed = {one: None if one in names else parse_expression(one, names) for one in scan.rewards}
     expression = computed[reward]
     if reward not in names and expression is None:
-        return None
+        return leave_alone(scan)
     if expression is not None and not is_numeric(kind := expression.find_type(schema)):
         raise DataError(f"the reward `{reward}` must be numbers, got {kind}.")
     delay, reward_time = None, scan.reward_time or next((one for one in ("reward_time",) if one in names), None)
@@ -159,5 +75,4 @@ def find_preparation(scan: LogScan, schema: pa.Schema) -> Preparation | None:
     known_later += [] if delay is None or reward_time is None else [reward_time]
     outcomes = tuple(one for one in dict.fromkeys(known_later) if one != reward and one in names)
     action = scan.action or ("action" if "action" in names and scan.dose is None else None)
-    wish = Preparation(reward, scan.missing_reward, expression, delay, action if action in names else None, outcomes)
-    return wish if wish.needs_sums or expression is not None or outcomes else None
+    return Preparation(reward, scan.missing_reward, expression, delay, action if action in names else None, outcomes)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache, cached_property
+from functools import cached_property
 from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
@@ -108,13 +108,13 @@ class LogScan:
         """Return the whole log in memory."""
         from counterfold import capacity
         from counterfold.indices import find_index
-        from counterfold.tables.prepared import number_rows
+        from counterfold.tables.prepared import prepare_table
 
         if not isinstance(self.reward, str):
             got = f"{len(self.reward)}; `evaluate`, `check` and `compare` take several"
             raise ParameterError(f"`reward` must be one column or expression for a `Log`, got {got}.")
         capacity.require_rows(self.opened.rows, self.opened.size)
-        table, row_numbers = number_rows(self.opened.table())
+        table, row_numbers = prepare_table(self, self.opened.table())
         layout = self.layout(table).learn_from(table)
         return layout.log(table, row_numbers, find_index(self.source), is_whole=True)
 
@@ -124,25 +124,18 @@ class LogScan:
         return [self.reward] if isinstance(self.reward, str) else list(self.reward)
 
     def split(self) -> "dict[str, LogScan]":
-        """Return a log for each of several rewards; all of them read the same rows."""
+        """Return a log for each of its rewards; each knows that the others are asked for at the same time."""
         found = {name: replace(self, reward=name) for name in self.rewards}
         for one in found.values():
-            vars(one).update(rewards=self.rewards, open_rows=self.open_rows)
+            vars(one).update(rewards=self.rewards)
         return found
 
     @cached_property
-    def open_rows(self) -> "Callable[[], RowSource]":
-        """Return what opens the source, once, and tells its rows as they are when this is first asked."""
+    def opened(self) -> "RowSource":
+        """Return the rows of the source as they are when this is first asked, with whatever rewards."""
         from counterfold.sources import open_source
 
-        return cache(lambda: open_source(self.source, self.format))
-
-    @cached_property
-    def opened(self) -> "RowSource":
-        """Return the rows of the source, with their rewards computed and without those that are left out."""
-        from counterfold.tables.prepared import prepare_rows
-
-        return prepare_rows(self, self.open_rows())
+        return open_source(self.source, self.format)
 
     def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
         """Return what the columns of a table hold, or of one like it, besides those of the targets."""

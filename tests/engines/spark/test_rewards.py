@@ -43,7 +43,8 @@ def test_rewards_are_prepared_as_by_the_local_engine(late, kind):
 @SLOW
 @LOCAL
 def test_several_rewards_of_a_frame(spark, late):
-    asked = {"reward": ["cost", "coalesce(reward, 0) - cost"], "candidates": ["ips"], "progress": False}
+    rewards = ["cost", "coalesce(reward, 0) - cost", "reward + cost"]  # the last one leaves rows out
+    asked = {"reward": rewards, "missing_reward": "drop", "candidates": ["ips"], "progress": False}
     found = cf.evaluate(spark.read.parquet(str(late)), **asked)
     expected = cf.evaluate(late, engine="local", **asked)
     for reward, one in expected.items():

@@ -1,14 +1,15 @@
-"""BatchEngine: runs one or two passes over a log, for all targets at once, and makes evidence of what they find."""
+"""BatchEngine: runs passes over a log, for all rewards and targets at once, and makes evidence of what they find."""
 
-from collections.abc import Generator
-from dataclasses import replace
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from counterfold import log_checks
 from counterfold.balance import BalanceSums
 from counterfold.checks import Checker
 from counterfold.contents import Contents, Spread
 from counterfold.engines.base import Engine, Request
-from counterfold.engines.passes.batches import BatchReader
+from counterfold.engines.passes.batches import BatchReader, PreparedRows
 from counterfold.engines.passes.first_pass import FirstPassSums
 from counterfold.engines.passes.last_pass import LastPass, LastPassSums
 from counterfold.engines.passes.plan import Plan
@@ -16,43 +17,114 @@ from counterfold.engines.passes.sum_evidence import SumEvidence
 from counterfold.errors import MissingNumbersError
 from counterfold.evidence import Evidence
 from counterfold.progress import show_progress
+from counterfold.sums import add_known
+from counterfold.tables.batches import Batch, Pass, Result, Task, run_together
+from counterfold.tables.preparation import Preparation
+from counterfold.tables.prepared import choose_preparation
+from counterfold.tables.scan import LogScan
 
 
 class BatchEngine(Engine, BatchReader):
-    """An engine that reads a log batch by batch, in one or two passes for all targets."""
+    """An engine that reads a log batch by batch; each pass over its rows is one for all rewards and targets."""
 
-    def gather(self, request: Request) -> Generator[tuple[str, Evidence]]:
-        try:
-            found = self._find_evidence(Plan.of(self, request), request)
-        except MissingNumbersError:  # after first rows without a gap
-            found = self._find_evidence(Plan.of(self, request, has_gaps=True), request)
-        yield from found.items()
+    def gather(self, request: Request) -> Generator[tuple[str, str, Evidence]]:
+        scans = self.scan.split()
+        wishes = [choose_preparation(one, self.find_schema).learn() for one in scans.values()]
+        preparations = self._run(wishes, request)
+        heads = self.read_heads(preparations)
+        rows = [self._prepare(*known) for known in zip(scans.values(), preparations, heads, strict=True)]
+        found = self._run([find_evidence(one, request) for one in rows], request)
+        for reward, targets in zip(scans, found, strict=True):
+            for name, evidence in targets.items():
+                yield reward, name, evidence
 
-    def _find_evidence(self, plan: Plan, request: Request) -> dict[str, Evidence]:
-        """Return the evidence on each target."""
-        first, balance = None, None
-        check = plan.builder.layout.checker(None)
-        if plan.needs_first_pass:
-            with show_progress("Pass 1 of 2: checking", progress=request.progress, unit="rows") as progress:
-                first = self.total(plan.first_pass, plan.columns, progress)
-            require_log(first.rewards, check)
-            if first.groups is not None:
-                check.several_groups(len(first.groups))
-            plan, balance = plan.test_balance(sum_balance(plan, first))
-        last_pass = prepare_last_pass(plan, first, request)
-        with show_progress("Pass 2 of 2: estimating", progress=request.progress, unit="rows") as progress:
-            last = self.total(last_pass, plan.columns, progress)
-        require_log(last.rewards, check)
-        if last.rewards == last.propensities:  # of all rows; the first ones tell for certain
-            log_checks.refuse_copies(plan.log.reward, plan.log.propensity, last.rewards.count, check)
-        if first is None:
-            plan, balance = plan.test_balance(last.balance)
-        contents = describe_contents(plan, first, last)
-        evidence: dict[str, Evidence] = {}
-        for name, found in last.targets.items():
-            known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, found.observed
-            evidence[name] = SumEvidence(*known, found.sums.without_empty, last_pass.model, balance=balance)
-        return evidence
+    def _prepare(self, scan: LogScan, known: Preparation, head: Batch) -> PreparedRows:
+        """Return the rows as one reward needs them; the first ones tell what was done."""
+        marked = Batch(known.mark_schema(head.table), head.row_numbers)
+        return PreparedRows(scan, known, marked, self.count_rows() - known.dropped)
+
+    def _run(self, tasks: Sequence[Task[Result]], request: Request) -> list[Result]:
+        """Return what tasks find, one for each reward; the passes that they ask for at the same time are one."""
+
+        def total(passes: list[Pass]) -> Sequence[Any]:
+            label = " and ".join(dict.fromkeys(one.label for one in passes))
+            by = "" if len(passes) == 1 else f" for {len(passes)} rewards"
+            columns = list(dict.fromkeys(name for one in passes for name in one.columns))
+            try:
+                with show_progress(f"{label}{by}", progress=request.progress, unit="rows") as moved:
+                    return self.total(JointWork(passes), columns, moved).found
+            except MissingNumbersError as error:
+                return [error] * len(passes)
+
+        return run_together(tasks, total)
+
+
+@dataclass(frozen=True, eq=False)
+class JointSums:
+    """What each of several passes found, or the error that ended it; what they found of different rows can be added."""
+
+    found: Sequence[Any]
+
+    def __add__(self, other: "JointSums") -> "JointSums":
+        return JointSums([add_found(*both) for both in zip(self.found, other.found, strict=True)])
+
+
+def add_found(one: Any, other: Any) -> Any:
+    """Return the sum of what a pass found of different rows, or the error that ended it."""
+    ended = [found for found in (one, other) if isinstance(found, MissingNumbersError)]
+    return ended[0] if ended else add_known(one, other)
+
+
+@dataclass(frozen=True, eq=False)
+class JointWork:
+    """What several passes do with the same batch; a late gap ends one alone, unless it ends all of them."""
+
+    passes: Sequence[Pass]
+
+    def __call__(self, batch: Batch) -> JointSums:
+        """Return what each pass knows of a batch."""
+        found: list[Any] = []
+        for one in self.passes:
+            try:
+                found.append(one.work_on(batch))
+            except MissingNumbersError as error:
+                found.append(error)
+        if all(isinstance(one, MissingNumbersError) for one in found):
+            raise found[0]
+        return JointSums(found)
+
+
+def find_evidence(rows: PreparedRows, request: Request) -> Task[dict[str, Evidence]]:
+    """Return the evidence on each target, by one reward."""
+    try:
+        return (yield from sum_targets((yield from Plan.of(rows, request)), rows, request))
+    except MissingNumbersError:  # after first rows without a gap
+        return (yield from sum_targets((yield from Plan.of(rows, request, has_gaps=True)), rows, request))
+
+
+def sum_targets(plan: Plan, rows: PreparedRows, request: Request) -> Task[dict[str, Evidence]]:
+    """Return the evidence on each target, by the passes of a plan."""
+    first, balance = None, None
+    check = plan.builder.layout.checker(None)
+    if plan.needs_first_pass:
+        first = yield rows.ask("Pass 1 of 2: checking", plan.first_pass, plan.columns)
+        require_log(first.rewards, check)
+        if first.groups is not None:
+            check.several_groups(len(first.groups))
+        plan, balance = plan.test_balance(sum_balance(plan, first))
+    last_pass = prepare_last_pass(plan, first, request)
+    last = yield rows.ask("Pass 2 of 2: estimating", last_pass, plan.columns)
+    require_log(last.rewards, check)
+    if last.rewards == last.propensities:  # of all rows; the first ones tell for certain
+        log_checks.refuse_copies(plan.log.reward, plan.log.propensity, last.rewards.count, check)
+    if first is None:
+        plan, balance = plan.test_balance(last.balance)
+    contents = describe_contents(plan, first, last)
+    evidence: dict[str, Evidence] = {}
+    for name, found in last.targets.items():
+        known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, found.observed
+        evidence[name] = SumEvidence(*known, found.sums.without_empty, last_pass.model, balance=balance)
+    return evidence
 
 
 def sum_balance(plan: Plan, first: FirstPassSums) -> BalanceSums | None:

@@ -1,35 +1,21 @@
-"""Batch: some rows of a log as a table; and `BatchReader`, which reads all of a log batch by batch."""
+"""BatchReader, which reads all of a log batch by batch; PreparedRows: its rows as one of its rewards needs them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
-from counterfold.arrays import Ints
 from counterfold.balance import FIRST
 from counterfold.progress import Progress
 from counterfold.sums import Sum
+from counterfold.tables.batches import Batch, Pass
+from counterfold.tables.preparation import Preparation
 from counterfold.tables.scan import LogScan
 
 HEAD, HEAD_BYTES = FIRST, 1 << 27
 """How many of the first rows tell what the columns hold, unless they take more bytes."""
-
-
-class Batch(NamedTuple):
-    """Some rows as a table, and the number of each in the log."""
-
-    table: pa.Table
-    row_numbers: Ints
-
-    def first(self, rows: int) -> "Batch":
-        """Return the first rows, at most so many."""
-        return Batch(self.table.slice(0, rows), self.row_numbers[:rows])
-
-    def split(self, rows: int) -> "list[Batch]":
-        """Return the rows in order, at most so many at a time."""
-        starts = range(0, len(self.row_numbers), rows)
-        return [Batch(self.table.slice(at, rows), self.row_numbers[at : at + rows]) for at in starts]
 
 
 class BatchReader(ABC):
@@ -38,17 +24,37 @@ class BatchReader(ABC):
     scan: LogScan
 
     @abstractmethod
-    def head(self) -> Batch:
-        """Return some rows, the first ones if there is an order."""
+    def find_schema(self) -> pa.Schema:
+        """Return the columns of the log, and their types."""
 
     @abstractmethod
-    def count_rows(self) -> int | None:
-        """Return the number of rows, if it can be known without reading them."""
+    def count_rows(self) -> int:
+        """Return the number of rows."""
+
+    @abstractmethod
+    def read_heads(self, preparations: Sequence[Preparation]) -> list[Batch]:
+        """Return some rows, the first ones if there is an order, of those that each preparation leaves."""
 
     @abstractmethod
     def total(self, work: Callable[[Batch], Sum], columns: Sequence[str], progress: Progress | None) -> Sum:
         """Return the sum of what a function returns for all batches, which have these columns."""
 
-    @abstractmethod
-    def distinct(self, column: str) -> list[Any]:
-        """Return the different values of a column, or keys of its maps, sorted."""
+
+@dataclass(frozen=True, eq=False)
+class PreparedRows:
+    """The rows of a long log with one of its rewards, without those that are left out; `head` are the first ones."""
+
+    scan: LogScan
+    preparation: Preparation
+    head: Batch
+    count: int
+
+    def ask(self, label: str, work: Callable[[Batch], Any], columns: Sequence[str]) -> Pass:
+        """Return a pass over these rows, as one over the rows of the source."""
+        prepare = self.preparation.prepare  # workers of Spark get nothing else of these rows
+
+        def prepare_and_work(batch: Batch) -> Any:
+            left = prepare(batch)
+            return work(left.select(columns)) if len(left.row_numbers) else None
+
+        return Pass(label, prepare_and_work, self.preparation.list_sources(columns))

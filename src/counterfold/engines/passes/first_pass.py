@@ -9,12 +9,12 @@ import numpy as np
 from counterfold.arrays import Ints
 from counterfold.balance import BalanceStream, BalanceSums
 from counterfold.contents import Spread
-from counterfold.engines.passes.batches import Batch
 from counterfold.engines.passes.row_builder import RowBuilder, aim_examples
 from counterfold.engines.passes.sample import Sample
 from counterfold.hashing import hash_numbers
 from counterfold.models import ModelStream, ModelSums
 from counterfold.sums import BUCKETS, add_known
+from counterfold.tables.batches import Batch
 
 GROUPS = 1 << 10
 """Fewer groups are counted, and each has a bucket; more are estimated."""

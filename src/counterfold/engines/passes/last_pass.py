@@ -11,7 +11,6 @@ import numpy as np
 from counterfold.arrays import Ints
 from counterfold.balance import BalanceStream, BalanceSums
 from counterfold.contents import Spread
-from counterfold.engines.passes.batches import Batch
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Observer, Unsupported, observe_rows
@@ -19,6 +18,7 @@ from counterfold.hashing import assign_folds, hash_numbers
 from counterfold.models import Streamed
 from counterfold.rows import Rows
 from counterfold.sums import BUCKETS, Sums, add_known, sum_by_bucket
+from counterfold.tables.batches import Batch
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,16 @@ from counterfold.balance import Balance, BalanceStream, BalanceSums, count_first
 from counterfold.checks import WHOLE
 from counterfold.encoding.kinds import is_text
 from counterfold.engines.base import Request, list_columns, list_features
-from counterfold.engines.passes.batches import HEAD, Batch, BatchReader
+from counterfold.engines.passes.batches import HEAD, PreparedRows
 from counterfold.engines.passes.first_pass import FirstPass, FirstPassSums
 from counterfold.engines.passes.row_builder import RowBuilder
-from counterfold.engines.passes.whole_layout import complete_layout, count_sample, encode_context, list_read_columns
+from counterfold.engines.passes.whole_layout import (
+    complete_layout,
+    count_sample,
+    encode_context,
+    list_distinct,
+    list_read_columns,
+)
 from counterfold.errors import DataError, ParameterError
 from counterfold.labels import KnownActions, Naming, find_actions, find_categories
 from counterfold.log import Log
@@ -24,6 +30,7 @@ from counterfold.models import Column, Streamed, as_model, fit_on_sample, stream
 from counterfold.models.base import Given, RewardModel
 from counterfold.sums import BUCKETS
 from counterfold.tables import columns, roles
+from counterfold.tables.batches import Batch, Task
 from counterfold.tables.layout import Layout
 from counterfold.tables.maps import list_keys
 from counterfold.tables.targets import TargetReader, make_readers, require_streamable
@@ -49,21 +56,19 @@ class Plan:
     fixes_context: bool
 
     @classmethod
-    def of(cls, reader: BatchReader, request: Request, *, has_gaps: bool = False) -> "Plan":
+    def of(cls, rows: PreparedRows, request: Request, *, has_gaps: bool = False) -> "Task[Plan]":
         """Return the plan for one log and its targets; `has_gaps` says that late rows lack numbers."""
         predictions = request.reward_model.name if isinstance(request.reward_model, Column) else None
-        table, row_numbers = reader.head()
-        count = reader.count_rows()
-        log_checks.require_rows(2 if count is None else count)
-        head = Batch(table, row_numbers).first(HEAD)
+        log_checks.require_rows(rows.count)
+        head = rows.head.first(HEAD)
         targets = make_readers(request.targets, head.table)
         require_streamable(request.targets, targets)
         has_full_target = any(one.is_full for one in targets.values())
         uses_context = any(one.uses_context for one in targets.values())
         named = list_columns(targets.values(), request.reward_model)
-        layout = lay_out(reader, head.table, targets.values(), named)
-        layout = encode_context(reader, layout, head.table, has_gaps=has_gaps, progress=request.progress)
-        layout = complete_layout(reader, layout, table, keep_all=uses_context, progress=request.progress)
+        layout = yield from lay_out(rows, head.table, targets.values(), named)
+        layout = yield from encode_context(rows, layout, head.table, has_gaps=has_gaps)
+        layout = yield from complete_layout(rows, layout, keep_all=uses_context)
         head = head.first(count_first(len(layout.actions or ()) if MATRICES & set(layout.roles) else 0))
         log = layout.log(*head)
         refuse_misreadings(targets.values(), layout, head, log)
@@ -71,13 +76,13 @@ class Plan:
         fittable = None if predictions else require_fittable(request.reward_model, log)
         model = fittable if has_full_target else None  # checked, even where nothing can use it
         fixes_context = layout.named_context or layout.fit is not None
-        needs_first = builder.has_groups or (count or len(row_numbers)) <= BUCKETS or request.needs_sample
+        needs_first = builder.has_groups or rows.count <= BUCKETS or request.needs_sample
         is_unknown = is_context_unknown(layout) or (has_full_target and is_support_unknown(log))
         needs_first = needs_first or is_unknown or model is not None
-        size = count_sample(layout, table, log.context.shape[1], len(targets))
+        size = count_sample(layout, head.table, log.context.shape[1], len(targets))
         columns = list_read_columns(layout, head.table, [*named, *list_features(targets.values())])
         stream = stream_model(model, builder.examples(head))
-        first_pass = FirstPass(builder, size, count, stream, BalanceStream.of(log, count))
+        first_pass = FirstPass(builder, size, rows.count, stream, BalanceStream.of(log, rows.count))
         return cls(builder, head, log, columns, model, first_pass, needs_first, fixes_context)
 
     def test_balance(self, sums: BalanceSums | None) -> tuple["Plan", Balance]:
@@ -131,36 +136,38 @@ def require_fittable(value: Any, log: Log) -> RewardModel | None:
     return as_model(value, log)
 
 
-def lay_out(reader: BatchReader, table: pa.Table, targets: Iterable[TargetReader], named: Sequence[str]) -> Layout:
+def lay_out(rows: PreparedRows, table: pa.Table, targets: Iterable[TargetReader], named: Sequence[str]) -> Task[Layout]:
     """Return what the columns hold, with all actions where any target or column has a number for each of them."""
     for name in named:
         roles.require(table, {"target": name})
-    layout = reader.scan.layout(table, named)
+    layout = rows.scan.layout(table, named)
     if "dose" in layout.roles:
         raise DataError("a log of doses must be evaluated in memory; use engine 'memory'.")
     is_needed = any(one.is_full for one in targets) or MATRICES & set(layout.roles) or layout.fit is not None
     if is_needed or len(np.unique(layout.read_labels(table, "action"))) < 2:  # all rows must tell of two, at least
-        layout = replace(layout, actions=list_actions(layout, table, reader))
+        actions = yield from list_actions(layout, table, rows)
+        layout = replace(layout, actions=actions)
         capacity.require_few_actions(len(layout.actions or ()))
     return layout
 
 
-def list_actions(layout: Layout, head: pa.Table, reader: BatchReader) -> KnownActions:
+def list_actions(layout: Layout, head: pa.Table, rows: PreparedRows) -> Task[KnownActions]:
     """Return all actions: those that the user or the probabilities' columns name, or those in the log."""
     labels, column = layout.read_labels(head, "action"), layout.roles["action"]
     if layout.actions is not None:
         return find_actions(labels, layout.actions, Naming(), WHOLE)
     categories = find_categories(columns.read_labels(head, column))
-    naming = log_checks.find_naming(read_probabilities(layout, head, reader), categories)
+    matrices = yield from read_probabilities(layout, head, rows)
+    naming = log_checks.find_naming(matrices, categories)
     width = naming.width or 0
     is_counted = width and labels.dtype.kind in "iu" and labels.min() == 0 and labels.max() < width
     if not (is_counted or naming.names or categories):  # the first rows may not show every action
-        values = pa.array(reader.distinct(column), head.schema.field(column).type)
+        values = pa.array((yield from list_distinct(rows, column)), head.schema.field(column).type)
         labels = layout.read_labels(pa.table({column: values}), "action")
     return find_actions(labels, None, naming, WHOLE)
 
 
-def read_probabilities(layout: Layout, head: pa.Table, reader: BatchReader) -> list[Matrix]:
+def read_probabilities(layout: Layout, head: pa.Table, rows: PreparedRows) -> Task[list[Matrix]]:
     """Return the probabilities of the logging policy, or of each of several, in some of the first rows."""
     known = {role: layout.roles[role] for role in ("logging_probs", "logger_probs") if role in layout.roles}
     wanted = [place for role, name in known.items() for place in roles.places(head, role, name)]
@@ -179,7 +186,7 @@ def read_probabilities(layout: Layout, head: pa.Table, reader: BatchReader) -> l
     for name, one in found.items():
         matrix = log_checks.check_matrix(name, one, few.num_rows, WHOLE)
         if name in parsed and pa.types.is_map(parsed[name].type):  # other rows may name other actions
-            names = list_keys(parsed[name]) if name in texts else reader.distinct(name)
+            names = list_keys(parsed[name]) if name in texts else (yield from list_distinct(rows, name))
             matrix = matrix._replace(names=tuple(map(str, names)))
         matrices.append(matrix)
     return matrices

@@ -9,13 +9,13 @@ import numpy as np
 from counterfold import capacity
 from counterfold.arrays import Ints
 from counterfold.checks import Checker
-from counterfold.engines.passes.batches import Batch
 from counterfold.hashing import hash_labels
 from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.models.base import Examples, RewardModel
 from counterfold.rows import Rows
 from counterfold.tables import roles
+from counterfold.tables.batches import Batch
 from counterfold.tables.layout import Layout
 from counterfold.tables.targets import TargetReader
 

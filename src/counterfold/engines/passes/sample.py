@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from counterfold.arrays import Ints
-from counterfold.engines.passes.batches import Batch
 from counterfold.hashing import sample_least
+from counterfold.tables.batches import Batch
 
 SPARE = 2
 """A sample is cut to its size when it holds more than SPARE times as many rows."""

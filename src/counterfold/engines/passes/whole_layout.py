@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,32 +12,51 @@ import pyarrow as pa
 from counterfold.balance import choose_context
 from counterfold.contents import Spread
 from counterfold.encoding import ContextSummary
-from counterfold.engines.passes.batches import Batch, BatchReader
+from counterfold.engines.passes.batches import PreparedRows
 from counterfold.engines.passes.sample import Sample
-from counterfold.progress import Progress, show_progress
 from counterfold.tables import roles
+from counterfold.tables.batches import Batch, Task
 from counterfold.tables.layout import Layout
 
 SAMPLE, NUMBERS = 1 << 16, 1 << 23
 """A sample has at most SAMPLE rows, and about NUMBERS numbers, but never fewer than 256 rows."""
 
 
-def complete_layout(
-    reader: BatchReader, layout: Layout, head: pa.Table, *, keep_all: bool, progress: Progress | bool
-) -> Layout:
+@dataclass(frozen=True)
+class Distinct:
+    """Different values of some rows; those of other rows can be added."""
+
+    values: frozenset[Any]
+
+    def __add__(self, other: "Distinct") -> "Distinct":
+        return Distinct(self.values | other.values)
+
+
+def list_distinct(rows: PreparedRows, column: str) -> Task[list[Any]]:
+    """Return the different values of a column, or keys of its maps, sorted."""
+
+    def find(batch: Batch) -> Distinct:
+        chunks = batch.table.column(column).chunks
+        arrays = (chunk.keys if pa.types.is_map(chunk.type) else chunk for chunk in chunks)
+        return Distinct(frozenset(value for one in arrays for value in one.unique().to_pylist()))
+
+    found = yield rows.ask("Listing actions", find, [column])
+    return sorted(value for value in found.values if value is not None)
+
+
+def complete_layout(rows: PreparedRows, layout: Layout, *, keep_all: bool) -> Task[Layout]:
     """Return the layout with all that is known of the logging policy; `keep_all` says that all columns stay context."""
     if "kept" in layout.roles:
-        layout = know_kept(reader, layout)
+        layout = yield from know_kept(rows, layout)
     if layout.fit is not None:
-        layout = fit_propensities(reader, layout, head, keep_all=keep_all, progress=progress)
+        layout = yield from fit_propensities(rows, layout, keep_all=keep_all)
     if "logger" in layout.roles and layout.logger_weights == "balanced":
-        layout = replace(layout, logger_shares=count_loggers(reader, layout))
+        shares = yield from count_loggers(rows, layout)
+        layout = replace(layout, logger_shares=shares)
     return layout
 
 
-def encode_context(
-    reader: BatchReader, layout: Layout, head: pa.Table, *, has_gaps: bool, progress: Progress | bool
-) -> Layout:
+def encode_context(rows: PreparedRows, layout: Layout, head: pa.Table, *, has_gaps: bool) -> Task[Layout]:
     """Return the layout with how the context becomes numbers, by a pass over all rows unless there are plain numbers.
 
     Late rows may lack a number though the first ones do not; `has_gaps` says that this was found.
@@ -48,35 +68,32 @@ def encode_context(
     def summarise(batch: Batch) -> ContextSummary:
         return layout.summarise(*batch)
 
-    with show_progress("Reading the context", progress=progress, unit="rows") as moved:
-        return layout.learn(reader.total(summarise, list(first.columns), moved))
+    found = yield rows.ask("Reading the context", summarise, list(first.columns))
+    return layout.learn(found)
 
 
-def fit_propensities(
-    reader: BatchReader, layout: Layout, head: pa.Table, *, keep_all: bool, progress: Progress | bool
-) -> Layout:
+def fit_propensities(rows: PreparedRows, layout: Layout, *, keep_all: bool) -> Task[Layout]:
     """Return the layout with propensities that are fitted on a sample, and with the context that they depend on."""
-    count, size = reader.count_rows(), count_sample(layout, head, layout.count_outputs(), 0)
-    columns = list_read_columns(layout, head, ())
-    with show_progress("Fitting propensities", progress=progress, unit="rows") as moved:
-        sample = reader.total(partial(Sample.of, size=size, row_count=count), columns, moved)
+    size = count_sample(layout, rows.head.table, layout.count_outputs(), 0)
+    columns = list_read_columns(layout, rows.head.table, ())
+    sample = yield rows.ask("Fitting propensities", partial(Sample.of, size=size, row_count=rows.count), columns)
     log, _ = choose_context(layout.log(*sample.batch), keep_all=keep_all)
     context = [name for name in layout.context if name not in log.left_out]
     return replace(layout, context=context, left_out=log.left_out, fit=log.fitted)
 
 
-def know_kept(reader: BatchReader, layout: Layout) -> Layout:
+def know_kept(rows: PreparedRows, layout: Layout) -> Task[Layout]:
     """Return the layout with the least probability of a row to be kept; all count the same if that is every row's."""
 
     def find(batch: Batch) -> "Spread":
         return Spread.of(layout.read_kept(batch.table, batch.row_numbers))
 
-    found = reader.total(find, [layout.roles["kept"]], None)
+    found = yield rows.ask("Reading how rows were kept", find, [layout.roles["kept"]])
     others = {role: name for role, name in layout.roles.items() if role != "kept" or found.low < found.high}
     return replace(layout, roles=others, least_kept=found.low)
 
 
-def count_loggers(reader: BatchReader, layout: Layout) -> dict[str, float]:
+def count_loggers(rows: PreparedRows, layout: Layout) -> Task[dict[str, float]]:
     """Return how large a share of all rows each logger decided."""
     columns = [layout.roles[role] for role in ("logger", "kept") if role in layout.roles]
 
@@ -88,7 +105,7 @@ def count_loggers(reader: BatchReader, layout: Layout) -> dict[str, float]:
         decisions = np.bincount(places, 1 / layout.read_kept(batch.table, batch.row_numbers))
         return Counter(dict(zip(known.tolist(), decisions.tolist(), strict=True)))
 
-    counts = reader.total(count, columns, None)
+    counts = yield rows.ask("Counting loggers", count, columns)
     return {label: number / counts.total() for label, number in counts.items()}
 
 
