@@ -77,6 +77,13 @@ def test_several_targets_have_a_chapter_each(found_page):
     assert len(page.answer["evaluations"]) == 2
 
 
+def test_many_targets_have_few_chapters(answer, monkeypatch, write):
+    monkeypatch.setattr("counterfold.report.html.cases.MOST_CHAPTERS", 1)
+    page = write(cf.Comparison({"a": answer, "b": answer}))
+    assert [words for level, words in list_headings(page) if level == 2][2:-1] == ["a"]
+    assert "Only the first 1 of 2 have a chapter" in page.shown
+
+
 def test_several_rewards_have_a_chapter_each(frame, write):
     page = write(cf.evaluate(frame, "new", reward=["click", "money"], time="time", ignore=["<b>bold</b>"]))
     assert {"new policy by click", "new policy by money"} <= {words for _, words in list_headings(page)}
@@ -115,13 +122,26 @@ def test_equal_policies_earn_the_same(write):
 
 @pytest.mark.parametrize(
     ("path", "rule"),
-    [("report.txt", "ends in .html"), ("nowhere/report.html", "folder that exists"), ("folder.html", "must be a file")],
+    [
+        ("report.txt", "ends in .html"),
+        ("nowhere/report.html", "folder that exists"),
+        ("folder.html", "must be a file"),
+        ("a\0.html", "could not be written"),
+    ],
 )
-def test_a_report_that_cannot_be_written_is_refused(answer, tmp_path, path, rule):
+def test_a_report_that_cannot_be_written_is_refused(answer, tmp_path, monkeypatch, path, rule):
     (tmp_path / "folder.html").mkdir()
+    monkeypatch.setattr("counterfold.report.html.page.render", lambda _: "page")
     with pytest.raises(cf.ParameterError, match=rule):
-        answer.to_html(tmp_path / path)
+        answer.to_html(f"{tmp_path}/{path}")
     assert [one.name for one in tmp_path.iterdir()] == ["folder.html"]
+
+
+def test_bad_arguments_are_refused(answer, tmp_path):
+    with pytest.raises(cf.ParameterError, match="`report` must be the name of a file"):
+        answer.to_html(5)
+    with pytest.raises(cf.ParameterError, match="`rows` must be True or False"):
+        answer.to_html(tmp_path / "report.html", rows="no")
 
 
 def test_nothing_half_written_is_left(answer, tmp_path, monkeypatch):

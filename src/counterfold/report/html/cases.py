@@ -19,6 +19,9 @@ from counterfold.exhibits import Shown
 ROUNDING = 1e-9
 """How small a difference, in relation to what the log earned, is taken for a rounding error."""
 
+MOST_CHAPTERS = 12
+"""Of more cases than this, only the first ones are told in full: a page must stay light."""
+
 NAME = "new policy"
 """What a target without a name is called."""
 
@@ -120,9 +123,16 @@ class Report:
         """Return the first case."""
         return self.cases[0]
 
+    @property
+    def chapters(self) -> list[Case]:
+        """Return the cases that have a chapter each."""
+        return self.cases[:MOST_CHAPTERS]
+
     def find_key(self, number: int, case: Case) -> str:
-        """Return the name by which links lead to a section about a case."""
-        return f"section-{number}-{self.cases.index(case) + 1}" if len(self.cases) > 1 else f"section-{number}"
+        """Return the name by which links lead to a section about a case; nothing where it has no chapter."""
+        if len(self.cases) == 1:
+            return f"section-{number}"
+        return f"section-{number}-{self.chapters.index(case) + 1}" if case in self.chapters else ""
 
 
 def list_cases(found: Mapping[str, Comparison]) -> list[Case]:
