@@ -22,7 +22,7 @@ def require_writable(path: str | PathLike[str]) -> Path:
     if missing:
         needs = missing[0].replace("_", "-")
         raise ParameterError(f"a report needs {needs}; install it with `pip install counterfold[report]`.")
-    if found.suffix.lower() not in ENDINGS:
+    if found.suffix.lower() not in ENDINGS or "\0" in str(found):
         raise ParameterError(f"`report` must be the name of a file that ends in .html, got {name}.")
     if found.is_dir():
         raise ParameterError(f"`report` must be a file, got the folder {name}.")
@@ -39,7 +39,7 @@ def write_whole(path: Path, page: str) -> None:
     try:
         draft.write_text(page, encoding="utf-8")
         draft.replace(path)
-    except (OSError, ValueError) as error:  # a name may have characters that no file can have
+    except OSError as error:
         raise ParameterError(f"`report` could not be written to {show(path)}: {error}.") from None
     finally:
         draft.unlink(missing_ok=True)
