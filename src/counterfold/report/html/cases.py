@@ -31,6 +31,11 @@ def isolate(name: str) -> str:
     return name if name.isascii() else f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
 
 
+def quote(target: str) -> str:
+    """Return the name of a target as it stands in sentences."""
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{isolate(messages.show(target))}\N{RIGHT DOUBLE QUOTATION MARK}"
+
+
 @dataclass(frozen=True, eq=False)
 class Answered:
     """An evaluation of a target, and how much more it earns than `baseline`: nothing where it is the baseline.
@@ -114,7 +119,7 @@ class Report:
     def title(self) -> str:
         """Return the question that the report answers."""
         several = list(dict.fromkeys(case.target for case in self.cases))
-        name = f"the {NAME}" if several == [NAME] else " and ".join(isolate(messages.show(one)) for one in several)
+        name = f"the {NAME}" if several == [NAME] else " and ".join(quote(one) for one in several)
         who = name if len(several) < 3 else f"{len(several)} policies"
         return f"What would {who} earn?" if self.first.answered else f"Can this log answer for {who}?"
 
