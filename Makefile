@@ -5,7 +5,7 @@ ARGS ?=
 # A process per core; tests/support/scheduling.py says which tests share one.
 PARALLEL := -n auto --maxprocesses 8
 
-.PHONY: demo test test-all lint docs bench methods traps json licences torture clean
+.PHONY: demo test test-all lint docs bench methods traps json licences notebooks torture clean
 
 demo: .venv/installed  ## evaluate a policy on embedded data with known truth
 	$(BIN)/counterfold demo
@@ -47,6 +47,9 @@ json: .venv/dev  ## write the page of the fields of JSON into the docs
 licences: .venv/dev  ## write the licences of all dependencies into the docs
 	PYTHONPATH=tests/support $(BIN)/python -m licences > docs/licences.md
 
+notebooks: .venv/dev  ## run the notebooks of the docs anew, and store what they show
+	$(BIN)/python docs/notebooks/execute.py
+
 methods: .venv/installed  ## write the table of all methods into the docs
 	$(BIN)/counterfold methods --markdown > docs/methods.md
 
@@ -55,16 +58,16 @@ clean:
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e .
 	touch $@
 
 # atheris has no wheel for every Python; without it hypothesis fuzzes.
 .venv-fuzz/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-fuzz
-	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	.venv-fuzz/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e .
 	-.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check atheris && touch .venv-fuzz/atheris
 	touch $@
 
 .venv/dev: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,docs,onnx,plot,report,skops,spark,sql,torch]"
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[dev,docs,onnx,plot,report,skops,spark,sql,torch]"
 	touch $@

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from counterfold.cli import main
+from pairs import MARK, leave_out_cases
 from tables import FORMATS
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -25,6 +26,17 @@ FRAMES = {
     "pyarrow": lambda _, table: table,
     "builtins": lambda _, table: table.to_pydict(),
 }
+
+
+def pytest_configure(config):
+    """Declare the mark of tests with many parameters."""
+    config.addinivalue_line("markers", MARK)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Leave some cases of tests with many parameters to `make test-all`."""
+    leave_out_cases(items)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -15,7 +15,7 @@ import counterfold as cf
 from counterfold import messages, standard_json
 from counterfold.errors import SupportWarning
 
-HUGE = "\x1b[2J" + "é" * 10**6
+HUGE = "\x1b[2J" + "é" * 10**5
 LABELS = [f"{HUGE}{letter}" for letter in "ab"]
 
 

@@ -120,7 +120,7 @@ def test_rows_of_one_group_count_as_one_where_they_have_the_same_reward():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("groups", [80, 500])
+@pytest.mark.parametrize("groups", [80, pytest.param(500, marks=pytest.mark.slow)])
 def test_groups_of_independent_rewards_are_covered(groups):
     """Of 150 logs; a coverage of 95 % would fail with a chance of 1 %."""
     hits, widths = 0, []

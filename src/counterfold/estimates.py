@@ -7,6 +7,7 @@ import numpy as np
 
 from counterfold import checks, messages, registry
 from counterfold.arrays import Floats, Ints
+from counterfold.display import Displayed
 from counterfold.errors import DataError
 from counterfold.intervals.base import Bounds, Interval, Units
 from counterfold.intervals.normal import Normal
@@ -63,7 +64,7 @@ STILL = Moves("contributions", np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(Displayed):
     """A policy value; everything about it is derived from `contributions`, one per row.
 
     `groups` makes errors count a group as one observation. Where the log is too large to keep a number per row, each

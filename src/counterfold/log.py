@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from counterfold import checks, log_checks, propensity_checks
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import WHOLE, Checker, freeze
+from counterfold.display import Displayed
 from counterfold.encoding import ColumnEncoding
 from counterfold.errors import DataError, ParameterError
 from counterfold.hashing import thin_rows
@@ -31,7 +32,7 @@ Kind = Literal["labels", "doses"]
 """What an action is: one of a few labels, or a number such as a price."""
 
 
-class Log:
+class Log(Displayed):
     """What the old policy saw, did and got; checked once, here, and trusted everywhere else.
 
     Every argument takes a numpy array or anything that turns into one: a list, a pandas or polars column or frame, a

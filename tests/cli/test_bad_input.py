@@ -83,8 +83,13 @@ def test_bad_commands_get_one_sentence(arguments, run):
 
 
 @pytest.mark.parametrize("content", [b"", b"null\n", b"[]\n", b"{}\n", b'{"action": 1'], ids=repr)
-def test_a_bad_file_gets_one_sentence_from_the_installed_command(content, tmp_path):
+def test_a_bad_file_gets_one_sentence(content, run, tmp_path):
     (tmp_path / "log.jsonl").write_bytes(content)
+    assert refused(*run("check", "log.jsonl"))
+
+
+def test_a_bad_file_gets_one_sentence_from_the_installed_command(tmp_path):
+    (tmp_path / "log.jsonl").write_bytes(b"[]\n")
     command = [Path(sys.executable).with_name("counterfold"), "check", "log.jsonl"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert refused(done.returncode, done.stdout, done.stderr)

@@ -112,7 +112,7 @@ def test_markup_is_shown_as_it_is(run, save):
 
 
 def test_long_labels_are_cut(run, save):
-    label = "a label of a megabyte " * 50000
+    label = "a label of a hundred kilobytes " * 3300
     path = save(action=[f"{label}{row % 2}" for row in range(120)], logging_probs=None, propensity=np.full(120, 0.5))
     code, out, err = run("evaluate", path, "--target", f"{label}1")
     assert (code, err) == (0, "")

@@ -25,8 +25,22 @@ COMMANDS = {
     "methods as Markdown": ["methods", "--markdown"],
     "synth": ["synth", "new.parquet", "--rows", "50"],
 }
+USUAL_COMMANDS = {"help", "evaluate", "evaluate as JSON", "synth"}
+"""Those of which `make test` starts a process; the others write in the same ways."""
 FULL = Path("/dev/full")
 RUN = "from counterfold.cli import main; main()"
+RUN_ALL = """
+import json, sys
+from counterfold.cli import main
+codes = []
+for sys.argv[1:] in json.loads(sys.argv[1]):
+    try:
+        main()
+    except SystemExit as ended:
+        codes.append(ended.code or 0)
+print("codes", codes)
+"""
+"""Several commands, one after another in one process, and their exit codes."""
 
 
 def start(*arguments, code=RUN, **options):
@@ -43,7 +57,10 @@ def is_sentence(err, text):
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no full device")
-@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(COMMANDS[one], id=one, marks=[] if one in USUAL_COMMANDS else pytest.mark.slow) for one in COMMANDS],
+)
 def test_a_full_disk_behind_stdout_is_one_sentence(command, save, tmp_path):
     save()
     with FULL.open("wb") as full:
@@ -60,7 +77,14 @@ def test_a_closed_stdout_is_one_sentence_and_nothing_is_done(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command", [["--help"], ["methods"], ["methods", "--json"], ["evaluate", "log.parquet"]], ids=str
+    "command",
+    [
+        ["--help"],
+        ["evaluate", "log.parquet"],
+        pytest.param(["methods"], marks=pytest.mark.slow),
+        pytest.param(["methods", "--json"], marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 def test_a_reader_that_has_seen_enough_ends_the_command_quietly(command, save, tmp_path):
     save()
@@ -85,10 +109,11 @@ ENVIRONMENTS = {
     "one column": {"COLUMNS": "1"},
     "no colour": {"NO_COLOR": "1", "TERM": "xterm"},
     "colour": {"FORCE_COLOR": "1", "TERM": "xterm-256color"},
+    "narrow and in colour": {"COLUMNS": "20", "FORCE_COLOR": "1", "TERM": "xterm-256color"},
 }
 
 
-USUAL = ("ascii", "narrow", "colour")
+USUAL = ("ascii", "narrow and in colour")
 PLACES = [
     pytest.param(settings, id=name, marks=[] if name in USUAL else [pytest.mark.slow])
     for name, settings in ENVIRONMENTS.items()
@@ -104,17 +129,15 @@ def test_any_terminal_can_show_any_label(environment, save, tmp_path):
         propensity=np.full(120, 1 / 3),
         größe=[1.5] * 120,
     )
-    code = "import sys; sys.argv[1:] = [*sys.argv[1:], '--target', '\\u65e5\\u672c']; " + RUN
-    for more in ([], ["--json"], ["--seed", "-1"]):
-        ended = start(
-            "evaluate", "log.parquet", *more, code=code, stdout=subprocess.PIPE, cwd=tmp_path, env=environment
-        )
-        assert ended.returncode == (2 if "--seed" in more else 0), ended.stderr
-        assert b"Traceback" not in ended.stderr
+    asked = ["log.parquet", "--target", labels[1]]
+    commands = [["evaluate", *asked], ["evaluate", *asked, "--json"], ["evaluate", *asked, "--seed", "-1"]]
+    commands.append(["check", *asked])
+    ended = start(json.dumps(commands), code=RUN_ALL, stdout=subprocess.PIPE, cwd=tmp_path, env=environment)
+    assert ended.stdout.endswith(b"codes [0, 0, 2, 0]\n"), ended.stderr
+    assert b"Traceback" not in ended.stderr
     if environment.get("PYTHONIOENCODING") == "ascii":
-        shown = start("check", "log.parquet", code=code, stdout=subprocess.PIPE, cwd=tmp_path, env=environment).stdout
-        assert shown.isascii()
-        assert rb"3: \xe9, \u65e5\u672c, \U0001f600" in shown
+        assert ended.stdout.isascii()
+        assert rb"3: \xe9, \u65e5\u672c, \U0001f600" in ended.stdout
 
 
 # memory
@@ -174,39 +197,37 @@ def test_a_file_that_cannot_be_written_to_its_end_is_not_left_behind(tmp_path):
 CLOSED = """
 import os, pyarrow.dataset, pyarrow.parquet, sklearn.linear_model, zoneinfo
 from counterfold import registry
-from counterfold.cli import main
 import counterfold.evaluation.assembly, counterfold.experiments.synthetic.file, counterfold.report.text
 several = "engines", "readers", "models", "estimators", "selectors"
 every = [registry.find(folder, name) for folder in several for name in registry.names(folder)]
 if os.getuid() == 0:  # whom no folder is closed to
     os.setgid(65534)
     os.setuid(65534)
-main()
 """
 
 
+BEHIND = [
+    ["synth", "closed/new.parquet", "--rows", "50"],
+    ["synth", "closed/in/new", "--files", "2", "--rows", "50"],
+    ["evaluate", "closed/in/log.parquet"],
+    ["evaluate", "closed/in/log.parquet", "--engine", "local"],
+]
+
+
 @pytest.mark.skipif(not hasattr(os, "setuid"), reason="folders are closed in another way")
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["synth", "closed/new.parquet", "--rows", "50"],
-        ["synth", "closed/in/new", "--files", "2", "--rows", "50"],
-        ["evaluate", "closed/in/log.parquet"],
-        ["evaluate", "closed/in/log.parquet", "--engine", "local"],
-    ],
-    ids=" ".join,
-)
-def test_a_closed_folder_is_one_sentence(command, tmp_path):
+def test_a_closed_folder_is_one_sentence(tmp_path):
     inside = tmp_path / "closed" / "in"
     inside.mkdir(parents=True)
     (inside / "log.parquet").write_bytes(b"")
     (tmp_path / "closed").chmod(0)
     try:
-        ended = start(*command, code=CLOSED, stdout=subprocess.PIPE, cwd=tmp_path)
+        ended = start(json.dumps(BEHIND), code=CLOSED + RUN_ALL, stdout=subprocess.PIPE, cwd=tmp_path)
     finally:
         (tmp_path / "closed").chmod(0o700)
-    assert (ended.returncode, ended.stdout) == (2, b""), ended.stderr
-    assert is_sentence(ended.stderr, "ermission denied")
+    assert ended.stdout == b"codes [2, 2, 2, 2]\n", ended.stderr
+    said = ended.stderr.splitlines()
+    assert len(said) == len(BEHIND)
+    assert all(is_sentence(one, "ermission denied") for one in said)
     assert [path.name for path in inside.iterdir()] == ["log.parquet"]
 
 

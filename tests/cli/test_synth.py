@@ -162,8 +162,16 @@ def test_a_folder_that_cannot_take_its_place_brings_the_old_one_back(tmp_path, m
     assert list(tmp_path.iterdir()) == [tmp_path / "log"]
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
-@pytest.mark.parametrize("arguments", [["log.parquet"], ["log", "--files", "500"]], ids=["file", "folder"])
+@pytest.mark.parametrize(
+    ("end", "arguments"),
+    [
+        (signal.SIGINT, ["log", "--files", "500"]),
+        (signal.SIGKILL, ["log.parquet"]),
+        pytest.param(signal.SIGINT, ["log.parquet"], marks=pytest.mark.slow),
+        pytest.param(signal.SIGKILL, ["log", "--files", "500"], marks=pytest.mark.slow),
+    ],
+    ids=["stopped folder", "killed file", "stopped file", "killed folder"],
+)
 def test_a_kill_leaves_no_log(end, arguments, tmp_path):
     process = subprocess.Popen([*COMMAND, *arguments, "--rows", "1B"], cwd=tmp_path, stderr=subprocess.PIPE)
     for _ in range(600):

@@ -13,9 +13,10 @@ from tables import FORMATS
 @pytest.mark.parametrize("rows", [ROWS, 500])
 @pytest.mark.parametrize("model", ["default", "ridge-per-action", "cross-fitted:model=ridge-per-action", None])
 def test_local_gives_the_answer_of_memory(rows, model, table, save_table):
-    same(*both(save_table(table.slice(0, rows)), reward_model=model))
+    same(*both(save_table(table.slice(0, rows)), candidates="paper", reward_model=model))
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("rows", [ROWS, 500])
 @pytest.mark.parametrize("candidates", ["default", "plain", "paper"])
 @pytest.mark.parametrize("model", ["default", "shared-ridge:alpha=10", "cross-fitted:folds=3", None])
@@ -135,7 +136,7 @@ def test_actions_are_found_where_only_propensities_are_known(labels, table, save
     probs = [dict(zip(map(str, labels), row, strict=True)) for row in table.column("target").to_pylist()]
     named = pa.table({"action": np.array(labels)[code], "reward": table.column("reward"), "x": table.column("x0")})
     named = named.append_column("propensity", table.column("propensity")).append_column("target", [probs])
-    memory, local = both(save_table(named))
+    memory, local = both(save_table(named), candidates="paper")
     same(memory, local)
     assert "CAB" in local.left_out
 
@@ -189,7 +190,7 @@ def test_a_map_names_only_the_actions_that_a_policy_may_take(known, table, save_
     sparse = sparse.append_column("target", few(probs, names))
     whole = table.column("propensity") if known == "propensity" else few(logging, names, most=4)
     sparse = sparse.append_column(known, whole)
-    memory, local = both(save_table(sparse), candidates="paper")
+    memory, local = both(save_table(sparse))
     same(memory, local)
     dense = np.zeros((ROWS, 4))
     for row, best in enumerate(np.argsort(-probs, axis=1)[:, :2]):

@@ -1,57 +1,22 @@
 """Propensities that nobody logged: cross-fitted, calibrated, the same on every engine, and never a sure answer."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from scipy.stats import binomtest
-from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.svm import LinearSVC
 
 import counterfold as cf
-from counterfold.contents import Contents
-from counterfold.engines.memory import RowEvidence
-from counterfold.estimates import Estimate
-from counterfold.evaluation.assembly import include_propensities
 from counterfold.experiments.problem import draw_actions, softmax
 from counterfold.hashing import hash_numbers
-from counterfold.propensities import as_fit
 from counterfold.propensities.fitting import FOLDS
 from counterfold.support import find_supported
-from counterfold.targets import as_target
-
-ROWS = 1200
-LABELS = np.array(["a", "b", "c"])
-
-
-def draw(seed=0, rows=ROWS, *, bend=False):
-    """Return contexts, codes of actions, their probabilities (n x 3), rewards and a target (n x 3)."""
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(rows, 2))
-    seen = np.column_stack([x[:, 0] * x[:, 1], np.abs(x[:, 1])]) if bend else x
-    logging = softmax(seen @ np.array([[1.0, -1.0, 0.0], [0.0, 0.5, -0.5]]) * (2 if bend else 1))
-    action = draw_actions(logging, rng.random(rows))
-    reward = x[:, 0] * (action == 1) + 0.5 * (action == 2) + rng.normal(size=rows)
-    return x, action, logging, reward, softmax(x @ np.array([[0.0, 1.0, 0.5], [1.0, 0.0, -0.5]]))
-
-
-def make_log(**more):
-    x, action, _, reward, target = draw()
-    return cf.Log(**{"context": x, "action": action, "reward": reward, "propensity": "fit"} | more), target
-
-
-@pytest.fixture
-def table():
-    x, action, _, reward, target = draw()
-    columns = {"x0": x[:, 0], "x1": x[:, 1], "action": LABELS[action], "reward": reward}
-    return pa.table(columns | {f"target_{label}": target[:, place] for place, label in enumerate(LABELS)})
+from fitted_logs import ROWS, draw, make_log
 
 
 def test_fits_are_near_the_truth():
@@ -93,8 +58,15 @@ def test_overconfident_classifiers_are_softened():
         assert abs(one.predicted - one.observed) < 0.08
 
 
-@pytest.mark.parametrize("groups", [False, True])
-@pytest.mark.parametrize("name", ["fit", "fit:boosting"])
+@pytest.mark.parametrize(
+    ("name", "groups"),
+    [
+        ("fit", True),
+        ("fit:boosting", False),
+        pytest.param("fit", False, marks=pytest.mark.slow),
+        pytest.param("fit:boosting", True, marks=pytest.mark.slow),
+    ],
+)
 def test_every_engine_gives_the_same_answer(table, name, groups, tmp_path):
     if groups:
         table = table.append_column("group", [[f"user {row % 300}" for row in range(ROWS)]])
@@ -270,112 +242,3 @@ def test_rows_of_pandas_in_another_order():
     x, action, _, reward, _ = draw()
     frame = pd.DataFrame({"x0": x[:, 0], "x1": x[:, 1], "action": action, "reward": reward})
     assert cf.read_log(frame, propensity="fit").propensity == pytest.approx(log.propensity)
-
-
-MISTAKES = {
-    "name": ({"propensity": "fit:bosting"}, r"`propensity` must be .*Did you mean `fit:boosting`\?"),
-    "no probabilities": ({"propensity": LinearSVC()}, "must have `predict_proba`, so that it knows .* got LinearSVC"),
-    "known": (
-        {"logging_probs": np.full((ROWS, 3), 1 / 3)},
-        "`propensity` must not be fitted where there are `logging_",
-    ),
-}
-
-
-@pytest.mark.parametrize(("more", "message"), MISTAKES.values(), ids=MISTAKES)
-def test_mistakes(more, message):
-    with pytest.raises(cf.ParameterError, match=message):
-        make_log(**more)
-
-
-def test_a_log_of_doses_needs_densities():
-    x, _, _, reward, _ = draw()
-    with pytest.raises(cf.ParameterError, match="`propensity` must be densities for a log of doses"):
-        cf.Log(dose=x[:, 0], reward=reward, propensity="fit")
-
-
-class Broken(DummyClassifier):
-    """A classifier that fails, or that predicts nonsense."""
-
-    def predict_proba(self, X):  # noqa: N803 (scikit-learn's name)
-        """Return NaN."""
-        return super().predict_proba(X) * np.nan
-
-
-class Failing(DummyClassifier):
-    """A classifier that cannot be fitted."""
-
-    def fit(self, X, y):  # noqa: ARG002, N803 (as scikit-learn calls it)
-        """Fail."""
-        raise RuntimeError("no memory of these")
-
-
-def test_a_classifier_that_fails():
-    with pytest.raises(cf.ModelError, match="the classifier Broken must predict a probability for each action"):
-        make_log(propensity=Broken())
-    with pytest.raises(cf.ModelError, match="the classifier Failing failed with RuntimeError: no memory of these"):
-        make_log(propensity=Failing())
-
-
-def test_without_propensities_the_error_points_here(table):
-    with pytest.raises(
-        cf.DataError, match=r'got neither. If none were logged, `propensity="fit"` \(--propensity fit\)'
-    ):
-        cf.evaluate(table)
-    x, action, _, reward, _ = draw()
-    with pytest.raises(cf.DataError, match=r'got neither. If none were logged, `propensity="fit"`'):
-        cf.Log(context=x, action=action, reward=reward)
-
-
-def test_what_is_no_wish():
-    assert as_fit("propensity") is None
-    assert as_fit(np.full(3, 0.5)) is None
-    assert as_fit(pd.Series([0.5])) is None
-    assert as_fit(None) is None
-    assert as_fit(as_fit("fit")).name == "logistic"
-
-
-@pytest.mark.filterwarnings("ignore::counterfold.SupportWarning")
-@pytest.mark.statistical
-@pytest.mark.slow
-def test_coverage_and_error_against_true_propensities():
-    """Intervals hold the truth in 95 % of logs, and errors are at most 1.3 times those with true propensities."""
-    held, ratio = [], []
-    many, *_, policy = draw(10_000, rows=400_000)
-    value = float((policy[:, 1] * many[:, 0] + 0.5 * policy[:, 2]).mean())
-    for seed in range(40):
-        x, action, logging, reward, target = draw(seed, rows=1000)
-        given = {"context": x, "action": action, "reward": reward}
-        fitted = cf.evaluate(cf.Log(**given, propensity="fit"), target)
-        known = cf.evaluate(cf.Log(**given, logging_probs=logging), target)
-        held.append(fitted.interval.low <= value <= fitted.interval.high)
-        ratio.append([(fitted.value - value) ** 2, (known.value - value) ** 2])
-    assert binomtest(sum(held), 40, 0.95, alternative="less").pvalue > 0.001
-    mine, true = np.mean(ratio, axis=0)
-    assert mine < 1.3 * true
-
-
-@pytest.mark.statistical
-@pytest.mark.slow
-def test_right_fits_are_hardly_ever_called_wrong():
-    alarms = 0
-    for seed in range(30):
-        x, action, _, reward, _ = draw(seed, rows=800)
-        alarms += cf.Log(context=x, action=action, reward=reward, propensity="fit").fitted.quality.rival_p < 0.01
-    assert binomtest(int(alarms), 30, 0.01, alternative="greater").pvalue > 0.001
-
-
-def test_fits_on_a_sample_add_their_noise():
-    """Where few of many rows were fitted on, errors are larger than those that take the fit as given."""
-    log, target = make_log()
-    few = replace(log.fitted, rows=100)
-    rows = cf.Rows.of(log, as_target(target, log), None)
-    contents = replace(Contents.of(log), fitted=few)
-    evidence = RowEvidence.of(rows, contents)
-    values = [cf.IPS().value(rows.with_propensities(probs)) for probs in few.predict_each(log.context, None)]
-    expected = (1 - 200 / ROWS) * sum((value - np.mean(values)) ** 2 for value in values) * 4 / 5
-    assert evidence.find_propensity_variance(cf.IPS()) == pytest.approx(expected)
-    assert RowEvidence.of(rows, Contents.of(log)).find_propensity_variance(cf.IPS()) == 0
-    plain = Estimate("x", np.arange(10.0))
-    assert include_propensities(plain, 4.0).stderr == pytest.approx(np.sqrt(plain.stderr**2 + 4.0))
-    assert include_propensities(plain, 0.0) is plain

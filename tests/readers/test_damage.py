@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import counterfold as cf
-from children import evaluate_apart
 from counterfold.files import Files
 
 ROWS = 2000
@@ -138,7 +137,7 @@ def test_a_stream_cut_between_two_batches_is_refused(table, tmp_path):
 
 @pytest.mark.parametrize("name", ["log.arrow", "log.arrows"])
 @pytest.mark.parametrize("offset", [1 << 30, -5, 0x7FFFFFFF])
-def test_patched_offsets_are_refused(name, offset, table, tmp_path):
+def test_patched_offsets_are_refused(name, offset, table, tmp_path, evaluate_apart):
     """They used to end the process, so that it takes another one to see it."""
     path = tmp_path / name
     writer = pa.ipc.new_file if name == "log.arrow" else pa.ipc.new_stream

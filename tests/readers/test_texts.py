@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import counterfold as cf
-from children import evaluate_apart
 from counterfold.files import Files
 
 ROWS = 300
@@ -244,7 +243,7 @@ LINES = {
 
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize(("line", "message"), LINES.values(), ids=LINES)
-def test_lines_that_are_no_objects(line, message, first, save):
+def test_lines_that_are_no_objects(line, message, first, save, evaluate_apart):
     """Some used to end the process, so that it takes another one to see it."""
     rows = to_json(make_rows())
     path = save(line + rows if first else rows + line, "log.jsonl")

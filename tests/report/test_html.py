@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import counterfold as cf
+from counterfold.report.html.charts.base import limit_domain
 from counterfold.report.html.sections import build_all
 from counterfold.report.numbers import format_value
 
@@ -118,6 +119,13 @@ def test_equal_policies_earn_the_same(write):
     log = cf.Log(action=[0, 1] * 100, reward=np.arange(200.0) % 7, propensity=np.full(200, 0.5))
     page = write(cf.evaluate(log, np.full(200, 0.5)))
     assert "<strong>the same</strong> as today" in page.shown
+
+
+def test_axes_show_most_values_but_not_the_farthest_interval():
+    lines = [{"value": value, "low": value - 0.001, "high": value + 0.001} for value in (0.30, 0.32, 0.35, 0.37, 0.38)]
+    assert limit_domain(lines, (0.379, 0.381)) is None
+    low, high = limit_domain([*lines, {"value": 0.4, "low": -90.0, "high": 90.0}], (0.379, 0.381))
+    assert -1 < low < 0.30 < 0.38 < high < 1
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,9 @@ def mixed_problem(seed, level, slope):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("level", "slope", "best"), [(1.0, 0.0, "SNIPS"), (1.0, 3.0, "DR")])
+@pytest.mark.parametrize(
+    ("level", "slope", "best"), [pytest.param(1.0, 0.0, "SNIPS", marks=pytest.mark.slow), (1.0, 3.0, "DR")]
+)
 def test_the_mixture_is_near_the_best_of_its_unbiased_parts_whichever_that_is(level, slope, best):
     """Mean squared errors over 60 logs, seeds fixed. The best is better than the worst by a half, the mixture within
     a fifth of the best: paired over the same logs, so that its noise is a few per cent."""
@@ -133,7 +135,7 @@ def test_the_mixture_is_near_the_best_of_its_unbiased_parts_whichever_that_is(le
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("level", "slope"), [(1.0, 0.0), (1.0, 3.0)])
+@pytest.mark.parametrize(("level", "slope"), [(1.0, 0.0), pytest.param(1.0, 3.0, marks=pytest.mark.slow)])
 def test_by_default_the_mixture_is_no_worse_than_its_validator(level, slope):
     """Mean squared errors over the same 60 logs, seeds fixed; paired, so that 5 % are more than their noise."""
     errors = []

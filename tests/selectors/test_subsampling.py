@@ -72,8 +72,15 @@ def test_a_target_that_is_the_logging_policy_gives_weights_of_one(ratio):
 RULES = {"context-free": [[0.7, 1.0, 1.3, 1.6]] * 2, "by context": [[0.7, 1.0, 1.3, 1.6], [1.4, 1.1, 0.8, 0.6]]}
 
 
-@pytest.mark.parametrize("ratio", [0.2, 0.4])
-@pytest.mark.parametrize("kind", RULES)
+@pytest.mark.parametrize(
+    ("kind", "ratio"),
+    [
+        ("context-free", 0.2),
+        ("by context", 0.4),
+        pytest.param("context-free", 0.4, marks=pytest.mark.slow),
+        pytest.param("by context", 0.2, marks=pytest.mark.slow),
+    ],
+)
 def test_weights_from_a_known_rule_are_reproduced(kind, ratio):
     """The rule is found within 10 % (root mean square over all actions), and not by a constant, which is off by more.
 

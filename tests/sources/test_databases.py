@@ -59,6 +59,7 @@ def test_sqlite_gives_the_answer_of_a_file(engine, sqlite, flat_answers):
     require_same(answer(engine, cf.sql("select * from log", db=f"sqlite:///{sqlite}")), flat_answers[engine])
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("engine", ["memory", "local"])
 @pytest.mark.parametrize("query", ["select * from log", "with few as (select * from log) select * from few;"])

@@ -69,6 +69,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("engine", ["memory", "local"])
 @pytest.mark.parametrize("kind", SOURCES)

@@ -32,6 +32,7 @@ def pack(table):
     return sink.getvalue().to_pybytes()
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("engine", ["memory", "local"])
 @pytest.mark.parametrize("form", ["folder", "folder/", "folder/part-*.parquet", "folder/*"])
@@ -43,6 +44,7 @@ def test_a_folder_gives_the_answer_of_a_file(share, form, engine, table, put, ex
     require_same(answer(engine, uri), expected[engine])
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("engine", ["memory", "local"])
 @pytest.mark.parametrize("share", [0.0, 0.5])
@@ -57,6 +59,7 @@ def test_folders_that_say_something(share, engine, table, put, tmp_path, monkeyp
     require_same(answer(engine, uri), answer(engine, tmp_path))
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("name", ["log.csv", "log.tsv", "log.jsonl", "log.arrow", "log.csv.gz", "log.parquet"])
 @pytest.mark.parametrize("share", [0.0, 0.5])

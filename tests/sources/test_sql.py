@@ -35,6 +35,7 @@ QUERIES = {
 }
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("engine", ["memory", "local"])
 @pytest.mark.parametrize("kind", QUERIES)
@@ -42,6 +43,7 @@ def test_a_query_gives_the_answer_of_a_file(kind, engine, expected):
     require_same(answer(engine, cf.sql(QUERIES[kind])), expected[engine])
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("engine", ["memory", "local"])
 @pytest.mark.parametrize(

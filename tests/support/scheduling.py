@@ -7,6 +7,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 TOGETHER = {
     "tests/engines/spark/": "spark",  # one Java process at a time
+    "tests/sources/test_object_store.py": "object store",  # one server
+    "tests/sources/test_databases.py": "databases",  # one server
     "tests/experiments/selection/test_selection.py": "selection",  # they share a run
     "tests/engines/test_engines.py::test_memory": "memory",
     "tests/cli/test_synth.py::test_memory": "memory",
@@ -15,7 +17,8 @@ TOGETHER = {
 
 
 class InGroups(LoadScopeScheduling):
-    """Every group in one process, the largest groups first; other tests wherever there is time."""
+    """Every group in one process, the largest groups first; the cases of one test are a group, too."""
 
     def _split_scope(self, nodeid):
-        return next((group for start, group in TOGETHER.items() if nodeid.startswith(start)), nodeid)
+        test = nodeid.partition("[")[0]
+        return next((group for start, group in TOGETHER.items() if test.startswith(start)), test)

@@ -12,9 +12,11 @@ from torture.workers import Worker
 KINDS = find_kinds()
 SHORT = [name for name in KINDS if name not in {"catalogue", "versions"}]
 """The catalogue has a test for each entry; making environments takes minutes."""
+CASES = [pytest.param(name, marks=[pytest.mark.slow] if name == "kills" else []) for name in SHORT]
+"""The command line has tests of kills, too."""
 
 
-@pytest.mark.parametrize("name", SHORT)
+@pytest.mark.parametrize("name", CASES)
 def test_a_short_form_ends_well(name):
     bad = [one for one in KINDS[name].attack(Limits(is_quick=True)) if one.outcome in FAILURES]
     assert not bad, "\n".join(f"{one.outcome}: {one.name}: {one.text[:300]}" for one in bad[:20])

@@ -1,6 +1,5 @@
 """The report that commands write: its options, whether it can be written, and what goes into it."""
 
-import shlex
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -74,6 +73,8 @@ def hide_only_reward(found: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def show_command() -> str:
     """Return the command as it was typed, without passwords in addresses."""
+    import shlex
+
     from counterfold.sources import show_uri
 
     shown = []

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from counterfold import messages
 from counterfold.arrays import Ints, count_least
+from counterfold.display import Plotted
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
@@ -134,7 +135,7 @@ class Least:
 
 
 @dataclass(frozen=True)
-class Diagnostics:
+class Diagnostics(Plotted):
     """What all diagnostics found for one target; each number that one measures is an attribute, and None if unknown.
 
     There are `effective_rows`, `largest_weight`, `largest_share`, `mean_weight`, `mean_weight_p`, `unsupported_rows`,

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from counterfold import messages, standard_json
 from counterfold.diagnostics import Verdict
+from counterfold.display import Plotted
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.evaluation.next_step import NextStep, Trial, advise
@@ -36,7 +37,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Plotted):
     """Evaluations of several targets on one log, and their differences to `baseline`, or to the log if that is None.
 
     `comparison["name"]` is the evaluation of a target; `table` has a line for each difference, and `pandas.DataFrame`

@@ -9,6 +9,7 @@ from typing import Any
 from counterfold import checks, messages, standard_json
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Verdict
+from counterfold.display import Plotted
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.evaluation.next_step import NextStep, Trial, advise
@@ -34,7 +35,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Plotted):
     """What the target would have earned per decision: `value` and `interval` by the estimator named `selected`.
 
     `stderr` and `interval` include the noise of fitting a reward model, if one was fitted, and of choosing.

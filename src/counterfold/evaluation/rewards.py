@@ -6,6 +6,7 @@ from os import PathLike
 from typing import Any
 
 from counterfold import log_checks, messages, standard_json
+from counterfold.display import Plotted
 from counterfold.engines.base import Source
 from counterfold.errors import ParameterError
 from counterfold.evaluation.assembly import Results
@@ -34,7 +35,7 @@ class RewardLine:
 
 
 @dataclass(frozen=True, eq=False)
-class RewardEvaluations(Mapping[str, Evaluation]):
+class RewardEvaluations(Mapping[str, Evaluation], Plotted):
     """Evaluations of one target by several rewards: `found["click"]` is that by the reward `click`.
 
     `table` has a line for each, and `pandas.DataFrame` and `polars.DataFrame` take it as it is.

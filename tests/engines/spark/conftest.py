@@ -10,7 +10,7 @@ MANY = {"spark__sql__files__maxPartitionBytes": "64k", "spark__sql__files__openC
 """Settings by which small files have several partitions."""
 
 
-@pytest.fixture(scope="module", params=["local", "cluster"])
+@pytest.fixture(scope="session", params=["local", "cluster"])
 def place(request):
     """Return a session, and the cluster it runs on, if any."""
     if request.param == "local":
@@ -27,19 +27,19 @@ def spark(place):
     return place[0]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def table():
     """Return the log as a table."""
     return logged()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def path(table, tmp_path_factory):
     """Return the log as a Parquet file with several row groups, which Spark reads as several partitions."""
     return saved(table, tmp_path_factory.mktemp("logs") / "log.parquet")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def expected(path):
     """Return the answer of the local engine."""
     return cf.evaluate(path, engine="local")
