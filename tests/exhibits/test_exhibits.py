@@ -211,3 +211,19 @@ def test_rows_are_named_by_their_place_in_the_source():
     frame = {"action": list("ab") * 20, "reward": rewards, "propensity": [0.5] * 40, "new": [0.5] * 40}
     shown = cf.evaluate(frame, "new", missing_reward="drop").exhibits["influence"]
     assert all(rewards[line["row"]] == line["reward"] for line in shown.lines)
+
+
+def test_half_of_the_weight_is_where_the_curve_says():
+    weights = np.sort(WEIGHTS)[::-1]
+    exact = np.searchsorted(weights.cumsum(), weights.sum() / 2) / ROWS
+    assert FOUND.exhibits["weights"].facts["rows_with_half"] == pytest.approx(exact, abs=0.02)
+
+
+def test_the_factor_is_where_the_band_ends_at_0():
+    shown = FOUND.exhibits["sensitivity"]
+    factors, lows = zip(*((line["factor"], line["low"]) for line in shown.lines), strict=True)
+    assert np.interp(shown.facts["factor"], factors, lows) == pytest.approx(0, abs=1e-12)
+    worse = cf.evaluate(LOG, np.tile([1.0, 0.0, 0.0, 0.0], (ROWS, 1))).exhibits["sensitivity"]
+    factors, highs = zip(*((line["factor"], line["high"]) for line in worse.lines), strict=True)
+    assert worse.lines[0]["high"] < 0
+    assert np.interp(worse.facts["factor"], factors, highs) == pytest.approx(0, abs=1e-12)

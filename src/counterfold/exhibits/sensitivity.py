@@ -24,7 +24,7 @@ class Sensitivity(Exhibit):
       \lambda_i \in [1/\Gamma, \Gamma]$$
 
     is how far SNIPS may then be off; the interval of the answer is moved by that much to both sides. `factor` is the
-    least one with which it holds 0, if it does not do so already: nothing if that is none of those shown.
+    least one with which it holds 0; nothing if it does so already, or with none of those shown.
 
     Zhao, Small, Bhattacharya (2019), "Sensitivity analysis for inverse probability weighting estimators via the
     percentile bootstrap".
@@ -34,15 +34,23 @@ class Sensitivity(Exhibit):
         rows = evidence.rows.take(slice(None, None, -(-len(evidence.rows) // ENOUGH)))
         if not rows.weights.any():
             return None
-        (low, high), (least, most) = answer.uplift.interval(), bound_values(rows)
-        plain = least[0]
-        lines = [
-            {"factor": factor, "low": float(low - (plain - down)), "high": float(high + (up - plain))}
-            for factor, down, up in zip(FACTORS, least.tolist(), most.tolist(), strict=True)
-        ]
-        is_told = low > 0 or high < 0
-        changed = (line["factor"] for line in lines if line["low"] <= 0 <= line["high"])
-        return Shown(lines, {"is_told": is_told, "factor": next(changed, None) if is_told else None})
+        least, most = bound_values(rows)
+        low, high = answer.uplift.interval()
+        lows, highs = low - (least[0] - least), high + (most - most[0])
+        ends = zip(FACTORS, lows.tolist(), highs.tolist(), strict=True)
+        lines = [{"factor": factor, "low": down, "high": up} for factor, down, up in ends]
+        factor = find_zero(lows) if low > 0 else find_zero(-highs) if high < 0 else None
+        return Shown(lines, {"is_told": low > 0 or high < 0, "factor": factor})
+
+
+def find_zero(ends: Floats) -> float | None:
+    """Return the factor at which an end comes to 0, between two of those shown; nothing if it does not."""
+    below = np.flatnonzero(ends <= 0)
+    if not len(below):
+        return None
+    after = int(below[0])
+    part = ends[after - 1] / (ends[after - 1] - ends[after])
+    return float(FACTORS[after - 1] + part * (FACTORS[after] - FACTORS[after - 1]))
 
 
 def bound_values(rows: Rows) -> tuple[Floats, Floats]:

@@ -1,13 +1,13 @@
 """Weights: how many rows have which weight, and how much of all weight they have."""
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from counterfold.arrays import Floats, Ints
 from counterfold.evidence import Evidence
-from counterfold.exhibits.base import Answered, Exhibit, Shown
+from counterfold.exhibits.base import Answered, Exhibit, Line, Shown
 from counterfold.rows import Rows
 
 LEAST, MOST, PER_DECADE = -6, 9, 10
@@ -67,5 +67,14 @@ class Weights(Exhibit):
         ]
         mean = total / evidence.decision_count
         facts = {"rows": count, "zero_rows": found.zero_rows, "largest_weight": found.largest, "mean_weight": mean}
-        half = next((line["rows_above"] for line in reversed(lines) if line["weight_above"] >= 0.5), math.nan)
-        return Shown(lines, {**facts, "effective_rows": evidence.effective_rows, "rows_with_half": half})
+        return Shown(lines, {**facts, "effective_rows": evidence.effective_rows, "rows_with_half": find_half(lines)})
+
+
+def find_half(lines: Sequence[Line]) -> float | None:
+    """Return how large a share of the rows, those with the largest weights, has half of all weight."""
+    inside = [line for line in lines if line["weight_above"] >= 0.5]
+    if not inside:
+        return None
+    last = inside[-1]
+    part = (0.5 - (last["weight_above"] - last["weight_share"])) / last["weight_share"]
+    return float(last["rows_above"] - last["row_share"] + part * last["row_share"])
