@@ -80,6 +80,12 @@ def answer_page(answer, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def refused_page(refused, tmp_path_factory):
+    """Return the report of an evaluation that is not answerable."""
+    return write_page(refused, tmp_path_factory.mktemp("refused"))
+
+
+@pytest.fixture(scope="session")
 def found_page(found, tmp_path_factory):
     """Return the report of a comparison."""
     return write_page(found, tmp_path_factory.mktemp("found"))

@@ -119,7 +119,7 @@ def test_everything_is_printed(visit, answer_page):
 
 @pytest.mark.parametrize(
     ("which", "size", "scheme"),
-    [("found_page", WIDE, "light"), ("answer_page", WIDE, "dark"), ("answer_page", PHONE, "light")],
+    [("found_page", WIDE, "light"), ("refused_page", WIDE, "dark"), ("answer_page", PHONE, "light")],
     ids=["light", "dark", "phone"],
 )
 def test_nothing_keeps_anybody_out(request, visit, which, size, scheme):

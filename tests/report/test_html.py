@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import counterfold as cf
+from counterfold.report.html.charts.base import limit_domain
 from counterfold.report.html.sections import build_all
 from counterfold.report.numbers import format_value
 
@@ -77,13 +78,20 @@ def test_several_targets_have_a_chapter_each(found_page):
     assert len(page.answer["evaluations"]) == 2
 
 
+def test_many_targets_have_few_chapters(answer, monkeypatch, write):
+    monkeypatch.setattr("counterfold.report.html.cases.MOST_CHAPTERS", 1)
+    page = write(cf.Comparison({"a": answer, "b": answer}))
+    assert [words for level, words in list_headings(page) if level == 2][2:-1] == ["a"]
+    assert "Only the first 1 of 2 have a chapter" in page.shown
+
+
 def test_several_rewards_have_a_chapter_each(frame, write):
     page = write(cf.evaluate(frame, "new", reward=["click", "money"], time="time", ignore=["<b>bold</b>"]))
     assert {"new policy by click", "new policy by money"} <= {words for _, words in list_headings(page)}
 
 
-def test_numbers_that_the_log_cannot_answer_for_are_withheld(refused, write):
-    page = write(refused)
+def test_numbers_that_the_log_cannot_answer_for_are_withheld(refused, refused_page):
+    page = refused_page
     said = {f"{one:.3f}" for one in (refused.value, *refused.interval, *(line.value for line in refused.table))}
     for number in said - {f"{refused.logged.value:.3f}"}:
         assert number not in page.shown
@@ -113,15 +121,36 @@ def test_equal_policies_earn_the_same(write):
     assert "<strong>the same</strong> as today" in page.shown
 
 
+def test_axes_show_most_values_but_not_the_farthest_interval():
+    lines = [{"value": value, "low": value - 0.001, "high": value + 0.001} for value in (0.30, 0.32, 0.35, 0.37, 0.38)]
+    assert limit_domain(lines, (0.379, 0.381)) is None
+    low, high = limit_domain([*lines, {"value": 0.4, "low": -90.0, "high": 90.0}], (0.379, 0.381))
+    assert -1 < low < 0.30
+    assert 0.38 < high < 1
+
+
 @pytest.mark.parametrize(
     ("path", "rule"),
-    [("report.txt", "ends in .html"), ("nowhere/report.html", "folder that exists"), ("folder.html", "must be a file")],
+    [
+        ("report.txt", "ends in .html"),
+        ("nowhere/report.html", "folder that exists"),
+        ("folder.html", "must be a file"),
+        ("a\0.html", "ends in .html"),
+    ],
 )
-def test_a_report_that_cannot_be_written_is_refused(answer, tmp_path, path, rule):
+def test_a_report_that_cannot_be_written_is_refused(answer, tmp_path, monkeypatch, path, rule):
     (tmp_path / "folder.html").mkdir()
+    monkeypatch.setattr("counterfold.report.html.page.render", lambda _: "page")
     with pytest.raises(cf.ParameterError, match=rule):
-        answer.to_html(tmp_path / path)
+        answer.to_html(f"{tmp_path}/{path}")
     assert [one.name for one in tmp_path.iterdir()] == ["folder.html"]
+
+
+def test_bad_arguments_are_refused(answer, tmp_path):
+    with pytest.raises(cf.ParameterError, match="`report` must be the name of a file"):
+        answer.to_html(5)
+    with pytest.raises(cf.ParameterError, match="`rows` must be True or False"):
+        answer.to_html(tmp_path / "report.html", rows="no")
 
 
 def test_nothing_half_written_is_left(answer, tmp_path, monkeypatch):

@@ -1,8 +1,8 @@
 """The report that commands write: its options, whether it can be written, and what goes into it."""
 
-import shlex
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,10 +39,11 @@ class ReportOptions:
 
     def spare(self, log: str | None) -> None:
         """Refuse to write over the log."""
-        several = (Path(one) for one in (log, self.report) if one is not None)
-        there = [one for one in several if one.exists()]
-        if len(there) == 2 and there[0].samefile(there[1]):
-            raise ParameterError("`report` must be another file than the log, got the log itself.")
+        if self.report is None or log is None or not Path(self.report).exists():
+            return
+        with suppress(OSError):  # what cannot be read is told when the log is
+            if Path(self.report).samefile(log):
+                raise ParameterError("`report` must be another file than the log, got the log itself.")
 
     def write_answers(self, found: "Mapping[str, Comparison]", describe: Describe, truth: float | None = None) -> None:
         """Write the report of evaluations by each reward, with what JSON says of them, if one is wanted."""
@@ -74,6 +75,8 @@ def hide_only_reward(found: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def show_command() -> str:
     """Return the command as it was typed, without passwords in addresses."""
+    import shlex
+
     from counterfold.sources import show_uri
 
     shown = []

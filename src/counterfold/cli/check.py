@@ -47,6 +47,7 @@ def check(
     with print_warnings():
         several = check_targets(log.build_scan(), log.targets, engine=engine)
     found = {reward: one.by(lines.period) for reward, one in several.items()}
+    report.write_checks(found, lambda: describe_all(log, found))
     if as_json:
         print_json(describe_all(log, found))
     else:
@@ -57,7 +58,6 @@ def check(
                 title = name if len(found) == 1 else f"{name} by {reward}"
                 console.show(*text.check(title, one, everything=everything))
         console.show(details.contents({reward: one.contents for reward, one in found.items()}))
-    report.write_checks(found, lambda: describe_all(log, found))
     requirement.enforce(found)
 
 

@@ -36,6 +36,7 @@ def compare(
     def describe() -> dict[str, Any]:
         return join_rewards({name: {"log": log.describe(of), **one.to_dict()} for name, (one, of) in compared.items()})
 
+    report.write_answers({reward: one for reward, (one, _) in compared.items()}, describe)
     if answer.as_json:
         print_json(describe())
     else:
@@ -45,5 +46,4 @@ def compare(
             shown = text.comparison(one)
             console.show(*(shown if len(found) == 1 else [tables.add_title(f"by {reward}"), *shown]))
         console.show(details.contents({reward: one.contents for reward, one in found.items()}))
-    report.write_answers({reward: one for reward, (one, _) in compared.items()}, describe)
     requirement.enforce(found)

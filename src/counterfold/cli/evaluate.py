@@ -33,6 +33,7 @@ def evaluate(
     """Say what each target policy would have earned, with an interval and the evidence."""
     report.spare(log.columns.source)
     found = {reward: one.by(lines.period) for reward, one in answer.evaluate(log).items()}
+    write_report(report, log, found)
     if answer.as_json:
         print_json(describe(log, found))
     else:
@@ -48,7 +49,6 @@ def evaluate(
                     title = name if len(found) == 1 else f"{name} by {reward}"
                     console.show(*text.evaluation(title, result, everything=everything))
         console.show(details.contents({reward: one.contents for reward, one in found.items()}))
-    write_report(report, log, found)
     requirement.enforce(found)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
+from counterfold import checks
 from counterfold.diagnostics import Diagnostics
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.result import Evaluation
@@ -33,6 +34,7 @@ FilePath = str | PathLike[str]
 def write_report(report: Report, path: FilePath) -> None:
     """Write a report as one file."""
     place = require_writable(path)
+    checks.true_or_false(rows=report.shows_rows)
     from counterfold.report.html.page import render
 
     write_whole(place, render(report))

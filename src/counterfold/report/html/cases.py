@@ -19,6 +19,9 @@ from counterfold.exhibits import Shown
 ROUNDING = 1e-9
 """How small a difference, in relation to what the log earned, is taken for a rounding error."""
 
+MOST_CHAPTERS = 12
+"""Of more cases than this, only the first ones are told in full: a page must stay light."""
+
 NAME = "new policy"
 """What a target without a name is called."""
 
@@ -26,6 +29,11 @@ NAME = "new policy"
 def isolate(name: str) -> str:
     """Return a name that does not turn the direction of the sentence around it, whatever its script."""
     return name if name.isascii() else f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
+
+
+def quote(target: str) -> str:
+    """Return the name of a target as it stands in sentences."""
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{isolate(messages.show(target))}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +119,7 @@ class Report:
     def title(self) -> str:
         """Return the question that the report answers."""
         several = list(dict.fromkeys(case.target for case in self.cases))
-        name = f"the {NAME}" if several == [NAME] else " and ".join(isolate(messages.show(one)) for one in several)
+        name = f"the {NAME}" if several == [NAME] else " and ".join(quote(one) for one in several)
         who = name if len(several) < 3 else f"{len(several)} policies"
         return f"What would {who} earn?" if self.first.answered else f"Can this log answer for {who}?"
 
@@ -120,9 +128,16 @@ class Report:
         """Return the first case."""
         return self.cases[0]
 
+    @property
+    def chapters(self) -> list[Case]:
+        """Return the cases that have a chapter each."""
+        return self.cases[:MOST_CHAPTERS]
+
     def find_key(self, number: int, case: Case) -> str:
-        """Return the name by which links lead to a section about a case."""
-        return f"section-{number}-{self.cases.index(case) + 1}" if len(self.cases) > 1 else f"section-{number}"
+        """Return the name by which links lead to a section about a case; nothing where it has no chapter."""
+        if len(self.cases) == 1:
+            return f"section-{number}"
+        return f"section-{number}-{self.chapters.index(case) + 1}" if case in self.chapters else ""
 
 
 def list_cases(found: Mapping[str, Comparison]) -> list[Case]:

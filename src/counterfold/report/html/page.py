@@ -73,7 +73,7 @@ def list_chapters(report: Report) -> Iterator[Chapter]:
         return [Written(keys[one], one.number, one.title, blocks[one]) for one in chosen]
 
     yield Chapter("", "", write([one for one in sections if one.number < first], report.first))
-    for place, case in enumerate(report.cases, 1):
+    for place, case in enumerate(report.chapters, 1):
         title = case.title if len(report.cases) > 1 else ""
         yield Chapter(title, f"case-{place}", write(apart, case))
     yield Chapter("", "", write([one for one in sections if one.number > last], report.first))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from counterfold import messages
 from counterfold.estimates import Estimate
 from counterfold.report.html import formats
-from counterfold.report.html.cases import NAME, Answered, Case
+from counterfold.report.html.cases import NAME, Answered, Case, quote
 from counterfold.report.numbers import find_error, format_logged, format_number, format_value
 
 SURE = 4.0
@@ -36,11 +36,7 @@ class Headline(NamedTuple):
 
 def name_policy(case: Case) -> str:
     """Return what a target is called in a sentence."""
-    return (
-        f"the {NAME}"
-        if case.target == NAME
-        else f"\N{LEFT DOUBLE QUOTATION MARK}{case.name}\N{RIGHT DOUBLE QUOTATION MARK}"
-    )
+    return f"the {NAME}" if case.target == NAME else quote(case.target)
 
 
 def capitalise(words: str) -> str:

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 
 from counterfold.errors import ParameterError
-from counterfold.messages import show
+from counterfold.messages import shorten, show
 
 ENDINGS = (".html", ".htm")
 PACKAGES = ("altair", "jinja2", "vl_convert")
@@ -15,12 +15,14 @@ PACKAGES = ("altair", "jinja2", "vl_convert")
 
 def require_writable(path: str | PathLike[str]) -> Path:
     """Return where a report goes; refuse what is no place for one, and say what is not installed."""
+    if not isinstance(path, (str, PathLike)):
+        raise ParameterError(f"`report` must be the name of a file that ends in .html, got {shorten(path)}.")
     found, name = Path(path), show(os.fspath(path))
     missing = [one for one in PACKAGES if find_spec(one) is None]
     if missing:
         needs = missing[0].replace("_", "-")
         raise ParameterError(f"a report needs {needs}; install it with `pip install counterfold[report]`.")
-    if found.suffix.lower() not in ENDINGS:
+    if found.suffix.lower() not in ENDINGS or "\0" in str(found):
         raise ParameterError(f"`report` must be the name of a file that ends in .html, got {name}.")
     if found.is_dir():
         raise ParameterError(f"`report` must be a file, got the folder {name}.")
@@ -38,6 +40,6 @@ def write_whole(path: Path, page: str) -> None:
         draft.write_text(page, encoding="utf-8")
         draft.replace(path)
     except OSError as error:
-        raise ParameterError(f"`report` could not be written to {show(path)}: {error.strerror}.") from None
+        raise ParameterError(f"`report` could not be written to {show(path)}: {error}.") from None
     finally:
         draft.unlink(missing_ok=True)

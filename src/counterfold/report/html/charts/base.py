@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
+import numpy as np
 
 from counterfold import messages
 from counterfold.report.html.blocks import Lines, Panel
@@ -19,7 +20,7 @@ QUIET, STRONG = "var(--quiet)", "var(--ink)"
 DIGITS = 6
 """How many digits of a number a chart is given."""
 
-LONGEST = 32
+LONGEST = 24
 """The characters of a name beside a chart; its middle is left out if it has more."""
 
 ROW = 30
@@ -105,18 +106,17 @@ def draw_intervals(
 
 
 def limit_domain(lines: Lines, centre: tuple[float, float], times: float = 3.0) -> tuple[float, float] | None:
-    """Return the ends of an axis on which a few very wide intervals do not hide all others; nothing if there are none.
+    """Return the ends of an axis on which a few values far away, or very wide intervals, do not hide all others.
 
-    `centre` is an interval that must be seen well.
+    `centre` is an interval that must be seen well. Nothing is returned if there is nothing to cut.
     """
     middle, reach = sum(centre) / 2, times * (centre[1] - centre[0]) or math.inf
     whole = find_span(lines)
     if whole is None or not math.isfinite(middle):
         return None
-    low, high = whole
-    if low >= middle - reach and high <= middle + reach:
-        return None
-    return max(low, middle - reach), min(high, middle + reach)
+    first, last = np.quantile([line["value"] for line in lines], [0.1, 0.9]).tolist()
+    low, high = min(middle - reach, first - (last - first) / 2), max(middle + reach, last + (last - first) / 2)
+    return None if low <= whole[0] and whole[1] <= high else (max(low, whole[0]), min(high, whole[1]))
 
 
 def find_span(lines: Lines) -> tuple[float, float] | None:

@@ -1,6 +1,6 @@
 """Assumptions, words, columns and settings: all that is needed to attack the answer, or to repeat it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from platform import python_version
@@ -26,10 +26,13 @@ class Appendix(Section):
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:
         contents = case.contents
+        several = {one.reward: one.contents for one in report.cases if one.contents is not None and one.reward}
         return [
             Pairs("What is assumed", ASSUMPTIONS),
             Pairs("Words", GLOSSARY),
-            Pairs("What the log holds", describe_log(contents)) if contents is not None else None,
+            Pairs("What the log holds", [*describe_log(contents), *describe_rewards(several)])
+            if contents is not None
+            else None,
             Code("The exact call", report.call),
             Pairs("Settings and versions", [*describe_settings(case), *describe_versions(report)]),
         ]
@@ -47,6 +50,15 @@ def describe_log(contents: Contents) -> list[tuple[str, str]]:
     ]
     lines += [(f"left out: {formats.text(name)}", why) for name, why in contents.left_out.items()]
     return [*lines, *(("note", f"{note}; {remedy}") for note, remedy in contents.notes)]
+
+
+def describe_rewards(several: Mapping[str, Contents]) -> list[tuple[str, str]]:
+    """Return the range of each of several rewards."""
+    ranges = {name: one.rewards for name, one in several.items()}
+    return [
+        (f"reward {formats.text(name)}", f"{one.low:g} to {one.high:g}, mean {one.mean:.4g}")
+        for name, one in ranges.items()
+    ]
 
 
 def describe_settings(case: Case) -> list[tuple[str, str]]:

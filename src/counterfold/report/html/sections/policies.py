@@ -46,7 +46,9 @@ class Policies(Section):
             blocks += [Prose(f"Judged by {formats.text(reward)}:") if reward else None]
             blocks += [draw_values(own), draw_differences(own), summarise(own)]
         has_chance = any(one.answered is not None and one.answered.is_known for one in report.cases)
-        return [*blocks, Prose(CHANCE) if has_chance else None]
+        few = f"Only the first {len(report.chapters)} of {len(report.cases)} have a chapter below; the JSON has all."
+        is_cut = len(report.chapters) < len(report.cases)
+        return [*blocks, Prose(CHANCE) if has_chance else None, Prose(few) if is_cut else None]
 
 
 def summarise(cases: Sequence[Case]) -> Table:
