@@ -13,16 +13,13 @@ TIMES = tuple(float(one) for one in np.geomspace(0.25, 64, 33))
 
 @dataclass(frozen=True)
 class SampleSize(Exhibit):
-    r"""The width of the interval of the uplift with `times` as many rows like these: it shrinks with their square root.
+    """The width of the interval of the uplift with `times` as many rows like these: it shrinks with their square root.
 
-    `rows_to_tell` is how many rows it takes until an interval around the estimated uplift no longer holds 0; nothing if
-    the estimate is 0.
+    How many of them would show the uplift is `next_step.times_rows` of an evaluation.
     """
 
     def show(self, evidence: Evidence, answer: Answered) -> Shown | None:
         low, high = answer.uplift.interval()
-        width, count, value = high - low, evidence.row_count, answer.uplift.value
+        width, count = high - low, evidence.row_count
         lines = [{"times": times, "rows": round(times * count), "width": width / times**0.5} for times in TIMES]
-        reach = value - low if value > 0 else high - value
-        needed = (reach / abs(value)) ** 2 * count if value else None
-        return Shown(lines, {"rows": count, "width": width, "rows_to_tell": needed})
+        return Shown(lines, {"rows": count, "width": width})

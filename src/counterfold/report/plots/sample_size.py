@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from counterfold.evaluation import Evaluation
+from counterfold.evaluation.next_step import round_up
 from counterfold.exhibits import Shown
 from counterfold.report.plots import _drawing as drawing
 from counterfold.report.plots.base import ExhibitPicture
@@ -31,21 +32,20 @@ class SampleSize(ExhibitPicture):
         ax.scatter([facts["rows"]], [facts["width"]], s=44, color=drawing.TARGET, zorder=3, linewidth=0, gid="now")
         now = f"this log: {drawing.count(facts['rows'])} rows"
         drawing.write_at(ax, now, (facts["rows"], facts["width"]), (8, 8), drawing.TARGET)
-        needed = facts["rows_to_tell"]
-        if needed is not None and rows[0] <= needed <= rows[-1]:
-            ax.axvline(needed, color=drawing.WARNING, linewidth=1.4, gid="rows_to_tell")
-            told = f"{drawing.count(needed)} rows tell\nit from 0"
+        times = result.next_step.times_rows
+        if times is not None and rows[0] <= (needed := times * facts["rows"]) <= rows[-1]:
+            ax.axvline(needed, color=drawing.WARNING, linewidth=1.4, gid="needed")
+            told = f"{drawing.count(needed)} rows\nshow it"
             drawing.write_at(ax, told, (needed, 0.9), (5, 0), drawing.WARNING, drawing.DOWN)
         ax.set_ylim(bottom=0)
-        drawing.set_titles(ax, *describe(shown, result))
+        note = f"{100 * result.level:g} % intervals; four times as many rows like these halve the width"
+        drawing.set_titles(ax, describe(times), note)
 
 
-def describe(shown: Shown, result: Evaluation) -> tuple[str, str]:
-    """Return the title, and what stands below it."""
-    needed, rows = shown.facts["rows_to_tell"], shown.facts["rows"]
-    note = f"{100 * result.level:g} % intervals; four times as many rows like these halve the width"
-    if needed is None or needed > HOPELESS * rows:
-        return "The estimated difference is so small that no log tells it from 0", note
-    if needed <= rows:
-        return f"This log has enough rows to tell the difference from 0: {drawing.count(needed)} would do", note
-    return f"About {needed / rows:.2g} times as many rows would tell the estimated difference from 0", note
+def describe(times: float | None) -> str:
+    """Return the title: how many times as many rows show the difference."""
+    if times is None or times > HOPELESS:
+        return "The estimated difference is so small that no log would show it"
+    if times <= 1:
+        return "This log has enough rows to show such a difference"
+    return f"About {max(2, round_up(times)):,} times as many rows would show the estimated difference"

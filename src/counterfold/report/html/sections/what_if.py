@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from counterfold.report.html import formats
+from counterfold.evaluation.next_step import round_up
 from counterfold.report.html.blocks import Block, Fact, Facts, Prose
 from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.charts.what_if import draw_sample_size, draw_sensitivity
@@ -35,8 +35,8 @@ def list_facts(case: Case) -> Facts | None:
         factor = wrong.facts["factor"]
         least = f"{factor:.2f}" if factor else f"more than {wrong.lines[-1]['factor']:.0f}"
         found.append(Fact("a factor in all propensities of", least, "would change the conclusion"))
-    if (rows := case.exhibits.get("sample-size")) is not None and rows.facts["rows_to_tell"] is not None:
-        needed, count = rows.facts["rows_to_tell"], rows.facts["rows"]
-        enough = "would be enough" if needed <= count else f"are needed, {needed / count:.1f} times this log"
-        found.append(Fact("to tell the difference from 0", f"{formats.count(needed)} rows", enough))
+    times = None if case.answered is None else case.answered.step.times_rows
+    if times is not None:
+        much = "this log has enough" if times <= 1 else f"{max(2, round_up(times)):,} times this log"
+        found.append(Fact("rows to show the difference", much, "at a level of 5 %, with a power of 80 %"))
     return Facts(found) if found else None
