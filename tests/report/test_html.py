@@ -11,8 +11,10 @@ import pytest
 
 import counterfold as cf
 from counterfold.report.html.charts.base import limit_domain
+from counterfold.report.html.formats import probability
 from counterfold.report.html.sections import build_all
-from counterfold.report.numbers import format_value
+from counterfold.report.html.sentences import capitalise
+from counterfold.report.numbers import format_gap, format_value
 
 SECTIONS = [one.title for one in build_all()]
 
@@ -100,6 +102,44 @@ def test_numbers_that_the_log_cannot_answer_for_are_withheld(refused, refused_pa
     specs = str(page.specs)
     assert f"{refused.value:.6g}" not in specs
     assert f"{refused.interval.low:.6g}" not in specs
+
+
+def draw_clicks(rows, more):
+    """Return a log of two actions, of which the second earns so much more, with a column that holds numbers as text."""
+    rng = np.random.default_rng(2)
+    action = rng.integers(2, size=rows)
+    click = rng.random(rows) < 0.3 + more * action
+    country = rng.choice(["fr", "nl"], size=rows)
+    return {"action": action, "reward": click.astype(int), "propensity": np.full(rows, 0.5), "country": country}
+
+
+@pytest.mark.parametrize(("more", "badge"), [(0.0, "undecided"), (0.3, "good")])
+def test_a_sound_log_that_is_too_small_is_undecided(write, more, badge):
+    result = cf.evaluate(draw_clicks(600, more), {1: 1.0})
+    page = write(result)
+    assert result.verdict == page.answer["verdict"] == "good"
+    assert f'<span class="badge">{badge}</span>' in page.shown
+    assert ("too small to decide" in page.shown) == (badge == "undecided")
+    assert "nothing speaks against it" not in page.shown  # a column was read as numbers, which is a note
+    assert "Are the logged probabilities right" in page.shown  # which is no doubt
+
+
+def test_the_worst_finding_is_the_first_doubt(refused, refused_page, write):
+    said = html.unescape(refused_page.shown)
+    assert f"Why not?</strong> {capitalise(refused.diagnostics.findings[0].problem)}." in said
+    rare = draw_clicks(600, 0.0)
+    rare["reward"] = np.where(np.arange(600) % 150 == 0, 100.0, 0.0)
+    result = cf.evaluate(rare, {1: 1.0})
+    doubt = next(one for one in result.diagnostics.findings if one.name == "few-rewards")
+    page = write(result)
+    assert f"Doubt first.</strong> {capitalise(doubt.problem)}." in html.unescape(page.shown)
+    assert "confidence that it is better</dt>" not in page.shown
+
+
+def test_the_confidence_goes_by_the_interval(answer, answer_page):
+    sure = probability(answer.uplift().find_confidence())
+    assert f"confidence that it is better</dt><dd><strong>{html.escape(sure)}</strong>" in answer_page.shown
+    assert f"<strong>{format_gap(answer.uplift())[0]}</strong>" in answer_page.shown
 
 
 def test_a_checked_log_has_a_report(frame, write):

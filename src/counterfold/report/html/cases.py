@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any
 
 from counterfold import messages
@@ -21,6 +20,9 @@ ROUNDING = 1e-9
 
 MOST_CHAPTERS = 12
 """Of more cases than this, only the first ones are told in full: a page must stay light."""
+
+FEW = "few-rewards"
+"""The finding that few rewards carry an answer."""
 
 NAME = "new policy"
 """What a target without a name is called."""
@@ -56,12 +58,24 @@ class Answered:
         size = ROUNDING * max(abs(logged.value), logged.stderr)
         return self.gap is not None and max(abs(self.gap.value), self.gap.stderr) <= size
 
+    @property
+    def is_undecided(self) -> bool:
+        """Say whether there is a difference that may as well be above 0 as below."""
+        if self.gap is None or not self.is_known or self.is_same:
+            return False
+        low, high = self.gap.interval()
+        return bool(low <= 0 <= high)
+
     @cached_property
-    def chance(self) -> float | None:
-        """Return how likely the difference is to be above 0 if it is normal around its estimate."""
-        if self.gap is None or self.is_same or not self.gap.stderr > 0:
+    def confidence(self) -> float | None:
+        """Return how sure it is, by the interval, that the difference is above 0; nothing where few rewards decide.
+
+        An interval of few rewards is too rough for that, unless it is far from 0.
+        """
+        is_rough = self.is_undecided and any(one.name == FEW for one in self.evaluation.diagnostics.findings)
+        if self.gap is None or not self.is_known or self.is_same or is_rough or not self.gap.stderr > 0:
             return None
-        return NormalDist().cdf(self.gap.value / self.gap.stderr)
+        return self.gap.find_confidence()
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +103,12 @@ class Case:
     def verdict(self) -> str:
         """Return the verdict."""
         return self.diagnostics.verdict
+
+    @property
+    def badge(self) -> str:
+        """Return the verdict, or "undecided" where a sound log cannot tell whether the target earns more or less."""
+        is_undecided = self.answered is not None and self.answered.is_undecided
+        return "undecided" if is_undecided and self.verdict == "good" else self.verdict
 
     @property
     def is_answerable(self) -> bool:

@@ -28,7 +28,12 @@ GLOSSARY = [
     ("reward", "What one decision earned: a click, an amount, a score."),
     ("value", "The mean reward per decision."),
     ("95 % interval", "A range that is made such that it holds the true value in 95 of 100 cases."),
+    (
+        "confidence that it is better",
+        "The widest interval of the difference that is all on one side of 0 tells it: with one of 95 %, 97.5 %.",
+    ),
     ("verdict", "Good, caution or not answerable: the worst thing that was found."),
+    ("undecided", "Nothing serious was found, but the interval of the difference holds 0: it may be more or less."),
     ("action", "What was decided."),
     ("propensity", "The probability with which the old policy took the action that it took."),
     ("weight", "The target's probability of a logged action, divided by its propensity: how often the row counts."),

@@ -10,17 +10,28 @@ from counterfold.report.html import formats
 from counterfold.report.html.cases import NAME, Answered, Case, quote
 from counterfold.report.numbers import find_error, format_logged, format_number, format_value
 
-SURE = 4.0
+SURE = 10.0
 """A difference is told in percent if what the log earned is so many standard errors from 0."""
 
 MANY = 2.0
 """A target that earns so many times as much as the log is told in times, not in percent."""
 
-VERDICTS = {
+MEANINGS = {
     "good": "the log can answer, and nothing speaks against it",
+    "undecided": "the log is sound, but too small to decide",
     "caution": "the log can answer, but something must be checked first",
     "not answerable": "the log cannot answer",
 }
+"""What each badge means."""
+
+NOTED = "the log can answer, and nothing serious speaks against it"
+"""What a good verdict means where something was found that should be known."""
+
+READ = "as-read"
+"""The finding that only says how columns were read."""
+
+QUESTION = "Are the logged probabilities right, and was the policy fixed before anybody looked at these rewards?"
+"""What to doubt where nothing was found."""
 
 
 class Headline(NamedTuple):
@@ -63,8 +74,7 @@ def tell_answer(name: str, by: str, answered: Answered) -> Headline:
         return Headline("This log ", "cannot tell", f" how {name} compares with {answered.baseline}{by}.")
     if answered.is_same:
         return Headline(f"{capitalise(name)} would earn ", "the same", f" as {answered.baseline}{by}.")
-    low, high = answered.gap.interval()
-    if low <= 0 <= high:
+    if answered.is_undecided:
         return Headline("This log ", "cannot tell", f" whether {name} earns more or less than {answered.baseline}{by}.")
     result = answered.evaluation
     error = find_error(result.stderr, result.interval)
@@ -93,9 +103,14 @@ def tell_difference(gap: Estimate, number: float) -> str:
 
 
 def find_base(answered: Answered) -> float | None:
-    """Return what differences are told in percent of, where that makes sense: what the log earned."""
-    logged = answered.evaluation.logged
-    return logged.value if answered.baseline == "today" and logged.value > SURE * logged.stderr > 0 else None
+    """Return what differences are told in percent of, where that makes sense: what the log earned.
+
+    It does not where that is not far from 0, or where all of it, and more, may be lost.
+    """
+    logged, gap = answered.evaluation.logged, answered.gap
+    if gap is None or answered.baseline != "today" or not logged.value > SURE * logged.stderr > 0:
+        return None
+    return logged.value if gap.interval().low >= -logged.value else None
 
 
 def tell_percent(answered: Answered, number: float) -> str:
@@ -131,9 +146,15 @@ def join_ends(ends: Sequence[str]) -> str:
     return f"{first[0]} to {ends[1]}" if first[2] == last[2] else f"{ends[0]} to {ends[1]}"
 
 
-def tell_why(case: Case) -> str:
-    """Return what the verdict rests on."""
-    return f"{capitalise(case.diagnostics.reasons[0])}."
+def tell_meaning(case: Case) -> str:
+    """Return what the badge of a case means."""
+    return NOTED if case.badge == "good" and case.diagnostics.findings else MEANINGS[case.badge]
+
+
+def tell_doubt(case: Case) -> str:
+    """Return what speaks most against the answer; how columns were read does not."""
+    problem = next((one.problem for one in case.diagnostics.findings if one.name != READ), None)
+    return QUESTION if problem is None else f"{capitalise(problem)}."
 
 
 def tell_best(cases: Sequence[Case]) -> str:
@@ -155,7 +176,7 @@ def write_paragraph(cases: Sequence[Case]) -> str:
 
 def summarise(case: Case) -> str:
     """Return a case in a few sentences."""
-    answered, verdict = case.answered, f"Verdict: {case.verdict}. {tell_why(case)}"
+    answered, verdict = case.answered, f"Verdict: {case.badge}. {tell_doubt(case)}"
     if answered is None:
         return f"{tell(case)} {verdict}"
     result = answered.evaluation

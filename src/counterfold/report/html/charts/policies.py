@@ -23,7 +23,7 @@ DIFFERENCES_COLUMNS = {
     "value": ("Difference", formats.signed),
     "low": ("From", formats.signed),
     "high": ("To", formats.signed),
-    "chance": ("Chance of being better", formats.probability),
+    "confidence": ("Confidence that it is better", formats.probability),
 }
 
 HEIGHT = 1.4 * base.ROW
@@ -65,7 +65,7 @@ def draw_differences(cases: Sequence[Case]) -> Figure | None:
         return None
     names = base.tell_apart([target for target, *_ in gaps])
     lines = [
-        {"name": name, "value": gap.value, "low": ends.low, "high": ends.high, "chance": one.chance}
+        {"name": name, "value": gap.value, "low": ends.low, "high": ends.high, "confidence": one.confidence}
         for name, (_, one, gap, ends) in zip(names, gaps, strict=True)
     ]
     error = min(find_error(gap.stderr, ends) for _, _, gap, ends in gaps)

@@ -8,20 +8,23 @@ from counterfold.report.html import formats, sentences
 from counterfold.report.html.blocks import Block, Fact, Prose
 from counterfold.report.html.cases import Answered, Case, Report
 from counterfold.report.html.sections.base import Section
-from counterfold.report.numbers import format_logged, format_number, format_value
+from counterfold.report.numbers import format_gap, format_logged, format_number, format_value
 
 
 @dataclass(frozen=True, eq=False)
 class Statement(Block):
-    """What a case comes to: a sentence, its interval, the verdict and why, the next step, and a few numbers."""
+    """What a case comes to: a badge, a sentence, its interval, the next step, what to doubt, and a few numbers.
 
-    case: Case
+    `style` is that of the page for such a badge.
+    """
+
+    badge: str
+    style: str
+    meaning: str
     headline: sentences.Headline
     interval: str
-    verdict: str
-    meaning: str
-    why: str
     step: str
+    doubt: str
     facts: Sequence[Fact]
     link: str
     template = "statement.html"
@@ -54,9 +57,10 @@ def make_statement(case: Case, truth: float | None, link: str) -> Statement:
     answered = case.answered
     step = "" if answered is None else answered.step.sentence
     interval = "" if answered is None or not case.is_answerable else sentences.tell_interval(answered)
+    style = "caution" if case.badge == "undecided" else case.badge
+    meaning, headline, doubt = sentences.tell_meaning(case), sentences.tell(case), sentences.tell_doubt(case)
     facts = list_facts(case, truth)
-    meaning, why = sentences.VERDICTS[case.verdict], sentences.tell_why(case)
-    return Statement(case, sentences.tell(case), interval, case.verdict, meaning, why, step, facts, link)
+    return Statement(case.badge, style, meaning, headline, interval, step, doubt, facts, link)
 
 
 def list_facts(case: Case, truth: float | None) -> list[Fact]:
@@ -68,19 +72,24 @@ def list_facts(case: Case, truth: float | None) -> list[Fact]:
         found += list_values(case, answered, truth)
     rows, effective = case.diagnostics.measures.get("rows"), case.diagnostics.measures.get("effective_rows")
     if rows is not None:
-        worth = "" if effective is None else f"worth {formats.count(effective)} of this policy's own"
+        own = f"as informative as {formats.count(effective or 0)} decisions of {case.name} itself"
+        worth = own if effective is not None and case.is_answerable else ""
         found.append(Fact("decisions in the log", formats.count(rows), worth))
     return found
 
 
 def list_values(case: Case, answered: Answered, truth: float | None) -> list[Fact]:
-    """Return the value, how likely it is to be better and, where it is known, the truth."""
+    """Return the value, the difference, how sure it is to be better and, where it is known, the truth."""
     result = answered.evaluation
+    level = f"{100 * result.level:g}{formats.PERCENT}"
     value, interval = format_value(result)
-    found = [Fact(f"{case.name} earns", value, f"{100 * result.level:g} % interval {interval}")]
-    if answered.chance is not None and answered.is_known:
-        chance = formats.probability(answered.chance)
-        found.append(Fact(f"chance of being better than {answered.baseline}", chance, "normal approximation"))
+    found = [Fact(f"{case.name} earns", value, f"{level} interval {interval}")]
+    if answered.gap is not None and answered.is_known and not answered.is_same:
+        gap, ends = format_gap(answered.gap)
+        found.append(Fact(f"difference to {answered.baseline}", gap, f"{level} interval {ends}"))
+    if answered.confidence is not None:
+        sure = formats.probability(answered.confidence)
+        found.append(Fact("confidence that it is better", sure, "by the interval, not by a normal law"))
     if truth is not None:
         inside = "inside" if result.interval.low <= truth <= result.interval.high else "outside"
         found.append(

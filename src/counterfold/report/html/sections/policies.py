@@ -16,16 +16,16 @@ POLICIES_COLUMNS = {
     "value": ("Reward per decision", formats.words),
     "gap": ("Difference", formats.words),
     "interval": ("Interval of the difference", formats.words),
-    "chance": ("Chance of being better", formats.words),
+    "confidence": ("Confidence that it is better", formats.words),
     "verdict": ("Verdict", formats.words),
     "step": ("Next step", formats.words),
 }
 
 
 CHECKED = "The log was only checked: no policy was evaluated."
-CHANCE = (
-    "The chance of being better is the probability that the difference is above 0 if its error is normal, with the "
-    "estimate as its mean. It says nothing about errors that the log cannot show, such as wrong propensities."
+CONFIDENCE = (
+    "The confidence that a policy is better goes by the interval of the difference: it is above 97.5 % if all of the "
+    "95 % interval is above 0. It knows nothing of errors that the log cannot show, such as wrong propensities."
 )
 
 
@@ -45,10 +45,10 @@ class Policies(Section):
                 return [Prose(CHECKED)]
             blocks += [Prose(f"Judged by {formats.text(reward)}:") if reward else None]
             blocks += [draw_values(own), draw_differences(own), summarise(own)]
-        has_chance = any(one.answered is not None and one.answered.is_known for one in report.cases)
+        is_told = any(one.answered is not None and one.answered.confidence is not None for one in report.cases)
         few = f"Only the first {len(report.chapters)} of {len(report.cases)} have a chapter below; the JSON has all."
         is_cut = len(report.chapters) < len(report.cases)
-        return [*blocks, Prose(CHANCE) if has_chance else None, Prose(few) if is_cut else None]
+        return [*blocks, Prose(CONFIDENCE) if is_told else None, Prose(few) if is_cut else None]
 
 
 def summarise(cases: Sequence[Case]) -> Table:
@@ -62,7 +62,7 @@ def summarise(cases: Sequence[Case]) -> Table:
 def describe(case: Case) -> dict[str, Any]:
     """Return the line of a policy."""
     answered = case.answered
-    line: dict[str, Any] = {"name": case.target, "value": "withheld", "gap": "withheld", "verdict": case.verdict}
+    line: dict[str, Any] = {"name": case.target, "value": "withheld", "gap": "withheld", "verdict": case.badge}
     if answered is None:
         return line
     line["step"] = answered.step.action
@@ -74,5 +74,5 @@ def describe(case: Case) -> dict[str, Any]:
     if not answered.is_known:
         return line
     value, interval = format_gap(gap)
-    chance = None if answered.chance is None else formats.probability(answered.chance)
-    return line | {"gap": value, "interval": interval, "chance": chance}
+    sure = None if answered.confidence is None else formats.probability(answered.confidence)
+    return line | {"gap": value, "interval": interval, "confidence": sure}
