@@ -142,6 +142,23 @@ def test_the_confidence_goes_by_the_interval(answer, answer_page):
     assert f"<strong>{format_gap(answer.uplift())[0]}</strong>" in answer_page.shown
 
 
+def test_what_was_never_drawn_at_random_did_not_pass(write):
+    log = draw_clicks(600, 0.0)
+    log["propensity"] = np.ones(600)
+    with pytest.warns(cf.SupportWarning):
+        page = write(cf.evaluate(log, {1: 1.0}))
+    assert "explore first" in page.shown
+    assert "Also measured" in page.shown
+    for words in (
+        "Checked and passed",
+        "actions fall as they say",
+        ">1 is expected",
+        "Row of the log",
+        "variance expl",
+    ):
+        assert words not in page.shown
+
+
 def test_a_checked_log_has_a_report(frame, write):
     page = write(cf.check(frame, "new", reward="click", ignore=["<b>bold</b>", "money"]))
     assert "can answer" in page.shown

@@ -13,6 +13,9 @@ from counterfold.report.html.sections.base import Section
 DOCS = ""
 """Where the docs site is, with a slash at the end; pages of findings are named, but not linked, if it is empty."""
 
+BY_CHANCE = {"mean-weight", "outcome-context", "propensities"}
+"""Checks that need actions drawn at random: where none was, they can find nothing, so they did not pass."""
+
 
 @dataclass(frozen=True)
 class CanAnswer(Section):
@@ -24,11 +27,14 @@ class CanAnswer(Section):
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:
         found = case.diagnostics
         wrong = {finding.name for finding in found.findings}
+        if found.measures.get("unexplored_rows") == found.measures.get("rows"):
+            wrong |= BY_CHANCE
         known = [one for one in build_all() if one.label in found.texts and one.name not in wrong]
-        passed = [(one.label, found.texts[one.label]) for one in known]
+        measured = [(one.label, found.texts[one.label]) for one in known]
+        title = "Checked and passed" if case.is_answerable else "Also measured, but no reason to trust an answer"
         nothing = Prose("Nothing was found that speaks against the answer.")
         return [
             Findings(found.findings, DOCS) if found.findings else nothing,
-            Pairs("Checked and passed", passed) if passed else None,
+            Pairs(title, measured) if measured else None,
             draw_over_time(case),
         ]

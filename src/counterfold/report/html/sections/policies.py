@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Prose, Table, tabulate
-from counterfold.report.html.cases import Case, Report
+from counterfold.report.html.cases import Answered, Case, Report
 from counterfold.report.html.charts.policies import draw_differences, draw_values
 from counterfold.report.html.sections.base import Section
 from counterfold.report.numbers import format_gap, format_logged, format_value
@@ -21,6 +21,9 @@ POLICIES_COLUMNS = {
     "step": ("Next step", formats.words),
 }
 
+
+UNSEEN = "missing-support"
+"""The finding that the log never took some actions of a target."""
 
 CHECKED = "The log was only checked: no policy was evaluated."
 CONFIDENCE = (
@@ -65,7 +68,7 @@ def describe(case: Case) -> dict[str, Any]:
     line: dict[str, Any] = {"name": case.target, "value": "withheld", "gap": "withheld", "verdict": case.badge}
     if answered is None:
         return line
-    line["step"] = answered.step.action
+    line["step"] = name_step(case, answered)
     result, gap = answered.evaluation, answered.gap
     if case.is_answerable:
         line["value"] = format_value(result)[0]
@@ -76,3 +79,9 @@ def describe(case: Case) -> dict[str, Any]:
     value, interval = format_gap(gap)
     sure = None if answered.confidence is None else formats.probability(answered.confidence)
     return line | {"gap": value, "interval": interval, "confidence": sure}
+
+
+def name_step(case: Case, answered: Answered) -> str:
+    """Return the next step in a word or two: more rows of the same kind do not help where actions were never tried."""
+    is_unseen = any(one.name == UNSEEN for one in case.diagnostics.findings[:1])
+    return "explore first" if is_unseen and answered.step.action == "log more" else answered.step.action

@@ -27,6 +27,8 @@ class Weights(Section):
         if shown is None or not shown.lines:
             return [Prose(NONE)]
         facts = shown.facts
+        expected = formats.setting(1 - (case.diagnostics.measures.get("unsupported_mass") or 0.0))
+        rows = list_rows(case) if report.shows_rows else Prose(LEFT_OUT)
         return [
             Facts(
                 [
@@ -34,12 +36,12 @@ class Weights(Section):
                         "effective rows", formats.count(facts["effective_rows"]), f"of {formats.count(facts['rows'])}"
                     ),
                     Fact("largest weight", formats.setting(facts["largest_weight"]), "times that a row counts"),
-                    Fact("mean weight", formats.setting(facts["mean_weight"]), "1 is expected"),
+                    Fact("mean weight", formats.setting(facts["mean_weight"]), f"{expected} is expected"),
                     Fact("hold half of the weight", formats.percent(facts["rows_with_half"]), "of the rows"),
                 ]
             ),
             draw_weights(case),
             draw_concentration(case),
-            list_rows(case) if report.shows_rows else Prose(LEFT_OUT),
+            rows if case.is_answerable else None,
             draw_without(case),
         ]
