@@ -14,7 +14,7 @@ from counterfold.report.html.charts.base import limit_domain
 from counterfold.report.html.formats import probability
 from counterfold.report.html.sections import build_all
 from counterfold.report.html.sentences import capitalise
-from counterfold.report.numbers import format_gap, format_value
+from counterfold.report.numbers import find_error, format_gap, format_number
 
 SECTIONS = [one.title for one in build_all()]
 
@@ -34,9 +34,6 @@ def test_the_page_has_every_section_in_the_order_of_a_decision(answer, answer_pa
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
     assert page.answer["value"] == answer.value
-    value, interval = format_value(answer)
-    assert value in page.shown
-    assert interval in page.shown
     assert answer.next_step.sentence in html.unescape(page.shown)
 
 
@@ -134,6 +131,43 @@ def test_the_worst_finding_is_the_first_doubt(refused, refused_page, write):
     page = write(result)
     assert f"Doubt first.</strong> {capitalise(doubt.problem)}." in html.unescape(page.shown)
     assert "confidence that it is better</dt>" not in page.shown
+
+
+def test_numbers_add_up(answer, answer_page):
+    error = find_error(answer.uplift().stderr, answer.uplift().interval())
+    logged, value, gap = (
+        format_number(one, error) for one in (answer.logged.value, answer.value, answer.uplift().value)
+    )
+    today, own, difference, *_ = re.findall(r"<dd><strong>(.*?)</strong>", answer_page.shown)
+    assert (today, own, difference) == (logged, value, f"+{gap}")
+    assert "a reward in" in answer_page.shown
+
+
+def test_the_message_has_three_lines_and_an_origin(answer, answer_page):
+    said = html.unescape(re.search(r'class="paste-text">(.*?)</p>', answer_page.shown, re.DOTALL)[1])
+    first, step, doubt, empty, origin = said.split("\n")
+    assert "interval of the difference" in first
+    assert (step, empty) == (f"Next step: {answer.next_step.sentence}", "")
+    assert doubt.startswith("Doubt first: ")
+    assert origin.startswith("(1,500 decisions, 2026-01-01 to 2026-03-01; made ")
+    assert origin.endswith("; seed 0)")
+    assert answer.selected in origin
+
+
+@pytest.mark.parametrize(("offset", "is_told"), [(0.0, True), (-0.4, False)])
+def test_percent_is_told_only_of_what_is_far_from_0(write, offset, is_told):
+    log = draw_clicks(600, 0.3)
+    log["reward"] = log["reward"] + offset
+    page = write(cf.evaluate(log, {1: 1.0}))
+    assert ("\N{NO-BREAK SPACE}% more" in page.shown) == is_told
+    assert "more per decision" in page.shown
+
+
+def test_what_changes_is_said(write):
+    page = write(cf.evaluate(draw_clicks(600, 0.3), {1: 1.0}))
+    changes = html.unescape(re.search(r"What changes.</strong> <bdi>(.*?)</bdi>", page.shown)[1])
+    assert re.fullmatch("[01] from [45]. % to (0|100) %, [01] from [45]. % to (0|100) % of decisions.",
+                        changes.replace("\N{NO-BREAK SPACE}", " "))  # fmt: skip
 
 
 def test_the_confidence_goes_by_the_interval(answer, answer_page):

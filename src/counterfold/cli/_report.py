@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterfold.cli.options import make_option
+from counterfold import messages
+from counterfold.cli.options import LogOptions, make_option
 from counterfold.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -45,27 +46,54 @@ class ReportOptions:
             if Path(self.report).samefile(log):
                 raise ParameterError("`report` must be another file than the log, got the log itself.")
 
-    def write_answers(self, found: "Mapping[str, Comparison]", describe: Describe, truth: float | None = None) -> None:
+    def write_answers(
+        self,
+        found: "Mapping[str, Comparison]",
+        describe: Describe,
+        log: LogOptions | None = None,
+        truth: float | None = None,
+    ) -> None:
         """Write the report of evaluations by each reward, with what JSON says of them, if one is wanted."""
         if self.report is not None:
             from counterfold.report.html import list_cases
 
-            self.write(list_cases(hide_only_reward(found)), describe(), truth)
+            self.write(list_cases(hide_only_reward(found)), describe(), log, truth)
 
-    def write_checks(self, found: "Mapping[str, Results[Diagnostics]]", describe: Describe) -> None:
+    def write_checks(self, found: "Mapping[str, Results[Diagnostics]]", describe: Describe, log: LogOptions) -> None:
         """Write the report of a log that was only checked, if one is wanted."""
         if self.report is not None:
             from counterfold.report.html import list_checks
 
             several = hide_only_reward(found)
             contents = {reward: one.contents for reward, one in several.items()}
-            self.write(list_checks({reward: one.targets for reward, one in several.items()}, contents), describe())
+            cases = list_checks({reward: one.targets for reward, one in several.items()}, contents)
+            self.write(cases, describe(), log)
 
-    def write(self, cases: "list[Case]", answer: dict[str, Any], truth: float | None = None) -> None:
+    def write(
+        self, cases: "list[Case]", answer: dict[str, Any], log: LogOptions | None, truth: float | None = None
+    ) -> None:
         """Write the report of some cases."""
         from counterfold.report.html import Report, write_report
 
-        write_report(Report(cases, answer, show_command(), not self.no_rows, truth), str(self.report))
+        origin = ("", {}) if log is None else (name_source(log), list_roles(log))
+        write_report(Report(cases, answer, show_command(), not self.no_rows, truth, *origin), str(self.report))
+
+
+def name_source(log: LogOptions) -> str:
+    """Return where a log is, without its folder and without passwords."""
+    if log.sql is not None:
+        return "a query"
+    from counterfold.sources import show_uri
+
+    source = str(log.columns.source)
+    return messages.show(show_uri(source)) if "://" in source else messages.show(Path(source).name or source)
+
+
+def list_roles(log: LogOptions) -> dict[str, str]:
+    """Return the columns that the command names, by what they hold."""
+    given = {one.name: vars(log.columns)[one.name] for one in fields(log.columns) if one.metadata.get("role")}
+    named = {role: several if isinstance(several, list) else [several] for role, several in given.items() if several}
+    return {role: ", ".join(map(messages.show, names)) for role, names in {**named, "target": [*log.targets]}.items()}
 
 
 def hide_only_reward(found: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -47,7 +47,7 @@ def check(
     with print_warnings():
         several = check_targets(log.build_scan(), log.targets, engine=engine)
     found = {reward: one.by(lines.period) for reward, one in several.items()}
-    report.write_checks(found, lambda: describe_all(log, found))
+    report.write_checks(found, lambda: describe_all(log, found), log)
     if as_json:
         print_json(describe_all(log, found))
     else:

@@ -36,7 +36,7 @@ def compare(
     def describe() -> dict[str, Any]:
         return join_rewards({name: {"log": log.describe(of), **one.to_dict()} for name, (one, of) in compared.items()})
 
-    report.write_answers({reward: one for reward, (one, _) in compared.items()}, describe)
+    report.write_answers({reward: one for reward, (one, _) in compared.items()}, describe, log)
     if answer.as_json:
         print_json(describe())
     else:

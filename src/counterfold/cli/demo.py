@@ -25,7 +25,7 @@ def demo(
     problem = draw_digits(seed)
     result = evaluate(problem.log, problem.target, seed=seed, threads=threads)
     answer = {"truth": problem.truth, **result.to_dict()}
-    report.write_answers({"": Comparison({"new policy": result})}, lambda: answer, problem.truth)
+    report.write_answers({"": Comparison({"new policy": result})}, lambda: answer, truth=problem.truth)
     if as_json:
         print_json(answer)
         return

@@ -63,5 +63,5 @@ def write_report(report: ReportOptions, log: LogOptions, found: "Mapping[str, Re
     from counterfold.evaluation.comparison import Comparison
 
     report.write_answers(
-        {reward: Comparison(one.targets) for reward, one in found.items()}, lambda: describe(log, found)
+        {reward: Comparison(one.targets) for reward, one in found.items()}, lambda: describe(log, found), log
     )

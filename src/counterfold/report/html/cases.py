@@ -14,12 +14,16 @@ from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
 from counterfold.exhibits import Shown
+from counterfold.report.numbers import find_error, format_number, format_signed
 
 ROUNDING = 1e-9
 """How small a difference, in relation to what the log earned, is taken for a rounding error."""
 
 MOST_CHAPTERS = 12
 """Of more cases than this, only the first ones are told in full: a page must stay light."""
+
+FINER = 100
+"""So many times smaller than that of a value is the smallest error of a difference that values are written to."""
 
 FEW = "few-rewards"
 """The finding that few rewards carry an answer."""
@@ -57,6 +61,27 @@ class Answered:
         logged = self.evaluation.logged
         size = ROUNDING * max(abs(logged.value), logged.stderr)
         return self.gap is not None and max(abs(self.gap.value), self.gap.stderr) <= size
+
+    @cached_property
+    def error(self) -> float:
+        """Return the error to which values and their difference are written: to the same digits, so they add up."""
+        own = find_error(self.evaluation.stderr, self.evaluation.interval)
+        if self.gap is None or not self.is_known or self.is_same:
+            return own
+        return max(find_error(self.gap.stderr, self.gap.interval()), own / FINER)
+
+    def write(self, number: float) -> str:
+        """Return a value."""
+        return format_number(number, self.error)
+
+    def write_interval(self) -> str:
+        """Return the interval of the value."""
+        low, high = map(self.write, self.evaluation.interval)
+        return f"{low} to {high}"
+
+    def write_signed(self, number: float) -> str:
+        """Return a difference."""
+        return format_signed(number, self.error)
 
     @property
     def is_undecided(self) -> bool:
@@ -116,6 +141,22 @@ class Case:
         return self.verdict != "not answerable"
 
     @property
+    def size(self) -> str:
+        """Return how many decisions the log has and, if it is known, how many groups."""
+        rows, groups = self.diagnostics.measures.get("rows"), self.diagnostics.measures.get("groups")
+        of = "" if groups is None else f" of {groups:,.0f} groups"
+        return "" if rows is None else f"{rows:,.0f} decisions{of}"
+
+    @property
+    def period(self) -> str:
+        """Return the first and the last day of the log, if they are known."""
+        history = self.diagnostics.history
+        if history is None:
+            return ""
+        days = history.by_day.numbers.astype("datetime64[D]")
+        return f"{days.min()} to {days.max()}"
+
+    @property
     def shown_answer(self) -> Answered | None:
         """Return the answer if there is one that may be shown."""
         return self.answered if self.is_answerable else None
@@ -125,7 +166,8 @@ class Case:
 class Report:
     """All cases, the answer for machines, how it was asked for, whether rows are shown, and when it was made.
 
-    `truth` is the value of the target where it is known, as in the demo.
+    `truth` is the value of the target where it is known, as in the demo. `source` is where the log is, and `roles` are
+    the columns that were named for it, by what they hold; both are empty where only the answer is known.
     """
 
     cases: list[Case]
@@ -133,6 +175,8 @@ class Report:
     call: str
     shows_rows: bool = True
     truth: float | None = None
+    source: str = ""
+    roles: Mapping[str, str] = field(default_factory=dict)
     made: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"))
 
     @property
@@ -142,6 +186,13 @@ class Report:
         name = f"the {NAME}" if several == [NAME] else " and ".join(quote(one) for one in several)
         who = name if len(several) < 3 else f"{len(several)} policies"
         return f"What would {who} earn?" if self.first.answered else f"Can this log answer for {who}?"
+
+    @property
+    def subtitle(self) -> str:
+        """Return what is known of the log: the reward, the file, how many decisions, and when they were made."""
+        reward = f"reward {self.roles['reward']}" if "reward" in self.roles else ""
+        source = f"from {self.source}" if self.source else ""
+        return ", ".join(filter(None, [reward, source, self.first.size, self.first.period]))
 
     @property
     def first(self) -> Case:

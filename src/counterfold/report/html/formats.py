@@ -10,6 +10,9 @@ NOTHING = "\N{EN DASH}"
 
 PERCENT = "\N{NO-BREAK SPACE}%"
 
+ROUNDING = 1e-9
+"""How near to 1 a sum of probabilities is taken for 1."""
+
 ALMOST = 0.999
 """A probability that is larger than this, or as near to 0, is not written in full: no approximation is so good."""
 
@@ -33,6 +36,17 @@ def percent(share: float, error: float = 0.0) -> str:
         return f"< 0.01{PERCENT}"
     decimals = 0 if share in (0, 1) or abs(share) >= 9.995 else 1 if abs(share) >= 0.01 else 2
     return f"{100 * share:.{decimals}f}{PERCENT}"
+
+
+def share(part: float, error: float = 0.0) -> str:
+    """Return a share in whole percents, for sentences.
+
+    >>> [share(part).replace(PERCENT, " %") for part in (0.1234, 0.0, 0.002, 0.999)]
+    ['12 %', '0 %', 'under 1 %', 'over 99 %']
+    """
+    if 0 < part < 0.01:
+        return f"under 1{PERCENT}"
+    return f"over 99{PERCENT}" if 0.99 < part < 1 - ROUNDING else f"{100 * part:.0f}{PERCENT}"
 
 
 def probability(chance: float, error: float = 0.0) -> str:

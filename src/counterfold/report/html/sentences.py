@@ -1,17 +1,26 @@
 """Sentences: what a case comes to, in plain words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from heapq import nlargest
 from importlib.metadata import version
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from counterfold import messages
-from counterfold.estimates import Estimate
 from counterfold.report.html import formats
-from counterfold.report.html.cases import NAME, Answered, Case, quote
-from counterfold.report.numbers import find_error, format_logged, format_number, format_value
+from counterfold.report.html.cases import NAME, Answered, Case, Report, isolate, quote
+from counterfold.report.numbers import format_number
 
 SURE = 10.0
 """A difference is told in percent if what the log earned is so many standard errors from 0."""
+
+MOST_CHANGES = 3
+"""How many actions are named whose share changes."""
+
+CHANGED = 0.02
+"""A share that changes less is not worth a word."""
+
+NO_CHANGE = "No action is taken much more often than today, or less."
+"""What is said where no share changes."""
 
 MANY = 2.0
 """A target that earns so many times as much as the log is told in times, not in percent."""
@@ -69,26 +78,34 @@ def tell(case: Case) -> Headline:
 def tell_answer(name: str, by: str, answered: Answered) -> Headline:
     """Return how much more a target would earn, as far as the log can tell."""
     if answered.gap is None:
-        return Headline(f"{capitalise(name)} would earn ", format_value(answered.evaluation)[0], f" per decision{by}.")
+        return Headline(
+            f"{capitalise(name)} would earn ", answered.write(answered.evaluation.value), f" per decision{by}."
+        )
     if not answered.is_known:
         return Headline("This log ", "cannot tell", f" how {name} compares with {answered.baseline}{by}.")
     if answered.is_same:
         return Headline(f"{capitalise(name)} would earn ", "the same", f" as {answered.baseline}{by}.")
     if answered.is_undecided:
         return Headline("This log ", "cannot tell", f" whether {name} earns more or less than {answered.baseline}{by}.")
-    result = answered.evaluation
-    error = find_error(result.stderr, result.interval)
-    values = f"{format_number(result.value, error)} instead of {format_number(result.logged.value, error)} per decision"
-    whole = find_base(answered)
-    if whole is not None:
-        times = result.value / whole
-        much = (
-            f"{times:.1f} times as much as" if times >= MANY else f"{tell_percent(answered, answered.gap.value)} than"
-        )
-        main, _, last = much.rpartition(" ")
-        return Headline(f"{capitalise(name)} would earn ", main, f" {last} {answered.baseline}{by}: {values}.")
-    much = tell_difference(answered.gap, answered.gap.value)
-    return Headline(f"{capitalise(name)} would earn ", much, f" per decision{by} than {answered.baseline}.")
+    start, whole = f"{capitalise(name)} would earn ", find_base(answered)
+    if whole is None:
+        much = tell_difference(answered, answered.gap.value)
+        return Headline(start, much, f" per decision{by} than {answered.baseline}.")
+    times = answered.evaluation.value / whole
+    much = f"{times:.1f} times as much" if times >= MANY else tell_percent(answered, answered.gap.value, whole)
+    end = f" {'as' if times >= MANY else 'than'} {answered.baseline}{by}: {tell_values(answered)}."
+    return Headline(start, much, end)
+
+
+def tell_values(answered: Answered) -> str:
+    """Return what a target would earn, and what the log did; in percent of decisions if each reward is 0 or 1."""
+    result, rewards = answered.evaluation, answered.evaluation.contents.rewards
+    both = result.value, result.logged.value
+    if rewards.is_two_valued and (rewards.low, rewards.high) == (0, 1):
+        new, old = (f"{format_number(100 * one, 1000 * answered.error)}{formats.PERCENT}" for one in both)
+        return f"a reward in {new} instead of {old} of decisions"
+    new, old = map(answered.write, both)
+    return f"{new} instead of {old} per decision"
 
 
 def tell_reward(case: Case) -> str:
@@ -96,10 +113,9 @@ def tell_reward(case: Case) -> str:
     return f" by {formats.text(case.reward)}" if case.reward else ""
 
 
-def tell_difference(gap: Estimate, number: float) -> str:
+def tell_difference(answered: Answered, number: float) -> str:
     """Return a difference without a sign, and whether it is more or less."""
-    word = "more" if number >= 0 else "less"
-    return f"{format_number(abs(number), find_error(gap.stderr, gap.interval()))} {word}"
+    return f"{answered.write(abs(number))} {'more' if number >= 0 else 'less'}"
 
 
 def find_base(answered: Answered) -> float | None:
@@ -113,25 +129,22 @@ def find_base(answered: Answered) -> float | None:
     return logged.value if gap.interval().low >= -logged.value else None
 
 
-def tell_percent(answered: Answered, number: float) -> str:
+def tell_percent(answered: Answered, number: float, whole: float) -> str:
     """Return a difference in percent of what the log earned, and whether it is more or less."""
-    gap, whole = answered.gap, find_base(answered) or 1.0
-    error = 0.0 if gap is None else find_error(gap.stderr, gap.interval())
-    share = format_number(100 * abs(number) / whole, 1000 * error / whole)
+    share = format_number(100 * abs(number) / whole, 1000 * answered.error / whole)
     return f"{share}{formats.PERCENT} {'more' if number >= 0 else 'less'}"
 
 
 def tell_interval(answered: Answered) -> str:
     """Return the interval of the difference as a sentence, in percent, too, where that makes sense."""
-    gap = answered.gap
+    gap, whole = answered.gap, find_base(answered)
     if gap is None or not answered.is_known or answered.is_same:
         return ""
-    ends = sorted(gap.interval(), key=abs)
-    crosses = ends[0] * ends[1] <= 0
-    ends = list(gap.interval()) if crosses else ends
-    words = join_ends([tell_difference(gap, end) for end in ends])
-    shares = f", or {join_ends([tell_percent(answered, end) for end in ends])}" if find_base(answered) else ""
-    best = f" The best estimate is {tell_difference(gap, gap.value)}." if crosses else ""
+    is_open = answered.is_undecided
+    ends = list(gap.interval()) if is_open else sorted(gap.interval(), key=abs)
+    words = join_ends([tell_difference(answered, end) for end in ends])
+    shares = "" if whole is None else f", or {join_ends([tell_percent(answered, end, whole) for end in ends])}"
+    best = f" The best estimate is {tell_difference(answered, gap.value)}." if is_open else ""
     level = f"{100 * answered.evaluation.level:g}{formats.PERCENT}"
     return f"The {level} interval of the difference is {words} per decision{shares}.{best}"
 
@@ -157,6 +170,26 @@ def tell_doubt(case: Case) -> str:
     return QUESTION if problem is None else f"{capitalise(problem)}."
 
 
+def tell_changes(case: Case) -> str:
+    """Return which actions a target takes much more often than today, or less often; nothing if that is unknown."""
+    shown = case.exhibits.get("support")
+    if shown is None or case.diagnostics.measures.get("bandwidth") is not None:  # doses have no names
+        return ""
+    most = [line for line in nlargest(MOST_CHANGES, shown.lines, find_move) if find_move(line) >= CHANGED]
+    return f"{', '.join(map(tell_change, most))} of decisions." if most else NO_CHANGE
+
+
+def find_move(line: Mapping[str, Any]) -> float:
+    """Return by how much the share of an action changes."""
+    return float(abs(line["target_share"] - line["logged_share"]))
+
+
+def tell_change(line: Mapping[str, Any]) -> str:
+    """Return how often an action is taken today, and how often by a target."""
+    before, after = formats.share(line["logged_share"]), formats.share(line["target_share"])
+    return f"{isolate(formats.text(line['action']))} from {before} to {after}"
+
+
 def tell_best(cases: Sequence[Case]) -> str:
     """Return which of several targets would earn most, by one reward; nothing where there is no choice."""
     known = [case for case in cases if case.answered is not None and case.answered.gap is not None]
@@ -168,23 +201,25 @@ def tell_best(cases: Sequence[Case]) -> str:
     return f"Of {len(shown)} policies that the log can answer for, {name_policy(best)} would earn most. {doubt}"
 
 
-def write_paragraph(cases: Sequence[Case]) -> str:
-    """Return all that somebody must know who has not seen the report, ready to be pasted."""
-    *first, last = (summarise(case) for case in cases)
-    return "\n".join([*first, f"{last} (counterfold {version('counterfold')})"])
+def write_message(report: Report) -> str:
+    """Return what somebody must know who has not seen the report, ready to be pasted."""
+    return "\n\n".join([*map(summarise, report.cases), f"({describe_origin(report)})"])
 
 
 def summarise(case: Case) -> str:
-    """Return a case in a few sentences."""
-    answered, verdict = case.answered, f"Verdict: {case.badge}. {tell_doubt(case)}"
-    if answered is None:
-        return f"{tell(case)} {verdict}"
-    result = answered.evaluation
-    rows = f"Judged by {formats.count(result.contents.rewards.count)} logged decisions."
-    step = f"Next step: {answered.step.sentence}"
-    if not case.is_answerable:
-        return f"{tell(case)} {rows} {verdict} {step}"
-    value, interval = format_value(result)
-    earned = f"Value per decision: {value} ({100 * result.level:g}{formats.PERCENT} interval {interval})"
-    how = f"by {messages.clean_sentence(result.selected)}, seed {result.seed}; the log earned {format_logged(result)}"
-    return f"{tell(case)} {tell_interval(answered)} {earned}, {how}. {rows} {verdict} {step}"
+    """Return a case in three lines: the answer, what to do, and what to doubt."""
+    answered = case.shown_answer
+    lines = [f"{tell(case)} {'' if answered is None else tell_interval(answered)}".strip()]
+    lines += [] if case.answered is None else [f"Next step: {case.answered.step.sentence}"]
+    return "\n".join([*lines, f"{'Doubt first' if case.is_answerable else 'Why not'}: {tell_doubt(case)}"])
+
+
+def describe_origin(report: Report) -> str:
+    """Return what a report was made of, and how."""
+    made = [report.subtitle, f"made {report.made}", f"counterfold {version('counterfold')}"]
+    answered = report.first.answered
+    if answered is not None:
+        result = answered.evaluation
+        by = f"by {messages.clean_sentence(result.selected)}" if len(report.cases) == 1 else ""
+        made += [by if report.first.is_answerable else "", f"seed {result.seed}"]
+    return "; ".join(filter(None, made))

@@ -8,12 +8,11 @@ from counterfold.report.html import formats, sentences
 from counterfold.report.html.blocks import Block, Fact, Prose
 from counterfold.report.html.cases import Answered, Case, Report
 from counterfold.report.html.sections.base import Section
-from counterfold.report.numbers import format_gap, format_logged, format_number, format_value
 
 
 @dataclass(frozen=True, eq=False)
 class Statement(Block):
-    """What a case comes to: a badge, a sentence, its interval, the next step, what to doubt, and a few numbers.
+    """What a case comes to: a badge, a sentence, its interval, what changes, the next step, what to doubt, and numbers.
 
     `style` is that of the page for such a badge.
     """
@@ -23,6 +22,7 @@ class Statement(Block):
     meaning: str
     headline: sentences.Headline
     interval: str
+    changes: str
     step: str
     doubt: str
     facts: Sequence[Fact]
@@ -49,7 +49,7 @@ class Answer(Section):
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:
         several = [make_statement(one, report.truth, report.find_key(3, one)) for one in report.cases]
         best = sentences.tell_best(report.cases)
-        return [Prose(best, "lead") if best else None, *several, Paragraph(sentences.write_paragraph(report.cases))]
+        return [Prose(best, "lead") if best else None, *several, Paragraph(sentences.write_message(report))]
 
 
 def make_statement(case: Case, truth: float | None, link: str) -> Statement:
@@ -59,15 +59,15 @@ def make_statement(case: Case, truth: float | None, link: str) -> Statement:
     interval = "" if answered is None or not case.is_answerable else sentences.tell_interval(answered)
     style = "caution" if case.badge == "undecided" else case.badge
     meaning, headline, doubt = sentences.tell_meaning(case), sentences.tell(case), sentences.tell_doubt(case)
-    facts = list_facts(case, truth)
-    return Statement(case.badge, style, meaning, headline, interval, step, doubt, facts, link)
+    changes, facts = sentences.tell_changes(case), list_facts(case, truth)
+    return Statement(case.badge, style, meaning, headline, interval, changes, step, doubt, facts, link)
 
 
 def list_facts(case: Case, truth: float | None) -> list[Fact]:
     """Return the few numbers that stand out."""
     answered, found = case.answered, []
     if answered is not None:
-        found.append(Fact("today earns", format_logged(answered.evaluation), "per decision, by the log"))
+        found.append(Fact("today earns", answered.write(answered.evaluation.logged.value), "per decision, by the log"))
     if answered is not None and case.is_answerable:
         found += list_values(case, answered, truth)
     rows, effective = case.diagnostics.measures.get("rows"), case.diagnostics.measures.get("effective_rows")
@@ -82,17 +82,15 @@ def list_values(case: Case, answered: Answered, truth: float | None) -> list[Fac
     """Return the value, the difference, how sure it is to be better and, where it is known, the truth."""
     result = answered.evaluation
     level = f"{100 * result.level:g}{formats.PERCENT}"
-    value, interval = format_value(result)
-    found = [Fact(f"{case.name} earns", value, f"{level} interval {interval}")]
+    interval = f"{level} interval {answered.write_interval()}"
+    found = [Fact(f"{case.name} earns", answered.write(result.value), interval)]
     if answered.gap is not None and answered.is_known and not answered.is_same:
-        gap, ends = format_gap(answered.gap)
-        found.append(Fact(f"difference to {answered.baseline}", gap, f"{level} interval {ends}"))
+        gap, low, high = map(answered.write_signed, (answered.gap.value, *answered.gap.interval()))
+        found.append(Fact(f"difference to {answered.baseline}", gap, f"{level} interval {low} to {high}"))
     if answered.confidence is not None:
         sure = formats.probability(answered.confidence)
         found.append(Fact("confidence that it is better", sure, "by the interval, not by a normal law"))
     if truth is not None:
         inside = "inside" if result.interval.low <= truth <= result.interval.high else "outside"
-        found.append(
-            Fact("the truth, known in this demo", format_number(truth, result.stderr), f"{inside} the interval")
-        )
+        found.append(Fact("the truth, known in this demo", answered.write(truth), f"{inside} the interval"))
     return found

@@ -9,7 +9,6 @@ from counterfold.report.html.blocks import Block, Prose, Table, tabulate
 from counterfold.report.html.cases import Answered, Case, Report
 from counterfold.report.html.charts.policies import draw_differences, draw_values
 from counterfold.report.html.sections.base import Section
-from counterfold.report.numbers import format_gap, format_logged, format_value
 
 POLICIES_COLUMNS = {
     "name": ("Policy", formats.text),
@@ -57,7 +56,7 @@ class Policies(Section):
 def summarise(cases: Sequence[Case]) -> Table:
     """Return a line for each policy, with its verdict; what the log cannot answer for is withheld."""
     first = cases[0].answered
-    logged = [] if first is None else [{"name": "today (the log)", "value": format_logged(first.evaluation)}]
+    logged = [] if first is None else [{"name": "today", "value": first.write(first.evaluation.logged.value)}]
     lines = [*logged, *(describe(one) for one in cases)]
     return tabulate("All policies", lines, POLICIES_COLUMNS)
 
@@ -71,14 +70,14 @@ def describe(case: Case) -> dict[str, Any]:
     line["step"] = name_step(case, answered)
     result, gap = answered.evaluation, answered.gap
     if case.is_answerable:
-        line["value"] = format_value(result)[0]
+        line["value"] = answered.write(result.value)
     if gap is None or answered.is_same:
         return line | {"gap": "baseline" if gap is None else "none"}
     if not answered.is_known:
         return line
-    value, interval = format_gap(gap)
+    value, low, high = map(answered.write_signed, (gap.value, *gap.interval()))
     sure = None if answered.confidence is None else formats.probability(answered.confidence)
-    return line | {"gap": value, "interval": interval, "confidence": sure}
+    return line | {"gap": value, "interval": f"{low} to {high}", "confidence": sure}
 
 
 def name_step(case: Case, answered: Answered) -> str:
