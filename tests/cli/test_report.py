@@ -29,7 +29,7 @@ def test_a_report_is_the_same_on_every_engine(run, save, tmp_path):
     assert len(seen["local"][0]) == 9
     text = (tmp_path / "local.html").read_text(encoding="utf-8")
     assert "counterfold evaluate log.parquet --engine local --report local.html" in text
-    assert "<bdi>Reward reward, from log.parquet, 120 decisions, 2026-01-01 to 2026-01-04</bdi>" in text
+    assert "<bdi>Reward “reward”, from log.parquet, 120 decisions, 2026-01-01 to 2026-01-04</bdi>" in text
 
 
 def test_the_report_is_written_beside_json_before_the_exit_code(run, save, tmp_path):

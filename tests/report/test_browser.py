@@ -101,8 +101,8 @@ def test_the_theme_follows_the_system_and_a_button(visit, answer_page):
 
 def test_the_paragraph_can_be_copied_without_permission(visit, answer_page):
     page = visit(answer_page.path)
-    page.get_by_role("button", name="Copy").click()
-    page.locator(".copied", has_text=".").wait_for()
+    page.get_by_role("button", name="Copy", exact=True).click()
+    page.locator(".copied", has_text=".").first.wait_for()
     selected = page.evaluate("getSelection().toString()")
     assert "instead of" in selected
     assert "Next step:" in selected

@@ -72,12 +72,15 @@ class Comparison(Plotted):
         verdict = self.evaluations[name].verdict if self.is_answerable(name) else "not answerable"
         return Difference(name, gap.value, gap.stderr, ends.low, ends.high, verdict)
 
-    def advise(self, target: str) -> NextStep:
-        """Return what to do about a target, by its difference to the baseline and the worse verdict of both."""
+    def advise(self, target: str, *, logged: str = "the log did") -> NextStep:
+        """Return what to do about a target, by its difference to the baseline and the worse verdict of both.
+
+        `logged` is what sentences say of the log where that is the baseline: "it would earn more than the log did".
+        """
         one, other = self.evaluations[target], None if self.baseline is None else self.evaluations[self.baseline]
         several = [one.diagnostics] if other is None else [one.diagnostics, other.diagnostics]
         worse = max(several, key=lambda found: get_args(Verdict).index(found.verdict))
-        named = "the log did" if self.baseline is None else f"`{messages.show(self.baseline)}` would"
+        named = logged if self.baseline is None else f"`{messages.show(self.baseline)}` would"
         return advise(Trial(one.uplift(other), one.value, one.logged, one.contents), worse, named)
 
     def is_answerable(self, target: str) -> bool:

@@ -37,9 +37,9 @@ def isolate(name: str) -> str:
     return name if name.isascii() else f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
 
 
-def quote(target: str) -> str:
-    """Return the name of a target as it stands in sentences."""
-    return f"\N{LEFT DOUBLE QUOTATION MARK}{isolate(messages.show(target))}\N{RIGHT DOUBLE QUOTATION MARK}"
+def quote(name: str) -> str:
+    """Return the name of a target, an action or a column as it stands in sentences."""
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{isolate(messages.show(name))}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,8 +190,8 @@ class Report:
     @property
     def subtitle(self) -> str:
         """Return what is known of the log: the reward, the file, how many decisions, and when they were made."""
-        reward = f"reward {self.roles['reward']}" if "reward" in self.roles else ""
-        source = f"from {self.source}" if self.source else ""
+        reward = f"reward {quote(self.roles['reward'])}" if "reward" in self.roles else ""
+        source = f"from {isolate(self.source)}" if self.source else ""
         return ", ".join(filter(None, [reward, source, self.first.size, self.first.period]))
 
     @property
@@ -221,7 +221,7 @@ def make_case(target: str, reward: str, found: Comparison) -> Case:
     """Return the case of one target of a comparison."""
     one, gap = found[target], found.differences.get(target)
     baseline = "today" if found.baseline is None else isolate(messages.show(found.baseline))
-    step = one.next_step if gap is None else found.advise(target)
+    step = one.next_step if gap is None else found.advise(target, logged="today")
     answered = Answered(one, baseline, gap, step, found.is_answerable(target))
     return Case(target, reward, one.diagnostics, one.exhibits, one.contents, answered)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from counterfold import messages
 from counterfold.report.html import formats
-from counterfold.report.html.cases import NAME, Answered, Case, Report, isolate, quote
+from counterfold.report.html.cases import NAME, Answered, Case, Report, quote
 from counterfold.report.numbers import format_number
 
 SURE = 10.0
@@ -187,7 +187,7 @@ def find_move(line: Mapping[str, Any]) -> float:
 def tell_change(line: Mapping[str, Any]) -> str:
     """Return how often an action is taken today, and how often by a target."""
     before, after = formats.share(line["logged_share"]), formats.share(line["target_share"])
-    return f"{isolate(formats.text(line['action']))} from {before} to {after}"
+    return f"{quote(line['action'])} from {before} to {after}"
 
 
 def tell_best(cases: Sequence[Case]) -> str:

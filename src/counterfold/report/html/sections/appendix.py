@@ -28,8 +28,9 @@ class Appendix(Section):
         contents = case.contents
         several = {one.reward: one.contents for one in report.cases if one.contents is not None and one.reward}
         return [
-            Pairs("What is assumed", ASSUMPTIONS),
+            Pairs("What is assumed", [*ASSUMPTIONS, ("The policy was fixed first", describe_trials(report))]),
             Pairs("Words", GLOSSARY),
+            Pairs("Columns that were named", [*report.roles.items()]) if report.roles else None,
             Pairs("What the log holds", [*describe_log(contents), *describe_rewards(several)])
             if contents is not None
             else None,
@@ -38,17 +39,27 @@ class Appendix(Section):
         ]
 
 
+def describe_trials(report: Report) -> str:
+    """Return what becomes of intervals if the policy was made by these rewards."""
+    count = len({case.target for case in report.cases})
+    shown = "1 policy is" if count == 1 else f"{count} policies are"
+    return (
+        "It was made without looking at the rewards of this log; otherwise all intervals are too narrow. "
+        f"{shown} in this report: if more were tried on this log, the best one looks better than it is."
+    )
+
+
 def describe_log(contents: Contents) -> list[tuple[str, str]]:
     """Return what the log holds, and which columns were taken for context."""
     rewards = contents.rewards
     lines = [
-        ("rows", formats.count(rewards.count)),
+        ("rows", f"{formats.count(rewards.count)}, numbered from 0"),
         ("rewards", f"{rewards.low:g} to {rewards.high:g}, mean {rewards.mean:.4g}"),
         ("propensities", f"{contents.propensities.low:.3g} to {contents.propensities.high:.3g}"),
         ("actions", formats.count(len(contents.actions)) if contents.doses is None else "doses"),
         ("context columns taken", ", ".join(map(formats.text, contents.context)) or "none"),
     ]
-    lines += [(f"left out: {formats.text(name)}", why) for name, why in contents.left_out.items()]
+    lines += [(f"not used: {formats.text(name)}", why) for name, why in contents.left_out.items()]
     return [*lines, *(("note", f"{note}; {remedy}") for note, remedy in contents.notes)]
 
 

@@ -6,12 +6,15 @@ from typing import Any, ClassVar
 
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Fact, Facts, Prose
-from counterfold.report.html.cases import Case, Report
+from counterfold.report.html.cases import Answered, Case, Report
 from counterfold.report.html.charts.calibration import draw_by_action, draw_calibration, draw_reliability
 from counterfold.report.html.sections.base import WITHHELD, Section
 
 NONE = "No reward model was used: the answer rests on weights alone."
 UNKNOWN = "Nothing was evaluated, so no reward model was fitted."
+LITTLE = 0.5
+"""So many standard errors is as much as an answer moves that hardly depends on the reward model."""
+
 GIVEN = "The log has its own propensities, so none were fitted."
 
 
@@ -29,17 +32,30 @@ class Models(Section):
             return [Prose(WITHHELD), fitted]
         none = Prose(NONE if case.answered else UNKNOWN)
         facts = none if shown is None else list_facts(shown.facts)
-        return [facts, draw_calibration(case), draw_by_action(case), fitted]
+        told = "" if shown is None or case.answered is None else compare_with_weights(case, case.answered)
+        return [facts, Prose(told) if told else None, draw_calibration(case), draw_by_action(case), fitted]
 
 
 def list_facts(facts: Any) -> Facts | None:
     """Return how well the reward model fits, and what its errors do to the answer."""
     found = []
     if facts["explained"] is not None:
-        share = formats.percent(facts["explained"])
-        found.append(Fact("variance explained", share, "of the rewards; little is common"))
+        share, is_worse = formats.percent(facts["explained"]), facts["explained"] < 0
+        remark = "no better than guessing the mean" if is_worse else "of the rewards; little is common"
+        found.append(Fact("variance explained", "none" if is_worse else share, remark))
     if facts["correction"] is not None:
         error = facts["stderr"]
         by = formats.signed(facts["correction"], error)
         found.append(Fact("correction by weights", by, f"standard error {formats.value(error, error)}"))
     return Facts(found) if found else None
+
+
+def compare_with_weights(case: Case, answered: Answered) -> str:
+    """Return whether the answer depends on the reward model, by what SNIPS says without it."""
+    shown, result = case.exhibits.get("influence"), answered.evaluation
+    if shown is None or not result.stderr > 0:
+        return ""
+    alone = shown.facts["snips"]
+    depends = "hardly depends" if abs(result.value - alone) < LITTLE * result.stderr else "depends"
+    values = f"without it, by weights alone (SNIPS), it would be {answered.write(alone)} instead of"
+    return f"The answer {depends} on the reward model: {values} {answered.write(result.value)}."

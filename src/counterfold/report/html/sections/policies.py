@@ -36,7 +36,7 @@ class Policies(Section):
     """Today's policy and the new ones, judged by the same decisions."""
 
     number: ClassVar[int] = 2
-    title: ClassVar[str] = "Today and the new policy on one scale"
+    title: ClassVar[str] = "All policies on one scale"
     is_common: ClassVar[bool] = True
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from counterfold.report.html import formats
+from counterfold.report.html import formats, sentences
 from counterfold.report.html.blocks import Block, Fact, Facts, Prose
 from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.charts.support import draw_support
@@ -12,7 +12,8 @@ from counterfold.report.html.sections.base import Section
 
 MANY = "There are too many actions to show each of them."
 WEIGHTED = (
-    "Shares of the target are estimated from weights, because its probabilities are known for the logged actions alone."
+    "How often the policy takes each action is estimated from weights, because its probabilities are known for the "
+    "logged actions alone."
 )
 
 
@@ -21,7 +22,7 @@ class Support(Section):
     """What a log has never seen, it cannot tell."""
 
     number: ClassVar[int] = 6
-    title: ClassVar[str] = "Support: did the log try what the new policy does?"
+    title: ClassVar[str] = "Support: was everything tried before?"
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:
         shown = case.exhibits.get("support")
@@ -29,7 +30,7 @@ class Support(Section):
             return [Prose(MANY)]
         mass = shown.facts["unsupported_mass"]
         never = None if mass is None else formats.percent(mass)
-        remark = "of what the new policy does could never be in the log"
+        remark = f"of what {sentences.name_policy(case)} does could never be in the log"
         return [
             Facts([Fact("never tried", never, remark)]) if never is not None else None,
             Prose(WEIGHTED) if shown.facts["is_weighted"] else None,

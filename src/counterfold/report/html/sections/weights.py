@@ -12,7 +12,7 @@ from counterfold.report.html.charts.weights import draw_concentration, draw_weig
 from counterfold.report.html.sections.base import Section
 
 LEFT_OUT = "The rows that carry the answer are left out of this report, as was asked for."
-NONE = "No row has a weight: the new policy never does what the log did."
+NONE = "No row has a weight: the policy never does what was done in the log."
 
 
 @dataclass(frozen=True)

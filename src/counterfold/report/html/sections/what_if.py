@@ -10,7 +10,7 @@ from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.charts.what_if import draw_sample_size, draw_sensitivity
 from counterfold.report.html.sections.base import WITHHELD, Section
 
-SAME = "The new policy does what the log did: there is no difference that could change."
+SAME = "The policy does what is done today: there is no difference that could change."
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,16 @@ from counterfold.report.html.charts.losses import draw_losses
 from counterfold.report.html.charts.tuning import draw_tuning
 from counterfold.report.html.sections.base import WITHHELD, Section
 
+SEVERAL = (
+    "Several formulas (estimators) can tell from a log what another policy would earn. They differ in how much noise "
+    "and how much bias they have."
+)
+LADDER = (
+    "Ladder begins with small weights only, which are steady but favour what is done today, and allows larger ones step "
+    "by step. The fewer rows carry a step, the less of it is taken."
+)
+MIXED = "A candidate's score is its estimated squared error; the mixture does not go by it."
+
 
 @dataclass(frozen=True)
 class Why(Section):
@@ -30,7 +40,7 @@ class Why(Section):
         result = answered.evaluation
         left_out = [(formats.text(name), reason) for name, reason in result.left_out.items()]
         return [
-            Prose(explain(result)),
+            Prose(explain(case, result)),
             draw_ladder(case),
             draw_steps(case),
             draw_candidates(case),
@@ -40,13 +50,18 @@ class Why(Section):
         ]
 
 
-def explain(result: Evaluation) -> str:
+def explain(case: Case, result: Evaluation) -> str:
     """Return in words where the number comes from."""
     several = len(result.table)
     is_mixed = sum(line.share > 0 for line in result.table) > 1
     chosen = f"The answer comes from {messages.clean_sentence(result.selected)}"
     how = f"{'a mixture' if is_mixed else 'the best'} of {several} candidates, by {type(result.selector).__name__}"
-    return (
-        "Several formulas (estimators) can tell from a log what another policy would earn. They differ in how much "
-        f"noise and how much bias they have. {chosen}, {how if several > 1 else 'the only candidate'}."
-    )
+    agreement = f"All {several} use the same rows, so agreement is weak evidence, and disagreement a warning."
+    parts = {
+        SEVERAL: True,
+        f"{chosen}, {how if several > 1 else 'the only candidate'}.": True,
+        LADDER: "ladder" in case.exhibits,
+        MIXED: is_mixed,
+        agreement: several > 1,
+    }
+    return " ".join(part for part, is_said in parts.items() if is_said)
