@@ -20,8 +20,8 @@ SEVERAL = (
     "and how much bias they have."
 )
 LADDER = (
-    "Ladder begins with small weights only, which are steady but favour what is done today, and allows larger ones step "
-    "by step. The fewer rows carry a step, the less of it is taken."
+    "Ladder begins with small weights only, which are steady but favour what is done today, then allows larger ones "
+    "step by step. The fewer rows carry a step, the less of it is taken."
 )
 MIXED = "A candidate's score is its estimated squared error; the mixture does not go by it."
 
