@@ -16,6 +16,9 @@ DOCS = ""
 BY_CHANCE = {"mean-weight", "outcome-context", "propensities"}
 """Checks that need actions drawn at random: where none was, they can find nothing, so they did not pass."""
 
+OF_ANSWERS = {"disagreement", "effective-rows", "few-rewards", "model-shift"}
+"""Checks that say how good an answer is, which there is none of where the log cannot answer."""
+
 
 @dataclass(frozen=True)
 class CanAnswer(Section):
@@ -26,10 +29,12 @@ class CanAnswer(Section):
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:
         found = case.diagnostics
-        wrong = {finding.name for finding in found.findings}
+        hidden = {finding.name for finding in found.findings}
         if found.measures.get("unexplored_rows") == found.measures.get("rows"):
-            wrong |= BY_CHANCE
-        known = [one for one in build_all() if one.label in found.texts and one.name not in wrong]
+            hidden |= BY_CHANCE
+        if not case.is_answerable:
+            hidden |= OF_ANSWERS
+        known = [one for one in build_all() if one.label in found.texts and one.name not in hidden]
         measured = [(one.label, found.texts[one.label]) for one in known]
         title = "Checked and passed" if case.is_answerable else "Also measured, but no reason to trust an answer"
         nothing = Prose("Nothing was found that speaks against the answer.")

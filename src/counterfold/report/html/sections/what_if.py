@@ -34,7 +34,9 @@ def list_facts(case: Case) -> Facts | None:
     if (wrong := case.exhibits.get("sensitivity")) is not None and wrong.facts["is_told"]:
         factor = wrong.facts["factor"]
         least = f"{factor:.2f}" if factor else f"more than {wrong.lines[-1]['factor']:.0f}"
-        found.append(Fact("a factor in all propensities of", least, "would change the conclusion"))
+        found.append(
+            Fact("propensities wrong by a factor of", least, "each in its worst way, would change the conclusion")
+        )
     times = None if case.answered is None else case.answered.step.times_rows
     if times is not None:
         much = "this log has enough" if times <= 1 else f"{max(2, round_up(times)):,} times this log"

@@ -61,7 +61,7 @@ def explain(case: Case, result: Evaluation) -> str:
         SEVERAL: True,
         f"{chosen}, {how if several > 1 else 'the only candidate'}.": True,
         LADDER: "ladder" in case.exhibits,
-        MIXED: is_mixed,
+        MIXED: is_mixed and "ladder" in case.exhibits,
         agreement: several > 1,
     }
     return " ".join(part for part, is_said in parts.items() if is_said)
