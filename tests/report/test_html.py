@@ -117,6 +117,7 @@ def test_a_sound_log_that_is_too_small_is_undecided(write, more, badge):
     assert result.verdict == page.answer["verdict"] == "good"
     assert f'<span class="badge">{badge}</span>' in page.shown
     assert ("too small to decide" in page.shown) == (badge == "undecided")
+    assert ("this log has enough" in page.shown) == (badge == "good")  # by the next step's number of rows
     assert "nothing speaks against it" not in page.shown  # a column was read as numbers, which is a note
     assert "Are the logged probabilities right" in page.shown  # which is no doubt
 

@@ -75,7 +75,10 @@ EXPECTED = {
         "reliability": [[100 * one.predicted, 100 * one.observed] for one in r.contents.fitted.quality.reliability]
     },
     "sensitivity": lambda r: {end: columns(r, "sensitivity", "factor", end) for end in ("low", "high")},
-    "sample-size": lambda r: {"width": columns(r, "sample-size", "rows", "width")},
+    "sample-size": lambda r: {
+        "width": columns(r, "sample-size", "rows", "width"),
+        "needed x": [r.next_step.times_rows * r.exhibits["sample-size"].facts["rows"]] * 2,
+    },
     "over-time": lambda r: {
         "target y": [line.value for line in r.over_time()],
         "log y": [line.logged for line in r.over_time()],
