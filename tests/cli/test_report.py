@@ -81,3 +81,16 @@ def test_passwords_are_not_in_the_report(monkeypatch):
     ]
     monkeypatch.setattr("sys.argv", words)
     assert show_command() == "counterfold evaluate --db postgresql://db/shop --db=sqlite://y/z"
+
+
+def test_the_report_names_the_log_without_passwords():
+    from counterfold import LogScan
+    from counterfold.cli._report import list_roles, name_source
+    from counterfold.cli.options import LogOptions
+
+    columns = LogScan("logs/<may>.csv", action="Banner", reward=["clicked?", "spent"])
+    log = LogOptions(columns=columns, target=["new", "newer"])
+    assert name_source(log) == "<may>.csv"
+    assert list_roles(log) == {"action": "Banner", "reward": "clicked?, spent", "target": "new, newer"}
+    assert name_source(LogOptions(columns=LogScan("s3://ann:secret@shop/may?key=secret"))) == "s3://shop/may"
+    assert name_source(LogOptions(sql="select 1", columns=LogScan(None))) == "a query"
