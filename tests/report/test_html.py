@@ -164,6 +164,16 @@ def test_the_message_has_three_lines_and_an_origin(answer, answer_page):
     assert answer.selected in origin
 
 
+def test_much_more_is_told_in_times(write):
+    log = draw_clicks(600, 0.0)
+    log["reward"] = 1.0 + 9.0 * log["action"] + log["reward"]
+    log["propensity"] = np.where(log["action"] == 1, 0.25, 0.75)
+    kept = (log["action"] == 0) | (np.arange(600) % 3 == 0)  # so that the log earns less than half as much
+    page = write(cf.evaluate({name: column[kept] for name, column in log.items()}, {1: 1.0}))
+    assert re.search(r"would earn <strong>[23]\.\d times as much</strong> as today", page.shown)
+    assert re.search(r", or [23]\.\d to [2-4]\.\d times as much as today\.", page.shown)
+
+
 @pytest.mark.parametrize(("offset", "is_told"), [(0.0, True), (-0.4, False)])
 def test_percent_is_told_only_of_what_is_far_from_0(write, offset, is_told):
     log = draw_clicks(600, 0.3)

@@ -19,7 +19,7 @@ MOST_CHANGES = 3
 CHANGED = 0.02
 """A share that changes less is not worth a word."""
 
-NO_CHANGE = "No action is taken much more often than today, or less."
+NO_CHANGE = "Each action is taken about as often as today, though perhaps in other situations."
 """What is said where no share changes."""
 
 MANY = 2.0
@@ -143,10 +143,18 @@ def tell_interval(answered: Answered) -> str:
     is_open = answered.is_undecided
     ends = list(gap.interval()) if is_open else sorted(gap.interval(), key=abs)
     words = join_ends([tell_difference(answered, end) for end in ends])
-    shares = "" if whole is None else f", or {join_ends([tell_percent(answered, end, whole) for end in ends])}"
+    shares = "" if whole is None else f", or {tell_shares(answered, ends, whole)}"
     best = f" The best estimate is {tell_difference(answered, gap.value)}." if is_open else ""
     level = f"{100 * answered.evaluation.level:g}{formats.PERCENT}"
     return f"The {level} interval of the difference is {words} per decision{shares}.{best}"
+
+
+def tell_shares(answered: Answered, ends: Sequence[float], whole: float) -> str:
+    """Return an interval in percent of what the log earned or, where it is so in the headline, in times of it."""
+    if answered.evaluation.value / whole >= MANY:
+        low, high = (1 + end / whole for end in ends)
+        return f"{low:.1f} to {high:.1f} times as much as {answered.baseline}"
+    return join_ends([tell_percent(answered, end, whole) for end in ends])
 
 
 def join_ends(ends: Sequence[str]) -> str:

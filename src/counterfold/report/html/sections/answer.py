@@ -72,7 +72,7 @@ def list_facts(case: Case, truth: float | None) -> list[Fact]:
         found += list_values(case, answered, truth)
     rows, effective = case.diagnostics.measures.get("rows"), case.diagnostics.measures.get("effective_rows")
     if rows is not None:
-        own = f"as informative as {formats.count(effective or 0)} decisions of {case.name} itself"
+        own = f"as informative as {formats.count(effective or 0)} decisions of {sentences.name_policy(case)} itself"
         worth = own if effective is not None and case.is_answerable else ""
         found.append(Fact("decisions in the log", formats.count(rows), worth))
     return found
@@ -87,7 +87,7 @@ def list_values(case: Case, answered: Answered, truth: float | None) -> list[Fac
     if answered.gap is not None and answered.is_known and not answered.is_same:
         gap, low, high = map(answered.write_signed, (answered.gap.value, *answered.gap.interval()))
         found.append(Fact(f"difference to {answered.baseline}", gap, f"{level} interval {low} to {high}"))
-    if answered.confidence is not None:
+    if answered.confidence is not None and truth is None:
         sure = formats.probability(answered.confidence)
         found.append(Fact("confidence that it is better", sure, "by the interval, not by a normal law"))
     if truth is not None:
