@@ -68,7 +68,7 @@ def test_tables_are_sorted_by_keyboard(visit, answer_page):
     page.keyboard.press("Enter")
     head = figure.locator("thead th", has_text="Std. error")
     read = "cells => cells.map(cell => Number(cell.dataset.key))"
-    for order in ("ascending", "descending"):
+    for order in ("descending", "ascending"):
         head.locator("button").focus()
         page.keyboard.press("Enter")
         assert head.get_attribute("aria-sort") == order
@@ -76,11 +76,12 @@ def test_tables_are_sorted_by_keyboard(visit, answer_page):
         assert keys == sorted(keys, reverse=order == "descending")
 
 
-def test_tooltips_show_texts_from_data_as_texts(visit, answer_page):
+def test_tooltips_beside_a_dot_show_texts_from_data_as_texts(visit, answer_page):
     page = visit(answer_page.path)
     figure = page.locator("figure", has_text="Reward model by action")
     figure.scroll_into_view_if_needed()
-    figure.locator("svg .mark-symbol path").first.hover()
+    dot = figure.locator("svg .mark-symbol.role-mark path").first.bounding_box()
+    page.mouse.move(dot["x"] + dot["width"] + 3, dot["y"] + dot["height"] / 2)
     shown = page.locator("#vg-tooltip-element.visible")
     shown.wait_for()
     assert "observed" in shown.inner_text() or "value" in shown.inner_text()
@@ -108,11 +109,12 @@ def test_the_paragraph_can_be_copied_without_permission(visit, answer_page):
     assert "Next step:" in selected
 
 
-def test_everything_is_printed(visit, answer_page):
+def test_pictures_and_findings_are_printed_and_tables_that_were_opened(visit, answer_page):
     page = visit(answer_page.path)
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.locator("summary", has_text="The numbers").first.click()
     page.emulate_media(media="print")
-    assert page.locator("details:not([open])").count() == 0
+    assert page.locator("figure table:visible").count() == 1
+    assert page.locator("figure svg:visible").count() == len(answer_page.specs)
     assert not page.locator("#theme").is_visible()
     assert page.pdf(format="A4").startswith(b"%PDF")
 

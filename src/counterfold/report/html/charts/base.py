@@ -133,8 +133,8 @@ def draw_intervals(
 def draw_arrows(lines: Lines, domain: tuple[float, float], colour: Any) -> list[Any]:
     """Return a triangle for each interval that goes on beyond an end of the axis."""
     gone = [
-        ([line | {"at": domain[0]} for line in lines if line["low"] < domain[0]], "triangle-left"),
-        ([line | {"at": domain[1]} for line in lines if line["high"] > domain[1]], "triangle-right"),
+        ([{**line, "at": domain[0]} for line in lines if line["low"] < domain[0]], "triangle-left"),
+        ([{**line, "at": domain[1]} for line in lines if line["high"] > domain[1]], "triangle-right"),
     ]
     return [
         alt.Chart(hold(several))

@@ -84,8 +84,8 @@ def draw_actions(lines: Lines) -> Any:
     """Return a dot with an interval for what was observed of each action, and a diamond for what was predicted."""
     kinds = ("observed", "predicted")
     colour = base.by_who(kinds, [base.LOG, base.TARGET])
-    bars = base.draw_intervals([line | {"who": "observed"} for line in lines], "reward", colour)
-    both = [line | {"who": who, "value": line[who]} for who in kinds for line in lines]
+    bars = base.draw_intervals([{**line, "who": "observed"} for line in lines], "reward", colour)
+    both = [{**line, "who": who, "value": line[who]} for who in kinds for line in lines]
     shape = alt.Shape("who:N", scale=alt.Scale(domain=kinds, range=["circle", "diamond"]), title=None)
     plot = alt.Chart(base.hold(both)).encode(alt.Y("name:N", sort=None), alt.X("value:Q"))
     dots = plot.mark_point(filled=True, size=100, opacity=1).encode(shape, colour)

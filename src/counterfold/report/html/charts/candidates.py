@@ -68,7 +68,7 @@ def draw_forest(first: dict[str, Any], lines: Lines) -> Any:
     low, high = base.limit_domain(lines, (centre[0], centre[1])) or base.find_span(lines) or (0.0, 1.0)
     ends = base.widen(min(low, first["value"]), max(high, first["value"]))
     pictured = base.draw_intervals([first, *lines], "reward per decision", colour, ends)
-    return alt.layer(pictured, base.draw_rule(first["value"]))
+    return alt.layer(base.draw_rule(first["value"]), pictured)
 
 
 def merge(lines: Lines) -> list[dict[str, Any]]:

@@ -34,6 +34,9 @@ ROWS_COLUMNS = {
     "propensity": ("Propensity", formats.setting),
 }
 
+SIGNED = "datum.value ? format(datum.value, '+.0%') : '0%'"
+"""How the axis of changes is labelled."""
+
 CALM = 0.25
 """The axis of changes has at least this length, so that small changes look small."""
 
@@ -79,7 +82,7 @@ def draw_changes(lines: Lines) -> Any:
     scale = alt.Scale(domain=domain, nice=False)
     plot = alt.Chart(base.hold(lines)).encode(
         alt.X("place:O", title="rows left out, the most influential first", axis=alt.Axis(labelAngle=0, grid=False)),
-        alt.Y("change:Q", title="change of the value", scale=scale, axis=alt.Axis(format="+.0%", tickCount=5)),
+        alt.Y("change:Q", title="change of the value", scale=scale, axis=alt.Axis(labelExpr=SIGNED, tickCount=5)),
     )
     dots = plot.mark_point(color=base.TARGET, filled=True, size=70, opacity=1)
     rule = base.draw_rule(0.0, is_vertical=False)

@@ -128,7 +128,7 @@ def compare_noise(lines: Lines) -> str:
         return f"{usual} it is about the same at both ends."
     if first < last:
         return f"{usual} too, by a factor of {last / first:.1f}." if first else f"{usual} too."
-    return f"{usual} there is more, as the few rows that are left there do not agree."
+    return f"{usual} there is less on the right."
 
 
 def place_rungs(rungs: Lines) -> list[dict[str, Any]]:

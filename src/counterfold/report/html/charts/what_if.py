@@ -1,6 +1,7 @@
 """What if: how wrong propensities may be, and how many rows a narrower interval takes."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -92,21 +93,30 @@ def draw_sample_size(case: Case) -> Figure | None:
     shown = case.exhibits.get("sample-size")
     if shown is None or not case.is_answerable:
         return None
-    facts = shown.facts
-    across = base.number("rows", "rows of the log (logarithmic)", is_log=True)
-    across["axis"] = alt.Axis(format="~s", tickCount=6, labelOverlap=True, grid=False)
-    high = alt.Y(**base.number("width", "width of the interval", is_log=True))
-    plot = alt.Chart(base.hold(shown.lines)).encode(alt.X(**across), high, tooltip=SAMPLE_SIZE_HINT)
-    now = alt.Chart(base.hold([{"rows": facts["rows"], "width": facts["width"]}])).encode(x="rows:Q", y="width:Q")
-    dot = now.mark_point(color=base.LOG, filled=True, size=140, opacity=1)
-    word = now.mark_text(text="this log", align="left", dx=10, dy=-8, color=base.STRONG)
-    chart = alt.layer(plot.mark_line(color=base.TARGET, point={"filled": True, "size": 28}), dot, word)
-    width = facts["width"]
+    facts, width = shown.facts, shown.facts["width"]
     error = width / 40
     return Figure(
         "How many rows for a narrower interval?",
         "Four times as many rows of the same kind make the interval half as wide.",
         f"Width of the interval against rows; with {formats.count(facts['rows'])} it is {formats.value(width, error)}.",
-        [base.make_panel(base.size(chart, 240))],
-        tabulate("Sample size", shown.lines, SAMPLE_SIZE_COLUMNS, error),
+        [base.make_panel(base.size(draw_widths(shown.lines, facts), 240))],
+        tabulate("Sample size", [line for line in shown.lines if is_doubled(line)], SAMPLE_SIZE_COLUMNS, error),
     )
+
+
+def is_doubled(line: Mapping[str, Any]) -> bool:
+    """Say whether a line has half the rows of the log, as many, twice as many, four times as many, and so on."""
+    doubled = math.log2(line["times"])
+    return doubled > -1.5 and abs(doubled - round(doubled)) < 1e-6
+
+
+def draw_widths(lines: Lines, facts: Mapping[str, Any]) -> Any:
+    """Return the width of the interval against the number of rows, and where this log is."""
+    across = base.number("rows", "rows of the log (logarithmic)", is_log=True)
+    across["axis"] = alt.Axis(format="~s", tickCount=6, labelOverlap=True, grid=False)
+    high = alt.Y(**base.number("width", "width of the interval", is_log=True))
+    plot = alt.Chart(base.hold(lines)).encode(alt.X(**across), high)
+    now = alt.Chart(base.hold([{"rows": facts["rows"], "width": facts["width"]}])).encode(x="rows:Q", y="width:Q")
+    dot = now.mark_point(color=base.TARGET, filled=True, size=140, opacity=1)
+    word = now.mark_text(text="this log", align="left", dx=10, dy=-8, color=base.STRONG)
+    return alt.layer(plot.mark_line(color=base.TARGET), dot, word, base.draw_hints(plot, SAMPLE_SIZE_HINT))
