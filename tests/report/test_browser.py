@@ -76,6 +76,28 @@ def test_tables_are_sorted_by_keyboard(visit, answer_page):
         assert keys == sorted(keys, reverse=order == "descending")
 
 
+def test_what_is_missing_comes_last_and_few_rows_are_not_sorted(visit, answer_page):
+    page = visit(answer_page.path)
+    assert page.locator("caption", has_text="All policies").locator("xpath=..").locator("button").count() == 0
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    table = page.locator("table", has=page.locator("caption", has_text="Rungs of the ladders"))
+    head = table.locator("thead th", has_text="Step taken")
+    for _ in range(2):
+        head.locator("button").click()
+        taken = table.locator("tbody tr td:nth-child(5)").all_inner_texts()
+        assert "\N{EN DASH}" in taken
+        assert {taken.index("\N{EN DASH}"), len(taken) - taken.count("\N{EN DASH}")} == {taken.index("\N{EN DASH}")}
+
+
+def test_policies_are_cards_on_phones(visit, answer_page):
+    page = visit(answer_page.path, PHONE)
+    cards = page.locator(".cards")
+    assert cards.evaluate("box => box.scrollWidth <= box.clientWidth")
+    first = cards.locator("tbody td").first
+    assert first.evaluate("cell => getComputedStyle(cell, '::before').content") == '"Reward per decision"'
+    assert cards.locator(".nothing:visible").count() == 0
+
+
 def test_tooltips_beside_a_dot_show_texts_from_data_as_texts(visit, answer_page):
     page = visit(answer_page.path)
     figure = page.locator("figure", has_text="Reward model by action")

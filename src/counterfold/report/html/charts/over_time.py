@@ -40,7 +40,7 @@ def draw_over_time(case: Case) -> Figure | None:
         f"standard errors to both sides, of {base.call(case)} by {history.estimator}; those of short periods are not "
         "taken for smaller than all rows together allow.",
         f"Value of {base.call(case)} and of {today} in {len(lines)} periods, each a {history.used_period}.",
-        [base.make_panel(base.size(draw_lines(both, [target, today], history.used_period), 220))],
+        [base.make_panel(base.size(draw_lines(both, [today, target], history.used_period), 220))],
         tabulate("Value over time", lines, {**OVER_TIME_COLUMNS, **numbers, **errors}, error),
     )
 
@@ -54,7 +54,7 @@ def describe(line: Mapping[str, Any], who: str, value: float, stderr: float) -> 
 def draw_lines(both: Lines, names: Sequence[str], period: str) -> Any:
     """Return two lines with their bands."""
     axis = alt.Axis(title=f"{period} from", labelAngle=0, labelOverlap="greedy", grid=False)
-    colour = base.by_who(names, [base.TARGET, base.LOG])
+    colour = base.by_who(names, [base.LOG, base.TARGET])
     plot = alt.Chart(base.hold(both)).encode(alt.X("start:N", axis=axis, sort=None), colour)
     height = alt.Y(**base.number("value", "reward per decision"))
     band = plot.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", stack=None), y2="high:Q")

@@ -70,7 +70,7 @@ def draw_band(lines: Lines, factor: float | None) -> Any:
     """Return the band of the difference, and where it touches 0."""
     most = max(MOST, 1 + 3 * (factor - 1)) if factor else math.inf
     seen = [line for line in lines if line["factor"] <= most]
-    across = base.number("factor", "propensities may be wrong by a factor of at most", domain=(1, seen[-1]["factor"]))
+    across = base.number("factor", "propensities wrong by a factor of at most", domain=(1, seen[-1]["factor"]))
     plot = alt.Chart(base.hold(seen)).encode(alt.X(**across))
     low = alt.Y(**base.number("low", "difference to today"))
     band = plot.mark_area(color=base.TARGET, opacity=0.18).encode(low, y2="high:Q")
