@@ -86,11 +86,17 @@ def test_settings_that_are_rungs_are_shown_once(case):
 def test_candidates_that_say_the_same_are_shown_once():
     shown = candidates.merge(
         [
-            {"name": f"TruncatedSNIPS(max_weight={cap})", "value": value, "stderr": 0.1}
-            for cap, value in ((4.0, 1.0), (5.0, 1.0), (2.0, 1.0 + 1e-12), (1.0, 2.0))
+            {"name": name, "value": value, "stderr": 0.1, "who": candidates.FEW}
+            for name, value in (
+                ("TruncatedSNIPS(max_weight=4.0)", 1.0),
+                ("DR", 1.0),
+                ("TruncatedSNIPS(max_weight=5.0)", 1.0),
+                ("TruncatedSNIPS(max_weight=2.0)", 1.0 + 1e-9),
+                ("TruncatedSNIPS(max_weight=1.0)", 1.1),
+            )
         ]
     )
-    assert [line["name"] for line in shown] == ["SNIPS, cap 4.0 and 2 more", "SNIPS, cap 1.0"]
+    assert [line["name"] for line in shown] == ["SNIPS, cap 4.0 and 2 more", "DR", "SNIPS, cap 1.0"]
 
 
 def test_an_interval_that_leaves_the_picture_ends_in_an_arrow():

@@ -33,6 +33,9 @@ MANY, FEW = "1 % of it or more", "under 1 %"
 LEAST = 0.01
 """The share from which on a candidate is shown to have one."""
 
+SAME = 0.01
+"""Candidates whose values and errors differ by at most so many standard errors are shown as one."""
+
 LONGEST = 34
 """The characters of a candidate's name beside the chart."""
 
@@ -72,20 +75,25 @@ def draw_forest(first: dict[str, Any], lines: Lines) -> Any:
 
 
 def merge(lines: Lines) -> list[dict[str, Any]]:
-    """Return short names of candidates, and those once that say the same, as caps above all weights do.
-
-    >>> [line["name"] for line in merge([{"name": "DR", "value": 1.0, "stderr": 0.1, "low": 0.8}] * 3)]
-    ['DR and 2 more']
-    """
-    groups: dict[str, list[Mapping[str, Any]]] = {}
+    """Return candidates with short names; those of one estimator that say the same, as low caps do, are one line."""
+    groups: list[list[Mapping[str, Any]]] = []
     for line in lines:
-        groups.setdefault(f"{line['value']:.9g} {line['stderr']:.9g}", []).append(line)
-    names = [
-        shorten_name(several[0]["name"]) + (f" and {len(several) - 1} more" if len(several) > 1 else "")
-        for several in groups.values()
-    ]
-    firsts = (several[0] for several in groups.values())
-    return [{**line, "name": name} for line, name in zip(firsts, base.tell_apart(names, LONGEST), strict=True)]
+        alike = next((several for several in groups if are_alike(several[0], line)), None)
+        if alike is None:
+            groups.append([line])
+        else:
+            alike.append(line)
+    more = [f" and {len(several) - 1} more" if len(several) > 1 else "" for several in groups]
+    names = [f"{shorten_name(several[0]['name'])}{rest}" for several, rest in zip(groups, more, strict=True)]
+    different = base.tell_apart(names, LONGEST)
+    return [{**several[0], "name": name} for several, name in zip(groups, different, strict=True)]
+
+
+def are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Say whether two candidates of one estimator cannot be told apart in the picture."""
+    same = (one["name"].partition("(")[0], one["who"]) == (other["name"].partition("(")[0], other["who"])
+    least = SAME * one["stderr"]
+    return bool(same and all(abs(one[name] - other[name]) <= least for name in ("value", "stderr")))
 
 
 def shorten_name(name: str) -> str:
