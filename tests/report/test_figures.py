@@ -96,7 +96,7 @@ def test_candidates_that_say_the_same_are_shown_once():
             )
         ]
     )
-    assert [line["name"] for line in shown] == ["SNIPS, cap 4.0 and 2 more", "DR", "SNIPS, cap 1.0"]
+    assert [line["name"] for line in shown] == ["SNIPS, cap 4 and 2 more", "DR", "SNIPS, cap 1"]
 
 
 def test_an_interval_that_leaves_the_picture_ends_in_an_arrow():

@@ -100,10 +100,15 @@ def shorten_name(name: str) -> str:
     """Return the name of a candidate without that of its only parameter.
 
     >>> shorten_name("SwitchDR(threshold=5.0)"), shorten_name("TruncatedSNIPS(max_weight=4.0)"), shorten_name("DR")
-    ('SwitchDR 5.0', 'SNIPS, cap 4.0', 'DR')
+    ('SwitchDR 5.0', 'SNIPS, cap 4', 'DR')
     """
-    capped = re.sub(r"^Truncated(\w+)\(max_weight=([^,()]+)\)$", r"\1, cap \2", name)
+    capped = re.sub(r"^Truncated(\w+)\(max_weight=([\d.e+-]+)\)$", write_cap, name)
     return re.sub(r"\(\w+=([^,()]+)\)$", r" \1", capped)
+
+
+def write_cap(found: re.Match[str]) -> str:
+    """Return the name of an estimator whose weights are capped."""
+    return f"{found[1]}, cap {float(found[2]):.3g}"
 
 
 def rank(table: list[Candidate]) -> list[Candidate]:

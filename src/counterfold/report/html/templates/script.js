@@ -13,7 +13,7 @@ const config = (width) => ({
     gridColor: "var(--line)", domainColor: "var(--line)", tickColor: "var(--line)", titlePadding: 8, labelPadding: 6, labelFontWeight: 400,
   },
   axisX: { labelSeparation: 8, ...(width < SMALL ? { titleAnchor: "end" } : {}) },
-  axisY: { labelPadding: 10, labelLimit: width < SMALL ? Math.max(80, width * 0.5) : 250 },
+  axisY: { labelPadding: 10, labelLimit: width < SMALL ? Math.max(80, width * 0.54) : 250 },
   legend: { labelColor: "var(--ink)", labelFontSize: 12, symbolSize: 90, offset: 8, padding: 0, columnPadding: 16, labelLimit: 260, ...(width < 340 ? { columns: 1 } : {}) },
   line: { strokeWidth: 2.2 },
   text: { fontSize: 12 },
