@@ -48,7 +48,9 @@ def page(site):
 def test_pages_load_nothing_from_elsewhere_and_every_formula_was_made(site):
     for file in site.rglob("*.html"):
         text = file.read_text(encoding="utf-8")
-        assert [one for pair in LOADED.findall(text) for one in pair if "//" in one] == [], file
+        assert [
+            one for pair in LOADED.findall(text) for one in pair if "//" in one and not one.startswith("data:")
+        ] == [], file
         assert "arithmatex" not in text, file
         assert "merror" not in text, file
 

@@ -30,23 +30,30 @@ def find_port():
         return one.getsockname()[1]
 
 
-def wait_for(port, process):
+def is_listening(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
+
+
+def wait_for(port, process, is_ready):
     end = time.monotonic() + WAIT
     while time.monotonic() < end and process.poll() is None:
-        try:
-            return socket.create_connection(("127.0.0.1", port), 1).close()
-        except OSError:
-            time.sleep(0.1)
+        if is_ready(port):
+            return
+        time.sleep(0.1)
     pytest.skip("the server did not start")
 
 
 @contextmanager
-def run_server(command, port, **settings):
+def run_server(command, port, is_ready=is_listening, **settings):
     """Run a program until the tests are done with it."""
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, **silent, **settings)
     try:
-        wait_for(port, process)
+        wait_for(port, process, is_ready)
         yield
     finally:
         process.terminate()
@@ -60,8 +67,8 @@ def run_server(command, port, **settings):
 @contextmanager
 def run_postgres():
     """Yield the address of a fresh server, with its password; PostgreSQL refuses to be run by root."""
-    initdb, postgres = find_program("initdb"), find_program("postgres")
-    if initdb is None or postgres is None:
+    initdb, postgres, ask = (find_program(name) for name in ("initdb", "postgres", "pg_isready"))
+    if initdb is None or postgres is None or ask is None:
         pytest.skip("there is no PostgreSQL (Debian's package `postgresql`)")
     user = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
     folder, port = Path(tempfile.mkdtemp(prefix="counterfold-postgres-")), find_port()
@@ -75,7 +82,11 @@ def run_postgres():
         if made.returncode:
             pytest.skip(f"PostgreSQL could not be set up: {made.stderr.decode()[-200:]}")
         where = ["-h", "127.0.0.1", "-p", str(port), "-k", str(folder), "-c", "fsync=off"]
-        with run_server([postgres, "-D", f"{folder}/data", *where], port, cwd=folder, **user):
+
+        def is_ready(port):  # it listens before it answers
+            return not subprocess.run([ask, "-q", "-h", "127.0.0.1", "-p", str(port)], check=False).returncode
+
+        with run_server([postgres, "-D", f"{folder}/data", *where], port, is_ready, cwd=folder, **user):
             yield f"postgresql://ann:se%2Fcret%40word@127.0.0.1:{port}/postgres"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
