@@ -10,7 +10,7 @@ import numpy as np
 
 from counterfold import messages
 from counterfold.report.html.blocks import Lines, Panel
-from counterfold.report.html.cases import NAME, Case
+from counterfold.report.html.cases import NAME, Case, quote
 
 TARGET, LOG, OTHER = "var(--target)", "var(--log)", "var(--other)"
 """The colours of the target, of the log and of what is neither; the page's style says which these are."""
@@ -62,7 +62,7 @@ def shorten(value: Any) -> Any:
 
 def call(case: Case) -> str:
     """Return what the target is called within a sentence."""
-    return f"the {case.target}" if case.target == NAME else case.name
+    return f"the {NAME}" if case.target == NAME else quote(case.target)
 
 
 def name_both(case: Case) -> list[str]:

@@ -72,7 +72,7 @@ def draw_ladder(case: Case) -> Figure | None:
     error = min((line["stderr"] for line in lines if line["stderr"] > 0), default=0.0)
     return Figure(
         "The climb: from little noise to little bias",
-        "On the left, large weights are cut off, so that the value leans to what the log earned; on the right none "
+        "On the left, large weights are cut off, so that the value leans to what today earns; on the right none "
         f"are, so that hardly any bias is left. {compare_noise(lines)} Ladder climbs to the right and shortens each "
         "step by how noisy it is. Bars are normal intervals; the dashed line is the answer."
         f"{' Every step was taken in full.' if is_full(lines) else ''}",

@@ -1,5 +1,6 @@
 "use strict";
 const SMALL = 480;
+const TINY = 340;
 const NOTHING = "\u2013";
 const FONT = getComputedStyle(document.body).fontFamily;
 const config = (width) => ({
@@ -12,9 +13,9 @@ const config = (width) => ({
     labelColor: "var(--muted)", titleColor: "var(--muted)", titleFontWeight: 400, labelFontSize: 12, titleFontSize: 12,
     gridColor: "var(--line)", domainColor: "var(--line)", tickColor: "var(--line)", titlePadding: 8, labelPadding: 6, labelFontWeight: 400,
   },
-  axisX: { labelSeparation: 8, ...(width < SMALL ? { titleAnchor: "end" } : {}) },
+  axisX: { labelSeparation: 8, ...(width < TINY ? { titleAnchor: "end" } : {}) },
   axisY: { labelPadding: 10, labelLimit: width < SMALL ? Math.max(80, width * 0.54) : 250 },
-  legend: { labelColor: "var(--ink)", labelFontSize: 12, symbolSize: 90, offset: 8, padding: 0, columnPadding: 16, labelLimit: 260, ...(width < 340 ? { columns: 1 } : {}) },
+  legend: { labelColor: "var(--ink)", labelFontSize: 12, symbolSize: 90, offset: 8, padding: 0, columnPadding: 16, labelLimit: 260, ...(width < TINY ? { columns: 1 } : {}) },
   line: { strokeWidth: 2.2 },
   text: { fontSize: 12 },
 });
