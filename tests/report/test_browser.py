@@ -68,7 +68,7 @@ def test_tables_are_sorted_by_keyboard(visit, answer_page):
     page.keyboard.press("Enter")
     head = figure.locator("thead th", has_text="Std. error")
     read = "cells => cells.map(cell => Number(cell.dataset.key))"
-    for order in ("ascending", "descending"):
+    for order in ("descending", "ascending"):
         head.locator("button").focus()
         page.keyboard.press("Enter")
         assert head.get_attribute("aria-sort") == order
@@ -76,11 +76,34 @@ def test_tables_are_sorted_by_keyboard(visit, answer_page):
         assert keys == sorted(keys, reverse=order == "descending")
 
 
-def test_tooltips_show_texts_from_data_as_texts(visit, answer_page):
+def test_what_is_missing_comes_last_and_few_rows_are_not_sorted(visit, answer_page):
+    page = visit(answer_page.path)
+    assert page.locator("caption", has_text="All policies").locator("xpath=..").locator("button").count() == 0
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    table = page.locator("table", has=page.locator("caption", has_text="Rungs of the ladders"))
+    head = table.locator("thead th", has_text="Step taken")
+    for _ in range(2):
+        head.locator("button").click()
+        taken = table.locator("tbody tr td:nth-child(5)").all_inner_texts()
+        assert "\N{EN DASH}" in taken
+        assert {taken.index("\N{EN DASH}"), len(taken) - taken.count("\N{EN DASH}")} == {taken.index("\N{EN DASH}")}
+
+
+def test_policies_are_cards_on_phones(visit, answer_page):
+    page = visit(answer_page.path, PHONE)
+    cards = page.locator(".cards")
+    assert cards.evaluate("box => box.scrollWidth <= box.clientWidth")
+    first = cards.locator("tbody td").first
+    assert first.evaluate("cell => getComputedStyle(cell, '::before').content") == '"Reward per decision"'
+    assert cards.locator(".nothing:visible").count() == 0
+
+
+def test_tooltips_beside_a_dot_show_texts_from_data_as_texts(visit, answer_page):
     page = visit(answer_page.path)
     figure = page.locator("figure", has_text="Reward model by action")
     figure.scroll_into_view_if_needed()
-    figure.locator("svg .mark-symbol path").first.hover()
+    dot = figure.locator("svg .mark-symbol.role-mark path").first.bounding_box()
+    page.mouse.move(dot["x"] + dot["width"] + 3, dot["y"] + dot["height"] / 2)
     shown = page.locator("#vg-tooltip-element.visible")
     shown.wait_for()
     assert "observed" in shown.inner_text() or "value" in shown.inner_text()
@@ -108,11 +131,12 @@ def test_the_paragraph_can_be_copied_without_permission(visit, answer_page):
     assert "Next step:" in selected
 
 
-def test_everything_is_printed(visit, answer_page):
+def test_pictures_and_findings_are_printed_and_tables_that_were_opened(visit, answer_page):
     page = visit(answer_page.path)
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.locator("summary", has_text="The numbers").first.click()
     page.emulate_media(media="print")
-    assert page.locator("details:not([open])").count() == 0
+    assert page.locator("figure table:visible").count() == 1
+    assert page.locator("figure svg:visible").count() == len(answer_page.specs)
     assert not page.locator("#theme").is_visible()
     assert page.pdf(format="A4").startswith(b"%PDF")
 

@@ -220,9 +220,9 @@ def test_a_checked_log_has_a_report(frame, write):
 
 
 def test_rows_can_be_left_out(answer, answer_page, write):
-    assert "Row of the log" in answer_page.shown
+    assert "Row (from 0)" in answer_page.shown
     page = write(answer, rows=False)
-    assert "Row of the log" not in page.shown
+    assert "Row (from 0)" not in page.shown
     assert "left out of this report" in page.shown
 
 

@@ -25,6 +25,7 @@ COLOURS = {
     "var(--other)": "#009E73",
     "var(--quiet)": "#9A9A9A",
     "var(--ink)": "#333333",
+    "var(--warning)": "#D55E00",
 }
 """What the colours are that the report's page would say."""
 
@@ -101,16 +102,16 @@ def list_drawers_of_one() -> Mapping[str, Callable[[Case], Figure | None]]:
     return {
         "candidates": candidates.draw_candidates,
         "ladder": ladder.draw_ladder,
-        "tuning": tuning.draw_tuning,
+        "tuning": tuning.draw_settings,
         "losses": losses.draw_losses,
-        "weights": weights.draw_weights,
-        "concentration": weights.draw_concentration,
+        "weights": weights.draw_histogram,
+        "concentration": weights.draw_curve,
         "support": support.draw_support,
         "influence": influence.draw_without,
         "calibration": calibration.draw_calibration,
         "action-calibration": calibration.draw_by_action,
         "reliability": calibration.draw_reliability,
-        "sensitivity": what_if.draw_sensitivity,
+        "sensitivity": what_if.draw_factors,
         "sample-size": what_if.draw_sample_size,
         "over-time": over_time.draw_over_time,
     }

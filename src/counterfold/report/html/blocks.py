@@ -79,7 +79,10 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure(Block):
-    """A picture: how it is read, what it shows in one sentence for those who cannot see it, and its numbers."""
+    """A picture: how it is read, what it shows in one sentence for those who cannot see it, and its numbers.
+
+    Where there is nothing worth a picture it has no panels, and `reading` says so.
+    """
 
     title: str
     reading: str

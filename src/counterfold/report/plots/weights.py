@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Weights(ExhibitPicture):
-    """Two histograms over the weights, on a logarithmic scale: of rows, and of their weight."""
+    """Two bars for each bin of the weights, on a logarithmic scale: the share of rows, and of their weight."""
 
     kinds = (Evaluation, Diagnostics)
     shows_answer = False
@@ -26,11 +26,14 @@ class Weights(ExhibitPicture):
         drawing.tidy(
             ax, "weight: how much likelier the target takes the logged action than the log did", "share, in %", "y"
         )
-        for key, colour, width in (("row_share", drawing.LOG, 1.0), ("weight_share", drawing.TARGET, 0.55)):
-            middle = [(line["low"] * line["high"]) ** 0.5 for line in lines]
-            span = [(line["high"] - line["low"]) * width * 0.92 for line in lines]
-            height = [100 * line[key] for line in lines]
-            ax.bar(middle, height, span, color=colour, alpha=0.45 if width == 1 else 0.9, gid=key)
+        for key, colour, start, end in (
+            ("row_share", drawing.LOG, 0.06, 0.49),
+            ("weight_share", drawing.TARGET, 0.51, 0.94),
+        ):
+            spans = [(line["low"], line["high"] / line["low"]) for line in lines]
+            left = [low * span**start for low, span in spans]
+            width = [low * (span**end - span**start) for low, span in spans]
+            ax.bar(left, [100 * line[key] for line in lines], width, align="edge", color=colour, gid=key)
         if lines:
             drawing.use_logarithms(ax, min(lines[0]["low"] / 1.2, 0.3), max(lines[-1]["high"] * 1.2, 3.0))
         drawing.set_titles(ax, *describe(facts))

@@ -10,12 +10,16 @@ import numpy as np
 
 from counterfold import messages
 from counterfold.report.html.blocks import Lines, Panel
+from counterfold.report.html.cases import NAME, Case, quote
 
 TARGET, LOG, OTHER = "var(--target)", "var(--log)", "var(--other)"
 """The colours of the target, of the log and of what is neither; the page's style says which these are."""
 
-QUIET, STRONG = "var(--quiet)", "var(--ink)"
-"""The colours of lines that only help to read, and of those that matter."""
+QUIET, STRONG, WARNING = "var(--quiet)", "var(--ink)", "var(--warning)"
+"""The colours of lines that only help to read, of those that matter, and of what changes the conclusion."""
+
+HIDDEN = 700
+"""How large the invisible mark around a dot is, in square pixels: whoever points near the dot is told its numbers."""
 
 DIGITS = 6
 """How many digits of a number a chart is given."""
@@ -33,6 +37,7 @@ Kind = Mapping[str, Any]
 TEXT: Kind = {"type": "nominal"}
 NUMBER: Kind = {"type": "quantitative", "format": ".4~g"}
 SHARE: Kind = {"type": "quantitative", "format": ".2%"}
+CHANGE: Kind = {"type": "quantitative", "format": "+.1%"}
 COUNT: Kind = {"type": "quantitative", "format": ",.0f"}
 
 
@@ -55,7 +60,17 @@ def shorten(value: Any) -> Any:
     return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
 
 
-def tell_apart(names: Sequence[object]) -> list[str]:
+def call(case: Case) -> str:
+    """Return what the target is called within a sentence."""
+    return f"the {NAME}" if case.target == NAME else quote(case.target)
+
+
+def name_both(case: Case) -> list[str]:
+    """Return what a legend calls the log and the target."""
+    return tell_apart(["today", case.target])
+
+
+def tell_apart(names: Sequence[object], longest: int = LONGEST) -> list[str]:
     """Return names that are safe to show and all different.
 
     >>> tell_apart(["a", "b", "a"])
@@ -63,7 +78,7 @@ def tell_apart(names: Sequence[object]) -> list[str]:
     """
     seen: Counter[str] = Counter()
     found = []
-    for name in (messages.abbreviate(str(one), LONGEST) for one in names):
+    for name in (messages.abbreviate(str(one), longest) for one in names):
         seen[name] += 1
         found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return found
@@ -83,26 +98,51 @@ def hint(**fields: tuple[str, Kind]) -> list[Any]:
     return [alt.Tooltip(field=name, title=label, **kind) for name, (label, kind) in fields.items()]
 
 
-def draw_rule(at: float, *, is_vertical: bool = True) -> Any:
+def draw_rule(at: float, *, is_vertical: bool = True, colour: str = STRONG) -> Any:
     """Return a dashed line at a number."""
     data = hold([{"at": at}])
     axis = alt.X("at:Q") if is_vertical else alt.Y("at:Q")
-    rule = alt.Chart(data).mark_rule(color=STRONG, strokeDash=[4, 4], strokeWidth=1.2, opacity=0.7)
+    rule = alt.Chart(data).mark_rule(color=colour, strokeDash=[4, 4], strokeWidth=1.2, opacity=0.8, clip=True)
     return rule.encode(axis)
 
 
+def draw_hints(plot: Any, tooltip: Sequence[Any], **places: Any) -> Any:
+    """Return invisible marks over the dots of a chart, which tell their numbers."""
+    return plot.mark_point(filled=True, size=HIDDEN, opacity=0, clip=True).encode(tooltip=tooltip, **places)
+
+
+INTERVAL_HINT = hint(name=("of", TEXT), value=("value", NUMBER), low=("from", NUMBER), high=("to", NUMBER))
+
+
 def draw_intervals(
-    lines: Lines, title: str, colour: Any, domain: Sequence[float] | None = None, *, is_log: bool = False
+    lines: Lines, title: str, colour: Any, domain: tuple[float, float] | None = None, *, is_log: bool = False
 ) -> Any:
-    """Return a dot and an interval for each line (`name`, `value`, `low`, `high`), in their order."""
+    """Return a dot and an interval for each line (`name`, `value`, `low`, `high`), in their order.
+
+    Intervals that leave the domain end in an arrow.
+    """
     ends, values = (alt.X(**number(one, title, is_log=is_log, domain=domain)) for one in ("low", "value"))
-    base = alt.Chart(hold(lines)).encode(
-        y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(grid=False, ticks=False, domain=False)),
-        tooltip=hint(name=("of", TEXT), value=("value", NUMBER), low=("from", NUMBER), high=("to", NUMBER)),
-    )
-    across = base.mark_rule(strokeWidth=3.5, opacity=0.45, clip=True).encode(x=ends, x2="high:Q", color=colour)
-    dots = base.mark_point(filled=True, size=110, opacity=1, clip=True).encode(x=values, color=colour)
-    return alt.layer(across, dots)
+    names = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(grid=False, ticks=False, domain=False))
+    plot = alt.Chart(hold(lines)).encode(names)
+    across = plot.mark_rule(strokeWidth=3.5, opacity=0.45, clip=True).encode(x=ends, x2="high:Q", color=colour)
+    dots = plot.mark_point(filled=True, size=110, opacity=1, clip=True).encode(x=values, color=colour)
+    arrows = [] if domain is None else draw_arrows(lines, domain, colour)
+    return alt.layer(across, *arrows, dots, draw_hints(plot, INTERVAL_HINT, x=values))
+
+
+def draw_arrows(lines: Lines, domain: tuple[float, float], colour: Any) -> list[Any]:
+    """Return a triangle for each interval that goes on beyond an end of the axis."""
+    gone = [
+        ([{**line, "at": domain[0]} for line in lines if line["low"] < domain[0]], "triangle-left"),
+        ([{**line, "at": domain[1]} for line in lines if line["high"] > domain[1]], "triangle-right"),
+    ]
+    return [
+        alt.Chart(hold(several))
+        .mark_point(filled=True, size=90, opacity=1, shape=shape)
+        .encode(alt.Y("name:N", sort=None), x="at:Q", color=colour)
+        for several, shape in gone
+        if several
+    ]
 
 
 def limit_domain(lines: Lines, centre: tuple[float, float], times: float = 3.0) -> tuple[float, float] | None:
@@ -117,6 +157,16 @@ def limit_domain(lines: Lines, centre: tuple[float, float], times: float = 3.0) 
     first, last = np.quantile([line["value"] for line in lines], [0.1, 0.9]).tolist()
     low, high = min(middle - reach, first - (last - first) / 2), max(middle + reach, last + (last - first) / 2)
     return None if low <= whole[0] and whole[1] <= high else (max(low, whole[0]), min(high, whole[1]))
+
+
+def widen(low: float, high: float) -> tuple[float, float]:
+    """Return ends of an axis that are a little farther apart than those of the data, and never the same.
+
+    >>> widen(1.0, 2.0), widen(0.0, 0.0)
+    ((0.96, 2.04), (-1.0, 1.0))
+    """
+    apart = 0.04 * (high - low) or 0.1 * abs(high) or 1.0
+    return low - apart, high + apart
 
 
 def find_span(lines: Lines) -> tuple[float, float] | None:

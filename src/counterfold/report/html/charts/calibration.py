@@ -18,7 +18,14 @@ CALIBRATION_COLUMNS = {
     "high": ("To", formats.setting),
 }
 
-BY_ACTION_HINT = base.hint(name=("action", base.TEXT), predicted=("predicted", base.NUMBER), rows=("rows", base.COUNT))
+BY_ACTION_HINT = base.hint(
+    name=("action", base.TEXT),
+    observed=("observed", base.NUMBER),
+    low=("from", base.NUMBER),
+    high=("to", base.NUMBER),
+    predicted=("predicted", base.NUMBER),
+    rows=("rows", base.COUNT),
+)
 
 BY_ACTION_COLUMNS = {
     "name": ("Action", formats.text),
@@ -63,20 +70,26 @@ def draw_by_action(case: Case) -> Figure | None:
     names = base.tell_apart([line["name"] for line in shown.lines])
     lines = [{**line, "name": name, "value": line["observed"]} for line, name in zip(shown.lines, names, strict=True)]
     first = lines[: base.MOST]
-    both = [line | {"who": "observed"} for line in first]
-    colour = base.by_who(["observed", "predicted"], [base.LOG, base.TARGET])
-    seen = base.draw_intervals(both, "reward", colour)
-    guessed = [line | {"who": "predicted"} for line in first]
-    marks = alt.Chart(base.hold(guessed)).mark_point(filled=True, shape="diamond", size=90, opacity=1)
-    shape = marks.encode(alt.Y("name:N", sort=None), x="predicted:Q", color=colour, tooltip=BY_ACTION_HINT)
     rest = f" The table has all {len(lines)} actions." if len(lines) > len(first) else ""
     return Figure(
         "Reward model by action",
         f"The diamond should lie within the bar. Where it does not, the model is wrong about that action.{rest}",
         f"Predicted and observed rewards of {len(first)} actions.",
-        [base.make_panel(base.size(alt.layer(seen, shape), 24 * len(first)))],
+        [base.make_panel(base.size(draw_actions(first), 24 * len(first)))],
         tabulate("Calibration by action", lines, BY_ACTION_COLUMNS),
     )
+
+
+def draw_actions(lines: Lines) -> Any:
+    """Return a dot with an interval for what was observed of each action, and a diamond for what was predicted."""
+    kinds = ("observed", "predicted")
+    colour = base.by_who(kinds, [base.LOG, base.TARGET])
+    bars = base.draw_intervals([{**line, "who": "observed"} for line in lines], "reward", colour)
+    both = [{**line, "who": who, "value": line[who]} for who in kinds for line in lines]
+    shape = alt.Shape("who:N", scale=alt.Scale(domain=kinds, range=["circle", "diamond"]), title=None)
+    plot = alt.Chart(base.hold(both)).encode(alt.Y("name:N", sort=None), alt.X("value:Q"))
+    dots = plot.mark_point(filled=True, size=100, opacity=1).encode(shape, colour)
+    return alt.layer(bars, dots, base.draw_hints(plot, BY_ACTION_HINT))
 
 
 def draw_reliability(case: Case) -> Figure | None:
@@ -98,13 +111,14 @@ def draw_reliability(case: Case) -> Figure | None:
 
 def draw_diagonal(lines: Lines, across: str, upwards: str) -> Any:
     """Return observed against predicted numbers, and the line on which both are the same."""
-    every = [line[name] for line in lines for name in ("predicted", "observed")]
-    ends = base.hold([{"at": min(every)}, {"at": max(every)}])
+    predicted = [line["predicted"] for line in lines]
+    domain = base.widen(min(predicted), max(predicted))
+    ends = base.hold([{"at": end} for end in domain])
     same = alt.Chart(ends).mark_line(color=base.QUIET, strokeDash=[4, 4]).encode(x="at:Q", y="at:Q")
-    x, y = alt.X(**base.number("predicted", across)), alt.Y(**base.number("observed", upwards))
-    plot = alt.Chart(base.hold(lines)).encode(x, tooltip=DIAGONAL_HINT)
+    x = alt.X(**base.number("predicted", across, domain=domain))
+    y = alt.Y(**base.number("observed", upwards))
+    plot = alt.Chart(base.hold(lines)).encode(x)
     dots = plot.mark_point(color=base.TARGET, filled=True, size=80, opacity=1).encode(y)
-    if "low" not in lines[0]:
-        return base.size(alt.layer(same, dots), 260)
     bars = plot.mark_rule(color=base.TARGET, strokeWidth=3, opacity=0.4).encode(y="low:Q", y2="high:Q")
-    return base.size(alt.layer(same, bars, dots), 260)
+    hints = base.draw_hints(plot, DIAGONAL_HINT, y=y)
+    return base.size(alt.layer(same, *([bars] if "low" in lines[0] else []), dots, hints), 260)

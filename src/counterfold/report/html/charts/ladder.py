@@ -1,5 +1,6 @@
 """Ladder: the climb from capped weights to full ones, and how much of each step was taken."""
 
+import math
 from typing import Any
 
 import altair as alt
@@ -43,46 +44,54 @@ STEPS_COLUMNS = {
 NAMES = {"TruncatedSNIPS": "weights alone (SNIPS)", "TruncatedSNDR": "weights and reward model (SNDR)"}
 """What ladders are called; others have the name of their estimator."""
 
-COLOURS = [base.LOG, base.TARGET, base.OTHER]
+COLOURS = [base.OTHER, base.TARGET, base.STRONG]
+
+FULL = 0.99
+"""A step of which more was taken counts as taken in full."""
+
+APART = 0.12
+"""How far two ladders are drawn apart, where rungs have a distance of 1."""
+
+ALIKE = 1.1
+"""Standard errors whose ratio is at most so large are about the same."""
 
 
 def draw_ladder(case: Case) -> Figure | None:
-    """Return the value at each cap of the weights, with a band, and the answer."""
+    """Return the value at each cap of the weights, with an interval, and the answer."""
     shown = case.exhibits.get("ladder")
     if shown is None or not case.is_answerable:
         return None
-    lines, most = place_rungs(shown.lines)
-    value = shown.facts["value"]
+    lines, value = place_rungs(shown.lines), shown.facts["value"]
     names = list(dict.fromkeys(line["ladder"] for line in lines))
-    colour = base.by_who(names, COLOURS, "ladder")
-    plot = alt.Chart(base.hold(lines)).encode(place_axis(lines, most), color=colour)
+    plot = alt.Chart(base.hold(lines)).encode(place_axis(lines), color=base.by_who(names, COLOURS, "ladder"))
     height = alt.Y(**base.number("value", "reward per decision"))
-    band = plot.mark_area(opacity=0.14, line=False).encode(y="low:Q", y2="high:Q")
-    dots = plot.mark_point(filled=True, size=80, opacity=1).encode(height, tooltip=LADDER_HINT)
+    bars = plot.mark_rule(strokeWidth=3, opacity=0.4).encode(y="low:Q", y2="high:Q")
+    dots = plot.mark_point(filled=True, size=80, opacity=1).encode(height)
     answer = base.draw_rule(value, is_vertical=False)
-    chart = base.size(alt.layer(band, plot.mark_line().encode(height), answer, dots), 280)
+    hints = base.draw_hints(plot, LADDER_HINT, y=height)
     error = min((line["stderr"] for line in lines if line["stderr"] > 0), default=0.0)
     return Figure(
         "The climb: from little noise to little bias",
-        "On the left, large weights are cut off: little noise, but the value leans to what the log earned. On the "
-        "right, none are: hardly any bias, but all the noise. Ladder climbs to the right and shortens each step by how "
-        "noisy it is. The dashed line is the answer.",
+        "On the left, large weights are cut off, so that the value leans to what today earns; on the right none "
+        f"are, so that hardly any bias is left. {compare_noise(lines)} Ladder climbs to the right and shortens each "
+        "step by how noisy it is. Bars are normal intervals; the dashed line is the answer."
+        f"{' Every step was taken in full.' if is_full(lines) else ''}",
         f"Value against the largest weight, for {len(names)} ladders; the answer is {formats.value(value, error)}.",
-        [base.make_panel(chart)],
+        [base.make_panel(base.size(alt.layer(bars, plot.mark_line().encode(height), answer, dots, hints), 280))],
         tabulate("Rungs of the ladders", lines, LADDER_COLUMNS, error),
     )
 
 
 def draw_steps(case: Case) -> Figure | None:
-    """Return how much of each step was taken, and the share of each rung in the answer."""
+    """Return how much of each step was taken; nothing where all were taken in full, as the climb says so."""
     shown = case.exhibits.get("ladder")
-    if shown is None or not case.is_answerable:
+    if shown is None or not case.is_answerable or is_full(shown.lines):
         return None
-    lines, _ = place_rungs(shown.lines)
+    lines = place_rungs(shown.lines)
     names = list(dict.fromkeys(line["ladder"] for line in lines))
     panels = []
     for name, colour in zip(names, COLOURS, strict=False):
-        own = [line for line in lines if line["ladder"] == name]
+        own = [line for line in lines if line["ladder"] == name and line["taken"] is not None]
         across = alt.X("label:N", sort=None, title="largest weight", axis=alt.Axis(labelAngle=0, grid=False))
         high = alt.Y(
             "taken:Q", title="step taken", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)
@@ -99,26 +108,53 @@ def draw_steps(case: Case) -> Figure | None:
     )
 
 
-def place_rungs(rungs: Lines) -> tuple[list[dict[str, Any]], float]:
-    """Return the rungs with a place on a logarithmic axis, on which the one without a cap comes last."""
-    caps = sorted({rung["cap"] for rung in rungs if rung["cap"]})
-    most = caps[-1] * max(1.5, caps[-1] / caps[-2] if len(caps) > 1 else 2.0) if caps else 1.0
-    lines = [
+def is_full(lines: Lines) -> bool:
+    """Say whether every step was taken in full."""
+    return all(line["taken"] is None or line["taken"] > FULL for line in lines)
+
+
+def compare_noise(lines: Lines) -> str:
+    """Return where there is less noise.
+
+    >>> compare_noise([{"at": 0, "stderr": 1.0}, {"at": 1, "stderr": 2.0}])
+    'Usually there is less noise on the left; here too, by a factor of 2.0.'
+    """
+    first, last = (
+        max(line["stderr"] for line in lines if line["at"] == end)
+        for end in (min(line["at"] for line in lines), max(line["at"] for line in lines))
+    )
+    usual = "Usually there is less noise on the left; here"
+    if max(first, last) <= ALIKE * min(first, last):
+        return f"{usual} it is about the same at both ends."
+    if first < last:
+        return f"{usual} too, by a factor of {last / first:.1f}." if first else f"{usual} too."
+    return f"{usual} there is less on the right."
+
+
+def place_rungs(rungs: Lines) -> list[dict[str, Any]]:
+    """Return the rungs with a place on an axis, from the lowest cap to none; ladders are a little apart."""
+    caps = sorted({rung["cap"] or math.inf for rung in rungs})
+    ladders = list(dict.fromkeys(rung["ladder"] for rung in rungs))
+    middle = (len(ladders) - 1) / 2
+    return [
         {
             **rung,
             "ladder": NAMES.get(rung["ladder"], rung["ladder"]),
-            "at": rung["cap"] or most,
-            "label": f"{rung['cap']:.2g}" if rung["cap"] else "no cap",
+            "at": caps.index(rung["cap"] or math.inf) + APART * (ladders.index(rung["ladder"]) - middle),
+            "label": name_cap(rung["cap"]),
         }
         for rung in rungs
     ]
-    return lines, most
 
 
-def place_axis(lines: Lines, most: float) -> Any:
-    """Return the axis of caps, whose last place is named."""
-    at = sorted({base.shorten(line["at"]) for line in lines})
-    words = f"datum.value > {0.999 * most} ? 'no cap' : format(datum.value, '.2~g')"
-    axis = alt.Axis(values=at, labelExpr=words, labelOverlap="parity", grid=False)
-    scale = alt.Scale(type="log", nice=False)
-    return alt.X("at:Q", title="largest weight that is allowed (logarithmic)", axis=axis, scale=scale)
+def name_cap(cap: float | None) -> str:
+    """Return a cap as a short text."""
+    return formats.setting(float(f"{cap:.2g}")) if cap else "no cap"
+
+
+def place_axis(lines: Lines) -> Any:
+    """Return the axis of caps, each with its name."""
+    names = {round(line["at"]): line["label"] for line in sorted(lines, key=lambda one: one["at"])}
+    axis = alt.Axis(values=list(names), labelExpr=f"{list(names.values())}[datum.value]", labelOverlap=True, grid=False)
+    scale = alt.Scale(domain=[-2 * APART, len(names) - 1 + 2 * APART], nice=False)
+    return alt.X("at:Q", title="largest weight that is allowed", axis=axis, scale=scale)

@@ -1,46 +1,62 @@
 """Over time: what the target would have earned in each period, and what the log did."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import altair as alt
 
 from counterfold.report.html import formats
-from counterfold.report.html.blocks import Figure, tabulate
+from counterfold.report.html.blocks import Figure, Lines, Writer, tabulate
 from counterfold.report.html.cases import Case
 from counterfold.report.html.charts import base
 
-OVER_TIME_HINT = base.hint(start=("from", base.TEXT), who=("of the", base.TEXT), value=("value", base.NUMBER))
+OVER_TIME_HINT = base.hint(
+    start=("from", base.TEXT),
+    who=("of", base.TEXT),
+    value=("value", base.NUMBER),
+    low=("from", base.NUMBER),
+    high=("to", base.NUMBER),
+    rows=("rows", base.COUNT),
+)
 
-OVER_TIME_COLUMNS = {
-    "start": ("From", formats.text),
-    "rows": ("Rows", formats.count),
-    "value": ("Target", formats.value),
-    "stderr": ("Std. error", formats.value),
-    "logged": ("Log", formats.value),
-}
+OVER_TIME_COLUMNS: Mapping[str, tuple[str, Writer]] = {"start": ("From", formats.text), "rows": ("Rows", formats.count)}
 
 
 def draw_over_time(case: Case) -> Figure | None:
-    """Return a line for the target, with two standard errors to both sides, and one for the log."""
+    """Return a line for the target and one for the log, each with two standard errors to both sides."""
     history = case.diagnostics.history
     if history is None or not case.is_answerable or len(history.table) < 2:
         return None
-    lines = [
-        {**one._asdict(), "low": one.value - 2 * one.stderr, "high": one.value + 2 * one.stderr}
-        for one in history.table
-    ]
-    both = [line | {"who": "target"} for line in lines]
-    both += [{"start": line["start"], "value": line["logged"], "who": "log"} for line in lines]
-    axis = alt.Axis(title=f"{history.used_period} from", labelAngle=0, labelOverlap="greedy", grid=False)
-    start = alt.X("start:N", axis=axis, sort=None)
-    colour = base.by_who(["target", "log"], [base.TARGET, base.LOG])
-    means = alt.Chart(base.hold(both)).encode(start, alt.Y(**base.number("value", "reward per decision")), colour)
-    band = alt.Chart(base.hold(lines)).mark_area(opacity=0.18, color=base.TARGET).encode(start, y="low:Q", y2="high:Q")
-    chart = alt.layer(band, means.mark_line(), means.mark_point(filled=True, size=45).encode(tooltip=OVER_TIME_HINT))
+    today, target = base.name_both(case)
+    lines = [one._asdict() for one in history.table]
+    kinds = ((target, "value", "stderr"), (today, "logged", "logged_stderr"))
+    both = [describe(line, who, line[value], line[stderr]) for who, value, stderr in kinds for line in lines]
     error = min((one["stderr"] for one in lines if one["stderr"] > 0), default=0.0)
+    numbers = {value: (who, formats.value) for who, value, _ in kinds}
+    errors = {stderr: (f"Std. error of {who}", formats.value) for who, _, stderr in kinds}
     return Figure(
         "Value over time",
-        "If the lines change their distance, an average over the whole log says little about the future. "
-        f"The band is two standard errors of {history.estimator} to both sides.",
-        f"Value of the target and of the log in {len(lines)} periods, each a {history.used_period}.",
-        [base.make_panel(base.size(chart, 220))],
-        tabulate("Value over time", lines, OVER_TIME_COLUMNS, error),
+        "If the lines change their distance, an average over the whole log says little about the future. Bands are two "
+        f"standard errors to both sides, of {base.call(case)} by {history.estimator}; those of short periods are not "
+        "taken for smaller than all rows together allow.",
+        f"Value of {base.call(case)} and of {today} in {len(lines)} periods, each a {history.used_period}.",
+        [base.make_panel(base.size(draw_lines(both, [today, target], history.used_period), 220))],
+        tabulate("Value over time", lines, {**OVER_TIME_COLUMNS, **numbers, **errors}, error),
     )
+
+
+def describe(line: Mapping[str, Any], who: str, value: float, stderr: float) -> dict[str, Any]:
+    """Return a dot of a line, with the ends of its band."""
+    ends = {"low": value - 2 * stderr, "high": value + 2 * stderr}
+    return {"start": line["start"], "rows": line["rows"], "who": who, "value": value, **ends}
+
+
+def draw_lines(both: Lines, names: Sequence[str], period: str) -> Any:
+    """Return two lines with their bands."""
+    axis = alt.Axis(title=f"{period} from", labelAngle=0, labelOverlap="greedy", grid=False)
+    colour = base.by_who(names, [base.LOG, base.TARGET])
+    plot = alt.Chart(base.hold(both)).encode(alt.X("start:N", axis=axis, sort=None), colour)
+    height = alt.Y(**base.number("value", "reward per decision"))
+    band = plot.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", stack=None), y2="high:Q")
+    dots = plot.mark_point(filled=True, size=45, opacity=1).encode(height)
+    return alt.layer(band, plot.mark_line().encode(height), dots, base.draw_hints(plot, OVER_TIME_HINT, y=height))

@@ -1,11 +1,14 @@
 """What if: how wrong propensities may be, and how many rows a narrower interval takes."""
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import altair as alt
 
 from counterfold.report.html import formats
-from counterfold.report.html.blocks import Figure, tabulate
+from counterfold.report.html.blocks import Figure, Lines, tabulate
 from counterfold.report.html.cases import Case
 from counterfold.report.html.charts import base
 
@@ -28,40 +31,61 @@ SAMPLE_SIZE_COLUMNS = {
 }
 
 
+OPEN = (
+    "The interval of the difference holds 0 even if all propensities are right: there is no conclusion yet that wrong "
+    "ones could change."
+)
+
 MOST = 1.6
 """Factors are shown up to this one, or farther if the conclusion does not change before."""
 
 
 def draw_sensitivity(case: Case) -> Figure | None:
+    """Return how wrong propensities may be; where there is no conclusion yet, a sentence says so instead."""
+    figure = draw_factors(case)
+    if figure is None or case.exhibits["sensitivity"].facts["is_told"]:
+        return figure
+    return replace(figure, reading=OPEN, panels=[])
+
+
+def draw_factors(case: Case) -> Figure | None:
     """Return the interval of the difference to the log, if propensities are wrong by some factor."""
-    shown = case.exhibits.get("sensitivity")
-    if shown is None or not case.is_answerable:
+    shown, answered = case.exhibits.get("sensitivity"), case.shown_answer
+    if shown is None or answered is None:
         return None
-    factor = shown.facts["factor"]
-    most = max(MOST, 1 + 3 * (factor - 1)) if factor else math.inf
-    lines = [line for line in shown.lines if line["factor"] <= most]
-    across = base.number("factor", "propensities may be wrong by a factor of", domain=(1, lines[-1]["factor"]))
-    plot = alt.Chart(base.hold(lines)).encode(alt.X(**across), tooltip=SENSITIVITY_HINT)
-    low = alt.Y(**base.number("low", "difference to the log"))
-    band = plot.mark_area(color=base.TARGET, opacity=0.18).encode(low, y2="high:Q")
-    ends = [
-        plot.mark_line(color=base.TARGET, point={"filled": True, "size": 28}).encode(y=f"{end}:Q")
-        for end in ("low", "high")
-    ]
-    marks = [base.draw_rule(factor)] if factor else []
-    chart = alt.layer(band, *ends, base.draw_rule(0.0, is_vertical=False), *marks)
-    said = (
-        f"With a factor of {factor:.2f} it may be 0." if factor else "It does not change the conclusion in this range."
-    )
-    error = (shown.lines[0]["high"] - shown.lines[0]["low"]) / 4
+    factor, error = shown.facts["factor"], (shown.lines[0]["high"] - shown.lines[0]["low"]) / 4
+    never = "It stays on its side of 0 in this range." if shown.facts["is_told"] else "It holds 0 already."
+    said = f"From a factor of {factor:.2f} on it may be 0." if factor else never
     return Figure(
         "How wrong may the propensities be?",
-        "The band shows all that the difference could be if every probability that the log has for its own actions "
-        "were wrong by up to this factor, in the worst way. Where the band touches 0, the conclusion is gone.",
+        "If each propensity may be wrong by a factor of its own, at most so large (marginal sensitivity model), the "
+        f"band holds the difference to today with {100 * answered.evaluation.level:g} %. {said}",
         f"Range of the difference against the factor by which propensities may be wrong. {said}",
-        [base.make_panel(base.size(chart, 240))],
+        [base.make_panel(base.size(draw_band(shown.lines, factor), 240))],
         tabulate("Sensitivity", shown.lines, SENSITIVITY_COLUMNS, error),
     )
+
+
+def draw_band(lines: Lines, factor: float | None) -> Any:
+    """Return the band of the difference, and where it touches 0."""
+    most = max(MOST, 1 + 3 * (factor - 1)) if factor else math.inf
+    seen = [line for line in lines if line["factor"] <= most]
+    across = base.number("factor", "propensities wrong by a factor of at most", domain=(1, seen[-1]["factor"]))
+    plot = alt.Chart(base.hold(seen)).encode(alt.X(**across))
+    low = alt.Y(**base.number("low", "difference to today"))
+    band = plot.mark_area(color=base.TARGET, opacity=0.18).encode(low, y2="high:Q")
+    ends = [plot.mark_line(color=base.TARGET).encode(y=f"{end}:Q") for end in ("low", "high")]
+    hints = [base.draw_hints(plot, SENSITIVITY_HINT, y=alt.Y(f"{end}:Q")) for end in ("low", "high")]
+    marks = [] if factor is None else draw_touch(factor)
+    return alt.layer(band, *ends, base.draw_rule(0.0, is_vertical=False), *marks, *hints)
+
+
+def draw_touch(factor: float) -> list[Any]:
+    """Return a mark where the band touches 0, with its factor beside it."""
+    touch = alt.Chart(base.hold([{"factor": factor, "low": 0.0, "words": f"{factor:.2f}"}])).encode(x="factor:Q")
+    dot = touch.mark_point(color=base.WARNING, filled=True, size=110, opacity=1).encode(y="low:Q")
+    beside = touch.mark_text(color=base.WARNING, align="left", dx=8, dy=-10, fontSize=13, fontWeight=600)
+    return [base.draw_rule(factor, colour=base.WARNING), dot, beside.encode(y="low:Q", text="words:N")]
 
 
 def draw_sample_size(case: Case) -> Figure | None:
@@ -69,21 +93,30 @@ def draw_sample_size(case: Case) -> Figure | None:
     shown = case.exhibits.get("sample-size")
     if shown is None or not case.is_answerable:
         return None
-    facts = shown.facts
-    across = base.number("rows", "rows of the log (logarithmic)", is_log=True)
-    across["axis"] = alt.Axis(format="~s", tickCount=6, labelOverlap=True, grid=False)
-    high = alt.Y(**base.number("width", "width of the interval", is_log=True))
-    plot = alt.Chart(base.hold(shown.lines)).encode(alt.X(**across), high, tooltip=SAMPLE_SIZE_HINT)
-    now = alt.Chart(base.hold([{"rows": facts["rows"], "width": facts["width"]}])).encode(x="rows:Q", y="width:Q")
-    dot = now.mark_point(color=base.LOG, filled=True, size=140, opacity=1)
-    word = now.mark_text(text="this log", align="left", dx=10, dy=-8, color=base.STRONG)
-    chart = alt.layer(plot.mark_line(color=base.TARGET, point={"filled": True, "size": 28}), dot, word)
-    width = facts["width"]
+    facts, width = shown.facts, shown.facts["width"]
     error = width / 40
     return Figure(
         "How many rows for a narrower interval?",
         "Four times as many rows of the same kind make the interval half as wide.",
         f"Width of the interval against rows; with {formats.count(facts['rows'])} it is {formats.value(width, error)}.",
-        [base.make_panel(base.size(chart, 240))],
-        tabulate("Sample size", shown.lines, SAMPLE_SIZE_COLUMNS, error),
+        [base.make_panel(base.size(draw_widths(shown.lines, facts), 240))],
+        tabulate("Sample size", [line for line in shown.lines if is_doubled(line)], SAMPLE_SIZE_COLUMNS, error),
     )
+
+
+def is_doubled(line: Mapping[str, Any]) -> bool:
+    """Say whether a line has half the rows of the log, as many, twice as many, four times as many, and so on."""
+    doubled = math.log2(line["times"])
+    return doubled > -1.5 and abs(doubled - round(doubled)) < 1e-6
+
+
+def draw_widths(lines: Lines, facts: Mapping[str, Any]) -> Any:
+    """Return the width of the interval against the number of rows, and where this log is."""
+    across = base.number("rows", "rows of the log (logarithmic)", is_log=True)
+    across["axis"] = alt.Axis(format="~s", tickCount=6, labelOverlap=True, grid=False)
+    high = alt.Y(**base.number("width", "width of the interval", is_log=True))
+    plot = alt.Chart(base.hold(lines)).encode(alt.X(**across), high)
+    now = alt.Chart(base.hold([{"rows": facts["rows"], "width": facts["width"]}])).encode(x="rows:Q", y="width:Q")
+    dot = now.mark_point(color=base.TARGET, filled=True, size=140, opacity=1)
+    word = now.mark_text(text="this log", align="left", dx=10, dy=-8, color=base.STRONG)
+    return alt.layer(plot.mark_line(color=base.TARGET), dot, word, base.draw_hints(plot, SAMPLE_SIZE_HINT))

@@ -1,5 +1,7 @@
 "use strict";
 const SMALL = 480;
+const TINY = 340;
+const NOTHING = "\u2013";
 const FONT = getComputedStyle(document.body).fontFamily;
 const config = (width) => ({
   aria: false,
@@ -11,9 +13,9 @@ const config = (width) => ({
     labelColor: "var(--muted)", titleColor: "var(--muted)", titleFontWeight: 400, labelFontSize: 12, titleFontSize: 12,
     gridColor: "var(--line)", domainColor: "var(--line)", tickColor: "var(--line)", titlePadding: 8, labelPadding: 6, labelFontWeight: 400,
   },
-  axisX: { labelSeparation: 8 },
-  axisY: { labelPadding: 10, labelLimit: width < SMALL ? Math.max(80, width * 0.42) : 250 },
-  legend: { labelColor: "var(--ink)", labelFontSize: 12, symbolSize: 90, offset: 8, padding: 0, columnPadding: 16, labelLimit: 260, ...(width < 340 ? { columns: 1 } : {}) },
+  axisX: { labelSeparation: 8, ...(width < TINY ? { titleAnchor: "end" } : {}) },
+  axisY: { labelPadding: 10, labelLimit: width < SMALL ? Math.max(80, width * 0.54) : 250 },
+  legend: { labelColor: "var(--ink)", labelFontSize: 12, symbolSize: 90, offset: 8, padding: 0, columnPadding: 16, labelLimit: 260, ...(width < TINY ? { columns: 1 } : {}) },
   line: { strokeWidth: 2.2 },
   text: { fontSize: 12 },
 });
@@ -41,14 +43,19 @@ function compare(a, b) {
   if (typeof a === "string") return a.localeCompare(b, undefined, { numeric: true });
   return a - b;
 }
+function chooseOrder(head) {
+  const before = head.getAttribute("aria-sort");
+  if (before === "none") return head.classList.contains("number") ? "descending" : "ascending";
+  return before === "ascending" ? "descending" : "ascending";
+}
 function sortBy(table, place) {
   const heads = [...table.tHead.rows[0].cells];
-  const goesUp = heads[place].getAttribute("aria-sort") !== "ascending";
-  heads.forEach((head, at) => head.setAttribute("aria-sort", at === place ? (goesUp ? "ascending" : "descending") : "none"));
+  const order = chooseOrder(heads[place]);
+  heads.forEach((head, at) => head.setAttribute("aria-sort", at === place ? order : "none"));
   const body = table.tBodies[0];
   const rows = [...body.rows].map((row) => [readKey(row, place), row]);
-  const isMissing = ([key]) => Number.isNaN(key);
-  const known = rows.filter((row) => !isMissing(row)).sort(([a], [b]) => (goesUp ? compare(a, b) : compare(b, a)));
+  const isMissing = ([key]) => Number.isNaN(key) || key === NOTHING;
+  const known = rows.filter((row) => !isMissing(row)).sort(([a], [b]) => (order === "ascending" ? compare(a, b) : compare(b, a)));
   body.append(...[...known, ...rows.filter(isMissing)].map(([, row]) => row));
 }
 function makeSortable(table) {
@@ -103,5 +110,4 @@ document.querySelectorAll(".paste").forEach(offerCopy);
 offerThemes(document.getElementById("theme"));
 followReading();
 if (matchMedia("(max-width: 68rem)").matches) document.querySelector(".contents details").open = false;
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
 drawAll();

@@ -1,0 +1,154 @@
+"""Figures of the HTML report: they are true for any data, and a sentence stands where a picture says nothing."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import counterfold as cf
+from counterfold.report.charts import list_groups
+from counterfold.report.html.charts import base, candidates, influence, ladder, over_time, support, tuning, weights
+from counterfold.report.html.charts import what_if as asked
+from counterfold.report.html.charts.calibration import draw_by_action, draw_calibration
+from shown_results import make
+
+
+@pytest.fixture(scope="module")
+def case():
+    return find_case(make("ladder"))
+
+
+def find_case(result):
+    [[found]] = list_groups(result).values()
+    return found
+
+
+def list_values(panel):
+    """Return the data of all layers of a chart."""
+    return read_layer(panel.spec)
+
+
+def read_layer(layer):
+    nested = [values for one in layer.get("layer", []) for values in read_layer(one)]
+    return [layer["data"]["values"], *nested] if "data" in layer else nested
+
+
+def log_clicks(rewards=None, propensity=0.5):
+    """Return a log of two actions, one of which is always taken by the target."""
+    action = np.arange(200) % 2
+    reward = action + np.arange(200) % 7 if rewards is None else rewards
+    return cf.Log(action=action, reward=reward, propensity=np.full(200, propensity))
+
+
+def test_bars_of_weights_stand_beside_each_other_and_end_at_the_largest_weight(case):
+    figure = weights.draw_histogram(case)
+    [bars] = list_values(figure.panels[0])
+    spans = sorted((bar["left"], bar["right"]) for bar in bars)
+    assert all(before[1] < after[0] for before, after in pairwise(spans))
+    assert max(bar["high"] for bar in bars) == pytest.approx(case.exhibits["weights"].facts["largest_weight"], 1e-5)
+    for share in ("row_share", "weight_share"):
+        whole = sum(line[share] for line in case.exhibits["weights"].lines)
+        assert sum(bar["part"] for bar in bars if bar["part"] == bar[share]) == pytest.approx(whole, 1e-4)
+
+
+def test_equal_weights_are_a_sentence():
+    found = find_case(cf.evaluate(log_clicks(), 1))
+    figure = weights.draw_weights(found)
+    assert figure.panels == []
+    assert figure.reading == (
+        "All rows that count, count the same: 2 times. 100 of 200 rows have weight 0, as the new policy never does "
+        "what was done in them."
+    )
+    assert weights.draw_concentration(found) is None
+    assert weights.draw_histogram(found).panels
+    assert weights.draw_curve(found).panels
+
+
+def test_the_climb_says_what_is_true_here(case):
+    noisy = find_case(make("noisy"))
+    assert ladder.draw_steps(noisy) is not None
+    assert "Every step" not in ladder.draw_ladder(noisy).reading
+    full = [line | {"taken": 1.0} for line in case.exhibits["ladder"].lines]
+    assert ladder.is_full(full)
+    assert not ladder.is_full([*full, full[-1] | {"taken": 0.5}])
+    left, right = ({"at": place, "stderr": 1.0} for place in (0, 1))
+    assert "about the same" in ladder.compare_noise([left, right])
+    assert "less on the right" in ladder.compare_noise([left | {"stderr": 2.0}, right])
+
+
+def test_settings_that_are_rungs_are_shown_once(case):
+    assert tuning.draw_tuning(case) is None
+    assert tuning.draw_settings(case).panels
+    assert tuning.draw_tuning(find_case(make("many"))).panels
+
+
+def test_candidates_that_say_the_same_are_shown_once():
+    shown = candidates.merge(
+        [
+            {"name": name, "value": value, "stderr": 0.1, "who": candidates.FEW}
+            for name, value in (
+                ("TruncatedSNIPS(max_weight=4.0)", 1.0),
+                ("DR", 1.0),
+                ("TruncatedSNIPS(max_weight=5.0)", 1.0),
+                ("TruncatedSNIPS(max_weight=2.0)", 1.0 + 1e-9),
+                ("TruncatedSNIPS(max_weight=1.0)", 1.1),
+            )
+        ]
+    )
+    assert [line["name"] for line in shown] == ["SNIPS, cap 4 and 2 more", "DR", "SNIPS, cap 1"]
+
+
+def test_an_interval_that_leaves_the_picture_ends_in_an_arrow():
+    lines = [
+        {"name": str(one), "who": "under 1 %", "value": one, "low": one - 1.0, "high": one + 1.0} for one in (1, 2)
+    ]
+    answer = {"name": "the answer", "who": "the answer", "value": 1.5, "low": 1.0, "high": 90.0}
+    layers = candidates.draw_forest(answer, lines).to_dict(validate=False)
+    domain = layers["layer"][1]["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    assert (domain[0] < 0, 3 < domain[1] < 4) == (True, True)
+    arrows = base.draw_arrows([answer, *lines], domain, base.by_who(["under 1 %"], ["red"]))
+    assert [one.to_dict(validate=False)["mark"]["shape"] for one in arrows] == ["triangle-right"]
+
+
+def test_what_rows_change_is_told_in_percent():
+    rewards = np.where(np.arange(200) == 1, 60.0, 1.0)
+    figure = influence.draw_without(find_case(cf.evaluate(log_clicks(rewards), 1)))
+    lines = list_values(figure.panels[0])[1]
+    assert lines[1]["change"] == pytest.approx(1 / 1.59 - 1, 1e-4)
+    assert figure.reading.startswith("Without 1 row: -37.1\N{NO-BREAK SPACE}%")
+
+
+def test_wrong_propensities_matter_only_where_there_is_a_conclusion(case):
+    assert not case.exhibits["sensitivity"].facts["is_told"]
+    assert asked.draw_sensitivity(case).panels == []
+    assert asked.draw_factors(case).panels
+    found = find_case(cf.evaluate(log_clicks(np.arange(200) % 2 * 2.5 + np.arange(200) % 7), 1))
+    figure = asked.draw_sensitivity(found)
+    factor = found.exhibits["sensitivity"].facts["factor"]
+    assert f"From a factor of {factor:.2f} on it may be 0." in figure.reading
+    assert [{"at": pytest.approx(factor, 1e-5)}] in list_values(figure.panels[0])
+
+
+def test_the_table_of_sample_sizes_doubles(case):
+    times = [float(row[1].key) for row in asked.draw_sample_size(case).table.rows]
+    assert times == [0.5, 1, 2, 4, 8, 16, 32, 64]
+
+
+def test_axes_of_calibration_end_at_the_data(case):
+    predicted = [line["predicted"] for line in case.exhibits["calibration"].lines]
+    same = list_values(draw_calibration(case).panels[0])[0]
+    low, high = (one["at"] for one in same)
+    span = max(predicted) - min(predicted)
+    assert min(predicted) - low == pytest.approx(0.04 * span, rel=0.01)
+    assert high - max(predicted) == pytest.approx(0.04 * span, rel=0.01)
+    assert "diamond" in str(draw_by_action(case).panels[0].spec)
+
+
+def test_the_log_is_today_and_the_target_has_its_name(case):
+    for figure in (over_time.draw_over_time(case), support.draw_support(case)):
+        names = {line["who"] for values in list_values(figure.panels[0]) for line in values if "who" in line}
+        assert names == {"today", "new policy"}
+    lines = list_values(over_time.draw_over_time(case).panels[0])[0]
+    logged = [line for line in lines if line["who"] == "today"]
+    assert all(math.isfinite(line["low"]) and line["low"] < line["high"] for line in logged)
