@@ -57,7 +57,7 @@ def test_the_demo_has_a_report_with_the_truth(run, tmp_path):
 def test_a_bad_place_is_refused_before_the_log_is_read(run, tmp_path):
     code, out, err = run("evaluate", "missing.parquet", "--report", "nowhere/report.html")
     assert (code, out) == (2, "")
-    assert err == "Error: `report` must be in a folder that exists, got nowhere/report.html.\n"
+    assert err == "Error: `report` must be in a folder that exists, got 'nowhere/report.html'.\n"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -226,3 +226,44 @@ def test_the_factor_is_where_the_band_ends_at_0():
     factors, highs = zip(*((line["factor"], line["high"]) for line in worse.lines), strict=True)
     assert worse.lines[0]["high"] < 0
     assert np.interp(worse.facts["factor"], factors, highs) == pytest.approx(0, abs=1e-12)
+
+
+def test_few_rows_and_equal_rewards_have_wide_intervals_within_the_rewards():
+    rng = np.random.default_rng(6)
+    action = np.array([*rng.integers(2, size=398), 2, 2])
+    reward = np.where(action == 1, 0.0, rng.random(400) < 0.3)
+    log = cf.Log(
+        context=rng.normal(size=(400, 1)), action=action, reward=reward, logging_probs=np.full((400, 3), 1 / 3)
+    )
+    lines = {
+        line["name"]: line for line in cf.evaluate(log, np.full((400, 3), 1 / 3)).exhibits["action-calibration"].lines
+    }
+    assert lines["1"]["low"] == 0 < lines["1"]["high"] < 0.05  # the rule of three
+    assert (lines["2"]["low"], lines["2"]["high"] > 0.8) == (0.0, True)
+
+
+def test_rows_of_groups_count_as_one_in_calibration():
+    rng = np.random.default_rng(7)
+    users = np.repeat(np.arange(60), 20)
+    action, reward = rng.integers(2, size=1200), np.repeat(rng.random(60), 20)
+    given = {"context": rng.normal(size=(1200, 1)), "action": action, "reward": reward}
+    plain, grouped = (
+        cf.evaluate(cf.Log(**given, logging_probs=np.full((1200, 2), 0.5), group=group), np.full((1200, 2), 0.5))
+        for group in (None, users)
+    )
+    widths = [
+        np.mean([line["high"] - line["low"] for line in one.exhibits["action-calibration"].lines])
+        for one in (plain, grouped)
+    ]
+    assert 2.5 < widths[1] / widths[0] < 4.5  # the root of about ten rows of a user with each action
+
+
+def test_rows_in_turn_have_a_sensitivity_too():
+    action = np.arange(40_000) % 2
+    rng = np.random.default_rng(8)
+    log = cf.Log(action=action, reward=action + rng.normal(size=40_000), propensity=np.full(40_000, 0.5))
+    assert "sensitivity" in cf.evaluate(log, cf.Probabilities(action.astype(float))).exhibits
+
+
+def test_what_needs_no_answer_is_with_the_diagnostics_too():
+    assert set(FOUND.diagnostics.exhibits) == {"weights", "support", "influence"}

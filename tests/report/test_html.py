@@ -280,5 +280,5 @@ def test_nothing_half_written_is_left(answer, tmp_path, monkeypatch):
 
 def test_a_missing_extra_is_one_sentence(answer, tmp_path, monkeypatch):
     monkeypatch.setattr("counterfold.report.html.writing.find_spec", lambda _: None)
-    with pytest.raises(cf.ParameterError, match=r"pip install counterfold\[report\]"):
+    with pytest.raises(cf.ParameterError, match=r"pip install 'counterfold\[report\]'"):
         answer.to_html(tmp_path / "report.html")

@@ -196,7 +196,7 @@ def test_a_missing_matplotlib_is_named(monkeypatch):
     monkeypatch.delitem(sys.modules, "counterfold.report.plots._axes", raising=False)
     monkeypatch.delattr("counterfold.report.plots._axes", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
-    with pytest.raises(cf.ParameterError, match=r"plots need matplotlib; .*`pip install counterfold\[plot\]`"):
+    with pytest.raises(cf.ParameterError, match=r"plots need matplotlib: pip install 'counterfold\[plot\]'"):
         make("ladder").plot()
 
 

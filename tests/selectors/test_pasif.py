@@ -142,9 +142,7 @@ def test_propensities_alone_are_refused():
 
 def test_without_torch_one_sentence_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(
-        cf.ParameterError, match=r"^PASIF needs torch; install it with `pip install counterfold\[torch\]`.$"
-    ):
+    with pytest.raises(cf.ParameterError, match=r"^PASIF needs torch: pip install 'counterfold\[torch\]'.$"):
         QUICK.scores(rows_of(reference.random_data(11)), [cf.IPS()], rng(), POOL)
 
 

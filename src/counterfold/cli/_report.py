@@ -77,6 +77,7 @@ class ReportOptions:
 
         origin = ("", {}) if log is None else (name_source(log), list_roles(log))
         write_report(Report(cases, answer, show_command(), not self.no_rows, truth, *origin), str(self.report))
+        typer.echo(f"The report is in {messages.show(str(self.report))}.", err=True)
 
 
 def name_source(log: LogOptions) -> str:

@@ -146,7 +146,7 @@ class Diagnostics(Plotted):
     and, on a log of doses, the `bandwidth` of weights.
     `texts` say what was measured, by what it is called. `findings` say what is wrong, the worst first; the `verdict` is
     the worst of them, and `reasons` are their problems in words. `history` is what `over_time` makes tables of, if the
-    log has a time. `exhibits` are tables for pictures, where there is no answer that has them.
+    log has a time. `exhibits` are tables for pictures that need no answer.
     """
 
     measures: Mapping[str, Number]
@@ -174,6 +174,9 @@ class Diagnostics(Plotted):
                 history = found.history or history
         findings.sort(key=lambda finding: -SEVERITIES.index(finding.severity))
         return cls(measures, texts, tuple(findings), history)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.verdict}: {messages.clean_sentence(self.reasons[0])})"
 
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__.get("measures", {}):  # copies are made before there are any

@@ -94,7 +94,7 @@ class FewRewards(Diagnostic):
     def describe_few(self, severity: Severity, supplied: str, value: float, without: float | None) -> Finding:
         """Return what is wrong where few rewards carry the answer."""
         problem = f"few rewards carry the answer, {supplied}"
-        if without is not None:
-            problem += f", and without that row it is {without:.3g} instead of {value:.3g} (SNIPS)"
+        if without is not None and value:
+            problem += f", and without that row it changes by {abs(without / value - 1):.0%} (SNIPS)"
         remedy = "look at that row, and log more rows of what the target does before you rely on the answer"
         return self.make_finding(severity, problem, remedy)

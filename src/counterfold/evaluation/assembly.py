@@ -141,6 +141,8 @@ class Assembly:
         table = self.tabulate(selection)
         values = {one.name: (one.value, one.stderr) for one in table}
         answered = exhibits.Answered(estimate, estimate - logged, choice.estimators, values, selection)
+        shown = exhibits.show_all(self.exhibits, evidence, answered)
+        apart = {one.name: shown[one.name] for one in self.exhibits if not one.needs_answer and one.name in shown}
         return Evaluation(
             estimate=estimate,
             level=question.level,
@@ -149,12 +151,12 @@ class Assembly:
             selector=choice.selector,
             table=table,
             left_out=choice.left_out,
-            diagnostics=Diagnostics.of(evidence, self.diagnostics, examined),
+            diagnostics=replace(Diagnostics.of(evidence, self.diagnostics, examined), exhibits=apart),
             seed=question.seed,
             logged=logged,
             method=question.interval,
             contents=evidence.contents,
-            exhibits=exhibits.show_all(self.exhibits, evidence, answered),
+            exhibits=shown,
         )
 
     def choose(self) -> Selection:

@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Any, get_args
 
 from counterfold import messages, standard_json
-from counterfold.diagnostics import Verdict
+from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.display import Plotted
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
@@ -69,8 +69,13 @@ class Comparison(Plotted):
 
     def _describe(self, name: str, gap: Estimate) -> Difference:
         ends = gap.interval()
-        verdict = self.evaluations[name].verdict if self.is_answerable(name) else "not answerable"
-        return Difference(name, gap.value, gap.stderr, ends.low, ends.high, verdict)
+        return Difference(name, gap.value, gap.stderr, ends.low, ends.high, self.judge(name).verdict)
+
+    def judge(self, target: str) -> Diagnostics:
+        """Return what speaks against a difference: the worse of what does against the target and the baseline."""
+        names = [target] if self.baseline is None else [target, self.baseline]
+        several = [self.evaluations[name].diagnostics for name in names]
+        return max(several, key=lambda found: get_args(Verdict).index(found.verdict))
 
     def advise(self, target: str, *, logged: str = "the log did") -> NextStep:
         """Return what to do about a target, by its difference to the baseline and the worse verdict of both.
@@ -78,10 +83,8 @@ class Comparison(Plotted):
         `logged` is what sentences say of the log where that is the baseline: "it would earn more than the log did".
         """
         one, other = self.evaluations[target], None if self.baseline is None else self.evaluations[self.baseline]
-        several = [one.diagnostics] if other is None else [one.diagnostics, other.diagnostics]
-        worse = max(several, key=lambda found: get_args(Verdict).index(found.verdict))
         named = logged if self.baseline is None else f"`{messages.show(self.baseline)}` would"
-        return advise(Trial(one.uplift(other), one.value, one.logged, one.contents), worse, named)
+        return advise(Trial(one.uplift(other), one.value, one.logged, one.contents), self.judge(target), named)
 
     def is_answerable(self, target: str) -> bool:
         """Say whether the log can tell how much more a target would have earned."""

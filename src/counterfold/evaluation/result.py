@@ -46,7 +46,7 @@ class Evaluation(Plotted):
     `exhibits["weights"].lines`. `estimate` keeps the contributions of the rows, so that differences have a
     paired error: `uplift` is the one to `logged`, the mean reward of the log, or to another target. Where the `verdict`
     is "not answerable", the numbers are there, but they are not to be relied on: `answerable` is False, JSON says so,
-    and neither `repr` nor the terminal shows them.
+    and neither `repr` nor the terminal shows them, unless `--all` asks for all candidates.
     """
 
     estimate: Estimate

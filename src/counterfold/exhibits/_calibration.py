@@ -1,11 +1,16 @@
 """What calibration of a reward model is shown as: predicted against observed rewards."""
 
+import math
+
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Ints
+from counterfold.contents import Spread
+from counterfold.estimates import standard_error
 from counterfold.evidence import Evidence
 from counterfold.exhibits.base import Answered, Line, find_ends
 from counterfold.rows import Rows
+from counterfold.unseen import Chance, Unseen
 
 
 def predict_rows(evidence: Evidence, answer: Answered) -> Rows | None:
@@ -16,24 +21,32 @@ def predict_rows(evidence: Evidence, answer: Answered) -> Rows | None:
 
 def compare_bins(rows: Rows, places: Ints, names: list[str], level: float) -> list[Line]:
     """Return a line for each bin that has rows: their mean predicted and observed reward, with an interval."""
-    counts = np.ones(len(rows)) if rows.counts is None else rows.counts
-    size = len(names)
+    order = np.argsort(places, kind="stable")
+    known, starts = np.unique(places[order], return_index=True)
+    whole = Spread.of(rows.rewards)
+    several = zip(known.tolist(), np.split(order, starts[1:]), strict=True)
+    return [{"name": names[place], "rows": len(some), **compare(rows, some, whole, level)} for place, some in several]
 
-    def add_up(values: Floats) -> Floats:
-        return np.bincount(places, counts * values, size).astype(np.float64)
 
-    number, total = np.bincount(places, minlength=size), add_up(np.ones(len(rows)))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        predicted, observed = add_up(rows.q_logged) / total, add_up(rows.rewards) / total
-        apart = np.square(rows.rewards - observed[places])
-        stderr = np.sqrt(np.bincount(places, counts**2 * apart, size)) / total
-    return [
-        {
-            "name": names[at],
-            "rows": int(number[at]),
-            "predicted": float(predicted[at]),
-            "observed": float(observed[at]),
-            **find_ends(float(observed[at]), float(stderr[at]), level),
-        }
-        for at in np.flatnonzero(number).tolist()
-    ]
+def compare(rows: Rows, some: Ints, whole: Spread, level: float) -> dict[str, float]:
+    """Return the mean predicted and observed reward of some rows.
+
+    The interval of a few rows, or of rows that all have the same reward, reaches as far as rewards that happen not to
+    be among them allow; it stays within the rewards of the log where these are two.
+    """
+    counts = np.ones(len(some)) if rows.counts is None else rows.counts[some]
+    rewards = Spread.of(rows.rewards[some], counts)
+    chance = Chance(rewards.effective, rewards.mean - whole.low, whole.high - rewards.mean)
+    unseen = Unseen((chance,), (whole.low, whole.high) if whole.is_two_valued else (-math.inf, math.inf))
+    ends = find_ends(rewards.mean, find_error(rows, some), level)
+    low, high = unseen.widen(ends["low"], ends["high"], rewards.mean, level)
+    predicted = float(np.average(rows.q_logged[some], weights=counts))
+    return {"predicted": predicted, "observed": rewards.mean, "low": low, "high": high}
+
+
+def find_error(rows: Rows, some: Ints) -> float:
+    """Return the standard error of the mean reward of some rows; 0 of those of one group, of which it is unknown."""
+    groups = None if rows.groups is None else np.unique(rows.groups[some], return_inverse=True)[1]
+    if len(some) < 2 or (groups is not None and groups.max() == 0):
+        return 0.0
+    return standard_error(rows.rewards[some], groups, None if rows.counts is None else rows.counts[some])

@@ -7,13 +7,14 @@ import numpy as np
 from counterfold.arrays import Floats
 from counterfold.evidence import Evidence
 from counterfold.exhibits.base import Answered, Exhibit, Shown
+from counterfold.hashing import assign_folds
 from counterfold.rows import Rows
 
 FACTORS = tuple(float(one) for one in np.geomspace(1.0, 4.0, 17))
 """The factors by which propensities may be wrong."""
 
-ENOUGH = 1 << 13
-"""At most this many rows are looked at."""
+ENOUGH = 1 << 14
+"""About so many rows are looked at, at most, which a hash chooses."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class Sensitivity(Exhibit):
     """
 
     def show(self, evidence: Evidence, answer: Answered) -> Shown | None:
-        rows = evidence.rows.take(slice(None, None, -(-len(evidence.rows) // ENOUGH)))
+        rows = evidence.rows
+        rows = rows.take(np.flatnonzero(assign_folds(rows.row_numbers, -(-len(rows) // ENOUGH)) == 0))
         if not rows.weights.any():
             return None
         least, most = bound_values(rows)

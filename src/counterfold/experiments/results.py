@@ -42,7 +42,7 @@ def load_pyplot() -> Any:
     try:
         import matplotlib as mpl
     except ImportError:
-        raise ParameterError("figures need matplotlib; install it with `pip install counterfold[plot]`.") from None
+        raise ParameterError("figures need matplotlib: pip install 'counterfold[plot]'.") from None
     mpl.use("Agg")
     mpl.rcParams["svg.hashsalt"] = "counterfold"
     import matplotlib.pyplot as plt

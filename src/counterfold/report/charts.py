@@ -37,7 +37,7 @@ def make_chart(result: Any, name: str | None) -> "VConcatChart":
     try:
         import altair as alt
     except ImportError:
-        raise ParameterError("charts need altair; install it with `pip install counterfold[report]`.") from None
+        raise ParameterError("charts need altair: pip install 'counterfold[report]'.") from None
     picture = find_picture(result, name)
     draw = list_drawers()[picture.name]
     found = [(title, draw(cases)) for title, cases in list_groups(result).items()]
@@ -48,7 +48,7 @@ def make_chart(result: Any, name: str | None) -> "VConcatChart":
         for panel in figure.panels
     ]
     if not panels:
-        raise ParameterError(f"`{picture.name}` cannot be a chart here, as it would show an answer; `plot` draws it.")
+        raise ParameterError(f"`{picture.name}` cannot be a chart of this result; `plot` draws it, or says why not.")
     specs = [
         {**settle(panel.spec), "width": WIDTH, "title": {"text": title, "anchor": "start"}} for title, panel in panels
     ]

@@ -165,12 +165,16 @@ def fold_actions(log: Log) -> Iterator[Markup]:
     """Yield the table of the most frequent actions, to be opened; nothing of doses."""
     if log.dose is not None:
         return
-    rows = np.bincount(log.action, minlength=len(log.actions))
-    earned = np.bincount(log.action, log.reward, len(log.actions)) / np.maximum(rows, 1)
+    counts = np.ones(len(log)) if log.counts is None else log.counts
+    rows, decisions = (
+        np.bincount(log.action, minlength=len(log.actions)),
+        np.bincount(log.action, counts, len(log.actions)),
+    )
+    earned = np.bincount(log.action, counts * log.reward, len(log.actions)) / np.where(rows > 0, decisions, 1.0)
     order: Sequence[int] = np.argsort(-rows, kind="stable")[:MOST_LINES].tolist()
     rest = len(rows) - len(order)
     lines = [
-        (messages.show(log.actions[at]), f"{rows[at]:,}", f"{rows[at] / len(log):.1%}", f"{earned[at]:.4g}")
+        (messages.show(log.actions[at]), f"{rows[at]:,}", f"{decisions[at] / counts.sum():.1%}", f"{earned[at]:.4g}")
         for at in order
     ]
     lines += [(f"and {rest} more", "", "", "")] if rest else []

@@ -112,7 +112,7 @@ def summarise(found: Comparison, name: str, gap: Estimate, step: NextStep) -> Co
     grid.add_row("best" if several else "policy", Styled(f"{messages.show(name)}{several}", "bold"))
     level = f"{100 * found[name].level:g} % interval"
     grid.add_row("difference", f"{value} to {name_baseline(found)}, {level} {interval}")
-    grid.add_row("verdict", colour(found[name].verdict))
+    grid.add_row("verdict", colour(found.judge(name).verdict))
     grid.add_row("next step", Styled(step.sentence, "bold"))
     return grid
 

@@ -134,7 +134,7 @@ def find_device(device: Device) -> str:
     try:
         import torch
     except ImportError:
-        raise ParameterError("PASIF needs torch; install it with `pip install counterfold[torch]`.") from None
+        raise ParameterError("PASIF needs torch: pip install 'counterfold[torch]'.") from None
     there = torch.cuda.is_available()
     if device == "cuda" and not there:
         raise ParameterError("`device` must be 'cpu' or 'auto' where torch finds no GPU, got 'cuda'.")

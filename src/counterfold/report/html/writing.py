@@ -9,6 +9,9 @@ from counterfold.errors import ParameterError
 from counterfold.messages import shorten, show
 
 ENDINGS = (".html", ".htm")
+LONGEST = 200
+"""The longest name of a file, in bytes: most systems know none beyond 255, and a draft's is longer."""
+
 PACKAGES = ("altair", "jinja2", "vl_convert")
 """What the extra `report` installs."""
 
@@ -17,13 +20,15 @@ def require_writable(path: str | PathLike[str]) -> Path:
     """Return where a report goes; refuse what is no place for one, and say what is not installed."""
     if not isinstance(path, (str, PathLike)):
         raise ParameterError(f"`report` must be the name of a file that ends in .html, got {shorten(path)}.")
-    found, name = Path(path), show(os.fspath(path))
+    found, name = Path(path).expanduser(), shorten(os.fspath(path))
     missing = [one for one in PACKAGES if find_spec(one) is None]
     if missing:
         needs = missing[0].replace("_", "-")
-        raise ParameterError(f"a report needs {needs}; install it with `pip install counterfold[report]`.")
+        raise ParameterError(f"a report needs {needs}: pip install 'counterfold[report]'.")
     if found.suffix.lower() not in ENDINGS or "\0" in str(found):
         raise ParameterError(f"`report` must be the name of a file that ends in .html, got {name}.")
+    if len(os.fsencode(found.name)) > LONGEST:
+        raise ParameterError(f"`report` must have a name of at most {LONGEST} bytes, got {name}.")
     if found.is_dir():
         raise ParameterError(f"`report` must be a file, got the folder {name}.")
     if not found.parent.is_dir():

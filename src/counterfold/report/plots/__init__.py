@@ -28,7 +28,7 @@ def draw(result: Any, name: str | None, ax: "Axes | None" = None) -> "Axes":
     try:
         from counterfold.report.plots import _axes
     except ImportError:
-        raise ParameterError("plots need matplotlib; install it with `pip install counterfold[plot]`.") from None
+        raise ParameterError("plots need matplotlib: pip install 'counterfold[plot]'.") from None
     canvas = _axes.make_axes(picture.find_height(result)) if ax is None else _axes.require_axes(ax)
     picture.draw(result, canvas)
     return canvas

@@ -23,7 +23,8 @@ class Concentration(ExhibitPicture):
     absence = "all weights are 0"
 
     def find_gap(self, result: Any) -> str | None:
-        return None if self.find_shown(result).lines else self.absence
+        known = result.exhibits.get(self.exhibit)
+        return None if known is not None and known.lines else self.absence
 
     def draw_shown(self, shown: Shown, result: Any, ax: "Axes") -> None:
         rows = [0.0, *(100 * line["rows_above"] for line in reversed(shown.lines)), 100.0]
@@ -33,13 +34,10 @@ class Concentration(ExhibitPicture):
         ax.plot(rows, weight, color=drawing.TARGET, linewidth=2.2, gid="concentration")
         ax.fill_between(rows, weight, rows, color=drawing.TARGET, alpha=0.08, linewidth=0)
         drawing.write_at(ax, "if all weights were equal", (72, 72), (6, -8), drawing.LOG)
-        half = next(line for line in reversed(shown.lines) if line["weight_above"] >= 0.5)
-        ax.plot([100 * half["rows_above"]], [100 * half["weight_above"]], "o", color=drawing.WARNING, gid="half")
+        half = shown.facts["rows_with_half"]
+        ax.plot([100 * half], [50], "o", color=drawing.WARNING, gid="half")
         ax.set(xlim=(-2, 102), ylim=(-3, 104))
-        parts = drawing.percent(half["rows_above"]), drawing.percent(half["weight_above"])
-        title = (
-            "{} of the rows carry {} of the weight".format(*parts)
-            if len(shown.lines) > 1
-            else "All rows have about the same weight"
-        )
+        is_even = len(shown.lines) == 1 and not shown.facts["zero_rows"]
+        few = f"{drawing.percent(half)} of the rows carry half of the weight"
+        title = "All rows have about the same weight" if is_even else few
         drawing.set_titles(ax, title, "the further the line is from the dashed one, the fewer rows decide")
