@@ -8,6 +8,8 @@ import pytest
 
 import counterfold as cf
 from counterfold.report.charts import list_groups
+from counterfold.report.html import formats
+from counterfold.report.html.blocks import tabulate
 from counterfold.report.html.charts import base, candidates, influence, ladder, over_time, support, tuning, weights
 from counterfold.report.html.charts import what_if as asked
 from counterfold.report.html.charts.calibration import draw_by_action, draw_calibration
@@ -152,3 +154,8 @@ def test_the_log_is_today_and_the_target_has_its_name(case):
     lines = list_values(over_time.draw_over_time(case).panels[0])[0]
     logged = [line for line in lines if line["who"] == "today"]
     assert all(math.isfinite(line["low"]) and line["low"] < line["high"] for line in logged)
+
+
+def test_long_tables_are_cut_and_say_so():
+    table = tabulate("Actions", [{"rows": number} for number in range(800)], {"rows": ("Rows", formats.count)})
+    assert (len(table.rows), table.caption) == (250, "Actions: 250 of 800")

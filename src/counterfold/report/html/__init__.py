@@ -59,7 +59,10 @@ def write_comparisons(
     cases = list_cases(found)
     first = cases[0].answered
     settings = "" if first is None else describe_call(first.evaluation)
-    write_report(Report(cases, answer, f"cf.evaluate(log, target{settings})", shows_rows=rows), path)
+    several = next(iter(found.values()))
+    names = f"cf.compare(log, {[*several]}" if len(several) > 1 else "cf.evaluate(log, target"
+    baseline = "" if several.baseline is None else f", baseline={several.baseline!r}"
+    write_report(Report(cases, answer, f"{names}{baseline}{settings})", shows_rows=rows), path)
 
 
 def describe_call(result: Evaluation) -> str:

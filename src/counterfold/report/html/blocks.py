@@ -119,6 +119,9 @@ class Code(Block):
     template = "code.html"
 
 
+LONGEST = 250
+"""How many lines a table has at most: a page of several policies, each with many actions, would be too large."""
+
 Writer = Callable[[Any, float], str]
 TEXTS: tuple[Writer, ...] = (formats.text, formats.words)
 """How texts are written, which are set to the left: those from data and those of the report."""
@@ -132,8 +135,9 @@ def tabulate(caption: str, lines: Lines, columns: Mapping[str, tuple[str, Writer
     [[Cell(words='1,200', key='1200')]]
     """
     several = [Column(label, writer not in TEXTS) for label, writer in columns.values()]
-    rows = [[fill(line.get(name), writer, error) for name, (_, writer) in columns.items()] for line in lines]
-    return Table(caption, several, rows)
+    shown = lines[:LONGEST]
+    rows = [[fill(line.get(name), writer, error) for name, (_, writer) in columns.items()] for line in shown]
+    return Table(caption if len(shown) == len(lines) else f"{caption}: {LONGEST} of {len(lines):,}", several, rows)
 
 
 def fill(value: Any, writer: Writer, error: float) -> Cell:

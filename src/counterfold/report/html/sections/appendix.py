@@ -34,7 +34,7 @@ class Appendix(Section):
             Pairs("What the log holds", [*describe_log(contents), *describe_rewards(several)])
             if contents is not None
             else None,
-            Code("The exact call", report.call),
+            Code("The exact call" if report.source else "The call, without the log and its columns", report.call),
             Pairs("Settings and versions", [*describe_settings(case), *describe_versions(report)]),
         ]
 
@@ -59,6 +59,11 @@ def describe_log(contents: Contents) -> list[tuple[str, str]]:
         ("actions", formats.count(len(contents.actions)) if contents.doses is None else "doses"),
         ("context columns taken", ", ".join(map(formats.text, contents.context)) or "none"),
     ]
+    if contents.kept is not None:
+        stand = f"which stand for {formats.count(round(rewards.weight))} decisions"
+        lines.append(("kept", f"with probability {contents.kept.low:.3g} to {contents.kept.high:.3g}, {stand}"))
+    if contents.groups is not None:
+        lines.append(("groups", f"{formats.count(contents.groups)}, whose rows count as one observation each"))
     lines += [(f"not used: {formats.text(name)}", why) for name, why in contents.left_out.items()]
     return [*lines, *(("note", f"{note}; {remedy}") for note, remedy in contents.notes)]
 
