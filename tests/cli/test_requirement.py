@@ -46,7 +46,7 @@ def test_no_number_is_shown_where_the_log_cannot_answer(ask):
     assert "what 5 estimators say (--all shows it)" in withheld
     assert ["verdict", "not", "answerable"] in said
     assert " ".join(said[3]).startswith("because the target never takes a logged action")
-    assert " ".join(said[4]).startswith("next step The log cannot answer: check that")
+    assert " ".join(said[4]).startswith("next step Do not ship it by this log, which cannot answer: check that")
     shown = split_lines(split_targets(ask("evaluate", "--all")[1])[1])
     assert {"estimator", "DM"} <= {line[0] for line in shown}
 

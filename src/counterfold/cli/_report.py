@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterfold import messages
-from counterfold.cli.options import LogOptions, make_option
+from counterfold.cli.options import LogOptions, make_option, say
 from counterfold.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class ReportOptions:
 
         origin = ("", {}) if log is None else (name_source(log), list_roles(log))
         write_report(Report(cases, answer, show_command(), not self.no_rows, truth, *origin), str(self.report))
-        typer.echo(f"The report is in {messages.show(str(self.report))}.", err=True)
+        say(f"The report is in {messages.show(str(self.report))}.")
 
 
 def name_source(log: LogOptions) -> str:
