@@ -24,6 +24,9 @@ from counterfold.label_checks import check_labels
 FEW_LABELS = 1 << 16
 """Up to what range whole numbers are counted rather than sorted."""
 
+SEPARATORS = (".", "_")
+"""What may stand between a name and an action where numbers are spread over columns, as in `target.red`."""
+
 FRACTIONS = 100
 """More different labels with fractions than this are doses, not labels."""
 
@@ -125,6 +128,21 @@ def suggest_label(label: Any, known: Iterable[Any]) -> str:
     """Return a sentence that names the known label which differs by case, spaces or `.0` alone, or nothing."""
     alike = [one for one in known if simplify_label(one) == simplify_label(label)]
     return f" Did you mean {messages.show(repr(alike[0]))}? It differs by case, spaces or `.0` alone." if alike else ""
+
+
+def find_shared_name(column: str, columns: Iterable[str], actions: Iterable[Any]) -> str | None:
+    """Return NAME if a column is called `NAME_ACTION`, and another one is for another action; else nothing.
+
+    >>> find_shared_name("new_red", ["new_red", "new_blue", "age"], ["red", "blue"])
+    'new'
+    """
+    known, there = {text for action in actions for text in spell_label(action)}, set(columns)
+    for separator in SEPARATORS:
+        for text in (text for text in known if column.endswith(f"{separator}{text}")):
+            start = column.removesuffix(text)
+            if start != separator and any(f"{start}{other}" in there for other in known - {text}):
+                return start.removesuffix(separator)
+    return None
 
 
 def refuse_look_alikes(labels: Sequence[Any], check: Checker) -> None:

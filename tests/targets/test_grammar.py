@@ -58,6 +58,23 @@ def test_what_is_wrong_is_said_by_every_engine(text, message, columns, save):
         assert "\n" not in str(caught.value)
 
 
+SPREAD = {
+    "policy_red": r"column `policy_red` must hold the target's probability .* Name `policy` for all of them",
+    "0.5*uniform + 0.5*policy_red": r"column `policy_red` must hold the target's probability of the logged action",
+    "policy_*": r"Did you mean `policy`\?",
+    "policy_": r"Did you mean `policy`\?",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), SPREAD.items(), ids=SPREAD)
+def test_one_of_several_columns_is_not_taken_for_all(text, message, columns, save):
+    path = save(make_table(columns, layout="spread"))
+    for engine in ("memory", "local"):
+        with pytest.raises(cf.DataError, match=message):
+            cf.evaluate(path, text, engine=engine, progress=False)
+    assert cf.evaluate(path, "probabilities:policy_red", ["ips"], progress=False).value  # who says so is believed
+
+
 def test_columns_come_first_then_labels_then_the_grammar(columns, read):
     table = make_table(columns)
     taken = table.append_column("uniform", table.column("policy"))

@@ -17,11 +17,9 @@ from counterfold.encoding.kinds import is_list, is_numeric, is_text
 from counterfold.encoding.numbers import convert_numbers
 from counterfold.errors import DataError
 from counterfold.label_checks import check_labels
+from counterfold.labels import SEPARATORS
 from counterfold.log_checks import ByLabel
 from counterfold.tables.maps import list_keys, make_maps, spread_maps
-
-SEPARATORS = (".", "_")
-"""What may stand between a name and an action where a matrix is spread over columns, as in `target.red`."""
 
 
 def find_spread(table: pa.Table, name: str, least: int = 2) -> dict[str, str]:

@@ -14,6 +14,7 @@ from counterfold.checks import FIRST, WHOLE, Checker
 from counterfold.encoding.kinds import is_categorical, is_date, is_numeric
 from counterfold.encoding.spoilt_numbers import find_spoilt_numbers
 from counterfold.errors import DataError
+from counterfold.labels import find_shared_name
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensity_checks import FIT
 from counterfold.readers import suggest_format
@@ -123,6 +124,20 @@ def require_propensities(table: pa.Table, roles: Mapping[str, str]) -> None:
     if not {*wanted, "logger", "logger_probs", "dose"} & set(roles):
         hint = next(filter(None, (suggest_column(role, role, table.column_names) for role in wanted)), "")
         raise DataError(f"a log must have `logging_probs` or `propensity`, got neither.{hint or f' {FIT}'}")
+
+
+def refuse_one_of_several(table: pa.Table, roles: Mapping[str, str]) -> None:
+    """Refuse propensities that are called like the probabilities of one action, beside those of others."""
+    if not {"propensity", "action"} <= set(roles):
+        return
+    name, logged = roles["propensity"], table.column(roles["action"]).slice(0, FIRST)
+    labels = [] if pa.types.is_nested(logged.type) else logged.unique().to_pylist()
+    shared = find_shared_name(name, table.column_names, labels)
+    if shared is not None:
+        rule = "hold the probability of the logged action in each row"
+        got = f"got one of the columns `{messages.show(shared)}_ACTION`, each of which is about one action"
+        way = f"Name `logging_probs={shared!r}` (--logging-probs {messages.show(shared)}), or rename it"
+        raise DataError(f"column `{messages.show(name)}` must {rule}, {got}. {way}.")
 
 
 def list_context(

@@ -153,6 +153,7 @@ class LogScan:
         roles.require(table, found, chosen or ())
         if fit is None:
             roles.require_propensities(table, found)
+            roles.refuse_one_of_several(table, found)
         roles.refuse_two_roles(table, found, targets)
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
         kinds, named = {role: known[role].kind for role in found}, chosen is not None

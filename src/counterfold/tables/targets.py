@@ -113,7 +113,7 @@ def bind_columns(value: Any, table: pa.Table) -> TargetForm:
     if isinstance(value, str):
         name = next((one for one in (value, read_text(value)) if roles.places(table, "target", one)), None)
         if name is not None:
-            return name_column(name, roles.find_kind(table, name))
+            return name_column(name, roles.find_kind(table, name), table.column_names)
         usual = roles.suggest_column("target", value, table.column_names) if value == "target" else ""
         return Text.of(value, table.column_names, usual).bind(partial(bind_columns, table=table))
     form = find_form(value)

@@ -1,6 +1,6 @@
 """Targets, one file for each way to give one: from what a user gave to checked probabilities, or to doses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,9 +47,10 @@ def find_form(value: Any) -> TargetForm:
     return Probabilities(value, is_sure=False) if dimensions == 1 else Policy(value)
 
 
-def name_column(name: str, kind: str) -> TargetForm:
-    """Return the target in a column, of which it is known how it is read."""
-    known: dict[str, TargetForm] = {"labels": Actions(name), "numbers": Probabilities(name, is_sure=False)}
+def name_column(name: str, kind: str, columns: Sequence[str]) -> TargetForm:
+    """Return the target in one of some columns, of which it is known how it is read."""
+    numbers = Probabilities(name, is_sure=False, columns=columns)
+    known: dict[str, TargetForm] = {"labels": Actions(name), "numbers": numbers}
     return known.get(kind, Policy(name))
 
 

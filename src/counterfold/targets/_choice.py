@@ -12,14 +12,11 @@ from counterfold.arrays import Bools, Floats
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ParameterError
 from counterfold.indices import align_rows
-from counterfold.labels import spell_label
+from counterfold.labels import SEPARATORS, spell_label
 from counterfold.log import Log
 from counterfold.log_checks import Matrix, check_matrix, count_dimensions, order_columns
 from counterfold.targets import _features
 from counterfold.targets.base import Reads, TargetForm
-
-SEPARATORS = (".", "_")
-"""What may stand before an action at the end of a column's name."""
 
 
 def list_choices(log: Log) -> Bools:

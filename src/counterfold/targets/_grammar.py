@@ -94,6 +94,9 @@ def parse_part(text: str) -> TargetForm | None:
 def suggest_form(word: str, others: Sequence[str] = ()) -> str:
     """Return a sentence that suggests the form which a word may stand for, or the nearest of it and other names."""
     usual = next((form for form, words in USUAL_WORDS.items() if word.casefold() in words), None)
+    stem = word.rstrip("*._")
+    if stem != word and sum(other.startswith(stem) for other in others) > 1:
+        usual = stem  # of columns that are spread, as in `new_*`
     return f" Did you mean `{usual}`?" if usual else messages.suggest(word, [*others, *list_forms()])
 
 

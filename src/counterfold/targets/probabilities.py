@@ -1,6 +1,6 @@
 """Probabilities: the target's probability of the logged action in each row."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,10 +8,12 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.checks import FIRST, Checker
+from counterfold.errors import DataError
 from counterfold.indices import align_rows
-from counterfold.labels import simplify_label
+from counterfold.labels import find_shared_name, simplify_label
 from counterfold.log import Log
 from counterfold.log_checks import count_dimensions
+from counterfold.messages import show
 from counterfold.targets import _features
 from counterfold.targets._values import read_text
 from counterfold.targets.base import Reads, Target, TargetForm, refuse_ambiguity
@@ -28,7 +30,8 @@ class Probabilities(TargetForm):
     """The target's probability of the logged action in each row: numbers, or a function of the context.
 
     Of a log that is read from a file or a frame, `values` may be the name of a column. Plain numbers are read so, too,
-    unless they are 0 and 1 alone and the actions are called 0 and 1: then they could be labels, and are refused.
+    unless they are 0 and 1 alone and the actions are called 0 and 1: then they could be labels, and are refused. So is
+    one of several `columns` that are called like actions, as each holds the probability of that action instead.
 
     >>> import counterfold as cf
     >>> log = cf.Log(action=[0, 1, 0, 1], reward=[0.0, 1.0, 0.0, 3.0], propensity=[0.5, 0.5, 0.5, 0.5])
@@ -38,6 +41,7 @@ class Probabilities(TargetForm):
 
     values: Any
     is_sure: bool = True
+    columns: Sequence[str] = ()
     syntax = "probabilities:COLUMN"
     takes = {"values": read_text}
 
@@ -58,6 +62,16 @@ class Probabilities(TargetForm):
 
     def fill(self, values: Mapping[str, Any]) -> TargetForm:
         return replace(self, values=values[self.values]) if isinstance(self.values, str) else self
+
+    def require_known(self, log: Log) -> None:
+        if self.is_sure or not isinstance(self.values, str) or log.kind == "doses":
+            return
+        shared = find_shared_name(self.values, self.columns, log.actions)
+        if shared is not None:
+            rule = "hold the target's probability of the logged action in each row"
+            got = f"got one of the columns `{show(shared)}_ACTION`, each of which is about one action"
+            ways = f"Name `{show(shared)}` for all of them; `probabilities:{show(self.values)}` takes this one as it is"
+            raise DataError(f"column `{show(self.values)}` must {rule}, {got}. {ways}.")
 
     def resolve(self, log: Log, check: Checker) -> Target:
         if not check.is_part:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from traps import RIGHT, Case, trap
+from traps import REFUSED, RIGHT, Case, trap
 from traps.bandits import draw, make_bandit, softmax
 
 
@@ -100,6 +100,13 @@ def one_column_forgotten(rng):
     bandit.action = draw(bandit.logging, rng)
     bandit.reward = bandit.means[np.arange(2000), bandit.action] + 0.5 * rng.normal(size=2000)
     return log_as(bandit, np.tile(bandit.logging.mean(axis=0), (2000, 1)))
+
+
+@trap("the propensities are one column of several, each of which is about one action", REFUSED)
+def propensities_of_one_action(rng):
+    bandit = make_bandit(rng, labels=(0, 1, 2))
+    spread = {f"p_{label}": bandit.logging[:, place] for place, label in enumerate(bandit.labels)}
+    return Case(bandit.table(propensity=None, **spread), truth=bandit.truth, columns={"propensity": "p_1"})
 
 
 @trap("none: a policy that nearly always takes its best action", RIGHT)

@@ -234,3 +234,9 @@ def policy_of_the_reward(rng):
     bandit = make_bandit(rng)
     target = cf.Function(lambda seen: np.where(seen["reward"] > 0.5, "red", "green"), columns=["reward"])
     return Case(bandit.table(), target)
+
+
+@trap("the target is one column of several, each of which is about one action", REFUSED)
+def one_of_several_columns(rng):
+    bandit = make_bandit(rng)
+    return Case(bandit.table(), f"target_{bandit.labels[0]}", truth=bandit.truth)
