@@ -139,6 +139,14 @@ class Rows:
         return float(values[counts.argmax()]) if counts.max() >= USUAL_SHARE * counts.sum() else 0.0
 
     @cached_property
+    def weighted_reward(self) -> float:
+        """The mean reward under the weights of all rows, or of the sample that stands for them; 0 without weight."""
+        if self.whole is not None:
+            return self.whole.weighted_reward
+        total = float(self.masses.sum())
+        return float(self.masses @ self.rewards) / total if total else 0.0
+
+    @cached_property
     def order(self) -> Ints | None:
         """The places of the rows in the order of time, equal times in that of the log; nothing if time is unknown."""
         return None if self.times is None else np.argsort(self.times, kind="stable")

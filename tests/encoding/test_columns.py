@@ -140,6 +140,7 @@ def test_more_values_than_can_be_counted_are_told_however_they_are_cut(monkeypat
     ("values", "why"),
     [
         ([f"user {row}" for row in range(200)], "it is an identifier or free text, different in most rows"),
+        ([f"{row % 28 + 1}.{row % 12 + 1}.2024 08:{row % 60:02d}" for row in range(200)], levels.DATE),
         (["it was very nice " * 8, "it was not nice at all " * 8] * 100, "it is free text"),
         (["a"] * 200, "it is the same in every row"),
         ([None] * 200, "it is missing in every row"),

@@ -38,8 +38,9 @@ def judge(verdict):
             0.5,
             "good",
             "ship",
-            "Ship it, or confirm it first by an A/B test with about",
+            "Ship it: it would earn more than the log did. If a mistake would be costly, confirm it first",
         ),
+        (0.055, "good", "A/B test", "before you ship it: it would earn more than the log did, but only just beyond"),
         (-0.5, "good", "do not ship", "Do not ship it: it would earn less than the log did."),
         (0.03, "good", "A/B test", "this log cannot tell if it would earn more than the log did."),
         (-0.03, "good", "A/B test", "or log about 5 times as many rows, to see such a difference"),
@@ -47,6 +48,7 @@ def judge(verdict):
         (0.0, "good", "keep", "Keep what you have: nothing shows"),
         (0.5, "caution", "check first", "Check first: look at that row. Then run an A/B test with about"),
         (-0.5, "caution", "check first", "do not ship it: it would seem to earn less"),
+        (-0.03, "caution", "check first", "do not ship it: it would seem to earn less"),
         (0.0, "caution", "check first", "Check first: look at that row. Until then, do not ship it."),
         (
             0.5,
@@ -85,6 +87,13 @@ def test_clicks_vary_as_their_rate_says_against_theory():
     trial = Trial(cf.Estimate("gap", np.full(ROWS, 0.03)), 0.08, cf.Estimate("log", clicks), Contents.of(log))
     needed = (0.05 * 0.95 + 0.08 * 0.92) * (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) ** 2 / 0.03**2
     assert needed <= trial.per_arm < 1.1 * needed
+
+
+def test_a_log_may_see_what_no_test_can():
+    """Where two policies mostly do the same, their difference has hardly any noise on the same rows."""
+    step = advise(make_trial(0.002, spread=0.06), judge("good"))
+    assert (step.action, step.per_arm > 10 * ROWS, 1 < step.times_rows < 10) == ("log more", True, True)
+    assert "log about 4 times as many rows, to see such a difference" in step.sentence
 
 
 def test_few_decisions_and_no_difference():

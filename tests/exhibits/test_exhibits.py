@@ -99,12 +99,31 @@ def test_calibration_against_loop():
     shown = cf.evaluate(LOG, TARGET, reward_model=model).exhibits
     tenths, actions = shown["calibration"].lines, shown["action-calibration"].lines
     assert sum(line["rows"] for line in tenths) == sum(line["rows"] for line in actions) == ROWS
-    assert sum(line["rows"] * line["observed"] for line in tenths) == pytest.approx(LOG.reward.sum())
     for line in actions:
         mine = LOG.action == LABELS.index(line["name"])
-        assert (line["rows"], line["observed"]) == (mine.sum(), pytest.approx(LOG.reward[mine].mean()))
+        earned = sum(weight * reward for weight, reward in zip(WEIGHTS[mine], LOG.reward[mine], strict=True))
+        assert (line["rows"], line["observed"]) == (mine.sum(), pytest.approx(earned / WEIGHTS[mine].sum()))
+        assert line["low"] < line["observed"] < line["high"]
     assert [line["predicted"] for line in tenths] == sorted(line["predicted"] for line in tenths)
     assert "calibration" not in cf.evaluate(LOG, TARGET, reward_model=model, candidates=["ips", "snips"]).exhibits
+
+
+def test_calibration_is_of_what_the_target_does():
+    """A model that is right where the target goes is right, whatever it says elsewhere."""
+    rng = np.random.default_rng(0)
+    context = rng.normal(size=(4000, 1))
+    action = rng.integers(2, size=4000)
+    wanted = (context[:, 0] > 0).astype(int)
+    reward = np.where(action == wanted, 1.0 + context[:, 0] ** 2, -5.0) + 0.1 * rng.normal(size=4000)
+    log = cf.Log(context=context, action=action, reward=reward, logging_probs=np.full((4000, 2), 0.5))
+    q = np.where(np.arange(2) == wanted[:, None], 1.0 + context**2, 7.0)
+    shown = cf.evaluate(log, np.eye(2)[wanted], reward_model=q).exhibits
+    assert shown["calibration"].facts["explained"] > 0.9
+    assert sum(line["rows"] for line in shown["calibration"].lines) == (action == wanted).sum()
+    tenths = [line["rows"] / (action == wanted).sum() for line in shown["calibration"].lines]
+    assert tenths == pytest.approx([0.1] * 10, abs=0.002)
+    for line in [*shown["calibration"].lines, *shown["action-calibration"].lines]:
+        assert line["predicted"] == pytest.approx(line["observed"], abs=0.02)
 
 
 def test_calibration_shows_rows_that_the_model_did_not_see():

@@ -113,12 +113,12 @@ def test_an_interval_that_leaves_the_picture_ends_in_an_arrow():
     assert [one.to_dict(validate=False)["mark"]["shape"] for one in arrows] == ["triangle-right"]
 
 
-def test_what_rows_change_is_told_in_percent():
+def test_what_is_left_without_rows_is_told_beside_what_today_earns():
     rewards = np.where(np.arange(200) == 1, 60.0, 1.0)
     figure = influence.draw_without(find_case(cf.evaluate(log_clicks(rewards), 1)))
-    lines = list_values(figure.panels[0])[1]
-    assert lines[1]["change"] == pytest.approx(1 / 1.59 - 1, 1e-4)
-    assert figure.reading.startswith("Without 1 row: -37.1\N{NO-BREAK SPACE}%")
+    today, lines, *_ = list_values(figure.panels[0])
+    assert (today[0]["at"], lines[0]["without"], lines[1]["without"]) == pytest.approx((1.295, 1.59, 1.0))
+    assert figure.reading.startswith("With all rows 1.6, without 1 row 1.0, without 10 rows 1.0; today earns 1.3.")
 
 
 def test_wrong_propensities_matter_only_where_there_is_a_conclusion(case):

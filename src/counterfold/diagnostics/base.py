@@ -43,13 +43,14 @@ class Finding:
 class Measurement(NamedTuple):
     """What a diagnostic measured: `values` by name, a short `text` for people, and what is wrong, if anything is.
 
-    `history` are values over time, for a table.
+    `history` are values over time, for a table. Where it could not be measured, the text says why (`is_known`).
     """
 
     values: Mapping[str, Number]
     text: str | None
     findings: Sequence[Finding] = ()
     history: History | None = None
+    is_known: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +145,8 @@ class Diagnostics(Plotted):
     `context_p`, `periods`, `drift_p`, `drift`, `logged_drift_p`, `late_rows`, `disagreement` and `model_shift`,
     explained in the diagnostics' own files; besides, `rows`, the range of the rewards (`reward_low`, `reward_high`)
     and, on a log of doses, the `bandwidth` of weights.
-    `texts` say what was measured, by what it is called. `findings` say what is wrong, the worst first; the `verdict` is
+    `texts` say what was measured, by what it is called, and `unknown` are those that only say why it could not be.
+    `findings` say what is wrong, the worst first; the `verdict` is
     the worst of them, and `reasons` are their problems in words. `history` is what `over_time` makes tables of, if the
     log has a time. `exhibits` are tables for pictures that need no answer.
     """
@@ -154,6 +156,7 @@ class Diagnostics(Plotted):
     findings: tuple[Finding, ...]
     history: History | None = field(default=None, repr=False, compare=False)
     exhibits: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    unknown: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, evidence: Evidence, several: Sequence[Diagnostic], answer: Answer | None = None) -> "Diagnostics":
@@ -164,6 +167,7 @@ class Diagnostics(Plotted):
         texts: dict[str, str] = {}
         findings: list[Finding] = []
         history: History | None = None
+        unknown: list[str] = []
         for one in several:
             measures |= dict.fromkeys(one.measures)
             found = None if one.needs_answer and answer is None else one.measure(evidence, answer)
@@ -172,8 +176,9 @@ class Diagnostics(Plotted):
                 texts |= {one.label: found.text} if found.text else {}
                 findings += found.findings
                 history = found.history or history
+                unknown += [] if found.is_known else [one.label]
         findings.sort(key=lambda finding: -SEVERITIES.index(finding.severity))
-        return cls(measures, texts, tuple(findings), history)
+        return cls(measures, texts, tuple(findings), history, unknown=tuple(unknown))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.verdict}: {messages.clean_sentence(self.reasons[0])})"

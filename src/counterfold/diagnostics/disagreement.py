@@ -42,7 +42,10 @@ class Disagreement(Diagnostic):
         far = gap.value / gap.stderr if gap.stderr > ROUNDING * abs(plain.value) else 0.0
         plainly = "SNIPS, which uses no reward model,"
         who = plainly if evidence.rows.bandwidth is None else "the kernel of these weights"
-        text = f"{who} differs by {-far:+.2f} standard errors of the difference"
+        less = f"{abs(gap.value):.2g} {'less' if gap.value > 0 else 'more'}"
+        text = f"{who} says {less}, which is {abs(far):.2f} standard errors of the difference"
+        if abs(gap.value) <= ROUNDING * abs(plain.value):
+            text = f"none, as the answer is that of {plain.name} itself"
         if abs(far) <= self.large or abs(gap.value) < self.some * plain.stderr:  # nearly SNIPS itself
             return Measurement({"disagreement": far}, text)
         trusts = (

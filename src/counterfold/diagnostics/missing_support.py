@@ -33,7 +33,7 @@ class MissingSupport(Diagnostic):
         known, mass, unexplored = evidence.unsupported, evidence.unsupported_mass, evidence.observed.get(self.name)
         if known is None:
             text = "unknown: the target's probabilities are known for the logged actions alone"
-            return Measurement({"unexplored_rows": unexplored}, text)
+            return Measurement({"unexplored_rows": unexplored}, text, is_known=False)
         numbers = {"unsupported_rows": known.row_count, "unsupported_mass": mass, "unexplored_rows": unexplored}
         text = f"{mass:.2%} of what the target does, in {known.row_count} rows, could never be logged"
         text = text if mass else "everything that the target does could be logged"

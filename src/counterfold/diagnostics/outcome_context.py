@@ -36,8 +36,9 @@ class OutcomeContext(Diagnostic):
         findings += [self.describe_rate(name, reason) for name, reason in balance.reasons.items() if reason.is_rate]
         findings += [] if balance.is_dependent_throughout(self.alarm) else self.find_dependent(balance)
         p = balance.columns_p
-        much = "none" if p is None or p >= self.alarm else "some"
-        text = None if p is None else f"{much} of it depends on actions (p = {p:.2g}, corrected for several tests)"
+        much = "no column depends" if p is None or p >= self.alarm else "some depend"
+        known = f"{much} on the action beyond what the propensities say"
+        text = None if p is None else f"{known} (p = {p:.2g}, corrected for several tests)"
         return Measurement({"context_p": p}, text, findings)
 
     def find_dependent(self, balance: Balance) -> list[Finding]:

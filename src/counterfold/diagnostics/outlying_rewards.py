@@ -98,7 +98,8 @@ class OutlyingRewards(Diagnostic):
         *_, found = None, *filter(self.is_outlying, ends.cut())  # the most that are far away
         rows = 0 if found is None else sum(one.rows for one in found.outlying)
         findings = [] if found is None else [self.describe(found, rows)]
-        return Measurement({"outlying_rewards": rows}, f"{rows} rows", findings)
+        text = f"{rows} rows are far from all others" if rows else "no reward is far from all others"
+        return Measurement({"outlying_rewards": rows}, text, findings)
 
     def is_outlying(self, cut: Cut) -> bool:
         """Say whether a few rewards are far away from the others."""

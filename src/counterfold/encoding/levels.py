@@ -1,8 +1,10 @@
 """Columns of text and categories: a column of 0 and 1 for each frequent value, one for all rare ones together."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +27,14 @@ FREQUENT, SHARE = 10, 20
 
 LONG = 64
 """Texts that are longer on average are not taken for categories by themselves."""
+
+FEW = 10
+"""So many different values tell whether all are dates."""
+
+DAY_FIRST = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b")
+"""What dates look like that are not written as ISO wants it; those that are have been found before."""
+
+DATE = "it looks like dates; write them as 2024-01-31 or 2024-01-31T12:30:00 to name it as `time`"
 
 COVERED = 0.5
 """Which share of the rows must have one of the frequent values, so that a text is taken for context by itself."""
@@ -119,7 +129,8 @@ class LevelCounts(Summary):
         if not present:
             return MISSING
         if self.counts is None or 2 * len(self.counts) > present:
-            return "it is an identifier or free text, different in most rows"
+            is_date = self.counts and all(DAY_FIRST.match(one) for one in islice(self.counts, FEW))
+            return DATE if is_date else "it is an identifier or free text, different in most rows"
         if self.characters > LONG * present:
             return "it is free text"
         if len(self.counts) == 1 and not self.missing:

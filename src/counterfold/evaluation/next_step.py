@@ -108,16 +108,35 @@ def advise(trial: Trial, diagnostics: Diagnostics, baseline: str = "the log did"
         return NextStep("log more", f"Do not ship it by this log, which cannot answer: {remedy}.")
     if diagnostics.verdict == "caution":
         then = f"Then run {trial} before you ship it." if trial.is_feasible else "Until then, do not ship it."
-        then = then if high >= 0 else f"Until then, do not ship it: it would seem to earn less than {baseline}."
+        less = f"Until then, do not ship it: it would seem to earn less than {baseline}."
+        then = less if trial.gap.value < 0 and trial.per_arm is not None else then  # more than a rounding error
         return trial.propose("check first", f"{advise_on_log(diagnostics).sentence} {then}")
     if low > 0:
-        return trial.propose("ship", f"Ship it, or confirm it first by {trial}: it would earn more than {baseline}.")
+        return advise_on_gain(trial, baseline)
     if high < 0:
         return trial.propose("do not ship", f"Do not ship it: it would earn less than {baseline}.")
-    if trial.is_feasible and trial.times_rows is not None:
-        times = f"{max(2, round_up(trial.times_rows)):,} times as many rows"
-        ways = f"{trial}, or log about {times}, to see such a difference"
-        return trial.propose("A/B test", f"Run {ways}: this log cannot tell if it would earn more than {baseline}.")
+    return advise_on_doubt(trial, baseline)
+
+
+def advise_on_gain(trial: Trial, baseline: str) -> NextStep:
+    """Return what to do about a target that earns more: one that does so only just is to be confirmed."""
+    if trial.times_rows is None or trial.times_rows > 1:
+        barely = f"it would earn more than {baseline}, but only just beyond what chance may do"
+        return trial.propose("A/B test", f"Confirm it by {trial} before you ship it: {barely}.")
+    costly = f"If a mistake would be costly, confirm it first by {trial}."
+    return trial.propose("ship", f"Ship it: it would earn more than {baseline}. {costly}")
+
+
+def advise_on_doubt(trial: Trial, baseline: str) -> NextStep:
+    """Return what to do about a target that may earn more or less."""
+    unknown, times = f"this log cannot tell if it would earn more than {baseline}", trial.times_rows
+    often = "" if times is None else f"{max(2, round_up(times)):,} times as many rows"
+    more = f"or log about {often}, to see such a difference"
+    if trial.is_feasible and often:
+        return trial.propose("A/B test", f"Run {trial}, {more}: {unknown}.")
+    if times is not None and times <= TOO_MANY:
+        much = "an A/B test would need far more decisions"
+        return trial.propose("log more", f"Keep what you have, {more}: {unknown}, and {much}.")
     nothing = f"nothing shows that it would earn more or less than {baseline}"
     return trial.propose("keep", f"Keep what you have: {nothing}, and no A/B test of a reasonable size would.")
 

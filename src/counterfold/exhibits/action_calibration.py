@@ -12,7 +12,7 @@ MOST = 1000
 
 @dataclass(frozen=True)
 class ActionCalibration(Exhibit):
-    """A line for each action: the mean predicted and observed reward of the rows that had it."""
+    """A line for each action: the mean predicted and observed reward where the target takes it, by weights."""
 
     def show(self, evidence: Evidence, answer: Answered) -> Shown | None:
         rows = predict_rows(evidence, answer)

@@ -45,17 +45,18 @@ class Movers:
 
 @dataclass(frozen=True)
 class Influence(Exhibit):
-    r"""The ten rows with the largest $w_i |r_i - u|$, where $u$ is the usual reward, such as 0 for no click.
+    r"""The ten rows with the largest influence on SNIPS, $w_i |r_i - \hat V|$, where $\hat V$ is its value.
 
-    `share` is a row's share in the sum of these over all rows; `without` is what SNIPS says without that row and all
-    above it.
+    So a row may be among them because it earned much, or because it earned nothing and counts for many. `share` is a
+    row's share in the sum of these over all rows; `without` is what SNIPS says without that row and all above it. On a
+    large log, $\hat V$ is that of a sample.
     """
 
     needs_answer = False
 
     def observe(self, rows: Rows) -> Movers:
         weights, rewards = rows.masses, rows.rewards
-        moves = weights * np.abs(rewards - rows.usual_reward)
+        moves = weights * np.abs(rewards - rows.weighted_reward)
         least = np.partition(moves, -TEN)[-TEN] if len(rows) > TEN else 0.0
         large = np.flatnonzero((moves >= least) & (moves > 0))
         places = large[np.lexsort((rows.row_numbers[large], -moves[large]))][:TEN]

@@ -16,7 +16,7 @@ def bin_weights(weights, per_decade=10):
 
 
 def support_actions(actions, rewards, propensities, target_probs, labels):
-    """Return the rows, both shares, the mean reward and the range of propensities of each action."""
+    """Return the rows, both shares, the mean reward, that under the weights with its error, and propensities' range."""
     found = {}
     for code, label in enumerate(labels):
         mine = [row for row, action in enumerate(actions) if action == code]
@@ -25,13 +25,20 @@ def support_actions(actions, rewards, propensities, target_probs, labels):
         ends = (
             (min(propensities[row] for row in mine), max(propensities[row] for row in mine)) if mine else (None, None)
         )
-        found[label] = (len(mine), len(mine) / len(actions), wanted, mean, *ends)
+        weights = [target_probs[row][code] / propensities[row] for row in mine]
+        weighted, error = None, None
+        if sum(weights):
+            pairs = [(weight, rewards[row]) for weight, row in zip(weights, mine, strict=True)]
+            weighted = sum(weight * reward for weight, reward in pairs) / sum(weights)
+            error = math.sqrt(sum((weight * (reward - weighted)) ** 2 for weight, reward in pairs)) / sum(weights)
+        found[label] = (len(mine), len(mine) / len(actions), wanted, mean, weighted, error, *ends)
     return found
 
 
 def leave_out_movers(weights, rewards, count):
     """Return the rows with the largest moves, in order, and SNIPS without each and all before it."""
-    moves = sorted(range(len(weights)), key=lambda row: (-weights[row] * abs(rewards[row]), row))[:count]
+    value = sum(weight * reward for weight, reward in zip(weights, rewards, strict=True)) / sum(weights)
+    moves = sorted(range(len(weights)), key=lambda row: (-weights[row] * abs(rewards[row] - value), row))[:count]
     values = []
     for number in range(1, count + 1):
         left = [row for row in range(len(weights)) if row not in moves[:number]]

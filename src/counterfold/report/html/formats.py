@@ -71,6 +71,16 @@ def setting(number: float, error: float = 0.0) -> str:
     return f"{number:,.0f}" if 1e4 <= abs(number) < 1e12 else f"{number:.4g}"
 
 
+def factor(number: float, error: float = 0.0) -> str:
+    """Return a factor that is a little above 1, to two digits of what it is above.
+
+    >>> factor(1.0041), factor(1.26), factor(3.4), factor(1.00000001)
+    ('1.0041', '1.26', '3.4', '1.00010')
+    """
+    above = max(number - 1, 1e-4)
+    return f"{1 + above:.{max(1, 1 - math.floor(math.log10(above)))}f}"
+
+
 def text(value: object, error: float = 0.0) -> str:
     """Return a text from data, safe to show and not too long."""
     return messages.show(value)

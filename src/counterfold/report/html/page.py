@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from counterfold import standard_json
 from counterfold.report.html.blocks import Block
@@ -49,6 +49,7 @@ def render(report: Report) -> str:
     )
     environment.filters["embed"] = embed
     environment.filters["anchor"] = anchor
+    environment.filters["mark_names"] = mark_names
     styles, script, bundle = read("style.css"), read("script.js"), load_bundle()
     return environment.get_template("page.html").render(
         report=report,
@@ -88,6 +89,19 @@ def embed(value: Any) -> Markup:
     finite = json.loads(json.dumps(value), parse_constant=lambda _: None)
     text = json.dumps(finite, separators=(",", ":"), ensure_ascii=True)
     return Markup(text.translate(str.maketrans(UNSAFE)))  # noqa: S704 (that is what this is for)
+
+
+def mark_names(words: str) -> Markup:
+    """Return a sentence in which what stands between backticks is set as code; everything else is escaped.
+
+    >>> print(mark_names("column `a<b` is no context"))
+    column <code>a&lt;b</code> is no context
+    """
+    parts = words.split("`")
+    if len(parts) % 2 == 0:  # a backtick of the data
+        return escape(words)
+    marked = (Markup("<code>{}</code>").format(part) if place % 2 else escape(part) for place, part in enumerate(parts))
+    return Markup("").join(marked)
 
 
 def anchor(name: str) -> str:

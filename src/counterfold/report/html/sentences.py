@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from counterfold import messages
 from counterfold.report.html import formats
 from counterfold.report.html.cases import NAME, Answered, Case, Report, quote
-from counterfold.report.numbers import format_number
+from counterfold.report.numbers import find_error, format_number, format_signed
 
 SURE = 10.0
 """A difference is told in percent if what the log earned is so many standard errors from 0."""
@@ -28,7 +28,7 @@ MANY = 2.0
 MEANINGS = {
     "good": "the log can answer, and nothing speaks against it",
     "undecided": "the log is sound, but too small to decide",
-    "caution": "the log can answer, but something must be checked first",
+    "caution": "something must be checked before the answer counts",
     "not answerable": "the log cannot answer",
 }
 """What each badge means."""
@@ -173,9 +173,21 @@ def tell_meaning(case: Case) -> str:
 
 
 def tell_doubt(case: Case) -> str:
-    """Return what speaks most against the answer; how columns were read does not."""
-    problem = next((one.problem for one in case.diagnostics.findings if one.name != READ), None)
-    return QUESTION if problem is None else f"{capitalise(problem)}."
+    """Return what speaks most against the answer, and how little would change it; how columns were read does not."""
+    problems = [one.problem for one in case.diagnostics.findings if one.name != READ]
+    more = len(problems) - 1
+    others = f" And {more} more finding{'s' if more > 1 else ''}." if more > 0 else ""
+    first = f"{capitalise(problems[0])}.{others}" if problems else QUESTION
+    return f"{first} {tell_frailty(case)}".strip()
+
+
+def tell_frailty(case: Case) -> str:
+    """Return how wrong propensities may be before the conclusion changes, if the log tells one at all."""
+    shown = None if case.shown_answer is None else case.exhibits.get("sensitivity")
+    factor = None if shown is None or not shown.facts["is_told"] else shown.facts["factor"]
+    if factor is None or case.shown_answer is None or case.shown_answer.baseline != "today":
+        return ""
+    return f"Propensities that are all wrong by a factor of {formats.factor(factor)}, in the worst way, would undo it."
 
 
 def tell_changes(case: Case) -> str:
@@ -206,7 +218,19 @@ def tell_best(cases: Sequence[Case]) -> str:
         return ""
     best = max(shown, key=lambda case: case.answered.evaluation.value if case.answered else 0.0)
     doubt = "The best of several looks better than it is, because chance helps to choose it."
-    return f"Of {len(shown)} policies that the log can answer for, {name_policy(best)} would earn most. {doubt}"
+    most = f"Of {len(shown)} policies that the log can answer for, {name_policy(best)} would earn most."
+    return f"{most} {tell_lead(best, [case for case in shown if case is not best])} {doubt}"
+
+
+def tell_lead(best: Case, others: Sequence[Case]) -> str:
+    """Return how much more the best of several would earn than the next one, and whether the log can tell."""
+    known = {case: case.answered.evaluation for case in [best, *others] if case.answered is not None}
+    second = max(others, key=lambda case: known[case].value)
+    lead = known[best].uplift(known[second])
+    ends = lead.interval()
+    told, low, high = (format_signed(number, find_error(lead.stderr, ends)) for number in (lead.value, *ends))
+    sure = "so it is better than that one, too" if ends.low > 0 else "so the log cannot tell which of the two is better"
+    return f"It leads {name_policy(second)}, the next one, by {told} (interval {low} to {high}), {sure}."
 
 
 def write_message(report: Report) -> str:

@@ -37,7 +37,6 @@ Kind = Mapping[str, Any]
 TEXT: Kind = {"type": "nominal"}
 NUMBER: Kind = {"type": "quantitative", "format": ".4~g"}
 SHARE: Kind = {"type": "quantitative", "format": ".2%"}
-CHANGE: Kind = {"type": "quantitative", "format": "+.1%"}
 COUNT: Kind = {"type": "quantitative", "format": ",.0f"}
 
 

@@ -72,9 +72,10 @@ def draw_ladder(case: Case) -> Figure | None:
     error = min((line["stderr"] for line in lines if line["stderr"] > 0), default=0.0)
     return Figure(
         "The climb: from little noise to little bias",
-        "On the left, large weights are cut off, so that the value leans to what today earns; on the right none "
-        f"are, so that hardly any bias is left. {compare_noise(lines)} Ladder climbs to the right and shortens each "
-        "step by how noisy it is. Bars are normal intervals; the dashed line is the answer."
+        f"On the left, large weights are cut off, so that all rows in which {base.call(case)} might do the same count "
+        f"nearly alike; on the right none are, so that hardly any bias is left. {compare_noise(lines)} Ladder climbs "
+        "to the right and shortens each step by how noisy it is. Bars are normal intervals; the dashed line is the "
+        "answer."
         f"{' Every step was taken in full.' if is_full(lines) else ''}",
         f"Value against the largest weight, for {len(names)} ladders; the answer is {formats.value(value, error)}.",
         [base.make_panel(base.size(alt.layer(bars, plot.mark_line().encode(height), answer, dots, hints), 280))],

@@ -44,11 +44,12 @@ def draw_values(cases: Sequence[Case]) -> Figure | None:
     error = min(find_error(one.stderr, one.interval) for _, one in shown)
     scale = alt.Scale(domain=["today", "new"], range=[base.LOG, base.TARGET])
     pictured = base.draw_intervals(lines, "reward per decision", alt.Color("who:N", scale=scale, legend=None))
-    level = 100 * first.level
+    level, baseline = 100 * first.level, next(case.answered.baseline for case in cases if case.answered)
     return Figure(
         "What each policy earns per decision",
-        f"The dot is the estimate. In about {level:g} of 100 such reports the bar holds the true value. Whether bars "
-        "overlap says little: the next picture compares the policies on the same decisions.",
+        f"The dot is the estimate. In about {level:g} of 100 such reports the bar holds the true value, if nothing "
+        f"speaks against the answer. Whether bars overlap says little: the next picture compares each policy with "
+        f"{baseline} on the same decisions.",
         f"Reward per decision with {level:g} % intervals. {spell_out(lines, formats.value, error)}",
         [base.make_panel(base.size(pictured, HEIGHT * len(lines)))],
         tabulate("Reward per decision", lines, VALUES_COLUMNS, error),

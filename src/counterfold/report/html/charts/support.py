@@ -5,6 +5,7 @@ from typing import Any
 
 import altair as alt
 
+from counterfold.intervals.base import normal_quantile
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Figure, Writer, tabulate
 from counterfold.report.html.cases import Case
@@ -25,6 +26,17 @@ def list_columns(today: str, target: str) -> dict[str, tuple[str, Writer]]:
         "mean_reward": ("Mean logged reward", formats.setting),
         "least_propensity": ("Propensity from", formats.setting),
         "largest_propensity": ("To", formats.setting),
+    }
+
+
+def list_reward_columns(today: str, target: str) -> dict[str, tuple[str, Writer]]:
+    """Return the columns of the table of what actions earn."""
+    return {
+        "name": ("Action", formats.text),
+        "mean_reward": (f"Mean reward {today}", formats.setting),
+        "target_reward": (f"With {target}", formats.setting),
+        "low": ("From", formats.setting),
+        "high": ("To", formats.setting),
     }
 
 
@@ -49,6 +61,52 @@ def draw_support(case: Case) -> Figure | None:
         panels,
         tabulate("Actions", lines, list_columns(*both)),
     )
+
+
+def draw_rewards(case: Case) -> Figure | None:
+    """Return what each action earns today, and where the target takes it."""
+    shown = case.exhibits.get("support")
+    known = [] if shown is None else [line for line in shown.lines if line["target_reward"] is not None]
+    if case.shown_answer is None or len(known) < 2:
+        return None
+    names, both = base.tell_apart([line["action"] for line in known]), base.name_both(case)
+    reach = normal_quantile(case.shown_answer.evaluation.level)
+    lines = [
+        {
+            **line,
+            "name": name,
+            "value": line["target_reward"],
+            "low": line["target_reward"] - reach * line["target_stderr"],
+            "high": line["target_reward"] + reach * line["target_stderr"],
+        }
+        for line, name in zip(known, names, strict=True)
+    ]
+    first = lines[: base.MOST]
+    return Figure(
+        "What each action earns",
+        f"If the bar of {base.call(case)} is right of today's dot, it takes the action where that earns more. Bars are "
+        "normal intervals.",
+        f"Mean reward of {len(first)} actions today, and where {base.call(case)} takes them.",
+        [base.make_panel(base.size(draw_earned(first, both), 24 * len(first)))],
+        tabulate("Rewards of actions", lines, list_reward_columns(*both)),
+    )
+
+
+def draw_earned(lines: list[dict[str, Any]], names: Sequence[str]) -> Any:
+    """Return a dot for what each action earns today, and one with a bar for what it earns with the target."""
+    colour = base.by_who(names, [base.LOG, base.TARGET])
+    bars = base.draw_intervals([{**line, "who": names[1]} for line in lines], "reward per decision", colour)
+    today = [{**line, "who": names[0], "value": line["mean_reward"]} for line in lines]
+    plot = alt.Chart(base.hold(today)).encode(alt.Y("name:N", sort=None), alt.X("value:Q"))
+    told = base.hint(
+        name=("action", base.TEXT),
+        mean_reward=(names[0], base.NUMBER),
+        target_reward=(names[1], base.NUMBER),
+        low=("from", base.NUMBER),
+        high=("to", base.NUMBER),
+    )
+    dots = plot.mark_point(filled=True, size=100, opacity=1).encode(colour)
+    return alt.layer(bars, dots, base.draw_hints(plot, told))
 
 
 def draw_shares(lines: list[dict[str, Any]], names: Sequence[str]) -> Any:

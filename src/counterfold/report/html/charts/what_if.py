@@ -55,7 +55,7 @@ def draw_factors(case: Case) -> Figure | None:
         return None
     factor, error = shown.facts["factor"], (shown.lines[0]["high"] - shown.lines[0]["low"]) / 4
     never = "It stays on its side of 0 in this range." if shown.facts["is_told"] else "It holds 0 already."
-    said = f"From a factor of {factor:.2f} on it may be 0." if factor else never
+    said = f"From a factor of {formats.factor(factor)} on it may be 0." if factor else never
     return Figure(
         "How wrong may the propensities be?",
         "If each propensity may be wrong by a factor of its own, at most so large (marginal sensitivity model), the "
@@ -82,7 +82,7 @@ def draw_band(lines: Lines, factor: float | None) -> Any:
 
 def draw_touch(factor: float) -> list[Any]:
     """Return a mark where the band touches 0, with its factor beside it."""
-    touch = alt.Chart(base.hold([{"factor": factor, "low": 0.0, "words": f"{factor:.2f}"}])).encode(x="factor:Q")
+    touch = alt.Chart(base.hold([{"factor": factor, "low": 0.0, "words": formats.factor(factor)}])).encode(x="factor:Q")
     dot = touch.mark_point(color=base.WARNING, filled=True, size=110, opacity=1).encode(y="low:Q")
     beside = touch.mark_text(color=base.WARNING, align="left", dx=8, dy=-10, fontSize=13, fontWeight=600)
     return [base.draw_rule(factor, colour=base.WARNING), dot, beside.encode(y="low:Q", text="words:N")]

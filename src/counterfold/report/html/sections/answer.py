@@ -89,7 +89,7 @@ def list_values(case: Case, answered: Answered, truth: float | None) -> list[Fac
         found.append(Fact(f"difference to {answered.baseline}", gap, f"{level} interval {low} to {high}"))
     if answered.confidence is not None and truth is None:
         sure = formats.probability(answered.confidence)
-        found.append(Fact("confidence that it is better", sure, "by the interval, not by a normal law"))
+        found.append(Fact("confidence that it is better", sure, "if only chance may be wrong"))
     if truth is not None:
         inside = "inside" if result.interval.low <= truth <= result.interval.high else "outside"
         found.append(Fact("the truth, known in this demo", answered.write(truth), f"{inside} the interval"))

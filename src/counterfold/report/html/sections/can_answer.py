@@ -34,12 +34,14 @@ class CanAnswer(Section):
             hidden |= BY_CHANCE
         if not case.is_answerable:
             hidden |= OF_ANSWERS
-        known = [one for one in build_all() if one.label in found.texts and one.name not in hidden]
-        measured = [(one.label, found.texts[one.label]) for one in known]
+        known = [one.label for one in build_all() if one.label in found.texts and one.name not in hidden]
+        measured = [(label, found.texts[label]) for label in known if label not in found.unknown]
+        unknown = [(label, found.texts[label]) for label in known if label in found.unknown]
         title = "Checked and passed" if case.is_answerable else "Also measured, but no reason to trust an answer"
         nothing = Prose("Nothing was found that speaks against the answer.")
         return [
             Findings(found.findings, DOCS) if found.findings else nothing,
             Pairs(title, measured) if measured else None,
+            Pairs("Could not be checked", unknown) if unknown else None,
             draw_over_time(case),
         ]

@@ -58,4 +58,8 @@ def compare_with_weights(case: Case, answered: Answered) -> str:
     alone = shown.facts["snips"]
     depends = "hardly depends" if abs(result.value - alone) < LITTLE * result.stderr else "depends"
     values = f"without it, by weights alone (SNIPS), it would be {answered.write(alone)} instead of"
-    return f"The answer {depends} on the reward model: {values} {answered.write(result.value)}."
+    poor = case.exhibits["calibration"].facts["explained"]
+    is_poor = poor is not None and poor < 0
+    told = "The reward model predicts no better than the mean reward would. " if is_poor else ""
+    what = "it" if is_poor else "the reward model"
+    return f"{told}The answer {depends} on {what}: {values} {answered.write(result.value)}."

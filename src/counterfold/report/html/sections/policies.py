@@ -16,7 +16,7 @@ POLICIES_COLUMNS = {
     "gap": ("Difference", formats.words),
     "interval": ("Interval of the difference", formats.words),
     "confidence": ("Confidence that it is better", formats.words),
-    "verdict": ("Verdict", formats.words),
+    "verdict": ("Verdict on the log", formats.words),
     "step": ("Next step", formats.words),
 }
 

@@ -7,9 +7,13 @@ from typing import ClassVar
 from counterfold.report.html import formats, sentences
 from counterfold.report.html.blocks import Block, Fact, Facts, Prose
 from counterfold.report.html.cases import Case, Report
-from counterfold.report.html.charts.support import draw_support
+from counterfold.report.html.charts.support import draw_rewards, draw_support
 from counterfold.report.html.sections.base import Section
 
+UNKNOWN = (
+    "Whether the log could do everything that the policy does is unknown, because the policy's probabilities are known "
+    "for the logged actions alone."
+)
 MANY = "There are too many actions to show each of them."
 WEIGHTED = (
     "How often the policy takes each action is estimated from weights, because its probabilities are known for the "
@@ -29,10 +33,11 @@ class Support(Section):
         if shown is None:
             return [Prose(MANY)]
         mass = shown.facts["unsupported_mass"]
-        never = None if mass is None else formats.percent(mass)
-        remark = f"of what {sentences.name_policy(case)} does could never be in the log"
+        tried = None if mass is None else formats.percent(1 - mass)
+        remark = f"of what {sentences.name_policy(case)} does could be in the log"
         return [
-            Facts([Fact("never tried", never, remark)]) if never is not None else None,
+            Facts([Fact("tried before", tried, remark)]) if tried is not None else Prose(UNKNOWN),
             Prose(WEIGHTED) if shown.facts["is_weighted"] else None,
             draw_support(case),
+            draw_rewards(case),
         ]

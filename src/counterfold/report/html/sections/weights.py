@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from counterfold.report.html import formats
+from counterfold.report.html import formats, sentences
 from counterfold.report.html.blocks import Block, Fact, Facts, Prose
 from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.charts.influence import draw_without, list_rows
@@ -12,6 +12,10 @@ from counterfold.report.html.charts.weights import draw_concentration, draw_weig
 from counterfold.report.html.sections.base import Section
 
 LEFT_OUT = "The rows that carry the answer are left out of this report, as was asked for."
+CALM = "Enough rows share the weight: the checks of weights found nothing to doubt."
+OF_WEIGHTS = ("effective-rows", "largest-weight", "mean-weight")
+"""The checks that look at weights."""
+
 NONE = "No row has a weight: the policy never does what was done in the log."
 
 
@@ -40,8 +44,15 @@ class Weights(Section):
                     Fact("hold half of the weight", formats.percent(facts["rows_with_half"]), "of the rows"),
                 ]
             ),
+            Prose(judge(case)) if case.is_answerable else None,
             draw_weights(case),
             draw_concentration(case),
             rows if case.is_answerable else None,
             draw_without(case),
         ]
+
+
+def judge(case: Case) -> str:
+    """Return whether weights are a reason to doubt the answer."""
+    wrong = [one.problem for one in case.diagnostics.findings if one.name in OF_WEIGHTS and one.severity != "note"]
+    return f"{sentences.capitalise(wrong[0])}." if wrong else CALM

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from counterfold.evaluation.next_step import round_up
+from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Fact, Facts, Prose
 from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.charts.what_if import draw_sample_size, draw_sensitivity
@@ -33,7 +34,7 @@ def list_facts(case: Case) -> Facts | None:
     found = []
     if (wrong := case.exhibits.get("sensitivity")) is not None and wrong.facts["is_told"]:
         factor = wrong.facts["factor"]
-        least = f"{factor:.2f}" if factor else f"more than {wrong.lines[-1]['factor']:.0f}"
+        least = formats.factor(factor) if factor else f"more than {wrong.lines[-1]['factor']:.0f}"
         found.append(
             Fact("propensities wrong by a factor of", least, "each in its worst way, would change the conclusion")
         )

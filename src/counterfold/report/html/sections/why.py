@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from counterfold import messages
 from counterfold.evaluation.result import Evaluation
+from counterfold.report.details import group_left_out
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Pairs, Prose
 from counterfold.report.html.cases import Case, Report
@@ -20,10 +21,11 @@ SEVERAL = (
     "and how much bias they have."
 )
 LADDER = (
-    "Ladder begins with small weights only, which are steady but favour what is done today, then allows larger ones "
-    "step by step. The fewer rows carry a step, the less of it is taken."
+    "Ladder begins with small weights only, which are steady but blur what the policy does, then allows larger ones "
+    "step by step. The noisier a step is, the less of it is taken."
 )
-MIXED = "A candidate's score is its estimated squared error; the mixture does not go by it."
+NEARLY_ALL = 0.995
+"""A candidate with a larger share is the answer, whatever else is mixed in."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ class Why(Section):
         if answered is None:
             return [Prose(WITHHELD if case.answered else "Nothing was evaluated.")]
         result = answered.evaluation
-        left_out = [(formats.text(name), reason) for name, reason in result.left_out.items()]
+        reasons = group_left_out(result.left_out)
+        left_out = [(", ".join(map(formats.text, names)), reason) for reason, names in reasons.items()]
         return [
             Prose(explain(case, result)),
             draw_ladder(case),
@@ -53,15 +56,15 @@ class Why(Section):
 def explain(case: Case, result: Evaluation) -> str:
     """Return in words where the number comes from."""
     several = len(result.table)
-    is_mixed = sum(line.share > 0 for line in result.table) > 1
-    chosen = f"The answer comes from {messages.clean_sentence(result.selected)}"
-    how = f"{'a mixture' if is_mixed else 'the best'} of {several} candidates, by {type(result.selector).__name__}"
+    first = max(result.table, key=lambda line: line.share)
+    is_mixed = first.share < NEARLY_ALL
+    chosen = f"The answer comes from {messages.clean_sentence(result.selected if is_mixed else first.name)}"
+    how = f"{'a mixture' if is_mixed else 'one'} of {several} candidates, by {type(result.selector).__name__}"
     agreement = f"All {several} use the same rows, so agreement is weak evidence, and disagreement a warning."
     parts = {
         SEVERAL: True,
         f"{chosen}, {how if several > 1 else 'the only candidate'}.": True,
         LADDER: "ladder" in case.exhibits,
-        MIXED: is_mixed and "ladder" in case.exhibits,
         agreement: several > 1,
     }
     return " ".join(part for part, is_said in parts.items() if is_said)

@@ -1,0 +1,64 @@
+"""What the report says in words: how frail a conclusion is, who leads, what could not be checked, what actions earn."""
+
+import html
+import re
+
+import numpy as np
+import pytest
+
+import counterfold as cf
+
+
+@pytest.fixture
+def log():
+    """Return a log of three items with coin flips: b earns more than a, and c nearly as much as b."""
+    rng = np.random.default_rng(0)
+    item = rng.integers(3, size=6000)
+    earned = np.array([1.0, 1.5, 1.48])[item] + rng.normal(size=6000)
+    return {"action": np.array(["a", "b", "c"])[item], "reward": earned, "propensity": np.full(6000, 1 / 3)}
+
+
+def test_the_doubt_says_how_wrong_propensities_undo_it(log, write):
+    result = cf.evaluate(log, "b")
+    factor = result.exhibits["sensitivity"].facts["factor"]
+    told = float(re.search(r"all wrong by a factor of ([\d.]+), in the worst way", write(result).shown)[1])
+    assert told == pytest.approx(factor, abs=0.1 * (factor - 1))
+    assert "all wrong by a factor" not in write(cf.evaluate(log, "uniform")).shown  # there is nothing to undo
+
+
+def test_the_best_of_several_is_compared_with_the_next(log, write):
+    found = cf.compare(log, {"b": "b", "c": "c", "a": "a"})
+    shown = html.unescape(write(found).shown)
+    best, second = sorted(("b", "c"), key=lambda name: -found[name].value)
+    assert f"It leads “{second}”, the next one, by +" in shown
+    assert "so the log cannot tell which of the two is better" in shown
+    far = html.unescape(write(cf.compare(log, {"b": best, "a": "a"})).shown)
+    assert "so it is better than that one, too" in far
+
+
+def test_what_could_not_be_checked_did_not_pass(log, write):
+    alone = np.where(log["action"] == "b", 0.9, 0.05)
+    shown = write(cf.evaluate(log, cf.Probabilities(alone))).shown
+    passed, unknown = shown.index("Checked and passed"), shown.index("Could not be checked")
+    assert passed < unknown < shown.index("unknown: the target", passed)
+    assert "Whether the log could do everything that the policy does is unknown" in shown
+    assert "<dt>tried before</dt>" not in shown
+
+
+def test_an_answer_by_one_estimator_is_no_mixture(log, write):
+    result = cf.evaluate(log, cf.Probabilities((log["action"] == "b").astype(float)), ["snips", "ips"])
+    shown = write(result).shown
+    assert f"The answer comes from {result.selected}, one of 2 candidates" in shown
+
+
+def test_names_in_sentences_are_set_as_code(write):
+    rng = np.random.default_rng(1)
+    city = rng.choice(["Rome", "Paris", "<b>"], size=600)
+    log = {"action": rng.choice(["a", "b"], size=600), "reward": rng.normal(size=600), "propensity": np.full(600, 0.5)}
+    assert "<code>city</code> by 3 values" in write(cf.evaluate(log | {"city": city}, "a")).shown
+
+
+def test_what_each_action_earns_is_shown_where_the_log_can_answer(log, write):
+    page = write(cf.evaluate(log, {"a": 0.1, "b": 0.9}))
+    assert "<caption>Rewards of actions</caption>" in page.shown
+    assert "<caption>Rewards of actions</caption>" not in write(cf.check(log, "b")).shown
