@@ -10,7 +10,9 @@ from counterfold.arrays import Floats, row_sums
 from counterfold.experiments.problem import Problem, draw_actions, softmax
 from counterfold.log import Log
 
-Reward = Literal["binary", "sparse", "normal", "shifted", "heavy", "skewed", "purchases"]
+Reward = Literal[
+    "binary", "sparse", "logistic", "normal", "shifted", "heavy", "skewed", "purchases", "revenue", "scattered"
+]
 Model = Literal["fitted", "good", "bad"]
 
 CONTEXT_COLUMNS = 5
@@ -24,12 +26,16 @@ class Bandit:
     r"""A contextual bandit: $x \sim N(0, I)$, scores $f_a(x)$, and policies that know the scores only roughly.
 
     The mean reward is $f_a(x)$, or its logistic function where rewards are 0 or 1. `curvature` is the share of the
-    scores' variance that is not linear in $x$, so that no linear model sees it. The logging policy is
+    scores' variance that is not linear in $x$, so that no linear model sees it: waves, or `bands` with sharp edges,
+    which no smooth model sees. The logging policy is
     $(1 - \epsilon) \operatorname{softmax}(\beta_0 g(x)) + \epsilon / A$, the target
     $\operatorname{softmax}(\beta_1 h(x))$, or its best action for an infinite $\beta_1$; $g$ and $h$ are like $f$ with
-    other scores mixed in. `propensity_noise` is the standard deviation of the logarithm of the factor by which logged
-    propensities differ from those that drew the actions. `model` says where predicted rewards come from: a model that
-    is fitted on the log, or the user, whose predictions are good or bad.
+    other scores mixed in. `popularity` makes the k-th action $k^{-\text{popularity}}$ times as likely in the
+    log, and `floor` is the least propensity. `propensity_noise` is the standard deviation of the logarithm of the
+    factor by which logged propensities differ from those that drew the actions. With a `drift`, rewards rise by so much
+    from the first row to the last, while $\beta_0$ turns into $-\beta_0$. Rows come from users who have `per_user` rows
+    each, a part of their context in common and a level of their own. `model` says where predicted rewards come from: a
+    model that is fitted on the log, or the user, whose predictions are good or bad.
 
     >>> problem = Bandit(rows=500, actions=3).draw_problem(0)
     >>> problem.log
@@ -45,20 +51,32 @@ class Bandit:
     exploration: float = 0.0
     propensity_noise: float = 0.0
     model: Model = "fitted"
+    bands: bool = False
+    popularity: float = 0.0
+    floor: float = 0.0
+    drift: float = 0.0
+    per_user: int = 1
 
     def draw_problem(self, seed: int) -> Problem:
         """Return the log, the target and its truth that a seed makes."""
         rng = np.random.default_rng(seed)
         compute_scores = self.draw_scores(rng)
         context = rng.standard_normal((self.rows, CONTEXT_COLUMNS))
+        users = np.arange(self.rows) // self.per_user
+        if self.per_user > 1:
+            context = (context + rng.standard_normal((self.rows, CONTEXT_COLUMNS))[users]) / np.sqrt(2)
         reward_scores, logging_scores, target_scores = compute_scores(context)
-        logging = softmax(self.logging_beta * logging_scores) * (1 - self.exploration) + self.exploration / self.actions
-        means = self.means(reward_scores)
+        logging, means = self.logging(logging_scores), self.means(reward_scores)
         action = draw_actions(logging, rng.random(self.rows))
         reward = self.draw_rewards(means[np.arange(self.rows), action], rng)
+        if self.drift:
+            reward += self.drift * (count_through(self.rows) - 0.5)
+        if self.per_user > 1:
+            reward += rng.standard_normal(self.rows)[users]
         noisy = logging * np.exp(self.propensity_noise * rng.standard_normal(self.actions))
-        noisy, actions = noisy / noisy.sum(axis=1, keepdims=True), list(range(self.actions))
-        log = Log(context=context, action=action, reward=reward, logging_probs=noisy, actions=actions)
+        known = {"logging_probs": noisy / noisy.sum(axis=1, keepdims=True), "actions": list(range(self.actions))}
+        group = users if self.per_user > 1 else None
+        log = Log(context=context, action=action, reward=reward, group=group, **known)
         predictions = None if self.model == "fitted" else self.draw_predictions(means, rng)
         truth = self.truth(compute_scores)
         return Problem(log, self.target(target_scores), truth, predictions, float(reward.std()))
@@ -74,12 +92,19 @@ class Bandit:
         def compute_scores(context: Floats) -> Floats:
             scores = np.einsum("nd,kda->kna", context, slopes) + levels
             if self.curvature:
-                wave = np.sqrt(2) * np.sin(2 * context @ waves)
+                wave = np.sign(np.sin(3 * context @ waves)) if self.bands else np.sqrt(2) * np.sin(2 * context @ waves)
                 scores[0] = np.sqrt(1 - self.curvature) * scores[0] + np.sqrt(self.curvature) * wave
                 scores[1:] += np.sqrt(self.curvature) * wave / np.sqrt(2)
             return np.asarray(scores)
 
         return compute_scores
+
+    def logging(self, scores: Floats) -> Floats:
+        """Return the policy that logged, row by row."""
+        turn = 1 - 2 * count_through(len(scores))[:, None] if self.drift else 1.0
+        likely = self.popularity * np.log(np.arange(1, self.actions + 1))
+        drawn = self.exploration + self.floor * self.actions
+        return softmax(self.logging_beta * turn * scores - likely) * (1 - drawn) + drawn / self.actions
 
     def target(self, scores: Floats) -> Floats:
         """Return the policy to be valued."""
@@ -91,7 +116,9 @@ class Bandit:
         """Return the mean reward of every action."""
         if self.reward in {"binary", "sparse"}:
             return np.asarray(1 / (1 + np.exp((4.5 if self.reward == "sparse" else 0.0) - scores)))
-        if self.reward == "skewed":
+        if self.reward == "logistic":  # steep, so that it is far from linear
+            return np.asarray(1 / (1 + np.exp(1.0 - 3.0 * scores)))
+        if self.reward in {"skewed", "revenue"}:
             return np.asarray(np.exp(0.5 * scores))
         if self.reward == "purchases":  # about one in twenty buys
             return np.asarray(1 / (1 + np.exp(3.2 - 0.7 * scores)))
@@ -99,15 +126,19 @@ class Bandit:
 
     def draw_rewards(self, means: Floats, rng: np.random.Generator) -> Floats:
         """Return a reward for each mean."""
-        if self.reward in {"binary", "sparse", "purchases"}:
+        if self.reward in {"binary", "sparse", "logistic", "purchases"}:
             found = (rng.random(len(means)) < means).astype(np.float64)
             if found.min() == found.max():  # no log may have rewards that are all equal
                 found[rng.integers(len(found))] = 1 - found[0]
             return found * draw_amounts(len(means), rng) if self.reward == "purchases" else found
         if self.reward == "heavy":
             return np.asarray(means + rng.standard_t(2.5, len(means)) / 2)
+        if self.reward == "scattered":  # the larger, the farther apart
+            return np.asarray(means + np.exp(0.6 * means) * rng.standard_t(2.5, len(means)) / 2)
         if self.reward == "skewed":
             return means * draw_amounts(len(means), rng)
+        if self.reward == "revenue":  # one in four buys
+            return 4 * means * draw_amounts(len(means), rng) * (rng.random(len(means)) < 0.25)
         return np.asarray(means + rng.standard_normal(len(means)))
 
     def draw_predictions(self, means: Floats, rng: np.random.Generator) -> Floats:
@@ -131,6 +162,11 @@ class Bandit:
         return float(total / count)
 
 
+def count_through(rows: int) -> Floats:
+    """Return how far each row is from the first one to the last, from 0 to 1."""
+    return (np.arange(rows) + 0.5) / rows
+
+
 def draw_amounts(count: int, rng: np.random.Generator) -> Floats:
     """Return what people spend, 1 on average: log-normal numbers."""
     return np.asarray(np.exp(1.2 * rng.standard_normal(count) - 0.72))
@@ -147,6 +183,9 @@ USUAL: dict[str, Sequence[Any]] = {
 }
 """The values of each setting that a family's bandits are drawn from, unless the family has its own."""
 
+THREE = (300, 2000, 10_000)
+"""The rows of families that are to be seen at several sizes."""
+
 FAMILIES: dict[str, dict[str, Sequence[Any]]] = {
     "binary": {"reward": ("binary",)},
     "continuous": {"reward": ("normal",)},
@@ -162,6 +201,14 @@ FAMILIES: dict[str, dict[str, Sequence[Any]]] = {
     "many rows": {"rows": (30_000, 100_000), "actions": (2, 5, 10)},
     "misread propensities": {"propensity_noise": (0.1, 0.3)},
     "rare heavy rewards": {"reward": ("purchases",), "rows": (300, 2000, 10_000)},
+    "non-linear logistic": {"reward": ("logistic",), "curvature": (0.5, 1.0), "rows": THREE},
+    "popular actions": {"actions": (50,), "popularity": (1.0,), "exploration": (0.1, 0.3), "rows": THREE},
+    "revenue": {"reward": ("revenue",), "rows": THREE},
+    "drift": {"reward": ("normal",), "drift": (1.0, 3.0), "rows": THREE},
+    "users": {"reward": ("normal",), "per_user": (5, 20), "rows": THREE},
+    "low propensities": {"floor": (0.01,), "logging_beta": (3.0, 10.0), "actions": (2, 5, 10), "rows": THREE},
+    "scattered rewards": {"reward": ("scattered",), "rows": THREE},
+    "bands": {"curvature": (1.0,), "bands": (True,), "rows": THREE},
 }
 """Families of problems, by the settings in which they differ from the usual ones."""
 
