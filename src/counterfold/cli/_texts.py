@@ -15,7 +15,7 @@ LOG_TEXTS = {
     "until": ("TIME", "When the log ended, for --horizon.", "its last time"),
     "propensity": (
         "COLUMN",
-        "Column of the logged action's probability, or dose's density; fit if there is none.",
+        "Column of the logged action's probability, or dose's density; 'exp(logprob)', 0.5, or fit if there is none.",
         "propensity, if there",
     ),
     "logging_probs": ("COLUMN", "Column of the probabilities of all actions.", "logging_probs, if there"),

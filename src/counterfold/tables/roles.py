@@ -14,9 +14,7 @@ from counterfold.checks import FIRST, WHOLE, Checker
 from counterfold.encoding.kinds import is_categorical, is_date, is_numeric
 from counterfold.encoding.spoilt_numbers import find_spoilt_numbers
 from counterfold.errors import DataError
-from counterfold.labels import find_shared_name
 from counterfold.missing_rewards import MissingRewards
-from counterfold.propensity_checks import FIT
 from counterfold.readers import suggest_format
 from counterfold.readers.base import NO_CONTEXT, NOTES
 from counterfold.tables import columns
@@ -76,6 +74,11 @@ def suggest_column(role: str, name: str, known: Sequence[str]) -> str:
     found = next((there[usual] for usual in USUAL_NAMES.get(role, ()) if usual in there), None)
     if name != role or found is None:
         return messages.suggest(name, known)
+    return name_column(role, found)
+
+
+def name_column(role: str, found: str) -> str:
+    """Return a sentence that suggests a column for a role, and how it is named."""
     return f" Did you mean `{found}`? Then name it: `{role}={found!r}` (--{role.replace('_', '-')} {found})."
 
 
@@ -116,28 +119,6 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
             known = table.column_names
             hint = suggest_column(role, name, known) + suggest_format(known)
             raise DataError(f"column `{messages.show(name)}` must be there.{hint} Found: {messages.list_names(known)}.")
-
-
-def require_propensities(table: pa.Table, roles: Mapping[str, str]) -> None:
-    """Require a column that says how likely the logged actions were; suggest one otherwise."""
-    wanted = ("propensity", "logging_probs")
-    if not {*wanted, "logger", "logger_probs", "dose"} & set(roles):
-        hint = next(filter(None, (suggest_column(role, role, table.column_names) for role in wanted)), "")
-        raise DataError(f"a log must have `logging_probs` or `propensity`, got neither.{hint or f' {FIT}'}")
-
-
-def refuse_one_of_several(table: pa.Table, roles: Mapping[str, str]) -> None:
-    """Refuse propensities that are called like the probabilities of one action, beside those of others."""
-    if not {"propensity", "action"} <= set(roles):
-        return
-    name, logged = roles["propensity"], table.column(roles["action"]).slice(0, FIRST)
-    labels = [] if pa.types.is_nested(logged.type) else logged.unique().to_pylist()
-    shared = find_shared_name(name, table.column_names, labels)
-    if shared is not None:
-        rule = "hold the probability of the logged action in each row"
-        got = f"got one of the columns `{messages.show(shared)}_ACTION`, each of which is about one action"
-        way = f"Name `logging_probs={shared!r}` (--logging-probs {messages.show(shared)}), or rename it"
-        raise DataError(f"column `{messages.show(name)}` must {rule}, {got}. {way}.")
 
 
 def list_context(
