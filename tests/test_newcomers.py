@@ -98,10 +98,12 @@ def test_what_is_left_out_is_listed(shop):
 
 
 def test_frames_with_odd_columns(shop):
+    log = shop.assign(odd=[1 if row % 2 else "x" for row in range(ROWS)])
+    assert ask(log).contents.left_out["odd"] == "it holds several kinds of values, int and str"
     with pytest.raises(
         cf.DataError, match="column `odd` must hold one kind of values, got int and str; make it one kind"
     ):
-        ask(shop.assign(odd=[1 if row % 2 else "x" for row in range(ROWS)]))
+        ask(log, group="odd")
     twice = pd.concat([shop, shop[["age"]]], axis=1)
     with pytest.raises(cf.DataError, match="age"):
         ask(twice)

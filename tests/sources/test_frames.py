@@ -1,4 +1,4 @@
-"""Frames as other libraries make them: categories of polars, in memory and in files."""
+"""Frames as other libraries make them: categories of polars, odd and sparse columns of pandas, lists of rows."""
 
 import numpy as np
 import pandas as pd
@@ -56,3 +56,95 @@ def test_categories_of_polars_as_columns_of_a_log(frame):
     )
     assert log.context_names == ("device=phone",)
     assert cf.evaluate(log, coded["new"]).value == pytest.approx(ask(frame, "memory").value, rel=1e-12)
+
+
+# columns that Arrow has no type for
+
+ODD = {
+    "it holds several kinds of values, int and str": [1, "n/a"] * (ROWS // 2),
+    "it holds whole numbers of more than 64 bits": [10**30] * ROWS,
+    "it holds values of the kind complex": [1j, 2j] * (ROWS // 2),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("make", [pd.DataFrame, dict], ids=["pandas", "mapping"])
+@pytest.mark.parametrize("why", ODD)
+def test_columns_without_a_role_may_hold_anything(why, make, engine, frame):
+    log = make({**frame.to_dict("list"), "comment": ODD[why]})
+    found, expected = ask(log, engine), ask(frame, engine)
+    assert found.value == expected.value
+    assert found.contents.left_out["comment"] == why
+    assert ask(log, engine, ignore=["comment"]).contents.left_out == expected.contents.left_out
+    assert ask(log, engine, context=["device"]).value == ask(frame, engine, context=["device"]).value
+
+
+NEEDED = {
+    "reward": {"reward": "comment"},
+    "missing": {"reward": "comment", "missing_reward": "drop"},
+    "expression": {"reward": "comment + reward"},
+    "several": {"reward": ["reward", "comment"]},
+    "propensity": {"propensity": "comment / 2"},
+    "group": {"group": "comment"},
+    "context": {"context": ["comment"]},
+    "target": {"target": "comment"},
+    "score": {"target": "greedy:comment"},
+    "function": {"target": cf.Function(len, columns=["comment"])},
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("role", NEEDED)
+def test_columns_with_a_role_must_be_of_one_kind(role, engine, frame):
+    log = frame.assign(comment=ODD["it holds several kinds of values, int and str"])
+    with pytest.raises(
+        cf.DataError, match=r"^column `comment` must hold one kind of values, got int and str; make it one"
+    ):
+        ask(log, engine, **NEEDED[role])
+
+
+def test_a_query_takes_no_odd_columns(frame):
+    pytest.importorskip("duckdb")
+    with pytest.raises(cf.DataError, match="column `comment` must hold whole numbers of 64 bits at most, got larger"):
+        cf.sql("select * from f", f=frame.assign(comment=10**30))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_index_of_an_odd_frame_stays_a_column(engine, frame):
+    log = frame.assign(comment=[1, "n/a"] * (ROWS // 2)).set_index("device")
+    assert ask(log, engine).contents.context == ("device",)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_sparse_columns_are_written_out(engine, frame):
+    sparse = frame.assign(
+        reward=pd.arrays.SparseArray(frame.reward), x=pd.arrays.SparseArray(np.arange(ROWS) % 3 * 1.0)
+    )
+    dense = frame.assign(x=np.arange(ROWS) % 3 * 1.0)
+    assert ask(sparse, engine).value == ask(dense, engine).value
+
+
+def test_rewards_beyond_64_bits_say_what_to_do(frame):
+    with pytest.raises(
+        cf.DataError, match=r"column `reward` must hold whole numbers of 64 bits .* `\.astype\(float\)`"
+    ):
+        ask(frame.assign(reward=[10**30 * one for one in frame.reward.tolist()]), "memory")
+
+
+# rows that are dictionaries
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_rows_need_not_name_every_column(engine, frame):
+    rows = frame.to_dict("records")
+    assert ask(rows, engine).value == ask(frame, engine).value
+    late = [
+        {name: value for name, value in row.items() if name != "device" or place > 5} for place, row in enumerate(rows)
+    ]
+    gaps = frame.assign(device=frame.device.where(frame.index > 5))
+    assert ask(late, engine).value == ask(gaps, engine).value
+
+
+def test_a_dictionary_of_dictionaries_is_refused(frame):
+    with pytest.raises(cf.DataError, match=r"got a dictionary of dictionaries\. Give the data frame itself, or what"):
+        ask(frame.to_dict(), "memory")

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from counterfold import messages
 from counterfold.encoding.kinds import make_plain
 from counterfold.errors import DataError
-from counterfold.readers.base import leave_out, merge_types
+from counterfold.readers.base import UNREADABLE, leave_out, merge_types
 
 
 def join_schemas(schemas: Sequence[pa.Schema]) -> pa.Schema:
@@ -46,6 +46,14 @@ def require_distinct(names: Sequence[str]) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise DataError(f"columns must have different names, got {messages.join_choices(repeated)} more than once.")
+
+
+def require_readable(schema: pa.Schema, names: Iterable[str]) -> None:
+    """Require columns whose values could be read."""
+    for name in names:
+        sentence = (schema.field(name).metadata or {}).get(UNREADABLE)
+        if sentence is not None:
+            raise DataError(sentence.decode())
 
 
 def conform(table: pa.Table, wanted: pa.Schema, keys: Mapping[str, str | None]) -> pa.Table:

@@ -18,6 +18,9 @@ BLOCK = 1 << 24
 NO_CONTEXT = b"no context"
 """What says in the metadata of a column why it is not taken for context by itself."""
 
+UNREADABLE = b"unreadable"
+"""What says in the metadata of an empty column why its values could not be read, as a sentence."""
+
 NOTES = b"counterfold notes"
 """What says in the metadata of a table how its rows were made, as JSON."""
 

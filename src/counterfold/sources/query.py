@@ -9,6 +9,7 @@ import pyarrow as pa
 from counterfold import capacity
 from counterfold.errors import ParameterError
 from counterfold.files.paths import find_path
+from counterfold.files.schemas import require_readable
 from counterfold.messages import shorten
 from counterfold.sources._database import stream_database
 from counterfold.sources._duckdb import stream_duckdb
@@ -97,5 +98,6 @@ def read_frame(name: str, value: Any) -> pa.Table:
     if not Frame.takes(value):
         raise ParameterError(f"`{name}` must be a data frame in memory, got {type(value).__name__}.")
     frame = Frame.open(value)
+    require_readable(frame.schema, frame.schema.names)  # nobody knows which columns the query uses
     capacity.require_rows(frame.rows, frame.size)
     return frame.table()

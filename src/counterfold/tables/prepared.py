@@ -9,6 +9,7 @@ import pyarrow as pa
 from counterfold.arrays import Ints
 from counterfold.encoding.kinds import is_numeric
 from counterfold.errors import DataError
+from counterfold.files.schemas import require_readable
 from counterfold.messages import list_names
 from counterfold.sources import parse_expression
 from counterfold.tables import roles
@@ -77,6 +78,8 @@ def find_preparation(scan: LogScan, schema: pa.Schema) -> Preparation:
         return Preparation(reward, computed=computed)
     reward_time = scan.reward_time or next((one for one in ("reward_time",) if one in names), None)
     delay = None if scan.horizon is None else find_delay(scan, schema, reward_time)
+    used = [name for one in computed for name in one.columns]
+    require_readable(schema, [*used, *(name for name in rewards if name in names)])
     known_later = [place for name, one in rewards.items() for place in ([name] if one is None else one.columns)]
     known_later += [] if delay is None or reward_time is None else [reward_time]
     outcomes = tuple(one for one in dict.fromkeys(known_later) if one != reward and one in names)

@@ -14,6 +14,7 @@ from counterfold.checks import FIRST, WHOLE, Checker
 from counterfold.encoding.kinds import is_categorical, is_date, is_numeric
 from counterfold.encoding.spoilt_numbers import find_spoilt_numbers
 from counterfold.errors import DataError
+from counterfold.files.schemas import require_readable
 from counterfold.missing_rewards import MissingRewards
 from counterfold.readers import suggest_format
 from counterfold.readers.base import NO_CONTEXT, NOTES
@@ -119,6 +120,7 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
             known = table.column_names
             hint = suggest_column(role, name, known) + suggest_format(known)
             raise DataError(f"column `{messages.show(name)}` must be there.{hint} Found: {messages.list_names(known)}.")
+        require_readable(table.schema, places(table, role, name))
 
 
 def list_context(
