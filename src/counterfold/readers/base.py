@@ -62,11 +62,11 @@ class Piece(NamedTuple):
 class Reader(ABC):
     """Reads one format; `suffixes` are the endings of file names by which it is chosen, before any compression's.
 
-    Tables that have the columns `signs` may be of this format, which is then suggested.
+    Tables that have all columns of one of the `signs` may be of this format, which is then suggested.
     """
 
     suffixes: ClassVar[tuple[str, ...]] = ()
-    signs: ClassVar[tuple[str, ...]] = ()
+    signs: ClassVar[tuple[tuple[str, ...], ...]] = ()
 
     @abstractmethod
     def survey(self, file: Path) -> Survey:
