@@ -67,7 +67,11 @@ def test_columns_that_no_policy_can_have_seen_are_not_suggested(shop):
 def test_a_misspelt_column_to_ignore(shop):
     with pytest.raises(cf.DataError, match=r"column `agee` in `ignore` must be there\. Did you mean `age`\?"):
         ask(shop, ignore=["agee"])
-    assert "age" not in ask(shop, ignore=["age", "not_there_at_all"]).contents.context
+    with pytest.raises(cf.DataError, match=r"column `AGE` in `ignore` must be there\. Did you mean `age`\?"):
+        ask(shop, ignore=["AGE"])
+    with pytest.raises(cf.DataError, match=r"column `not_there_at_all` in `ignore` must be there\. Found: user, ts"):
+        ask(shop, ignore=["age", "not_there_at_all"])
+    assert "age" not in ask(shop, ignore=["age", "target"]).contents.context
 
 
 @pytest.mark.parametrize("engine", ["memory", "local"])

@@ -10,7 +10,7 @@ from counterfold import checks
 from counterfold.arrays import Floats, Ints
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ParameterError
-from counterfold.labels import KnownActions
+from counterfold.known_actions import KnownActions
 from counterfold.log_checks import Matrix, order_columns
 from counterfold.propensities import Precision
 

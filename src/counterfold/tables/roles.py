@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -71,11 +70,14 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
 
 def suggest_column(role: str, name: str, known: Sequence[str]) -> str:
     """Return a sentence that suggests the column for a role: one with a usual name, or with the nearest one."""
+    found = find_usual(role, known)
+    return messages.suggest(name, known) if name != role or found is None else name_column(role, found)
+
+
+def find_usual(role: str, known: Sequence[str]) -> str | None:
+    """Return the column that has a usual name of a role, if there is one."""
     there = {column.casefold(): column for column in reversed(known)}
-    found = next((there[usual] for usual in USUAL_NAMES.get(role, ()) if usual in there), None)
-    if name != role or found is None:
-        return messages.suggest(name, known)
-    return name_column(role, found)
+    return next((there[usual] for usual in (role, *USUAL_NAMES.get(role, ())) if usual in there), None)
 
 
 def name_column(role: str, found: str) -> str:
@@ -172,13 +174,11 @@ def name_kind(kind: pa.DataType) -> str:
 
 
 def refuse_misspelt(table: pa.Table, ignore: Sequence[str]) -> None:
-    """Refuse a column to be ignored that is not there, if another one is nearly called so."""
-    for name in ignore:
-        if not places(table, "target", name):
-            others = [one for one in table.column_names if one not in ignore and not one.startswith("target")]
-            near = get_close_matches(name, others, 1, 0.85)
-            if near:
-                raise DataError(f"column `{messages.show(name)}` in `ignore` must be there. Did you mean `{near[0]}`?")
+    """Refuse a column to be ignored that is not there, unless it is called like one of a target."""
+    for name in (name for name in ignore if not name.startswith("target") and not places(table, "target", name)):
+        hint = messages.suggest(name, [one for one in table.column_names if one not in ignore])
+        found = messages.list_names(table.column_names)
+        raise DataError(f"column `{messages.show(name)}` in `ignore` must be there.{hint} Found: {found}.")
 
 
 def mark_outcome(field: pa.Field) -> pa.Field:

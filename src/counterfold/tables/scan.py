@@ -76,7 +76,8 @@ class LogScan:
     format: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.propensity, Real) and not isinstance(self.propensity, bool):
+        is_number = isinstance(self.propensity, Real) and not isinstance(self.propensity, bool)
+        if is_number and float(self.propensity) > 0:
             object.__setattr__(self, "propensity", repr(float(self.propensity)))  # the same in every row
         for one in fields(self):
             name = getattr(self, one.name)
