@@ -101,6 +101,20 @@ def test_what_is_left_out_is_listed(shop):
     assert "name it as `time`" in found["ts"]
 
 
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        (lambda row: f"{37000 + row:,}", "as row 0: '37,000'"),
+        (lambda row: f"{10 * row:,}", "as row 100: '1,000'"),
+        (str, "as row 0: '0'"),
+        (lambda row: "n.a." if row == 7 else str(row), "but not row 7: 'n.a.'"),
+    ],
+)
+def test_the_cell_that_makes_numbers_a_text_is_shown(cells, shown, shop):
+    found = ask(shop.assign(income=[cells(row) for row in range(ROWS)])).contents.left_out["income"]
+    assert found == f"it is text, though rows hold numbers, {shown}"
+
+
 def test_frames_with_odd_columns(shop):
     log = shop.assign(odd=[1 if row % 2 else "x" for row in range(ROWS)])
     assert ask(log).contents.left_out["odd"] == "it holds several kinds of values, int and str"
