@@ -3,7 +3,7 @@
 from counterfold import registry
 
 SOURCE = "A Parquet, CSV, JSON-lines or Arrow file, a folder of them, a pattern, or an address like s3://..."
-SQL = "A query whose rows are the log, instead of LOG; DuckDB reads the files that it names."
+SQL = "A query, or the .sql file of one, whose rows are the log, instead of LOG; DuckDB reads the files that it names."
 DB = "The database to query: postgresql://..., sqlite:///FILE, duckdb:///FILE."
 LOG_TEXTS = {
     "action": ("COLUMN", "Column of the logged action.", "action"),

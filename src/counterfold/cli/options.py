@@ -60,6 +60,12 @@ class LogOptions:
     target_probability: Annotated[list[str] | None, make_option("COLUMN", _texts.LOGGED, panel=COLUMNS)] = None
     columns: LogScan
 
+    def __post_init__(self) -> None:
+        if self.sql is not None:
+            from counterfold.sources.query import read_query
+
+            object.__setattr__(self, "sql", read_query(self.sql))
+
     @property
     def targets(self) -> dict[str, Any]:
         """Return each target by its name, which is that of its column."""

@@ -1,16 +1,18 @@
 """Queries in SQL: `sql` makes one, to files and frames by DuckDB, or to a database."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from counterfold import capacity
-from counterfold.errors import ParameterError
-from counterfold.files.paths import find_path
+from counterfold.errors import DataError, ParameterError
+from counterfold.files.paths import explain_path, find_path
 from counterfold.files.schemas import require_readable
-from counterfold.messages import shorten
+from counterfold.messages import shorten, show
 from counterfold.sources._database import stream_database
 from counterfold.sources._duckdb import stream_duckdb
 from counterfold.sources._stream import Stream
@@ -84,6 +86,19 @@ def choose_source(source: Any, query: str | None, db: str | None) -> Any:
     if query is None and db is not None:
         raise ParameterError("--db must be given with --sql QUERY, got LOG.")
     return source if query is None else sql(query, db=db)
+
+
+def read_query(text: str) -> str:
+    """Return the query that an option gives: as it is, or in a file whose name ends in `.sql`."""
+    name = text.strip()
+    is_there = os.path.isfile(name)  # noqa: PTH113 (which does not fail on a text that is no path)
+    if not name.lower().endswith(".sql") or (not is_there and len(name.split()) > 1):
+        return text
+    if not is_there:
+        rule = "must be a file with a query, as its name ends in `.sql`, but there is none"
+        raise DataError(f"`{show(name)}` {rule}; write the query itself behind --sql, or the path of its file.")
+    with explain_path(Path(name)):
+        return Path(name).read_text(encoding="utf-8-sig")
 
 
 def describe(source: Any, query: str | None, db: str | None) -> dict[str, Any]:
