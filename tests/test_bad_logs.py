@@ -128,7 +128,7 @@ BAD_LOG = {
     "action unknown": (
         {"actions": ["a", "c"]},
         said("action", "one of the 2 known actions (a, c)", "b", 2, 1)
-        + " If the log never took it, list all actions in `actions`.",
+        + " `actions` must list every action that the log took.",
     ),
     "action mis-cased": (
         {"actions": ["A", "b"]},
@@ -185,6 +185,7 @@ def test_a_bad_log_gets_one_sentence(changes, message):
     assert str(caught.value) == message
 
 
+IN_MEMORY = "an array, an action or a policy such as `uniform`"
 KNOWN, BOTH = "one of the 2 known actions (a, b)", f"2: a, b. {UNLOGGED}"
 NEVER, ALIKE = "If the log never took it, list all actions in `actions`.", " Did you mean 'b'? It differs by case,"
 AS_ACTIONS = "If they are the actions that the target would take, pass `cf.Actions(...)` (--target-action COLUMN)."
@@ -203,7 +204,7 @@ BAD_TARGET = {
     "logged over 1": ([0.5, 0.5, 1.5, 0.5], said("target", CELL, 1.5, 1, 2)),
     "negative": ([[-0.2, 1.2]] * 4, said("target", CELL, -0.2, 4, 0)),
     "sum": ([[0.5, 0.5], [0.25, 0.5]] * 2, said("target", SUM, 0.75, 2, 1)),
-    "text": ("target", unknown("target")),
+    "text": ("target", f"`target` must be {IN_MEMORY}, got 'target'. A `Log` holds no columns of targets: give the"),
     "scalar": (0.5, unknown(0.5)),
     "labels": (["a", "c", "b", "c"], said("target", KNOWN, "c", 2, 1) + f" {NEVER}"),
     "labels mis-cased": (["a", "B", "b", "B"], said("target", KNOWN, "B", 2, 1) + ALIKE),

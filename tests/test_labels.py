@@ -6,15 +6,8 @@ import pytest
 
 import counterfold as cf
 from counterfold.checks import WHOLE
-from counterfold.labels import (
-    KnownActions,
-    Naming,
-    count_to_width,
-    find_actions,
-    is_counted,
-    refuse_look_alikes,
-    sort_labels,
-)
+from counterfold.known_actions import KnownActions, Naming, count_to_width, find_actions, is_counted, sort_labels
+from counterfold.labels import refuse_look_alikes
 
 ORDERS = {
     "text": (["b", "a"], Naming(), ("a", "b"), False),

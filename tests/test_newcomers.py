@@ -67,7 +67,11 @@ def test_columns_that_no_policy_can_have_seen_are_not_suggested(shop):
 def test_a_misspelt_column_to_ignore(shop):
     with pytest.raises(cf.DataError, match=r"column `agee` in `ignore` must be there\. Did you mean `age`\?"):
         ask(shop, ignore=["agee"])
-    assert "age" not in ask(shop, ignore=["age", "not_there_at_all"]).contents.context
+    with pytest.raises(cf.DataError, match=r"column `AGE` in `ignore` must be there\. Did you mean `age`\?"):
+        ask(shop, ignore=["AGE"])
+    with pytest.raises(cf.DataError, match=r"column `not_there_at_all` in `ignore` must be there\. Found: user, ts"):
+        ask(shop, ignore=["age", "not_there_at_all"])
+    assert "age" not in ask(shop, ignore=["age", "target"]).contents.context
 
 
 @pytest.mark.parametrize("engine", ["memory", "local"])
@@ -97,11 +101,27 @@ def test_what_is_left_out_is_listed(shop):
     assert "name it as `time`" in found["ts"]
 
 
+@pytest.mark.parametrize(
+    ("cells", "shown"),
+    [
+        (lambda row: f"{37000 + row:,}", "as row 0: '37,000'"),
+        (lambda row: f"{10 * row:,}", "as row 100: '1,000'"),
+        (str, "as row 0: '0'"),
+        (lambda row: "n.a." if row == 7 else str(row), "but not row 7: 'n.a.'"),
+    ],
+)
+def test_the_cell_that_makes_numbers_a_text_is_shown(cells, shown, shop):
+    found = ask(shop.assign(income=[cells(row) for row in range(ROWS)])).contents.left_out["income"]
+    assert found == f"it is text, though rows hold numbers, {shown}"
+
+
 def test_frames_with_odd_columns(shop):
+    log = shop.assign(odd=[1 if row % 2 else "x" for row in range(ROWS)])
+    assert ask(log).contents.left_out["odd"] == "it holds several kinds of values, int and str"
     with pytest.raises(
         cf.DataError, match="column `odd` must hold one kind of values, got int and str; make it one kind"
     ):
-        ask(shop.assign(odd=[1 if row % 2 else "x" for row in range(ROWS)]))
+        ask(log, group="odd")
     twice = pd.concat([shop, shop[["age"]]], axis=1)
     with pytest.raises(cf.DataError, match="age"):
         ask(twice)

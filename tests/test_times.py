@@ -61,6 +61,25 @@ def test_days_alone_and_mixed_with_times():
     assert np.diff(make_log(days).time.values).tolist() == [36 * 3.6e9, -36 * 3.6e9, 0.0]
 
 
+SPELLINGS = {
+    "BigQuery": ("{} UTC", True),
+    "BigQuery, digits": ("{}.123456 UTC", True),
+    "GMT": ("{} GMT", True),
+    "logging of Python": ("{},123", False),
+    "both": ("{},123 UTC", True),
+}
+
+
+@pytest.mark.parametrize("kind", SPELLINGS)
+def test_other_spellings(kind):
+    text, has_zone = SPELLINGS[kind]
+    days = [f"2024-03-{day} 12:30:00" for day in (30, 31, 30, 29)]
+    log = make_log([text.format(day) for day in days])
+    assert np.diff(log.time.values).tolist() == [86.4e9, -86.4e9, -86.4e9]
+    found = Clock.of(pa.chunked_array([[text.format(days[0])]]))
+    assert found == Clock.of(pa.chunked_array([["2024-01-01T00:00:00Z" if has_zone else "2024-01-01"]]))
+
+
 def test_numbers_may_be_days():
     log = make_log([20240229, 20240301, 20240301, 20231231])
     assert log.time.has_days
@@ -85,6 +104,10 @@ BAD = {
     "objects of a time of day": ([dt.time(12, 30)] * 4, "got 12:30:00 in 4 of 4 rows"),
     "type of a time of day": (pa.array([dt.time(12, 30)] * 4), "or numbers, got time64[us]"),
     "other order": (["31/01/2024"] * 4, "such as 2024-01-31 or 2024-01-31T12:30:00, in 1971 to 2199, got 31/01/2024"),
+    "year first": (
+        ["2024/01/31 CET"] * 4,
+        "got 2024/01/31 CET in 4 of 4 rows, first at row 0. Write the day as 2024-01-31, the",
+    ),
     "no such day": (["2024-01-31", "2024-02-30", "2024-01-31", "2024-01-31"], "got 2024-02-30 in 1 of 4 rows, first"),
     "zones in some": (
         [*ZONED[:3], *PLAIN[3:]],

@@ -42,7 +42,8 @@ FIRST = 1 << 14
 """How many of the first rows tell what the columns of a log, or of a target, hold."""
 
 PLAIN_NUMBERS = (
-    " Write plain numbers, such as 0.12 for 12%, 0.5 for 0,5 and 1234.5 for 1,234.5, or leave these rows out."
+    " Write plain numbers, such as 0.12 for 12%, 0.5 for 0,5, 1234.5 for 1,234.5 or $1,234.50, and 1 and 0 for yes and "
+    "no or true and false, or leave these rows out."
 )
 
 NUMBER = re.compile(r"\s*[-+]?((\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)

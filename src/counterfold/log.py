@@ -18,8 +18,8 @@ from counterfold.encoding import ColumnEncoding
 from counterfold.errors import DataError, ParameterError
 from counterfold.hashing import thin_rows
 from counterfold.indices import align_rows, align_several, choose_index
+from counterfold.known_actions import KnownActions, find_actions, find_categories
 from counterfold.label_checks import check_labels
-from counterfold.labels import KnownActions, encode_labels, find_actions, find_categories
 from counterfold.logger_checks import LOGGER_WEIGHTS, Loggers, check_loggers, has_several_loggers
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import Decisions, FittedPropensities, Precision, PropensityFit, as_fit, as_precision
@@ -179,7 +179,7 @@ class Log(Displayed):
         matrices = [log_checks.check_matrix(name, one, len(self), check) for name, one in shown if one is not None]
         naming = log_checks.find_naming(matrices, find_categories(given["action"]))
         self.known_actions = find_actions(labels, actions, naming, check)
-        self.action = encode_labels("action", labels, self.actions, check)
+        self.action = self.known_actions.encode(labels, check)
         if probs is not None:
             self.logging_probs = propensity_checks.order_logging(matrices[0], self.known_actions, self.precision, check)
         if several:

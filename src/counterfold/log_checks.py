@@ -15,14 +15,9 @@ from counterfold.encoding import EncodedContext, encode_table, read_frame
 from counterfold.errors import DataError
 from counterfold.hashing import hash_labels
 from counterfold.indices import find_index
+from counterfold.known_actions import KnownActions, Naming
 from counterfold.label_checks import check_labels
-from counterfold.labels import (
-    KnownActions,
-    Naming,
-    find_distinct,
-    spell_label,
-    suggest_label,
-)
+from counterfold.labels import find_distinct, spell_label, suggest_label
 
 NOT_IN = (
     ' In files and frames, `missing_reward="drop"` (--missing-reward drop) leaves out rows without a reward, which is '
@@ -31,6 +26,7 @@ NOT_IN = (
 )
 """What to do about missing rewards."""
 
+UNRELATED = " None of these is an action of the log: call them by the labels of the actions."
 UNLOGGED = "If some action was never logged, list them all in `actions`."
 
 
@@ -84,7 +80,8 @@ def order_columns(name: str, matrix: Matrix, actions: KnownActions, check: Check
     known = set(found)
     unknown = [column for number, column in enumerate(names) if number not in known]
     if unknown:
-        hint = next(filter(None, (suggest_label(one, actions) for one in unknown)), f" {UNLOGGED}")
+        usual = UNRELATED if len(unknown) == len(names) else f" {UNLOGGED}"
+        hint = next(filter(None, (suggest_label(one, actions) for one in unknown)), usual)
         got = f"got {messages.list_some(unknown)} for {listed}"
         raise DataError(f"the columns of {called} must be named after the actions, {got}.{hint}")
     lacking = [action for action, number in zip(actions, found, strict=True) if number is None]

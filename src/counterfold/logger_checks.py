@@ -10,8 +10,9 @@ from counterfold import checks
 from counterfold.arrays import Floats, Ints
 from counterfold.checks import Checker
 from counterfold.errors import DataError
+from counterfold.known_actions import KnownActions
 from counterfold.label_checks import check_labels
-from counterfold.labels import KnownActions, encode_labels
+from counterfold.labels import encode_labels
 from counterfold.log_checks import check_policy
 
 LOGGER_WEIGHTS = ("balanced", "own")
@@ -45,7 +46,7 @@ class Loggers:
 def check_loggers(logger: Any, probs: Any, rows: int, actions: KnownActions, check: Checker) -> Loggers:
     """Return the logging policies: which one took each decision, and what each would have done."""
     known = tuple(probs)
-    codes = encode_labels("logger", check_labels("logger", logger, rows, check), known, check, "logger")
+    codes = encode_labels("logger", check_labels("logger", logger, rows, check), known, check, kind="logger")
     named = {label: check.rename("logger_probs", f"of `{label}`") for label in known}
     every = [check_policy("logger_probs", probs[label], rows, actions, named[label]) for label in known]
     return Loggers(known, codes, checks.freeze(np.stack(every)))

@@ -77,9 +77,16 @@ def join_choices(choices: Iterable[str]) -> str:
 
 
 def suggest(name: str, choices: Iterable[str]) -> str:
-    """Return a sentence that suggests the choice nearest to `name`, or nothing."""
+    """Return a sentence that suggests the choice nearest to `name`, or nothing.
+
+    >>> suggest("TS", ["is", "ts"]), suggest("age", [" age"])
+    (' Did you mean `ts`?', ' Did you mean ` age`, with spaces around it? In CSV, write none behind commas.')
+    """
     likely = [choice for choice in islice(choices, MOST_CHOICES) if len(choice) <= LONGEST_SENTENCE]
-    match = difflib.get_close_matches(name[:LONGEST_SENTENCE], likely, n=1)
+    alike = [choice for choice in likely if choice.strip().casefold() == name.strip().casefold()]
+    match = alike or difflib.get_close_matches(name[:LONGEST_SENTENCE], likely, n=1)
+    if match and match[0] != match[0].strip():
+        return f" Did you mean `{show(match[0])}`, with spaces around it? In CSV, write none behind commas."
     return f" Did you mean `{show(match[0])}`?" if match else ""
 
 

@@ -10,12 +10,18 @@ from counterfold import checks
 from counterfold.arrays import Floats, Ints
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ParameterError
-from counterfold.labels import KnownActions
+from counterfold.known_actions import KnownActions
 from counterfold.log_checks import Matrix, order_columns
 from counterfold.propensities import Precision
 
 TOLERANCE = 1e-6
-"""How far two probabilities may be apart that are the same."""
+"""How far two probabilities may be apart that are the same; one that is above 1 by no more is 1."""
+
+LOWEST_LOGARITHM = -30
+"""The lowest number that is taken for the logarithm of a propensity."""
+
+SCALE = " They look like {}; in files and frames, give the expression {} as `propensity` (--propensity)."
+"""What to do with propensities that are on another scale."""
 
 STEPS = 4
 """How many steps two probabilities may be apart that are counted or rounded, of rows that are divided by their sums."""
@@ -43,12 +49,12 @@ def check_propensity(
         raise DataError(f"a log must have `logging_probs` or `propensity`, got neither. {FIT}")
     found = logged
     if propensity is not None:
-        given, least = check.numbers("propensity", propensity, rows), checks.SMALLEST_PROPENSITY
+        given, least = round_to_one(check.numbers("propensity", propensity, rows)), checks.SMALLEST_PROPENSITY
         if precision is None:
-            hint = ROUGH if given.min(initial=1.0) == 0 else ""
+            hint = ROUGH if given.min(initial=1.0) == 0 else explain_scale(given)
             check.every("propensity", given, (given > 0) & (given <= 1), "in (0, 1]", hint)
             check.every("propensity", given, given >= least, f"at least {least:g} to be true")
-        check.every("propensity", given, (given >= 0) & (given <= 1), "in [0, 1]")
+        check.every("propensity", given, (given >= 0) & (given <= 1), "in [0, 1]", explain_scale(given))
         if logged is not None:
             slack = TOLERANCE + (0.0 if precision is None else STEPS * precision.step)
             agree = np.abs(given - logged) <= slack
@@ -56,6 +62,25 @@ def check_propensity(
         found = given if found is None else found
     values: Any = found
     return values if precision is None else checks.freeze(precision.correct(values))
+
+
+def round_to_one(given: Floats) -> Floats:
+    """Return propensities, 1 where they are above it by no more than single precision makes of a softmax."""
+    if given.max(initial=0.0) <= 1:
+        return given
+    return checks.freeze(np.where((given > 1) & (given <= 1 + TOLERANCE), 1.0, given))
+
+
+def explain_scale(given: Floats) -> str:
+    """Return what propensities look like that are none in most rows, and what to do; nothing if nobody knows."""
+    low, high = given.min(initial=1.0), given.max(initial=0.0)
+    if LOWEST_LOGARITHM <= low < 0 and high <= 0:
+        return SCALE.format("logarithms", '"exp(COLUMN)"')
+    if low < 0 < high and 2 * np.sum((given < 0) | (given > 1)) > len(given):
+        return SCALE.format("logits", '"1 / (1 + exp(-COLUMN))"')
+    if low >= 1 and 1 < high <= 100:
+        return SCALE.format("percent, or like 1 / probability", '"COLUMN / 100" or "1 / COLUMN"')
+    return ""
 
 
 def take_logged(probs: Floats, codes: Ints, source: str, precision: Precision | None, check: Checker) -> Floats:

@@ -40,11 +40,18 @@ HOUR = r"[T ]([01]\d|2[0-3])(:[0-5]\d(:[0-5]\d(\.\d{1,9})?)?)?"
 SHAPES = (rf"{DAY}({HOUR})?$", rf"{DAY}{HOUR}(Z|[+-]\d\d(:?\d\d)?)$", rf"(?i)^({NUMBER.pattern})$")
 """What texts look like that may be read, where a column holds different ones."""
 
+OTHER_SPELLINGS = {
+    r"^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d),(\d{1,9})": r"\1.\2",  # Python's logging
+    r"(?i)^(\d{4}-.*\d) ?(UTC|GMT)$": r"\1Z",  # BigQuery
+}
+"""How times are written elsewhere, and what is read in place of that."""
+
 KINDS = "dates, timestamps, text such as 2024-01-31 or 2024-01-31T12:30:00Z, or numbers"
 COMPLETE = " Leave out rows without one, write when they were decided, or name the column in `ignore`."
 ONE_WAY = " Write all times in one way."
 ZONES = " Either all times have a zone, or none has."
 WHOLE_DAYS = " Write the year first, and the day with the time."
+IN_FULL = " Write the day as 2024-01-31, the time as 12:30:00 behind it, and a zone as Z or +01:00."
 WRONG_UNIT = " Were seconds read as milliseconds, or does it stand for a missing time?"
 
 
@@ -64,9 +71,10 @@ WAYS = (
     Way("in numbers that are no days", "numbers, as in other rows", WRONG_UNIT),
     Way("in other centuries", "", WRONG_UNIT),
     Way("in another way", "", WHOLE_DAYS),
+    Way("in another way with the year first", "", IN_FULL),
     Way("missing", "a date or time in every row", COMPLETE),
 )
-PLAIN, ZONED, SECONDS, *_, DAYS, ORDER, OUTSIDE, UNREADABLE, MISSING = range(len(WAYS))
+PLAIN, ZONED, SECONDS, *_, DAYS, ORDER, OUTSIDE, UNREADABLE, YEAR_FIRST, MISSING = range(len(WAYS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,14 +255,22 @@ def read_days(numbers: Floats) -> Floats:
 def _read_texts(texts: pa.ChunkedArray) -> Moments:
     """Return times in text: all of one kind, or else by what each looks like."""
     found = _cast_texts(texts)
-    if found is None:
-        found = Moments.of(len(texts), UNREADABLE)
-        found.ways[texts.is_null().to_numpy()] = MISSING
-        for shape in SHAPES:
-            is_so: Bools = pc.fill_null(pc.match_substring_regex(texts, shape), fill_value=False).to_numpy()
-            places = np.flatnonzero(is_so)
-            found.put(places, _read_alike(texts.take(pa.array(places))))
+    if found is not None:
+        return found
+    for written, meant in OTHER_SPELLINGS.items():
+        texts = pc.replace_substring_regex(texts, written, meant)
+    found = Moments.of(len(texts), UNREADABLE)
+    found.ways[texts.is_null().to_numpy()] = MISSING
+    for shape in SHAPES:
+        places = np.flatnonzero(_match(texts, shape))
+        found.put(places, _read_alike(texts.take(pa.array(places))))
+    found.ways[(found.ways == UNREADABLE) & _match(texts, r"^\d{4}\D")] = YEAR_FIRST
     return found
+
+
+def _match(texts: pa.ChunkedArray, shape: str) -> Bools:
+    """Return which texts look like that."""
+    return np.asarray(pc.fill_null(pc.match_substring_regex(texts, shape), fill_value=False).to_numpy())
 
 
 def _read_alike(texts: pa.ChunkedArray) -> Moments:

@@ -23,10 +23,27 @@ def test_a_query_answers_as_the_file_does(command, save, run):
     assert plain == asked
 
 
+@pytest.mark.parametrize("name", ["mended.sql", "Mended rows.SQL", " mended.sql "])
+def test_a_query_may_be_in_a_file(name, save, run, tmp_path):
+    query = f"select * -- all of it\nfrom '{save()}';\n"
+    (tmp_path / name.strip()).write_text(f"\ufeff{query}", encoding="utf-8")
+    code, out, err = run("check", "--sql", name, "--context", "age,height", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["log"]["sql"] == query
+
+
+def test_a_query_may_end_like_a_file(run):
+    assert "the query could not be read: Catalog Error" in run("check", "--sql", "select * from a.sql")[2]
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
+        (
+            ["--sql", "mendd.sql"],
+            "`mendd.sql` must be a file with a query, as its name ends in `.sql`, but there is none; write",
+        ),
         ([], "the log must be either LOG, a file or folder, or --sql QUERY, got neither"),
         (["log.parquet", "--sql", "select 1"], "the log must be either LOG, .* got both"),
         (["log.parquet", "--db", "sqlite:///x.db"], "--db must be given with --sql QUERY, got LOG"),

@@ -59,6 +59,7 @@ SOURCES = {
     "lazy frame": lambda _, path: pl.scan_parquet(path),
     "pyarrow": lambda table, _: table,
     "mapping": lambda table, _: table.to_pydict(),
+    "rows": lambda table, _: table.to_pylist(),
     "data set": lambda table, path: ds.dataset(split(table, path)),
     "data set in memory": lambda table, _: ds.dataset(table),
     "function": lambda table, _: lambda: table.to_reader(100),

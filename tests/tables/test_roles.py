@@ -248,6 +248,15 @@ def test_bad_json_gets_one_short_sentence(text, columns):
         cf.read_log(table_of(columns, p=[text] * 120), logging_probs="p")
 
 
+@pytest.mark.parametrize("text", ["{'red': 0.2, 'green': 0.8}", "[0.2 0.3 0.5]", "[nan, 0.5, array([1])]"])
+def test_what_python_prints_is_no_json(text, columns):
+    for engine in ("memory", "local"):
+        with pytest.raises(
+            cf.DataError, match=r"first at row 0\. Write JSON, with double quotes and commas, as `json\.dumps`"
+        ):
+            cf.evaluate(table_of(columns, p=[text] * 120), "red", logging_probs="p", engine=engine)
+
+
 def test_lists_as_text_can_be_context(columns, actions):
     log = cf.read_log(table_of(columns, place=["[1, 2.5]", " [3, 4]"] * 60), context=["place"], actions=actions)
     assert log.context[:2].tolist() == [[1, 2.5], [3, 4]]

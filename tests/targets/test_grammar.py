@@ -109,7 +109,7 @@ def test_a_log_in_memory_takes_texts(log, columns):
     )
     with pytest.raises(cf.ParameterError, match="`target` must find column `score` in a table, got a `Log`"):
         cf.evaluate(log, "greedy:score")
-    with pytest.raises(cf.DataError, match=r"column `rad` must be there.* Did you mean `red`\? Actions: red, green"):
+    with pytest.raises(cf.DataError, match=r"got 'rad'\. Did you mean `red`\? A `Log` holds no .* Actions: red, green"):
         cf.evaluate(log, "rad")
 
 

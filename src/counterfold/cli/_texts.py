@@ -3,7 +3,7 @@
 from counterfold import registry
 
 SOURCE = "A Parquet, CSV, JSON-lines or Arrow file, a folder of them, a pattern, or an address like s3://..."
-SQL = "A query whose rows are the log, instead of LOG; DuckDB reads the files that it names."
+SQL = "A query, or the .sql file of one, whose rows are the log, instead of LOG; DuckDB reads the files that it names."
 DB = "The database to query: postgresql://..., sqlite:///FILE, duckdb:///FILE."
 LOG_TEXTS = {
     "action": ("COLUMN", "Column of the logged action.", "action"),
@@ -15,7 +15,7 @@ LOG_TEXTS = {
     "until": ("TIME", "When the log ended, for --horizon.", "its last time"),
     "propensity": (
         "COLUMN",
-        "Column of the logged action's probability, or dose's density; fit if there is none.",
+        "Column of the logged action's probability, or dose's density; 'exp(logprob)', 0.5, or fit if there is none.",
         "propensity, if there",
     ),
     "logging_probs": ("COLUMN", "Column of the probabilities of all actions.", "logging_probs, if there"),

@@ -60,6 +60,12 @@ class LogOptions:
     target_probability: Annotated[list[str] | None, make_option("COLUMN", _texts.LOGGED, panel=COLUMNS)] = None
     columns: LogScan
 
+    def __post_init__(self) -> None:
+        if self.sql is not None:
+            from counterfold.sources.query import read_query
+
+            object.__setattr__(self, "sql", read_query(self.sql))
+
     @property
     def targets(self) -> dict[str, Any]:
         """Return each target by its name, which is that of its column."""
@@ -77,11 +83,10 @@ class LogOptions:
         return found | {name: Actions(name) for name in chosen} | {name: Probabilities(name) for name in logged}
 
     def build_scan(self) -> LogScan:
-        """Return the log, not read yet; its context leaves out the targets."""
+        """Return the log, not read yet."""
         given = {name: value for name, value in vars(self.columns).items() if name not in {"reward", "rewards"}}
         values: dict[str, Any] = {name: split_commas(one) for name, one in given.items() if isinstance(one, list)}
         values["context"] = values.get("context") or None  # an empty list is the default, too
-        values["ignore"] = [*self.targets, *values.get("ignore", ())]
         from counterfold.sources.query import choose_source
 
         source = choose_source(self.columns.source, self.sql, self.db)

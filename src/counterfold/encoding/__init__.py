@@ -16,7 +16,7 @@ from counterfold.arrays import Floats
 from counterfold.checks import Checker
 from counterfold.encoding.base import COLUMNS, LEVELS, ColumnEncoding, Summary
 from counterfold.encoding.dates import DateSums
-from counterfold.encoding.kinds import PLAIN, is_bytes, is_categorical, is_date, is_numeric, is_text
+from counterfold.encoding.kinds import is_bytes, is_categorical, is_date, is_numeric, is_text, make_plain
 from counterfold.encoding.levels import LevelCounts
 from counterfold.encoding.numbers import NumberSums
 from counterfold.encoding.spoilt_numbers import find_spoilt_numbers
@@ -173,7 +173,7 @@ def read_frame(value: Any) -> pa.Table | None:
     if not set(names) <= set(table.column_names) or len(set(names)) < len(names):
         return None
     table = table.select(names)
-    return table.cast(pa.schema([field.with_type(PLAIN.get(field.type, field.type)) for field in table.schema]))
+    return table.cast(pa.schema([field.with_type(make_plain(field.type)) for field in table.schema]))
 
 
 def encode_table(table: pa.Table, check: Checker) -> EncodedContext:

@@ -6,6 +6,17 @@ PLAIN = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 """Types of text that few operations take, and what they become."""
 
 
+def make_plain(kind: pa.DataType) -> pa.DataType:
+    """Return the type that a column is read as: views of texts, alone or in a dictionary, are plain texts.
+
+    >>> make_plain(pa.dictionary(pa.int8(), pa.string_view(), ordered=True))
+    DictionaryType(dictionary<values=string, indices=int8, ordered=1>)
+    """
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, make_plain(kind.value_type), kind.ordered)
+    return PLAIN.get(kind, kind)
+
+
 def is_numeric(kind: pa.DataType) -> bool:
     """Say whether a type is a plain number or boolean."""
     tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfold.arrays import Bools
+from counterfold.checks import is_number
 from counterfold.encoding.kinds import is_text
 from counterfold.messages import shorten
 
@@ -39,8 +40,11 @@ def _explain(column: pa.ChunkedArray) -> str | None:
     if 2 * good.sum() <= there.sum():
         return None
     odd = np.flatnonzero(there & ~good)
-    where = f", but not row {odd[0]}: {shorten(column[int(odd[0])].as_py())}" if len(odd) else ""
-    return f"it is text, though rows hold numbers{where}"
+    if len(odd):
+        return f"it is text, though rows hold numbers, but not row {odd[0]}: {shorten(column[int(odd[0])].as_py())}"
+    texts = column.to_pylist()
+    place = next((row for row, text in enumerate(texts) if not is_number(text)), int(np.argmax(there)))
+    return f"it is text, though rows hold numbers, as row {place}: {shorten(texts[place])}"
 
 
 def find_numbers(column: pa.ChunkedArray) -> Bools:

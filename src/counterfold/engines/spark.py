@@ -154,7 +154,7 @@ def _find_prepared_schema(frame: Any, preparation: Preparation) -> Any:
     """Return the columns of a frame once it is prepared."""
     from pyspark.sql.types import DoubleType, StructField, StructType
 
-    made = [] if preparation.expression is None else [StructField(preparation.reward, DoubleType())]
+    made = [StructField(name, DoubleType()) for name in preparation.made]
     return StructType([*frame.schema.fields, *made])
 
 

@@ -33,7 +33,7 @@ from counterfold.progress import Progress
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
 from counterfold.tables.scan import Columns, LogScan, open_log
-from counterfold.targets import as_target, find_form, has_fixed_shares
+from counterfold.targets import as_target, find_form, has_fixed_shares, require_given
 from counterfold.unseen import Limits
 
 
@@ -49,7 +49,7 @@ def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model:
         way = "Read a file or a data frame by `cf.read_log` first, or give it to `cf.evaluate`, which reads it."
         raise ParameterError(f"`log` must be a `Log`, got {shorten(log)}. {way}")
     with limit_blas():
-        form = find_form(target)
+        form = find_form(require_given(target))
         log = log if log.named_context or form.uses_context(has_table=False) else choose_context(log)[0]
         wanted = as_target(form, log)
         rows = Rows.of(log, wanted, as_model(reward_model, log, wanted.draws))

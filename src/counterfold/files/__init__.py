@@ -82,10 +82,10 @@ class Files:
     def schema(self) -> pa.Schema:
         """Return the columns of all files, and their types."""
         with self.explain(self.parts[0]):
-            merged = join_schemas([survey.schema for survey in self.surveys])
+            merged = join_schemas([pa.schema(list_fields(survey.schema)) for survey in self.surveys])
         keys = [one for one in key_fields(self.parts) if one.name not in merged.names]
         notes = self.notes
-        return pa.schema([*list_fields(merged), *keys], metadata={NOTES: json.dumps(notes)} if notes else None)
+        return pa.schema([*merged, *keys], metadata={NOTES: json.dumps(notes)} if notes else None)
 
     @property
     def rows(self) -> int:

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfold import messages
-from counterfold.encoding.kinds import PLAIN
+from counterfold.encoding.kinds import make_plain
 from counterfold.errors import DataError
-from counterfold.readers.base import leave_out, merge_types
+from counterfold.readers.base import UNREADABLE, leave_out, merge_types
 
 
 def join_schemas(schemas: Sequence[pa.Schema]) -> pa.Schema:
@@ -32,7 +32,7 @@ def join_schemas(schemas: Sequence[pa.Schema]) -> pa.Schema:
 def list_fields(schema: pa.Schema) -> list[pa.Field]:
     """Return the columns of a table but an index of pandas; texts are plain ones, as few operations take views."""
     known = [one for one in schema if not one.name.startswith("__index_level_")]
-    return [one.with_type(PLAIN.get(one.type, one.type)) for one in known]
+    return [one.with_type(make_plain(one.type)) for one in known]
 
 
 def read_names(fields: Iterable[pa.Field]) -> list[str]:
@@ -48,6 +48,14 @@ def require_distinct(names: Sequence[str]) -> None:
         raise DataError(f"columns must have different names, got {messages.join_choices(repeated)} more than once.")
 
 
+def require_readable(schema: pa.Schema, names: Iterable[str]) -> None:
+    """Require columns whose values could be read."""
+    for name in names:
+        sentence = (schema.field(name).metadata or {}).get(UNREADABLE)
+        if sentence is not None:
+            raise DataError(sentence.decode())
+
+
 def conform(table: pa.Table, wanted: pa.Schema, keys: Mapping[str, str | None]) -> pa.Table:
     """Return these columns of a file; `keys` are what the names of its folders say, and a column may be missing."""
     if not keys and table.schema.equals(wanted):
@@ -60,6 +68,7 @@ def _find_column(table: pa.Table, field: pa.Field, keys: Mapping[str, str | None
         value = pa.scalar(keys.get(field.name), pa.string()).cast(field.type)
         return pa.repeat(value, len(table)) if value.is_valid else pa.nulls(len(table), field.type)
     column = table.column(field.name)
+    column = column.cast(make_plain(column.type))
     if pa.types.is_dictionary(field.type) and not pa.types.is_dictionary(column.type):
         column = column.cast(field.type.value_type).dictionary_encode()
     column = column.cast(field.type)

@@ -34,20 +34,23 @@ def find_reader(file: PurePath, name: str | None = None) -> Reader:
 
 
 def build_reader(name: str) -> Reader:
-    """Return what reads a format."""
-    known = registry.names("readers")
-    if not isinstance(name, str) or name.partition(":")[0] not in known:
+    """Return what reads a format, by its name or by an ending of its files, such as `jsonl`."""
+    known, endings = registry.names("readers"), list_readers()
+    word, colon, settings = name.partition(":") if isinstance(name, str) else ("", "", "")
+    ending = f".{word.lower().removeprefix('.')}"
+    if word not in known and ending in endings:
+        word = type(endings[ending]).__module__.rpartition(".")[2].replace("_", "-")
+    if word not in known:
         hint = messages.suggest(str(name), known)
         raise ParameterError(f"`format` must be one of {', '.join(known)}, got {messages.shorten(name)}.{hint}")
-    found: Reader = registry.build("readers", name)
+    found: Reader = registry.build("readers", f"{word}{colon}{settings}")
     return found
 
 
 def suggest_format(columns: Collection[str]) -> str:
     """Return a sentence that suggests the format of a table with such columns, if they are those of another tool."""
     for name in registry.names("readers"):
-        signs = registry.find("readers", name).signs
-        if signs and set(signs) <= set(columns):
+        if any(set(signs) <= set(columns) for signs in registry.find("readers", name).signs):
             way = f"give the file with `format={name!r}` (--format {name})"
             return f" Its columns are those of the format {name!r}: {way}."
     return ""

@@ -18,6 +18,9 @@ BLOCK = 1 << 24
 NO_CONTEXT = b"no context"
 """What says in the metadata of a column why it is not taken for context by itself."""
 
+UNREADABLE = b"unreadable"
+"""What says in the metadata of an empty column why its values could not be read, as a sentence."""
+
 NOTES = b"counterfold notes"
 """What says in the metadata of a table how its rows were made, as JSON."""
 
@@ -59,11 +62,11 @@ class Piece(NamedTuple):
 class Reader(ABC):
     """Reads one format; `suffixes` are the endings of file names by which it is chosen, before any compression's.
 
-    Tables that have the columns `signs` may be of this format, which is then suggested.
+    Tables that have all columns of one of the `signs` may be of this format, which is then suggested.
     """
 
     suffixes: ClassVar[tuple[str, ...]] = ()
-    signs: ClassVar[tuple[str, ...]] = ()
+    signs: ClassVar[tuple[tuple[str, ...], ...]] = ()
 
     @abstractmethod
     def survey(self, file: Path) -> Survey:

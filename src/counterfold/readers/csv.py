@@ -16,6 +16,9 @@ DELIMITERS = ",\t;|"
 NOT_TEXT = "it is not text in UTF-8; save the file as UTF-8"
 """Why a column of bytes is not taken for context."""
 
+EXCEL = re.compile(rb'(\xef\xbb\xbf)?\s*"?sep=.?"?\s*[\r\n]', re.IGNORECASE)
+"""A first line that tells Excel what separates fields; Spark cannot leave it out."""
+
 QUOTED = re.compile(rb'"[^"]*"')
 
 WIDER = {pa.null(): pa.int64(), pa.int64(): pa.float64(), pa.float64(): pa.string(), pa.string(): pa.binary()}
@@ -99,6 +102,8 @@ def find_delimiter(file: Path) -> str:
 
 def choose_delimiter(start: bytes) -> str:
     """Return what separates the names in the header, in UTF-8, and as many fields of the next line; else a comma."""
+    if EXCEL.match(start):
+        raise pa.ArrowInvalid("its first line `sep=...` is a remark for Excel and no header; take that line away")
     header, *rest = re.split(rb"[\r\n]+", QUOTED.sub(b"", start.lstrip()), maxsplit=2)
     names, fields = header.decode(), rest[0].decode(errors="replace") if rest else ""
     return max(DELIMITERS, key=lambda one: (names.count(one) == fields.count(one) > 0, names.count(one)))

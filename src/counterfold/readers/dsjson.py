@@ -37,7 +37,7 @@ class Dsjson(Events):
 
     actions: str = "auto"
     suffixes = (".dsjson",)
-    signs = (COST, PROBABILITY, CHOSEN)
+    signs = ((COST, PROBABILITY, CHOSEN),)
     missing = 0.0
     no_context = MappingProxyType({TIME: WHEN})
     notes = (TURNED,)

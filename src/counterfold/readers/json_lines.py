@@ -18,6 +18,9 @@ LEAST, MOST, LONGEST = 1 << 16, 1 << 22, 1 << 26
 
 TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
+LINES = 'write one object per line, as `to_json(path, orient="records", lines=True)` of pandas does'
+"""What to do with other layouts of JSON."""
+
 DEEPEST = 100
 """How many lists and objects may be within each other; pyarrow takes the whole process down on far more."""
 
@@ -42,6 +45,8 @@ class JsonLines(Reader):
             types |= {one.name: merge_types(one.name, types.get(one.name, one.type), one.type) for one in table.schema}
             rows, size = rows + len(table), size + table.nbytes
             blocks.limit_rows(len(table), count_leaves(table.schema))
+        if rows == 1 and types and all(map(pa.types.is_nested, types.values())):
+            raise pa.ArrowInvalid(f"every line must be one row, but it is one object that holds all rows; {LINES}")
         return Survey(pa.schema(list(types.items())), rows, size)
 
     def pieces(self, file: Path, survey: Survey, columns: Sequence[str]) -> Iterator[Piece]:
@@ -87,7 +92,8 @@ def check_lines(text: bytes) -> Block:
     other = next((line for line in lines if not line.startswith(b"{")), None)
     if other is not None:
         start = other[:1].decode(errors="replace")
-        raise pa.ArrowInvalid(f"every line must be one object, not a part or a list, but one starts with {start!r}")
+        rule = "every line must be one object, not a part or a list"
+        raise pa.ArrowInvalid(f"{rule}, but one starts with {start!r}; {LINES}")
     for line in lines:
         if line.count(b"[") + line.count(b"{") > DEEPEST:
             require_flat(line)

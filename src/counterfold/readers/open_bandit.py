@@ -25,7 +25,7 @@ POSITIONS = Note(
 class OpenBandit(Reader):
     """A CSV file of the Open Bandit Dataset: items, clicks and propensities by position; the position is context."""
 
-    signs = tuple(NAMES)
+    signs = (tuple(NAMES),)
 
     def survey(self, file: Path) -> Survey:
         found = Csv().survey(file)

@@ -29,7 +29,7 @@ class RouterTraces(Events):
     itself, or attributes that begin with `router.`, as in spans of OpenTelemetry.
     """
 
-    signs = ("model", "score", "probability")
+    signs = (("model", "score"), ("name", "attributes"))
     no_context = MappingProxyType({"score": OUTCOME, "cost": OUTCOME, "timestamp": WHEN})
 
     def decide(self, lines: Iterable[Line]) -> Iterator[Decision | Note]:

@@ -11,7 +11,7 @@ from counterfold.sources.base import RowSource, SourceKind
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from counterfold.sources._expressions import Expression as Expression
+    from counterfold.sources._expressions import Computed as Computed
 
 
 @cache
@@ -33,8 +33,8 @@ def read_table(source: Any) -> "pa.Table":
     return open_source(source).table()
 
 
-def parse_expression(text: str, columns: Sequence[str]) -> "Expression | None":
-    """Return what DuckDB is to compute from columns; nothing if a text is no more than a name."""
+def parse_expression(role: str, text: str, columns: Sequence[str]) -> "Computed | None":
+    """Return what is to be computed from columns for a role; nothing if a text is no more than a name."""
     from counterfold.sources import _expressions
 
-    return _expressions.parse_expression(text, tuple(columns))
+    return _expressions.parse_expression(role, text, tuple(columns))

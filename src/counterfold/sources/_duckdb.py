@@ -16,8 +16,6 @@ from counterfold.sources._stream import Stream, explain
 
 NAME = "the query"
 
-MISSING = "`sql` needs duckdb: pip install 'counterfold[sql]'."
-
 QUOTED = re.compile(r"""(['"])((?:(?!\1).|\1\1)*)\1""", re.DOTALL)
 """A text or a name in quotes, in which quotes are doubled."""
 
@@ -67,12 +65,12 @@ def explain_access(text: str) -> str:
     return text if found is None else f"`{found[1]}` {rule}"
 
 
-def load_duckdb() -> Any:
-    """Return the library."""
+def load_duckdb(what: str = "`sql`", hint: str = "") -> Any:
+    """Return the library, or say what needs it."""
     try:
         import duckdb
     except ModuleNotFoundError:
-        raise ParameterError(MISSING) from None
+        raise ParameterError(f"{what} needs duckdb: pip install 'counterfold[sql]'.{hint}") from None
     return duckdb
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfold import messages
+from counterfold.checks import NUMBER
 from counterfold.errors import CounterfoldError, DataError, ParameterError
 from counterfold.sources._duckdb import connect, load_duckdb
 
@@ -37,11 +39,33 @@ SKIPPING = {"greatest", "least"}
 LASTING = ("scalar", "CONSISTENT"), ("macro", None)
 """The kinds of functions that give the same number for the same row, whenever they are asked."""
 
+WRITTEN, FAILED = "must be a column, or an expression in SQL of columns", "could not be computed"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same number in every row for a role, which needs no column."""
+
+    role: str
+    text: str
+    value: float
+    columns: tuple[str, ...] = ()
+    skipping: tuple[str, ...] = ()
+
+    def compute(self, table: pa.Table) -> pa.ChunkedArray:
+        """Return the number of each row."""
+        return pa.chunked_array([pa.array(np.full(table.num_rows, self.value))])
+
+    def find_type(self, schema: pa.Schema) -> pa.DataType:
+        """Return the type of a number."""
+        return pa.float64()
+
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression in SQL, the columns of its row that it reads, and functions in it that skip what is missing."""
+    """An expression in SQL for a role, the columns of its row that it reads, and its functions that skip gaps."""
 
+    role: str
     text: str
     columns: tuple[str, ...]
     skipping: tuple[str, ...] = ()
@@ -54,23 +78,34 @@ class Expression:
         """Return the type of what is computed, before it is made a number."""
         found = self._select(schema.empty_table(), load_duckdb().SQLExpression(self.text))
         if len(found):
-            raise ParameterError(f"{name_expression(self.text)} must be computed from each row alone.")
+            raise ParameterError(f"{name_expression(self.role, self.text)} must be computed from each row alone.")
         return found.type
 
     def _select(self, table: pa.Table, expression: Any) -> pa.ChunkedArray:
         rows = {TABLE: unify_numbers(table.select(self.columns))}
-        with explain(self.text, FAILED), closing(connect("", None, rows)) as connection:
+        rule = f"{name_expression(self.role, self.text)} {FAILED}"
+        with explain(rule), closing(connect("", None, rows)) as connection:
             return connection.table(TABLE).select(expression.alias("found")).to_arrow_table().column(0)
 
 
+Computed = Expression | Constant
+"""What makes a column that is not in the table, and is called as it is written."""
+
+
 @lru_cache  # each of several rewards asks what columns the others need
-def parse_expression(text: str, columns: tuple[str, ...]) -> Expression | None:
-    """Return an expression of columns, checked but not computed; nothing if a text is no more than a name."""
+def parse_expression(role: str, text: str, columns: tuple[str, ...]) -> Computed | None:
+    """Return what is to be computed of columns for a role, checked; nothing if a text is no more than a name.
+
+    A reward needs a column; anything else may be one number for all rows.
+    """
     if text.isidentifier():
         return None
-    duckdb = load_duckdb()
-    hint = messages.suggest(text, columns)
-    with explain(text, WRITTEN, hint), closing(connect("", None, {})) as connection:
+    may_be_constant = role != "reward"
+    if may_be_constant and NUMBER.fullmatch(text):
+        return Constant(role, text, float(text))
+    called, hint = name_expression(role, text), messages.suggest(text, columns)
+    duckdb = load_duckdb(f"{called} {WRITTEN}; an expression", hint)
+    with explain(f"{called} {WRITTEN}", hint), closing(connect("", None, {})) as connection:
         duckdb.SQLExpression(text)  # which must be one, and nothing behind it
         parsed = connection.execute("select json_serialize_sql($1::varchar)", [f"select (\n{text}\n)"]).fetchall()[0][0]
         tree = json.loads(parsed)
@@ -78,18 +113,21 @@ def parse_expression(text: str, columns: tuple[str, ...]) -> Expression | None:
             raise duckdb.ParserException("Parser Error: syntax error")
         parts = list(list_parts(tree["statements"][0]["node"]["select_list"]))
         for part in parts:
-            require_row_alone(part, text, connection)
-    read = [one["column_names"] for one in parts if one["class"] == "COLUMN_REF"]
+            require_row_alone(part, called, connection)
+        read = [one["column_names"] for one in parts if one["class"] == "COLUMN_REF"]
+        if not read and may_be_constant:
+            [(value,)] = connection.execute(f"select (\n{text}\n)::double").fetchall()
+            return Constant(role, text, np.nan if value is None else value)
     if len(parts) == len(read) == 1:
         return None
     if not read:
-        raise ParameterError(f"{name_expression(text)} must be computed from columns, got none.")
-    found = tuple(dict.fromkeys(find_column(names, columns, text) for names in read))
+        raise ParameterError(f"{called} must be computed from columns, got none.")
+    found = tuple(dict.fromkeys(find_column(names, columns, called, hint) for names in read))
     if len({name.casefold() for name in found}) < len(found):
         got = messages.list_names(found)
-        raise ParameterError(f"{name_expression(text)} must read columns that differ not in case alone, got {got}.")
+        raise ParameterError(f"{called} must read columns that differ not in case alone, got {got}.")
     functions = dict.fromkeys(one["function_name"].lower() for one in parts if one["class"] == "FUNCTION")
-    return Expression(text, found, tuple(name for name in functions if name in SKIPPING))
+    return Expression(role, text, found, tuple(name for name in functions if name in SKIPPING))
 
 
 def unify_numbers(table: pa.Table) -> pa.Table:
@@ -115,10 +153,10 @@ def list_parts(node: Any) -> Iterator[dict[str, Any]]:
         yield from list_parts(inner)
 
 
-def require_row_alone(part: dict[str, Any], text: str, connection: Any) -> None:
+def require_row_alone(part: dict[str, Any], called: str, connection: Any) -> None:
     """Refuse a part that looks at other rows or tables, or that is another number every time."""
     kind, name = part["class"], messages.show(part.get("function_name") or "")
-    rule = f"{name_expression(text)} must be computed from each row alone, and always be the same"
+    rule = f"{called} must be computed from each row alone, and always be the same"
     if kind not in PARTS:
         raise ParameterError(f"{rule}, got a {kind.lower().replace('_', ' ')}{f' of `{name}`' if name else ''}.")
     if kind == "FUNCTION":
@@ -127,27 +165,23 @@ def require_row_alone(part: dict[str, Any], text: str, connection: Any) -> None:
             raise ParameterError(f"{rule}, got the function `{name}`.")
 
 
-def find_column(names: Sequence[str], columns: Sequence[str], text: str) -> str:
+def find_column(names: Sequence[str], columns: Sequence[str], called: str, hint: str) -> str:
     """Return the column that an expression means: its names may begin with the table's, and end with a field's."""
     known = {column.casefold(): column for column in reversed(columns)}
     name = names[1] if names[0] == TABLE and TABLE not in known and len(names) > 1 else names[0]
     if name.casefold() in known:
         return name if name in columns else known[name.casefold()]
-    hint = messages.suggest(name, columns) or messages.suggest(text, columns)
-    called, found = messages.show(name), messages.list_names(columns)
-    raise DataError(f"column `{called}` must be there, for {name_expression(text)}.{hint} Found: {found}.")
+    hint, found = messages.suggest(name, columns) or hint, messages.list_names(columns)
+    raise DataError(f"column `{messages.show(name)}` must be there, for {called}.{hint} Found: {found}.")
 
 
-def name_expression(text: str) -> str:
+def name_expression(role: str, text: str) -> str:
     """Return what errors call an expression."""
-    return f"the reward `{messages.show(text)}`"
-
-
-WRITTEN, FAILED = "must be a column, or an expression in SQL of columns", "could not be computed"
+    return f"the {role} `{messages.show(text)}`"
 
 
 @contextmanager
-def explain(text: str, rule: str, hint: str = "") -> Iterator[None]:
+def explain(rule: str, hint: str = "") -> Iterator[None]:
     """Turn what DuckDB says of an expression into one sentence."""
     try:
         yield
@@ -155,4 +189,4 @@ def explain(text: str, rule: str, hint: str = "") -> Iterator[None]:
         raise
     except load_duckdb().Error as error:
         reason = str(error).strip().splitlines()[0].partition(": ")[2].rstrip(".!")
-        raise DataError(f"{name_expression(text)} {rule}: {reason}.{hint}") from None
+        raise DataError(f"{rule}: {reason}.{hint}") from None

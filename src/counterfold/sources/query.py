@@ -1,15 +1,18 @@
 """Queries in SQL: `sql` makes one, to files and frames by DuckDB, or to a database."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from counterfold import capacity
-from counterfold.errors import ParameterError
-from counterfold.files.paths import find_path
-from counterfold.messages import shorten
+from counterfold.errors import DataError, ParameterError
+from counterfold.files.paths import explain_path, find_path
+from counterfold.files.schemas import require_readable
+from counterfold.messages import shorten, show
 from counterfold.sources._database import stream_database
 from counterfold.sources._duckdb import stream_duckdb
 from counterfold.sources._stream import Stream
@@ -85,6 +88,19 @@ def choose_source(source: Any, query: str | None, db: str | None) -> Any:
     return source if query is None else sql(query, db=db)
 
 
+def read_query(text: str) -> str:
+    """Return the query that an option gives: as it is, or in a file whose name ends in `.sql`."""
+    name = text.strip()
+    is_there = os.path.isfile(name)  # noqa: PTH113 (which does not fail on a text that is no path)
+    if not name.lower().endswith(".sql") or (not is_there and len(name.split()) > 1):
+        return text
+    if not is_there:
+        rule = "must be a file with a query, as its name ends in `.sql`, but there is none"
+        raise DataError(f"`{show(name)}` {rule}; write the query itself behind --sql, or the path of its file.")
+    with explain_path(Path(name)):
+        return Path(name).read_text(encoding="utf-8-sig")
+
+
 def describe(source: Any, query: str | None, db: str | None) -> dict[str, Any]:
     """Return what JSON says of where a log is, without passwords."""
     if query is None:
@@ -97,5 +113,6 @@ def read_frame(name: str, value: Any) -> pa.Table:
     if not Frame.takes(value):
         raise ParameterError(f"`{name}` must be a data frame in memory, got {type(value).__name__}.")
     frame = Frame.open(value)
+    require_readable(frame.schema, frame.schema.names)  # nobody knows which columns the query uses
     capacity.require_rows(frame.rows, frame.size)
     return frame.table()

@@ -21,6 +21,9 @@ from counterfold.labels import SEPARATORS
 from counterfold.log_checks import ByLabel
 from counterfold.tables.maps import list_keys, make_maps, spread_maps
 
+PRINTED = " Write JSON, with double quotes and commas, as `json.dumps` does; text of Python or NumPy is none."
+"""What to do with lists and dictionaries that were printed into a file."""
+
 
 def find_spread(table: pa.Table, name: str, least: int = 2) -> dict[str, str]:
     """Return {column: action} for columns named like `NAME.ACTION` or `NAME_ACTION`, if there is no column NAME."""
@@ -182,7 +185,8 @@ def parse_json(table: pa.Table, name: str, check: Checker) -> pa.ChunkedArray:
             raise DataError(f"column `{name}` must name {error}, first at row {check.row(row)}.") from None
         except (json.JSONDecodeError, RecursionError):
             got, where = messages.shorten(text), f"first at row {check.row(row)}"
-            raise DataError(f"column `{name}` must be lists like [0.2, 0.8], got {got}, {where}.") from None
+            hint = PRINTED if text.strip()[-1:] in {"]", "}"} else ""
+            raise DataError(f"column `{name}` must be lists like [0.2, 0.8], got {got}, {where}.{hint}") from None
     try:
         maps = make_maps(values)
         return pa.chunked_array([pa.array(values) if maps is None else maps])

@@ -11,8 +11,8 @@ from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import FIRST, Checker
 from counterfold.encoding import ColumnEncoding, ContextSummary, EncodedContext, Part, Summary, choose_summary
 from counterfold.errors import DataError
+from counterfold.known_actions import KnownActions
 from counterfold.label_checks import check_labels
-from counterfold.labels import KnownActions
 from counterfold.log import Fit, Log
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import Precision

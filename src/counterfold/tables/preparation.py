@@ -1,4 +1,7 @@
-"""Preparation: what is done with the rewards of a log before anything else is: computed, left out, or counted as 0."""
+"""Preparation: what is done with the rows of a log before anything else is.
+
+Rewards and propensities are computed, and rewards are left out or counted as 0.
+"""
 
 import json
 from collections import Counter
@@ -17,14 +20,16 @@ from counterfold.encoding.kinds import is_numeric, is_text
 from counterfold.encoding.numbers import decode_dictionary
 from counterfold.errors import DataError
 from counterfold.missing_rewards import MissingRewards
-from counterfold.readers.base import NOTES
+from counterfold.readers.base import NOTES, leave_out
 from counterfold.tables import roles
 from counterfold.tables.batches import Batch, Pass, Task
 from counterfold.tables.delays import Delay
 from counterfold.tally import Tally
 
 if TYPE_CHECKING:
-    from counterfold.sources import Expression
+    from counterfold.sources import Computed
+
+TELLS_PROPENSITY = "the propensity is computed from it; name it in `context` if it was known before the decision"
 
 REMEDIES = {
     "drop": ("were left out", "make sure that rewards are missing by chance, whatever they would be"),
@@ -56,25 +61,34 @@ class Rewards:
 
 @dataclass(frozen=True)
 class Preparation:
-    """How the rewards in a column, or of an expression, are made of the rows of a table.
+    """How the rewards of a log are made of the rows of a table, and which other columns are.
 
-    `outcomes` are columns that are known only after the decision. `sums` are those of all rows, once these are known.
+    `computed` are the columns that are not in the table. `outcomes` are columns that are known only after the decision,
+    and `tells_propensity` those of which propensities are computed. `sums` are those of all rows, once these are known.
     """
 
     reward: str
-    way: str
-    expression: "Expression | None"
-    delay: Delay | None
-    action: str | None
-    outcomes: tuple[str, ...]
+    way: str = "error"
+    computed: "tuple[Computed, ...]" = ()
+    delay: Delay | None = None
+    action: str | None = None
+    outcomes: tuple[str, ...] = ()
+    tells_propensity: tuple[str, ...] = ()
     sums: RewardSums | None = None
 
     @property
     def columns(self) -> list[str]:
         """Return the columns that are needed, whatever else is read."""
-        made = [self.reward] if self.expression is None else list(self.expression.columns)
-        times = [] if self.delay is None else list(self.delay.columns.values())
-        return list(dict.fromkeys([*made, *times] if self.needs_sums else [] if self.expression is None else made))
+        needed = [name for one in self.computed for name in one.columns]
+        if self.needs_sums:
+            needed += [] if self.reward in self.made else [self.reward]
+            needed += [] if self.delay is None else list(self.delay.columns.values())
+        return list(dict.fromkeys(needed))
+
+    @property
+    def made(self) -> list[str]:
+        """Return the columns that are computed."""
+        return [one.text for one in self.computed]
 
     @property
     def needs_sums(self) -> bool:
@@ -83,8 +97,7 @@ class Preparation:
 
     def list_sources(self, columns: Sequence[str]) -> list[str]:
         """Return the columns of the source from which these are made."""
-        made = set() if self.expression is None else {self.reward}
-        return list(dict.fromkeys([*(name for name in columns if name not in made), *self.columns]))
+        return list(dict.fromkeys([*(name for name in columns if name not in self.made), *self.columns]))
 
     def learn(self) -> "Task[Preparation]":
         """Return the preparation with what all rows tell, if it needs to know; refuse what cannot be right."""
@@ -120,7 +133,7 @@ class Preparation:
     def count(self, batch: Batch) -> RewardSums:
         """Return what some rows tell of their rewards."""
         table, row_numbers = batch
-        found = self.find_rewards(self.add_column(table))
+        found = self.find_rewards(self.add_columns(table))
         young = found.marks["young"][0] if "young" in found.marks else np.zeros(table.num_rows, dtype=bool)
         by_action = [Counter[str](), Counter[str]()]
         if self.action is not None and not pa.types.is_nested(table.schema.field(self.action).type):
@@ -128,11 +141,11 @@ class Preparation:
             by_action = [count_labels(labels, found.is_missing), count_labels(labels, ~found.is_missing & ~young)]
         return RewardSums(Tally.of(row_numbers, found.marks), *by_action)
 
-    def add_column(self, table: pa.Table) -> pa.Table:
-        """Return the table with the rewards that are computed, if they are."""
-        if self.expression is None:
-            return table
-        return table.append_column(self.reward, self.expression.compute(table))
+    def add_columns(self, table: pa.Table) -> pa.Table:
+        """Return the table with the columns that are computed."""
+        for one in self.computed:
+            table = table.append_column(one.text, one.compute(table))
+        return table
 
     def find_rewards(self, table: pa.Table) -> Rewards:
         """Return the rewards of some rows, 0 where they count as 0, and which rows are left out."""
@@ -153,7 +166,7 @@ class Preparation:
 
     def prepare(self, batch: Batch) -> Batch:
         """Return some rows with their rewards, without those that are left out."""
-        table, row_numbers = self.add_column(batch.table), batch.row_numbers
+        table, row_numbers = self.add_columns(batch.table), batch.row_numbers
         if self.needs_sums:
             found = self.find_rewards(table)
             table = table.set_column(table.column_names.index(self.reward), self.reward, found.column)
@@ -163,9 +176,12 @@ class Preparation:
 
     def mark_schema(self, table: pa.Table) -> pa.Table:
         """Return the table with what its columns are, and what was done, in its schema."""
-        if not (self.outcomes or self.notes or self.missing_rewards):
+        if not (self.outcomes or self.tells_propensity or self.notes or self.missing_rewards):
             return table
-        fields = [roles.mark_outcome(one) if one.name in self.outcomes else one for one in table.schema]
+        fields = [
+            leave_out(one, TELLS_PROPENSITY) if one.name in self.tells_propensity else one for one in table.schema
+        ]
+        fields = [roles.mark_outcome(one) if one.name in self.outcomes else one for one in fields]
         metadata = {**(table.schema.metadata or {})}
         if self.notes:
             metadata[NOTES] = json.dumps([*roles.find_notes(table), *self.notes]).encode()
@@ -176,7 +192,7 @@ class Preparation:
     @property
     def notes(self) -> list[tuple[str, str]]:
         """Return what was done with rows and rewards, and what that assumes."""
-        found = [] if self.expression is None else [note_skipping(one) for one in self.expression.skipping]
+        found = [note_skipping(one.role, function) for one in self.computed for function in one.skipping]
         if self.sums is None:
             return found
         tally = self.sums.tally
@@ -196,10 +212,10 @@ class Preparation:
         return MissingRewards.of(self.way, tally.count("missing"), tally.rows - tally.count("young"), by_action)
 
 
-def note_skipping(function: str) -> tuple[str, str]:
+def note_skipping(role: str, function: str) -> tuple[str, str]:
     """Return what is to be said of a function that gives a number where one of its columns has none."""
-    done = f"a reward is computed by `{function}`, which leaves out what is missing: such rows have a reward, too"
-    return done, f"write `case when x is null then null else {function}(x, ...) end` if these rewards are missing"
+    done = f"a {role} is computed by `{function}`, which leaves out what is missing: such rows have a {role}, too"
+    return done, f"write `case when x is null then null else {function}(x, ...) end` if these rows have none"
 
 
 def find_missing(column: pa.ChunkedArray) -> Bools:

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,8 @@ from counterfold.checks import FIRST, WHOLE, Checker
 from counterfold.encoding.kinds import is_categorical, is_date, is_numeric
 from counterfold.encoding.spoilt_numbers import find_spoilt_numbers
 from counterfold.errors import DataError
-from counterfold.labels import find_shared_name
+from counterfold.files.schemas import require_readable
 from counterfold.missing_rewards import MissingRewards
-from counterfold.propensity_checks import FIT
 from counterfold.readers import suggest_format
 from counterfold.readers.base import NO_CONTEXT, NOTES
 from counterfold.tables import columns
@@ -72,10 +70,18 @@ USUAL_NAMES: dict[str, tuple[str, ...]] = {
 
 def suggest_column(role: str, name: str, known: Sequence[str]) -> str:
     """Return a sentence that suggests the column for a role: one with a usual name, or with the nearest one."""
+    found = find_usual(role, known)
+    return messages.suggest(name, known) if name != role or found is None else name_column(role, found)
+
+
+def find_usual(role: str, known: Sequence[str]) -> str | None:
+    """Return the column that has a usual name of a role, if there is one."""
     there = {column.casefold(): column for column in reversed(known)}
-    found = next((there[usual] for usual in USUAL_NAMES.get(role, ()) if usual in there), None)
-    if name != role or found is None:
-        return messages.suggest(name, known)
+    return next((there[usual] for usual in (role, *USUAL_NAMES.get(role, ())) if usual in there), None)
+
+
+def name_column(role: str, found: str) -> str:
+    """Return a sentence that suggests a column for a role, and how it is named."""
     return f" Did you mean `{found}`? Then name it: `{role}={found!r}` (--{role.replace('_', '-')} {found})."
 
 
@@ -116,28 +122,7 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
             known = table.column_names
             hint = suggest_column(role, name, known) + suggest_format(known)
             raise DataError(f"column `{messages.show(name)}` must be there.{hint} Found: {messages.list_names(known)}.")
-
-
-def require_propensities(table: pa.Table, roles: Mapping[str, str]) -> None:
-    """Require a column that says how likely the logged actions were; suggest one otherwise."""
-    wanted = ("propensity", "logging_probs")
-    if not {*wanted, "logger", "logger_probs", "dose"} & set(roles):
-        hint = next(filter(None, (suggest_column(role, role, table.column_names) for role in wanted)), "")
-        raise DataError(f"a log must have `logging_probs` or `propensity`, got neither.{hint or f' {FIT}'}")
-
-
-def refuse_one_of_several(table: pa.Table, roles: Mapping[str, str]) -> None:
-    """Refuse propensities that are called like the probabilities of one action, beside those of others."""
-    if not {"propensity", "action"} <= set(roles):
-        return
-    name, logged = roles["propensity"], table.column(roles["action"]).slice(0, FIRST)
-    labels = [] if pa.types.is_nested(logged.type) else logged.unique().to_pylist()
-    shared = find_shared_name(name, table.column_names, labels)
-    if shared is not None:
-        rule = "hold the probability of the logged action in each row"
-        got = f"got one of the columns `{messages.show(shared)}_ACTION`, each of which is about one action"
-        way = f"Name `logging_probs={shared!r}` (--logging-probs {messages.show(shared)}), or rename it"
-        raise DataError(f"column `{messages.show(name)}` must {rule}, {got}. {way}.")
+        require_readable(table.schema, places(table, role, name))
 
 
 def list_context(
@@ -189,13 +174,11 @@ def name_kind(kind: pa.DataType) -> str:
 
 
 def refuse_misspelt(table: pa.Table, ignore: Sequence[str]) -> None:
-    """Refuse a column to be ignored that is not there, if another one is nearly called so."""
-    for name in ignore:
-        if not places(table, "target", name):
-            others = [one for one in table.column_names if one not in ignore and not one.startswith("target")]
-            near = get_close_matches(name, others, 1, 0.85)
-            if near:
-                raise DataError(f"column `{messages.show(name)}` in `ignore` must be there. Did you mean `{near[0]}`?")
+    """Refuse a column to be ignored that is not there, unless it is called like one of a target."""
+    for name in (name for name in ignore if not name.startswith("target") and not places(table, "target", name)):
+        hint = messages.suggest(name, [one for one in table.column_names if one not in ignore])
+        found = messages.list_names(table.column_names)
+        raise DataError(f"column `{messages.show(name)}` in `ignore` must be there.{hint} Found: {found}.")
 
 
 def mark_outcome(field: pa.Field) -> pa.Field:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from inspect import signature
+from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
@@ -75,6 +76,9 @@ class LogScan:
     format: str | None = None
 
     def __post_init__(self) -> None:
+        is_number = isinstance(self.propensity, Real) and not isinstance(self.propensity, bool)
+        if is_number and float(self.propensity) > 0:
+            object.__setattr__(self, "propensity", repr(float(self.propensity)))  # the same in every row
         for one in fields(self):
             name = getattr(self, one.name)
             is_fitted = one.name == "propensity" and self.find_fit() is not None
@@ -140,7 +144,7 @@ class LogScan:
     def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
         """Return what the columns of a table hold, or of one like it, besides those of the targets."""
         from counterfold.propensities import as_precision
-        from counterfold.tables import roles
+        from counterfold.tables import propensities, roles
         from counterfold.tables.layout import Layout, choose_summaries
 
         known: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(self) if one.metadata.get("role")}
@@ -152,8 +156,8 @@ class LogScan:
         found = roles.find_roles(table, known, {role: getattr(self, role) for role in known}, ignore)
         roles.require(table, found, chosen or ())
         if fit is None:
-            roles.require_propensities(table, found)
-            roles.refuse_one_of_several(table, found)
+            propensities.require_propensities(table, found, targets)
+            propensities.refuse_one_of_several(table, found)
         roles.refuse_two_roles(table, found, targets)
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
         kinds, named = {role: known[role].kind for role in found}, chosen is not None
@@ -237,9 +241,9 @@ def read_log(source: Any, **columns: Unpack[Columns]) -> "Log":
     `ignore` what the default must leave alone, such as columns of target policies. Text, dates and missing numbers are
     encoded, see docs/context.md; `evaluate` leaves out copies of the reward, outcomes and indices by itself.
     `action_features` is a second file or data frame with a row for each action: its label, in a column named like the
-    log's, and numbers or lists of numbers. `reward` may be an expression such as "score - 0.2 * cost"; `missing_reward`
-    says what is done about rows without one ("error", "drop" or "zero"), and `horizon` how long rewards are waited for;
-    see the page on rewards.
+    log's, and numbers or lists of numbers. `reward` may be an expression such as "score - 0.2 * cost", and `propensity`
+    one such as "exp(logprob)", or a number; `missing_reward` says what is done about rows without a reward ("error",
+    "drop" or "zero"), and `horizon` how long rewards are waited for; see the page on rewards.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf

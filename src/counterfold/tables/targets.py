@@ -15,7 +15,16 @@ from counterfold.errors import DataError, ParameterError
 from counterfold.log import Log
 from counterfold.tables import columns, roles
 from counterfold.tables.layout import Layout
-from counterfold.targets import Reads, Text, as_target, find_form, name_column, read_text, refuse_ambiguity
+from counterfold.targets import (
+    Reads,
+    Text,
+    as_target,
+    find_form,
+    name_column,
+    read_text,
+    refuse_ambiguity,
+    require_given,
+)
 from counterfold.targets.actions import Actions
 from counterfold.targets.base import Target, TargetForm
 
@@ -25,6 +34,11 @@ READERS: Mapping[str, Callable[[pa.Table, str, Checker], Any]] = {
     "raw": lambda table, name, _: table.column(name),
 }
 """How columns of targets are read: as those of a log, or as scores, some of which may be missing, or not at all."""
+
+GIVEN = (
+    "Name the policy to evaluate, as `target=...` (--target TARGET): a column of its actions or probabilities, an "
+    "action, or a policy such as `uniform`."
+)
 
 SPREAD = ("matrix", "scores")
 """What may be spread over columns."""
@@ -45,6 +59,7 @@ class TargetReader:
     @classmethod
     def of(cls, value: Any, table: pa.Table | None) -> "TargetReader":
         """Return how a target is read."""
+        require_given(value)
         form = find_form(value) if table is None else bind_columns(value, table)
         if table is not None:
             for one in form.reads:
@@ -114,12 +129,18 @@ def bind_columns(value: Any, table: pa.Table) -> TargetForm:
         name = next((one for one in (value, read_text(value)) if roles.places(table, "target", one)), None)
         if name is not None:
             return name_column(name, roles.find_kind(table, name), table.column_names)
-        usual = roles.suggest_column("target", value, table.column_names) if value == "target" else ""
-        return Text.of(value, table.column_names, usual).bind(partial(bind_columns, table=table))
+        hint = suggest_target(table.column_names) if value == "target" else ""
+        return Text.of(value, table.column_names, hint).bind(partial(bind_columns, table=table))
     form = find_form(value)
     if isinstance(form, Actions) and isinstance(form.labels, str) and form.labels not in table.column_names:
         return Text(form.labels, columns=table.column_names)
     return form.bind(partial(bind_columns, table=table))
+
+
+def suggest_target(columns: Sequence[str]) -> str:
+    """Return what to do where nobody named a target: take a column with a usual name, or give one."""
+    usual = roles.find_usual("target", columns)
+    return f" {GIVEN}" if usual is None else roles.name_column("target", usual)
 
 
 def make_readers(targets: Mapping[str, Any], table: pa.Table | None) -> dict[str, TargetReader]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from counterfold import kernels
 from counterfold.checks import WHOLE, Checker
-from counterfold.errors import DataError
+from counterfold.errors import DataError, ParameterError
 from counterfold.indices import align_rows
 from counterfold.labels import is_categorical
 from counterfold.log import Log
@@ -24,8 +24,17 @@ from counterfold.targets.classifier import Classifier, can_predict
 from counterfold.targets.function import Function
 from counterfold.targets.probabilities import Probabilities
 
+GIVEN = "the policy to evaluate: probabilities, actions, the column of either, or a policy such as `uniform`"
+
 FARTHEST = 10
 """No target's dose is farther away, in ranges of the logged ones: no reward model knows that far."""
+
+
+def require_given(value: Any) -> Any:
+    """Return what a user gave as the target, if it is anything."""
+    if value is None:
+        raise ParameterError(f"`target` must be {GIVEN}, got None.")
+    return value
 
 
 def find_form(value: Any) -> TargetForm:

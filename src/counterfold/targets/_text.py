@@ -14,6 +14,13 @@ from counterfold.targets._values import read_text
 from counterfold.targets.actions import Actions
 from counterfold.targets.base import Reads, Target, TargetForm
 
+IN_MEMORY = "an array, an action or a policy such as `uniform`"
+NO_COLUMNS = (
+    "A `Log` holds no columns of targets: give the file or the data frame itself to `cf.evaluate`, or the column as "
+    "`cf.read_target(source, {!r})`."
+)
+"""What a text may be for a log in memory, and what to do if it is the name of a column."""
+
 
 @dataclass(frozen=True, eq=False)
 class Text(TargetForm):
@@ -75,12 +82,12 @@ class Text(TargetForm):
         if self.problem:
             raise ParameterError(self.problem)
         hint = self.hint or suggest_form(self.text, [*(self.columns or ()), *map(write_label, log.actions)])
-        if self.columns is None and not hint:
-            return  # that it is no label either is said of the label
-        rule = "must be there" if log.kind == "doses" else "must be there, or be an action that the target always takes"
-        found = f" Found: {messages.list_names(self.columns)}." if self.columns is not None else ""
         actions = "" if log.kind == "doses" else f" Actions: {messages.list_some(log.actions)}."
-        raise DataError(f"column `{messages.show(self.text)}` {rule}.{hint}{found}{actions}")
+        shown = messages.show(self.text)
+        if self.columns is None:
+            raise DataError(f"`target` must be {IN_MEMORY}, got {shown!r}.{hint} {NO_COLUMNS.format(shown)}{actions}")
+        rule = "must be there" if log.kind == "doses" else "must be there, or be an action that the target always takes"
+        raise DataError(f"column `{shown}` {rule}.{hint} Found: {messages.list_names(self.columns)}.{actions}")
 
     def explain_ambiguity(self, log: Log, check: Checker) -> str | None:
         return None if self.form is None or self.is_label(log) else self.form.explain_ambiguity(log, check)

@@ -16,6 +16,9 @@ from counterfold.targets import _features
 from counterfold.targets._values import read_text
 from counterfold.targets.base import Reads, Target, TargetForm
 
+NEVER_TAKEN = " If the log never took it, list all actions in `actions`."
+"""What to do about an action of a target that is not known."""
+
 
 @dataclass(frozen=True, eq=False)
 class Actions(TargetForm):
@@ -54,7 +57,7 @@ class Actions(TargetForm):
         value = _features.call_on_log(self.labels, log)
         value = np.full(len(log), value) if count_dimensions(value) == 0 else value
         labels = check_labels("target", align_rows("target", value, log.index, check), len(log), check)
-        codes = encode_labels("target", labels, log.actions, check)
+        codes = encode_labels("target", labels, log.actions, check, way_out=NEVER_TAKEN)
         probs = np.zeros((len(log), len(log.actions)))
         probs[np.arange(len(log)), codes] = 1.0
         return Target((codes == log.action).astype(np.float64), probs)

@@ -27,6 +27,7 @@ ASKED = {
     "zero": {"missing_reward": "zero", "ignore": ["cost"]},
     "expression": {"reward": "reward - 0.2 * cost", "missing_reward": "drop"},
     "horizon": {"horizon": "7d"},
+    "propensity": {"propensity": "10 * propensity / 10", "missing_reward": "drop", "ignore": ["cost"]},
 }
 
 

@@ -23,7 +23,7 @@ from counterfold.engines.passes.whole_layout import (
     list_read_columns,
 )
 from counterfold.errors import DataError, ParameterError
-from counterfold.labels import KnownActions, Naming, find_actions, find_categories
+from counterfold.known_actions import KnownActions, Naming, find_actions, find_categories
 from counterfold.log import Log
 from counterfold.log_checks import Matrix
 from counterfold.models import Column, Streamed, as_model, fit_on_sample, stream_model

@@ -1,0 +1,55 @@
+"""Which column of a table holds propensities: it must be there, may be suggested, and is not that of one action."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyarrow as pa
+
+from counterfold import messages
+from counterfold.balance.columns import RATE
+from counterfold.checks import FIRST
+from counterfold.encoding.kinds import is_numeric
+from counterfold.errors import DataError
+from counterfold.labels import find_shared_name
+from counterfold.propensity_checks import FIT
+from counterfold.tables import columns, roles
+
+PROBABILITY = re.compile(
+    r"(?i:(.*[_ .-])?(p|ps|prob|probability|propensity|p_?score)([_ .-].*|\d*))|.*[a-z0-9](Prob|Probability|Propensity)"
+)
+"""What columns of propensities are called besides."""
+
+
+def require_propensities(table: pa.Table, found: Mapping[str, str], targets: Sequence[str]) -> None:
+    """Require a column that says how likely the logged actions were; suggest one otherwise."""
+    wanted = ("propensity", "logging_probs")
+    if not {*wanted, "logger", "logger_probs", "dose"} & set(found):
+        usual = (roles.suggest_column(role, role, table.column_names) for role in wanted)
+        likely = (roles.name_column("propensity", name) for name in find_probabilities(table, found, targets))
+        hint = next(filter(None, (*usual, *likely)), f" {FIT}")
+        raise DataError(f"a log must have `logging_probs` or `propensity`, got neither.{hint}")
+
+
+def find_probabilities(table: pa.Table, found: Mapping[str, str], targets: Sequence[str]) -> Iterator[str]:
+    """Yield the columns whose names and first rows say that they are probabilities, but not of the reward."""
+    taken, reward = {*found.values(), *targets}, found["reward"].casefold()
+    likely = [name for name in table.column_names if PROBABILITY.fullmatch(name) and not RATE.fullmatch(name)]
+    for name in (name for name in likely if name not in taken and reward not in name.casefold()):
+        if is_numeric(table.schema.field(name).type):
+            first = columns.read_numbers(table.slice(0, FIRST), name)
+            if ((first > 0) & (first <= 1)).all():
+                yield name
+
+
+def refuse_one_of_several(table: pa.Table, found: Mapping[str, str]) -> None:
+    """Refuse propensities that are called like the probabilities of one action, beside those of others."""
+    if not {"propensity", "action"} <= set(found):
+        return
+    name, logged = found["propensity"], table.column(found["action"]).slice(0, FIRST)
+    labels = [] if pa.types.is_nested(logged.type) else logged.unique().to_pylist()
+    shared = find_shared_name(name, table.column_names, labels)
+    if shared is not None:
+        rule = "hold the probability of the logged action in each row"
+        got = f"got one of the columns `{messages.show(shared)}_ACTION`, each of which is about one action"
+        way = f"Name `logging_probs={shared!r}` (--logging-probs {messages.show(shared)}), or rename it"
+        raise DataError(f"column `{messages.show(name)}` must {rule}, {got}. {way}.")
