@@ -196,7 +196,8 @@ def test_wide_equations_are_solved_as_narrow_ones_are(monkeypatch):
     rows, width = 600, 70
     ids, context = np.arange(rows), rng.normal(size=(rows, width))
     rewards = context[:, 0] + rng.normal(size=rows)
-    examples = Examples(ids, ids, context, ids % 3, rewards, np.empty((rows, 0)), np.ones(rows), 3)
+    nothing = np.empty((rows, 0))
+    examples = Examples(ids, ids, context, ids % 3, rewards, nothing, np.ones(rows), nothing, nothing, 3)
     wide = cf.SharedRidge().predictions(examples)
     monkeypatch.setattr(shared_ridge, "WIDE", 1000)
     np.testing.assert_allclose(wide, cf.SharedRidge().predictions(examples), rtol=1e-9, atol=1e-12)

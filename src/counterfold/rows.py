@@ -41,7 +41,7 @@ USUAL_SHARE = 0.8
 """A reward is the usual one if at least this share of the rows has it."""
 
 BY_ROW = (
-    *("weights", "propensity", "target_probs", "logging_probs", "unsupported", "groups"),
+    *("weights", "propensity", "unsupported", "groups"),
     *("row_numbers", "counts", "times"),
 )
 """What rows hold for every row, besides the examples of the reward model; some of it may be missing."""
@@ -70,8 +70,6 @@ class Rows:
     examples: Examples
     weights: Floats
     propensity: Floats
-    target_probs: Floats
-    logging_probs: Floats
     action_features: Floats
     unsupported: Floats | None
     loggers: Loggers | None
@@ -102,12 +100,12 @@ class Rows:
         units = row_numbers if log.group is None else log.group
         weights = target.logged / log.propensity
         weights = freeze(np.where(weights < SMALLEST_SPREAD, 0.0, weights))  # as its square would be
+        logging_probs = nothing if log.logging_probs is None else log.logging_probs
+        known = log.context, log.action, log.reward, doses, weights, target_probs, logging_probs
         return cls(
-            examples=Examples(ids, units, log.context, log.action, log.reward, doses, weights, n_actions, log.counts),
+            examples=Examples(ids, units, *known, n_actions, log.counts),
             weights=weights,
             propensity=log.propensity,
-            target_probs=target_probs,
-            logging_probs=nothing if log.logging_probs is None else log.logging_probs,
             action_features=np.empty((n_actions, 0)) if log.action_features is None else log.action_features,
             unsupported=target.find_unsupported(log),
             loggers=log.loggers,
@@ -128,6 +126,16 @@ class Rows:
     def rewards(self) -> Floats:
         """The rewards that were logged."""
         return self.examples.rewards
+
+    @property
+    def target_probs(self) -> Floats:
+        """The target's probability of every action (n x A)."""
+        return self.examples.target_probs
+
+    @property
+    def logging_probs(self) -> Floats:
+        """The logging policy's probability of every action (n x A)."""
+        return self.examples.logging_probs
 
     @cached_property
     def usual_reward(self) -> float:
@@ -258,15 +266,15 @@ class Rows:
         """Return the same rows as if one policy (n x A) had logged them and another one were to be valued."""
         logged, wanted = (probs[np.arange(len(self)), self.actions] for probs in (logging_probs, target_probs))
         weights = wanted / logged
-        rows = replace(self, logging_probs=logging_probs, target_probs=target_probs, propensity=logged)
-        return replace(rows, weights=weights, examples=replace(self.examples, importance=weights))
+        examples = replace(self.examples, logging_probs=logging_probs, target_probs=target_probs, importance=weights)
+        return replace(self, propensity=logged, weights=weights, examples=examples)
 
     def with_propensities(self, logging_probs: Floats) -> "Rows":
         """Return the same rows as if the log had been drawn by another policy (n x A)."""
         propensity = logging_probs[np.arange(len(self)), self.actions]
         weights = self.weights * self.propensity / propensity
-        rows = replace(self, logging_probs=logging_probs, propensity=propensity, weights=weights)
-        return replace(rows, examples=replace(self.examples, importance=weights))
+        examples = replace(self.examples, logging_probs=logging_probs, importance=weights)
+        return replace(self, propensity=propensity, weights=weights, examples=examples)
 
     def take(self, index: Ints | slice, refit: Lazy | None = None) -> "Rows":
         """Return some of the rows, with the reward model refitted on them; a slice copies nothing."""

@@ -223,8 +223,9 @@ def test_the_noise_of_fitting_adds_to_the_error(table, save_table):
 def test_a_model_on_the_sample_never_sees_the_groups_it_predicts():
     ids = np.arange(200)
     groups = ids // 10
-    rows = Examples(ids, groups, np.empty((200, 0)), ids % 2, groups.astype(float), np.empty((200, 0)), np.ones(200), 2)
-    model = fit_on_sample(rows, Means())
+    nothing = np.empty((200, 0))
+    rows = Examples(ids, groups, nothing, ids % 2, groups.astype(float), nothing, np.ones(200), nothing, nothing, 2)
+    model = fit_on_sample(Means(), {"target": rows})["target"]
     seen = model.predictions(rows)[:, 0]
     fold = hash_numbers(groups) % 5
     assert seen == pytest.approx([groups[fold != mine].mean() for mine in fold])

@@ -82,7 +82,7 @@ def test_cross_fitted_has_so_many_folds_whatever_the_period_of_the_log(folds):
     data = reference.random_data(13, rows=300)
     data.a[:] = np.arange(300) % 2
     data.r[:] = np.random.default_rng(0).normal(size=300)
-    data.x[:] = 0.0
+    data.x[:], data.logging[:], data.target[:] = 0.0, 1 / 4, 1 / 4
     assert len(np.unique(rows_of(data, cf.CrossFitted(folds=folds)).q[:, 0])) == folds
 
 

@@ -80,7 +80,7 @@ def test_jackknifed_against_a_loop(group):
         close(line, reference.left_out(say, data, q, units.tolist()))
 
 
-@pytest.mark.parametrize("boldness", [0.1, 1.5])
+@pytest.mark.parametrize("boldness", [None, 0.1, 1.5])
 @pytest.mark.parametrize("group", [None, 4], ids=["rows", "groups"])
 @pytest.mark.parametrize("model", [True, False], ids=["two ladders", "one ladder"])
 @pytest.mark.parametrize("seed", [0, 3])
@@ -91,7 +91,11 @@ def test_ladder_against_naive_loops(seed, model, group, boldness):
     more = {"group": units} if group else {}
     result = cf.evaluate(log_of(data, **more), data.target, selector=cf.Ladder(boldness), reward_model=q)
     shares, answer, error = reference.ladder(data, q, units, boldness)
-    plain = {cf.TruncatedSNIPS(math.inf): cf.SNIPS(), cf.TruncatedSNDR(math.inf): cf.SNDR()}
+    plain = {
+        cf.TruncatedSNIPS(math.inf): cf.SNIPS(),
+        cf.TruncatedSNDR(0.0): cf.DM(),
+        cf.TruncatedSNDR(math.inf): cf.SNDR(),
+    }
     expected = {}
     for (formula, cap), share in shares.items():
         rung = NAMES[formula](cap)
@@ -142,7 +146,7 @@ def test_order_of_rows_does_not_matter():
 @pytest.mark.parametrize("offset", [-3.0, 1e3])
 def test_a_constant_on_all_rewards_moves_the_answer_by_itself(offset, model, rows):
     data = reference.random_data(6, rows=rows)
-    candidates = ["snips", "sndr", "truncated-snips", "truncated-sndr"]
+    candidates = ["snips", "dm", "sndr", "truncated-snips", "truncated-sndr"]
     one, two = (
         cf.evaluate(log_of(replace(data, r=data.r + by)), data.target, candidates, reward_model=model)
         for by in (0.0, offset)
@@ -154,12 +158,15 @@ def test_a_constant_on_all_rewards_moves_the_answer_by_itself(offset, model, row
 
 @pytest.mark.parametrize("offset", [1e8, 1e12])
 def test_rewards_that_vary_little_around_a_huge_number_have_a_variance(offset):
-    """The difference of the mean square and the squared mean would be rounding errors, of either sign."""
+    """The difference of the mean square and the squared mean would be rounding errors, of either sign.
+
+    Lengths of steps, which tell how bold to be, have the rounding errors of values around the large number.
+    """
     data = reference.random_data(7, rows=100)
     one, two = (
         cf.evaluate(log_of(replace(data, r=data.r + by)), data.target, reward_model=None) for by in (0.0, offset)
     )
-    np.testing.assert_allclose(shares_of(two)[1:], shares_of(one)[1:], atol=1e-15 * offset)
+    np.testing.assert_allclose(shares_of(two)[1:], shares_of(one)[1:], rtol=0, atol=1e-14 * offset)
     assert two.stderr == pytest.approx(one.stderr, rel=1e-14 * offset)
 
 
@@ -170,15 +177,17 @@ def test_many_rows_take_all_steps():
         many = np.tile(np.arange(60), copies)
         table = cf.evaluate(log_of(data.take(many)), data.target[many], reward_model=q[many]).table
         tops.append(sum(line.share for line in table if line.name in ("SNIPS", "SNDR")))
-    assert tops == sorted(tops)
-    assert tops[0] < 0.98
-    assert tops[-1] > 0.9999
+    missing = [1 - top for top in tops]
+    assert missing[0] > 0.1
+    assert missing[3] < 0.05
+    assert missing[3] < missing[2] / 5
+    assert missing == sorted(missing, reverse=True)
 
 
 def test_boldness_goes_from_the_lowest_rungs_to_the_full_weights():
     data = reference.random_data(9, rows=100)
     rows = rows_of(data, cf.CrossFitted())
-    lowest = {kind.candidates(rows)[0].name for kind in NAMES.values()}
+    lowest = {cf.TruncatedSNIPS.candidates(rows)[0].name, "DM"}
     for boldness, wanted in ((1e-9, lowest), (1e9, {"SNIPS", "SNDR"})):
         result = cf.evaluate(log_of(data), data.target, selector=cf.Ladder(boldness))
         close(sum(line.share for line in result.table if line.name in wanted), 1.0)
@@ -209,7 +218,7 @@ def test_a_ladder_that_is_not_settled_settles_itself():
     )
 
 
-@pytest.mark.parametrize("boldness", [0.0, -1.0, 1e200, math.inf, math.nan, "bold", None])
+@pytest.mark.parametrize("boldness", [0.0, -1.0, 1e200, math.inf, math.nan, "bold"])
 def test_bad_boldness_is_refused(boldness):
     with pytest.raises(cf.ParameterError, match=r"`boldness` must be in \(0, 1e\+60\), got "):
         cf.Ladder(boldness)

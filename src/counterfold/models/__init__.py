@@ -10,12 +10,23 @@ from counterfold.errors import DataError, ParameterError
 from counterfold.indices import align_rows
 from counterfold.log import Kind, Log
 from counterfold.log_checks import check_matrix, count_dimensions, order_columns
-from counterfold.models._streamed import ModelStream, ModelSums, Streamed, fit_on_sample, stream_model
+from counterfold.models._moments import ModelStream, ModelSums, Summed
+from counterfold.models._streamed import Streamed, fit_on_sample, solve_stream, stream_models
 from counterfold.models.action_encoded import ActionEncoded
 from counterfold.models.base import Given, RewardModel
 from counterfold.models.per_action import PerAction
 
-__all__ = ["Column", "ModelStream", "ModelSums", "Streamed", "as_model", "fit_on_sample", "stream_model"]
+__all__ = [
+    "Column",
+    "ModelStream",
+    "ModelSums",
+    "Streamed",
+    "Summed",
+    "as_model",
+    "fit_on_sample",
+    "solve_stream",
+    "stream_models",
+]
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,24 @@
 """What linear models are solved from: sums over rows, for each action, of products of [1, x, r] with each other."""
 
 from abc import abstractmethod
-from typing import NamedTuple, Self
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import lcm
+from typing import Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from counterfold import capacity
-from counterfold.arrays import Floats, Ints
-from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel
+from counterfold.arrays import Bools, Floats, Ints
+from counterfold.hashing import assign_folds
+from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel, extremes
 
 FOLDS = 5
-"""On how many folds the settings of a model are chosen; those of a large log must be the same."""
+"""On how many folds the settings of a model are chosen."""
+
+CELLS, SYSTEMS, NUMBERS = 100, 4000, 1 << 23
+"""Rows are divided into at most this many cells, with at most so many systems of equations, and numbers in these."""
 
 
 class LinearModels(NamedTuple):
@@ -26,6 +34,14 @@ class LinearModels(NamedTuple):
         return q
 
 
+class Solved(NamedTuple):
+    """The sums of some rows that models are solved from (A x p x p), and the least and largest reward per action."""
+
+    sums: Floats
+    low: Floats
+    high: Floats
+
+
 class Summed(TrainedModel):
     """A model that can be solved from sums, so that it is fitted in one pass over rows that are gone then."""
 
@@ -33,41 +49,161 @@ class Summed(TrainedModel):
         """Return how much the model is to be right in each row."""
         return np.ones(len(examples))
 
+    def widen(self, examples: Examples) -> Examples:
+        """Return the rows with all columns that the model sees of the logged actions."""
+        return examples
+
     def counts(self, examples: Examples) -> Floats:
         """Return how much each row counts, up to a factor that makes the sum the effective number of rows."""
         weights = self.weigh_rows(examples)
         return weights if examples.counts is None else weights * examples.counts
-
-    def table(self, scaled: Examples) -> Floats:
-        """Return the rows [1, x, r], times the root of how much each counts."""
-        table = table_of(scaled)
-        table *= np.sqrt(scale_counts(self.counts(scaled)))[:, None]
-        return table
 
     def tune_on_folds(self, folds: Floats) -> Self:
         """Return the model with its settings chosen by what each of several folds says of the others' models."""
         return self
 
     @abstractmethod
-    def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
-        """Return the models of all actions from sums, and what `constants` said of the rows."""
+    def from_moments(self, known: Solved, scaling: Scaling) -> Predictor:
+        """Return the models of all actions."""
 
 
-def rescale_moments(sums: Floats, scaling: Scaling, columns: Floats) -> tuple[Floats, Scaling]:
-    """Return the moments and the scaling that columns would have, had it been known what all rows are like.
+Model = TypeVar("Model", bound=Summed)
 
-    The scaling that sums (... x A x p x p) were taken with is only that of the first rows of a log; `columns` are the
-    number of rows and, for each column, the sum and the sum of squares over them.
+
+@dataclass(frozen=True, eq=False)
+class ModelSums:
+    """Sums from which ridge regressions are solved, for each cell of rows and each action; they add up."""
+
+    moments: Floats
+    squares: Floats
+    columns: Floats
+    low: Floats
+    high: Floats
+
+    def __add__(self, other: "ModelSums") -> "ModelSums":
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        columns = self.columns + other.columns
+        return ModelSums(self.moments + other.moments, self.squares + other.squares, columns, low, high)
+
+    def narrow(self, kept: Sequence[int]) -> "ModelSums":
+        """Return the sums as if only some columns had been there."""
+        width = self.moments.shape[-1] - 2
+        lines = np.array([0, *(1 + place for place in kept), 1 + width])
+        moments = self.moments[..., lines[:, None], lines]
+        columns = [0, *(1 + place for place in kept), *(1 + width + place for place in kept)]
+        return replace(self, moments=moments, columns=self.columns[:, columns])
+
+    def take(self, kept: Bools) -> Solved:
+        """Return the sums of some cells, in which rows count as much as they tell."""
+        return Solved(self.scale(self.total(kept), kept), self.low[kept].min(axis=0), self.high[kept].max(axis=0))
+
+    def total(self, kept: Bools) -> Floats:
+        """Return the moments of some cells (A x p x p)."""
+        return np.asarray(self.moments.sum(axis=0, where=kept[:, None, None, None]))
+
+    def scale(self, some: Floats, kept: Bools) -> Floats:
+        """Return moments times what makes the sum of how much rows count in some cells their effective number."""
+        some *= self.moments[kept, :, 0, 0].sum() / (self.squares[kept].sum() or 1.0)
+        return some
+
+
+@dataclass(frozen=True, eq=False)
+class ModelStream(Generic[Model]):
+    """Fits a model that can be solved from sums, or a cross-fitted one of it, in one pass.
+
+    Rows fall into cells by the same hash by which cross-fitting and tuning form folds, so that a model without a fold,
+    or without one cell, is solved from the sums of the other cells. There are as many cells as these folds need or, in
+    logs that are never in memory, about `most_cells`. `scaling` keeps digits; that of all rows is known at the end.
     """
-    width = len(scaling.centre)
-    count = max(columns[0], 1.0)
-    centre, square = columns[1 : 1 + width] / count, columns[1 + width :] / count
-    spread = square - centre**2
-    scale = np.where(spread > 1e-12 * square, np.sqrt(np.maximum(spread, 0.0)), 1.0)
-    change = np.diag(np.concatenate([[1.0], 1 / scale, [1.0]]))
-    change[1:-1, 0] = -centre / scale
-    known = Scaling(scaling.centre + centre * scaling.scale, scaling.scale * scale)
-    return np.asarray(change @ sums @ change.T), known
+
+    model: Model
+    folds: int
+    scaling: Scaling
+    n_actions: int
+    most_cells: int = 0
+
+    @classmethod
+    def of(cls, model: Model, folds: int, head: Examples, most_cells: int = 0) -> Self:
+        """Return how to fit a model to these rows, or to many that are like them."""
+        scaling = Scaling.of(model.widen(head).context)
+        if not most_cells:
+            capacity.require_moments(head.n_actions, len(scaling.centre) + 2)
+        return cls(model, folds, scaling, head.n_actions, most_cells)
+
+    @property
+    def width(self) -> int:
+        """Return how many columns the model sees."""
+        return len(self.scaling.centre)
+
+    @cached_property
+    def cells(self) -> int:
+        """Return how many cells there are."""
+        numbers, folds = self.n_actions * (self.width + 2) ** 2, lcm(self.folds, FOLDS)
+        wanted = min(self.most_cells, SYSTEMS // self.n_actions, NUMBERS // numbers)
+        return folds * max(1, round(wanted / folds))
+
+    def narrow(self, kept: Sequence[int]) -> Self:
+        """Return the stream as if only some columns had been there."""
+        places = np.array(kept, dtype=np.intp)
+        return replace(self, scaling=Scaling(self.scaling.centre[places], self.scaling.scale[places]))
+
+    def sums(self, examples: Examples) -> ModelSums:
+        """Return the sums of some rows."""
+        rows, counts = self.scaling.apply(self.model.widen(examples)), self.model.counts(examples)
+        cell = assign_folds(examples.units, self.cells)
+        codes: Ints = cell * self.n_actions + examples.actions
+        number, shape = self.cells * self.n_actions, (self.cells, self.n_actions)
+        found = moments(table_of(rows) * np.sqrt(counts)[:, None], codes, number)
+        ends = extremes(codes, rows.rewards, number)
+        lines = np.column_stack([np.ones(len(rows)), rows.context, rows.context**2]).T
+        return ModelSums(
+            found.reshape(*shape, *found.shape[1:]),
+            np.asarray(np.bincount(cell, counts**2, self.cells), dtype=np.float64),
+            np.stack([np.bincount(cell, line, self.cells) for line in lines], axis=1),
+            *(end.reshape(shape) for end in ends),
+        )
+
+    def tune(self, sums: ModelSums) -> Model:
+        """Return the model with its settings chosen."""
+        return self._tune(self._rescale(sums)[0], np.ones(self.cells, dtype=bool))
+
+    def fit(self, sums: ModelSums) -> Predictor:
+        """Return the model of all rows."""
+        known, scaling = self._rescale(sums)
+        every = np.ones(self.cells, dtype=bool)
+        return self._tune(known, every).from_moments(known.take(every), scaling)
+
+    def cross_fit(self, sums: ModelSums, folds: int) -> tuple[Predictor, ...]:
+        """Return the model of the rows outside each fold, which choose its settings, too."""
+        known, scaling = self._rescale(sums)
+        several = [np.arange(self.cells) % folds != fold for fold in range(folds)]
+        return tuple(self._tune(known, kept).from_moments(known.take(kept), scaling) for kept in several)
+
+    def leave_out_cells(self, sums: ModelSums) -> tuple[Predictor, ...]:
+        """Return models without one cell each, with the settings that all rows choose; how they differ is noise."""
+        known, scaling = self._rescale(sums)
+        model, cells = self._tune(known, np.ones(self.cells, dtype=bool)), np.arange(self.cells)
+        occupied = np.flatnonzero(sums.moments[:, :, 0, 0].any(axis=1))  # small logs leave some empty
+        return tuple(model.from_moments(known.take(cells != cell), scaling) for cell in occupied)
+
+    def _tune(self, known: ModelSums, kept: Bools) -> Model:
+        cells = np.arange(self.cells)
+        folds = np.stack([known.total(kept & (cells % FOLDS == fold)) for fold in range(FOLDS)])
+        return self.model.tune_on_folds(known.scale(folds, kept))
+
+    def _rescale(self, sums: ModelSums) -> tuple[ModelSums, Scaling]:
+        """Return the sums and the scaling that columns would have, had it been known what all rows are like."""
+        if not self.most_cells:
+            return sums, self.scaling  # it was
+        columns = sums.columns.sum(axis=0)
+        count = max(columns[0], 1.0)
+        centre, square = columns[1 : 1 + self.width] / count, columns[1 + self.width :] / count
+        spread = square - centre**2
+        scale = np.where(spread > 1e-12 * square, np.sqrt(np.maximum(spread, 0.0)), 1.0)
+        change = np.diag(np.concatenate([[1.0], 1 / scale, [1.0]]))
+        change[1:-1, 0] = -centre / scale
+        known = Scaling(self.scaling.centre + centre * self.scaling.scale, self.scaling.scale * scale)
+        return replace(sums, moments=np.asarray(change @ sums.moments @ change.T)), known
 
 
 def table_of(examples: Examples) -> Floats:
@@ -86,7 +222,6 @@ def moments(table: Floats, actions: Ints, n_actions: int) -> Floats:
     """Return per action the products of the table's columns with each other, summed over the action's rows."""
     order = np.argsort(actions.astype(np.uint16) if n_actions <= 1 << 16 else actions, kind="stable")
     ends = np.cumsum(np.bincount(actions, minlength=n_actions))
-    capacity.require_moments(n_actions, table.shape[1])
     sums = np.zeros((n_actions, table.shape[1], table.shape[1]))
     for action, rows in enumerate(np.split(np.take(table, order, axis=0), ends[:-1])):
         if len(rows):

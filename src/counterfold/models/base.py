@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,8 +18,14 @@ Lazy = Callable[[], Floats]
 """Predicted rewards (n x A), computed when called."""
 
 
-BY_ROW = ("ids", "units", "context", "actions", "rewards", "doses", "importance", "counts")
+BY_ROW = (
+    *("ids", "units", "context", "actions", "rewards", "doses", "importance"),
+    *("target_probs", "logging_probs", "counts"),
+)
 """What examples hold for every row; `counts` may be missing."""
+
+LEAST_PROBABILITY = 1e-3
+"""Lower probabilities are all the same to a reward model, as their logarithms would be far from all others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +34,8 @@ class Examples:
 
     `doses` has no columns where actions are labels. Where they are doses, the actions of a row are the columns of its
     `doses`: the logged one first, then those that the target would give; so `actions` is 0 everywhere. `importance` is
-    the weight of each row, or its mean over several targets. `counts` are how many decisions each row stands for, if
-    that differs.
+    the weight of each row. `target_probs` and `logging_probs` (n x A) have no columns when only the logged actions'
+    probabilities are known. `counts` are how many decisions each row stands for, if that differs.
     """
 
     ids: Ints
@@ -39,11 +45,28 @@ class Examples:
     rewards: Floats
     doses: Floats
     importance: Floats
+    target_probs: Floats
+    logging_probs: Floats
     n_actions: int
     counts: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @cached_property
+    def log_probs(self) -> tuple[Floats, ...]:
+        """Return the logarithm of the probability of every action (n x A), by the target and by the logging policy.
+
+        A policy of which only the logged actions' probabilities are known is left out.
+        """
+        known = [probs for probs in (self.target_probs, self.logging_probs) if probs.shape[1]]
+        return tuple(map(take_logarithm, known))
+
+    @property
+    def logged_log_probs(self) -> tuple[Floats, ...]:
+        """Return the same of the logged actions alone."""
+        known = [probs for probs in (self.target_probs, self.logging_probs) if probs.shape[1]]
+        return tuple(take_logarithm(probs[np.arange(len(self)), self.actions]) for probs in known)
 
     def take(self, index: Ints | slice) -> "Examples":
         """Return some of the rows; a slice copies nothing."""
@@ -57,6 +80,11 @@ class Examples:
         there = [name for name in BY_ROW if getattr(several[0], name) is not None]
         every: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in several]) for name in there}
         return replace(several[0], **every)
+
+
+def take_logarithm(probs: Floats) -> Floats:
+    """Return the logarithms of probabilities, of which low ones count as one that is not so low."""
+    return np.log(np.maximum(probs, LEAST_PROBABILITY))
 
 
 def check_predictions(q: Any, examples: Examples) -> Floats:
@@ -106,6 +134,11 @@ class RewardModel(ABC):
         """Say whether the model can predict the rewards of such actions."""
         return kind in self.kinds
 
+    @property
+    def is_aimed(self) -> bool:
+        """Say whether predictions depend on the target."""
+        return True
+
     @abstractmethod
     def predictions(self, examples: Examples) -> Floats:
         """Return the predicted reward of every action in every row (n x A)."""
@@ -153,6 +186,10 @@ class TrainedModel(RewardModel):
     @abstractmethod
     def fit(self, examples: Examples) -> Predictor:
         """Return a function that predicts the reward of every action (n x A) in any rows."""
+
+    def fit_outside(self, examples: Examples, fold: Ints, folds: int) -> Sequence[Predictor]:
+        """Return, for each of several folds, the function that knows only the rows outside of it."""
+        return [self.fit(examples.take(np.flatnonzero(fold != number))) for number in range(folds)]
 
     def predictions(self, examples: Examples) -> Floats:
         return self.fit(examples)(examples)

@@ -20,7 +20,7 @@ class CrossFitted(RewardModel):
 
     Rows fall into `folds` by a fixed hash of their place in the log, groups as a whole, so the folds of a subset are
     those of the log and no seed is involved. A fold that holds all the rows of a subset predicts from none, that is 0.
-    What the model leaves to the rows, such as a penalty, is chosen once for all folds, by its own cross-validation.
+    What the model leaves to the rows, such as a penalty, is chosen by the rows outside of each fold, too.
 
     Chernozhukov et al. (2018), "Double/debiased machine learning for treatment and structural parameters".
 
@@ -42,6 +42,10 @@ class CrossFitted(RewardModel):
     def name(self) -> str:
         return self.model.name
 
+    @property
+    def is_aimed(self) -> bool:
+        return self.model.is_aimed
+
     def suits(self, kind: Kind) -> bool:
         return self.model.suits(kind)
 
@@ -49,12 +53,14 @@ class CrossFitted(RewardModel):
         return replace(self, model=self.model.tune(examples))
 
     def predictions(self, examples: Examples) -> Floats:
-        model = self.model.tune(examples)
         q = np.zeros((len(examples), examples.n_actions))
         fold = assign_folds(examples.units, self.folds)
-        for number in range(self.folds):
-            inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
-            if len(inside) and len(outside):
-                some = examples.take(inside)
-                q[inside] = check_predictions(model.fit(examples.take(outside))(some), some)
+        there = np.unique(fold)
+        if len(there) < 2:
+            return q
+        models = self.model.fit_outside(examples, fold, self.folds)
+        for number in there.tolist():
+            inside = np.flatnonzero(fold == number)
+            some = examples.take(inside)
+            q[inside] = check_predictions(models[number](some), some)
         return q

@@ -31,6 +31,10 @@ class PerAction(TrainedModel):
     def __post_init__(self) -> None:
         require_estimator(self.estimator)
 
+    @property
+    def is_aimed(self) -> bool:
+        return False
+
     def fit(self, examples: Examples) -> Predictor:
         learnt = {}
         for action in np.flatnonzero(np.isnan(constants(examples))).tolist():

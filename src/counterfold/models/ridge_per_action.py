@@ -6,10 +6,10 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from counterfold import checks
+from counterfold import capacity, checks
 from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.models._moments import LinearModels, Summed, moments, scale_counts, solve_positive
-from counterfold.models.base import Examples, Lazy, Predictor, Scaling, constants
+from counterfold.models._moments import LinearModels, Solved, Summed, moments, scale_counts, solve_positive, table_of
+from counterfold.models.base import Examples, Lazy, Predictor, Scaling, constant, constants
 
 WEAK = 1e-6
 """Below this, a penalty on scaled columns cannot hold down rounding errors by itself."""
@@ -38,20 +38,25 @@ class RidgePerAction(Summed):
     def __post_init__(self) -> None:
         checks.above(0, alpha=self.alpha)
 
+    @property
+    def is_aimed(self) -> bool:
+        return False
+
     def fit(self, examples: Examples) -> Predictor:
         scaling = Scaling.of(examples.context)
         scaled = scaling.apply(examples)
-        models = self._solve(moments(self.table(scaled), scaled.actions, scaled.n_actions), scaled, scaling)
+        models = self._solve(moments(self._table(scaled), scaled.actions, scaled.n_actions), scaled, scaling)
         return lambda rows: models.predict(scaling.apply(rows))
 
-    def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
+    def from_moments(self, known: Solved, scaling: Scaling) -> Predictor:
+        sums, fixed = known.sums, constant(known.low, known.high)
         models = make_linear(sums, fixed, from_sums(sums, self.alpha / scaling.scale**2))
         return lambda rows: models.predict(scaling.apply(rows))
 
     def split_at(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
         scaling = Scaling.of(examples.context)
         scaled = scaling.apply(examples)
-        running = RunningMoments(self.table(scaled), examples.actions, examples.n_actions)
+        running = RunningMoments(self._table(scaled), examples.actions, examples.n_actions)
 
         def predict(some: slice, find_moments: Callable[[int], Floats], cut: int) -> Floats:
             rows = scaled.take(some)
@@ -60,6 +65,13 @@ class RidgePerAction(Summed):
         for cut in cuts:
             before, after = slice(cut), slice(cut, None)
             yield partial(predict, before, running.before, cut), partial(predict, after, running.after, cut)
+
+    def _table(self, scaled: Examples) -> Floats:
+        """Return the rows [1, x, r], times the root of how much each counts."""
+        capacity.require_moments(scaled.n_actions, scaled.context.shape[1] + 2)
+        table = table_of(scaled)
+        table *= np.sqrt(scale_counts(self.counts(scaled)))[:, None]
+        return table
 
     def _solve(self, sums: Floats, rows: Examples, scaling: Scaling) -> LinearModels:
         """Return the models of all actions from the moments of [1, x, r]."""

@@ -7,9 +7,8 @@ from typing import Self
 import numpy as np
 
 from counterfold import checks
-from counterfold.arrays import Floats
-from counterfold.hashing import assign_folds
-from counterfold.models._moments import FOLDS, LinearModels, Summed, moments, solve_positive
+from counterfold.arrays import Floats, Ints
+from counterfold.models._moments import ModelStream, Solved, Summed, solve_positive
 from counterfold.models.base import Examples, Predictor, Scaling
 
 LEAST = 0.1
@@ -26,16 +25,20 @@ WIDE = 64
 class SharedRidge(Summed):
     r"""A linear model of the reward for each action that differs from a common one only as far as its rows say so.
 
-    $$\hat q(x, a) = b_a + x^\top \beta_a, \qquad (b_a, \beta_a) = \arg\min
-      \sum_{i: a_i = a} u_i (r_i - b - x_i^\top \beta)^2 + \alpha \lVert (b, \beta) - (\bar b, \bar\beta) \rVert^2$$
+    $$\hat q(x, a) = b_a + z_a^\top \beta_a, \quad z_a = [x, \ln \pi(a \mid x), \ln \pi_0(a \mid x)], \qquad
+      (b_a, \beta_a) = \arg\min
+      \sum_{i: a_i = a} u_i (r_i - b - z_i^\top \beta)^2 + \alpha \lVert (b, \beta) - (\bar b, \bar\beta) \rVert^2$$
 
     $(\bar b, \bar\beta)$ is a ridge regression on the rows of all actions, with the penalty `common` on its slopes;
     columns are scaled to a standard deviation of 1. An action with few rows is predicted nearly as all are on average,
-    one that was never logged exactly so. Rows count $u_i \propto (w_i + 0.1)^{\text{aim}}$, with a sum that is the
-    effective number of rows, since the model is to be right where the target goes; in a large log that is never in
-    memory one model serves all targets, and weights are their mean.
+    one that was never logged exactly so. Besides the context $x$, models see what both policies think of an action,
+    where that is known: a policy prefers actions for reasons, such as a model that its owner learnt elsewhere, and
+    what it is sure of tends to earn more. Probabilities below 0.001 count as 0.001. No prediction is outside the
+    rewards that were seen.
 
-    `alpha` and `common` are by default those of 15 pairs whose models of four fifths of the rows predict the rest best.
+    Rows count $u_i \propto (w_i + 0.1)^{\text{aim}}$, with a sum that is the effective number of rows, since the model
+    is to be right where the target goes. `alpha` and `common` are by default those of 15 pairs whose models of four
+    fifths of the rows predict the rest best.
 
     >>> import counterfold as cf
     >>> cf.example_rows(cf.SharedRidge(alpha=10.0, common=1.0, aim=0.0)).q.round(2)
@@ -47,7 +50,7 @@ class SharedRidge(Summed):
 
     alpha: float | None = None
     common: float | None = None
-    aim: float = 0.7
+    aim: float = 0.5
 
     def __post_init__(self) -> None:
         given = {"alpha": self.alpha, "common": self.common}
@@ -57,14 +60,20 @@ class SharedRidge(Summed):
     def weigh_rows(self, examples: Examples) -> Floats:
         return np.asarray((examples.importance + LEAST) ** self.aim)
 
+    def widen(self, examples: Examples) -> Examples:
+        return replace(examples, context=np.column_stack([examples.context, *examples.logged_log_probs]))
+
     def tune(self, examples: Examples) -> Self:
-        table = self.table(Scaling.of(examples.context).apply(examples))
-        fold = assign_folds(examples.units, FOLDS)
-        folds = np.empty((FOLDS, examples.n_actions, table.shape[1], table.shape[1]))
-        for number in range(FOLDS):
-            part = np.flatnonzero(fold == number)
-            folds[number] = moments(table[part], examples.actions[part], examples.n_actions)
-        return self.tune_on_folds(folds)
+        stream = ModelStream.of(self, 1, examples)
+        return stream.tune(stream.sums(examples))
+
+    def fit(self, examples: Examples) -> Predictor:
+        stream = ModelStream.of(self, 1, examples)
+        return stream.fit(stream.sums(examples))
+
+    def fit_outside(self, examples: Examples, fold: Ints, folds: int) -> Sequence[Predictor]:
+        stream = ModelStream.of(self, folds, examples)
+        return stream.cross_fit(stream.sums(examples), folds)
 
     def tune_on_folds(self, folds: Floats) -> Self:
         alphas = PENALTIES if self.alpha is None else (self.alpha,)
@@ -76,23 +85,43 @@ class SharedRidge(Summed):
         level = total[:, 0, -1].sum() / (total[:, 0, 0].sum() or 1.0)
         total, losses = lower_rewards(total, level), np.zeros((len(alphas), len(commons)))
         for one in folds:
+            if not one[:, 0, 0].any():
+                continue  # a fold that is predicted, and says nothing of how
             held = lower_rewards(one, level)
             losses += find_losses(total - held, held, alphas, commons)
         alpha, common = np.unravel_index(int(np.argmin(losses)), losses.shape)
         return replace(self, alpha=alphas[alpha], common=commons[common])
 
-    def fit(self, examples: Examples) -> Predictor:
-        scaling = Scaling.of(examples.context)
-        sums = moments(self.table(scaling.apply(examples)), examples.actions, examples.n_actions)
-        model = self.tune(examples) if self.alpha is None or self.common is None else self
-        return model.from_moments(sums, np.empty(0), scaling)
-
-    def from_moments(self, sums: Floats, fixed: Floats, scaling: Scaling) -> Predictor:
-        gram = sums[:, :-1, :-1]
+    def from_moments(self, known: Solved, scaling: Scaling) -> Predictor:
+        sums = known.sums
         shared = solve_shared(sums, [self.common or 1.0])
-        solved = draw_together(gram, sums[:, :-1, -1], shared, self.alpha or 1.0)[0]
-        models = LinearModels(solved[:, 0], np.ascontiguousarray(solved[:, 1:].T))
-        return lambda rows: models.predict(scaling.apply(rows))
+        solved = draw_together(sums[:, :-1, :-1], sums[:, :-1, -1], shared, self.alpha or 1.0)[0]
+        limits = float(known.low.min()), float(known.high.max())
+        return PolicyModels(scaling, solved[:, 0], np.ascontiguousarray(solved[:, 1:].T), limits)
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyModels:
+    """Linear models of all actions, on the context and on what both policies think of the action.
+
+    `slopes` ((d + policies) x A) are those of scaled columns, and predictions stay within `limits`.
+    """
+
+    scaling: Scaling
+    intercepts: Floats
+    slopes: Floats
+    limits: tuple[float, float]
+
+    def __call__(self, rows: Examples) -> Floats:
+        """Return the predicted reward of every action (n x A)."""
+        width = rows.context.shape[1]
+        slopes = self.slopes / self.scaling.scale[:, None]
+        q: Floats = (rows.context - self.scaling.centre[:width]) @ slopes[:width]
+        q += self.intercepts
+        for logarithm, centre, slope in zip(rows.log_probs, self.scaling.centre[width:], slopes[width:], strict=True):
+            q += (logarithm - centre) * slope
+        low, high = self.limits
+        return q if low > high else np.clip(q, low, high, out=q)
 
 
 def lower_rewards(sums: Floats, level: float) -> Floats:

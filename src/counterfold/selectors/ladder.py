@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from counterfold import checks, messages
 from counterfold.arrays import Floats, ratio
 from counterfold.errors import ParameterError
 from counterfold.estimators.base import Estimator
+from counterfold.estimators.dm import DM
 from counterfold.estimators.sndr import SNDR
 from counterfold.estimators.snips import SNIPS
 from counterfold.estimators.truncated_sndr import TruncatedSNDR
@@ -22,8 +23,21 @@ from counterfold.sums import Sums, sum_buckets
 
 Rungs = tuple[TruncatedSNIPS | TruncatedSNDR, ...]
 
-PLAIN: dict[Estimator, Estimator] = {TruncatedSNIPS(math.inf): SNIPS(), TruncatedSNDR(math.inf): SNDR()}
-"""What the rungs without a cap are otherwise known as."""
+PLAIN: dict[Estimator, Estimator] = {
+    TruncatedSNIPS(math.inf): SNIPS(),
+    TruncatedSNDR(0.0): DM(),
+    TruncatedSNDR(math.inf): SNDR(),
+}
+"""What the first and the last rungs are otherwise known as."""
+
+USUAL, SPREAD = {TruncatedSNIPS: 1.0, TruncatedSNDR: 0.1}, 1.0
+"""The median of boldness on each ladder before a log is seen, and the standard deviation of its logarithm."""
+
+BOLDNESS = np.exp(np.linspace(-5.0, 3.0, 65))
+"""The values of boldness that are weighed against each other."""
+
+EVEN = 0.25
+"""How far the mixture of two ladders is drawn from the best one, by what is known, towards their mean."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +45,20 @@ class Ladder(Selector):
     r"""Climb from heavily capped weights to the full ones, and shorten every step by how noisy it is.
 
     $$\hat V = V_0 + \sum_{l=1}^{L} g_l\, (V_l - V_{l-1}), \qquad
-      g_l = \min_{k \le l} \frac{\tau_k^2}{\tau_k^2 + s_k^2}, \qquad
-      \tau_l = c\, \hat\sigma \Bigl(1 - \frac{\kappa_{l-1}}{\kappa_l}\Bigr)$$
+      g_l = \min_{k \le l} \mathbb E_c\, \frac{c^2 \tau_k^2}{c^2 \tau_k^2 + s_k^2}, \qquad
+      \tau_l = \hat\sigma \Bigl(1 - \frac{\kappa_{l-1}}{\kappa_l}\Bigr)$$
 
     The rungs $V_0, \dots, V_L$ of a ladder are self-normalised estimates whose caps leave more and more of the weight,
-    $\kappa_l$, up to all of it. $s_l$ is the standard error of a step by the jackknife, $\tau_l$ how long it may be
-    before anything is known, $\hat\sigma$ the largest standard deviation of rewards under the weights of any rung, and
-    `boldness` is c. One ladder has the rungs `TruncatedSNIPS`, one `TruncatedSNDR`; the answer is half-way between the
-    mean of both and their mixture with the least estimated error. Nothing is random here. docs/ladder.md tells why.
+    $\kappa_l$, up to all of it. $s_l$ is the standard error of a step by the jackknife, $c \tau_l$ how long it may be
+    before anything is known, $\hat\sigma$ the largest standard deviation of what is averaged under the weights of any
+    rung. One ladder has the rungs `TruncatedSNIPS`; the other goes from `DM`, where no weight is left, by
+    `TruncatedSNDR` to `SNDR`.
+
+    The `boldness` c says how much rungs usually differ: little where a reward model is good. By default it is learnt:
+    its logarithm is normal around that of 1, or of 0.1 on the ladder of the model, with a standard deviation of 1,
+    times the likelihood of all steps, $V_l - V_{l-1} \sim N(0, c^2 \tau_l^2 + s_l^2)$; $\mathbb E_c$ is the mean under
+    it. The answer is the mixture of both ladders with the least estimated error, drawn a quarter of the way to their
+    mean. Nothing is random here. docs/ladder.md tells why.
 
     A candidate's score is its squared distance from that answer, plus the variances of the distance and of itself. If
     all rungs are candidates, as in the default set, the answer is the mixture itself; else it is the best candidate.
@@ -53,7 +73,7 @@ class Ladder(Selector):
     array([1.74, 0.16])
     """
 
-    boldness: float = 1.0
+    boldness: float | None = None
     ladders: tuple[Rungs, ...] = field(default=(), repr=False)
     kinds = ("labels",)
     needs_sample = True
@@ -61,11 +81,14 @@ class Ladder(Selector):
     def __post_init__(self) -> None:
         if not isinstance(self.ladders, tuple):
             raise ParameterError(f"`ladders` must be left to the rows, got {messages.shorten(self.ladders)}.")
-        checks.inside(0, 1e60, boldness=self.boldness)
+        if self.boldness is not None:
+            checks.inside(0, 1e60, boldness=self.boldness)
 
     def resolve(self, rows: Rows) -> Self:
-        kinds = [kind for kind in (TruncatedSNIPS, TruncatedSNDR) if not kind.find_obstacle(rows)]
-        return replace(self, ladders=tuple((*kind.candidates(rows), kind(math.inf)) for kind in kinds))
+        ladders: list[Rungs] = [(*TruncatedSNIPS.candidates(rows), TruncatedSNIPS(math.inf))]
+        if not TruncatedSNDR.find_obstacle(rows):
+            ladders.append((TruncatedSNDR(0.0), *TruncatedSNDR.candidates(rows), TruncatedSNDR(math.inf)))
+        return replace(self, ladders=tuple(ladders))
 
     @property
     def witnesses(self) -> Sequence[Estimator]:
@@ -116,7 +139,7 @@ class Ladder(Selector):
         first, second = one @ noise[: len(one)], other @ noise[len(one) :]
         gap = np.square(first - second).sum() + left + right
         best = (first @ (first - second) + left) / gap if gap > 0 else 0.5
-        share = (np.clip(best, 0.0, 1.0) + 0.5) / 2
+        share = (1 - EVEN) * np.clip(best, 0.0, 1.0) + EVEN / 2
         if not sums.weights.any():
             share = 1.0  # SNIPS is 0 where there is no weight, whatever the rewards
         return np.concatenate([(1 - share) * one, share * other]), float((1 - share) ** 2 * left + share**2 * right)
@@ -125,11 +148,41 @@ class Ladder(Selector):
         """Return the share of each rung of one ladder, and the variance of what may be left of the bias."""
         weighted, weight, square = np.stack([one.outcome_sums(sums.of_estimator(one)) for one in ladder], axis=1)
         left, spread = weight.sum(axis=1), measure_variance(weighted, weight, square).max()
-        reach = np.square(self.boldness * (1 - left[:-1] / np.maximum(left[1:], np.finfo(float).tiny))) * spread
-        steps = np.square(np.diff(sums.jackknife(ladder)[1], axis=0)).sum(axis=1)
-        taken = np.minimum.accumulate(np.divide(reach, reach + steps, out=np.ones_like(reach), where=steps > 0))
-        shares = np.append(1.0, taken) - np.append(taken, 0.0)
-        return shares, float((np.square(1 - taken) * reach).sum())
+        reach = np.square(1 - left[:-1] / np.maximum(left[1:], np.finfo(float).tiny)) * spread
+        values, noise = sums.jackknife(ladder)
+        steps = Steps(np.diff(values), np.square(np.diff(noise, axis=0)).sum(axis=1), reach)
+        bold = BOLDNESS if self.boldness is None else np.array([self.boldness])
+        taken, doubt = steps.shorten(bold, steps.weigh(bold, USUAL[type(ladder[0])]))
+        return np.append(1.0, taken) - np.append(taken, 0.0), doubt
+
+
+class Steps(NamedTuple):
+    """The steps of a ladder, their variances, and how large the squares of steps of boldness 1 would be on average."""
+
+    lengths: Floats
+    noise: Floats
+    reach: Floats
+
+    def weigh(self, bold: Floats, usual: float) -> Floats:
+        """Return the probability of each of several values of boldness, once the steps are known."""
+        total = np.square(bold)[:, None] * self.reach + self.noise
+        there = total > 0
+        known = np.where(there, total, 1.0)
+        prior = np.square(np.log(bold / usual) / SPREAD)
+        loss = prior + np.where(there, np.log(known) + self.lengths**2 / known, 0.0).sum(axis=1)
+        chance = np.exp((loss.min() - loss) / 2)
+        return np.asarray(chance / chance.sum())
+
+    def shorten(self, bold: Floats, chance: Floats) -> tuple[Floats, float]:
+        """Return how far each step is taken, and the variance of what may be left of the bias.
+
+        That is the variance of what the steps really are, given what they seem to be, less the noise that is taken.
+        """
+        own = np.square(bold)[:, None] * self.reach
+        each = np.divide(own, own + self.noise, out=np.ones_like(own), where=own + self.noise > 0)
+        taken = np.minimum.accumulate(chance @ each)
+        variance = chance @ (each * self.noise + np.square((each - taken) * self.lengths))
+        return taken, float(np.maximum(variance - taken**2 * self.noise, 0.0).sum())
 
 
 def measure_variance(weighted: Floats, weight: Floats, square: Floats) -> Floats:

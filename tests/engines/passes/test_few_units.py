@@ -6,7 +6,7 @@ import pytest
 
 import counterfold as cf
 from counterfold.hashing import hash_labels, hash_numbers
-from counterfold.models._streamed import ModelStream
+from counterfold.models import ModelStream
 from counterfold.models.base import Scaling
 from counterfold.models.ridge_per_action import RidgePerAction
 from counterfold.sums import BUCKETS
@@ -119,7 +119,7 @@ def test_long_lists_of_context_make_a_smaller_sample(table, save_table, monkeypa
 
 @pytest.mark.parametrize(("width", "actions"), [(3, 4), (300, 10), (100, 1000), (3, 10_000)])
 def test_the_sums_of_the_model_stay_small(width, actions):
-    stream = ModelStream(RidgePerAction(), 1, Scaling(np.zeros(width), np.ones(width)), actions)
+    stream = ModelStream(RidgePerAction(), 1, Scaling(np.zeros(width), np.ones(width)), actions, 100)
     assert stream.cells % 5 == 0
     assert stream.cells == 5 or stream.cells * actions * (width + 2) ** 2 <= 1.2 * 2**23
     assert (stream.cells == 100) == (width == 3 and actions == 4)

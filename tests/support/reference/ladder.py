@@ -22,28 +22,48 @@ def left_out(say, data, q, units):
     return [math.sqrt((len(names) - 1) / len(names)) * (value - mean) for value in found]
 
 
+def weigh_boldness(steps, usual):
+    """Return the probability of 65 values of boldness, by steps (length, reach, noise) and what is usual."""
+    chance = {}
+    for place in range(65):
+        c = math.exp(-5 + place / 8)
+        chance[c] = math.exp(-(math.log(c / usual) ** 2) / 2)
+        for length, reach, noise in steps:
+            variance = c**2 * reach + noise
+            chance[c] *= math.exp(-(length**2) / variance / 2) / math.sqrt(variance)
+    return {c: one / sum(chance.values()) for c, one in chance.items()}
+
+
 def climb(formula, data, q, units, boldness):
     """Return the rungs of one ladder, the share of each, and the variance of what is left of the bias."""
     caps = [*share_caps(data.weights()), math.inf]
+    if formula is truncated_sndr:
+        caps = [0.0, *caps]
     outcomes = (
         data.r if formula is truncated_snips else [r - row[a] for r, a, row in zip(data.r, data.a, q, strict=True)]
     )
-    kept, variances = [], []
+    kept, variances, steps = [], [], []
     for cap in caps:
         w = [min(wi, cap) for wi in data.weights()]
-        mean = dot(w, outcomes) / sum(w)
+        mean = dot(w, outcomes) / sum(w) if cap else 0.0
         kept.append(sum(w))
-        variances.append(sum(wi * (y - mean) ** 2 for wi, y in zip(w, outcomes, strict=True)) / sum(w))
-    taken, left = [1.0], 0.0
+        variances.append(sum(wi * (y - mean) ** 2 for wi, y in zip(w, outcomes, strict=True)) / sum(w) if cap else 0.0)
     for rung in range(1, len(caps)):
-        reach = (boldness * (1 - kept[rung - 1] / kept[rung])) ** 2 * max(variances)
 
         def step(part, q, rung=rung):
             return mean_of(formula, part, q, caps[rung]) - mean_of(formula, part, q, caps[rung - 1])
 
         noise = sum(move**2 for move in left_out(step, data, q, units))
-        taken.append(min(taken[-1], reach / (reach + noise)))
-        left += (1 - taken[-1]) ** 2 * reach
+        steps.append((step(data, q), (1 - kept[rung - 1] / kept[rung]) ** 2 * max(variances), noise))
+    usual = 1.0 if formula is truncated_snips else 0.1
+    chance = weigh_boldness(steps, usual) if boldness is None else {boldness: 1.0}
+    taken, left = [1.0], 0.0
+    for length, reach, noise in steps:
+        each = {c: c**2 * reach / (c**2 * reach + noise) for c in chance}
+        g = min(taken[-1], sum(one * each[c] for c, one in chance.items()))
+        variance = sum(one * (each[c] * noise + (each[c] - g) ** 2 * length**2) for c, one in chance.items())
+        left += max(variance - g**2 * noise, 0.0)
+        taken.append(g)
     return caps, [share - further for share, further in zip(taken, [*taken[1:], 0.0], strict=True)], left
 
 
@@ -61,7 +81,7 @@ def ladder(data, q, units, boldness):
         first, second = (left_out(lambda part, q, one=one: mixed(one, part, q), data, q, units) for one in (0, 1))
         apart = [x - y for x, y in zip(first, second, strict=True)]
         best = (dot(first, apart) + found[0][2]) / (dot(apart, apart) + found[0][2] + found[1][2])
-        towards = (min(max(best, 0.0), 1.0) + 0.5) / 2
+        towards = 0.75 * min(max(best, 0.0), 1.0) + 0.25 * 0.5
         parts = [1 - towards, towards]
 
     def answer(part, q):

@@ -72,30 +72,50 @@ def dot(left, right):
     return sum(x * y for x, y in zip(left, right, strict=True))
 
 
-def shared_penalties(data, units, aim=0.7, alphas=(1.0, 10.0, 100.0, 1000.0, 10000.0), commons=(1.0, 30.0, 1000.0)):
-    """Return the penalties whose models, fitted without a fifth of the units, predict that fifth best."""
-    features, counts, losses = standardise(data.x, data.x), shared_counts(data, range(len(data.r)), aim), {}
+def see(data, row, action):
+    """Return what a model sees of an action: the context, and what both policies think of it."""
+    return [*data.x[row], *(math.log(max(probs[row, action], 1e-3)) for probs in (data.target, data.logging))]
+
+
+def see_all(data):
+    """Return what a model sees of every action in every row, each column scaled as those of logged actions are."""
+    like = np.array([see(data, i, data.a[i]) for i in range(len(data.r))])
+    actions = range(data.target.shape[1])
+    several = [standardise(np.array([see(data, i, a) for i in range(len(data.r))]), like) for a in actions]
+    return [[several[a][i] for a in actions] for i in range(len(data.r))]
+
+
+def shared_penalties(
+    data, units, rows, aim=0.5, alphas=(1.0, 10.0, 100.0, 1000.0, 10000.0), commons=(1.0, 30.0, 1000.0)
+):
+    """Return the penalties whose models, fitted on some rows without a fifth of the units, predict that fifth best."""
+    seen = see_all(data)
+    features, counts, losses = [one[a] for one, a in zip(seen, data.a, strict=True)], shared_counts(data, rows, aim), {}
     for penalties in itertools.product(alphas, commons):
         losses[penalties] = 0.0
         for fold in range(5):
-            kept = [i for i in range(len(data.r)) if fold_of(units[i]) != fold]
+            kept = [i for i in rows if fold_of(units[i]) != fold]
+            if len(kept) == len(rows):
+                continue
             models = shared_coefficients(features, data, counts, kept, penalties)
-            for i in set(range(len(data.r))) - set(kept):
+            for i in set(rows) - set(kept):
                 losses[penalties] += counts[i] * (data.r[i] - dot(features[i], models[data.a[i]])) ** 2
     return min(losses, key=losses.get)
 
 
-def shared_ridge(data, penalties, folds=1, units=None, aim=0.7):
+def shared_ridge(data, penalties, folds=1, units=None, aim=0.5):
     """Return the predictions of ridge regressions drawn towards a common one; with folds, of those without a row's."""
-    units, q = range(len(data.r)) if units is None else units, np.zeros(data.target.shape)
-    penalties = shared_penalties(data, units, aim) if penalties is None else penalties
+    units, q, seen = range(len(data.r)) if units is None else units, np.zeros(data.target.shape), see_all(data)
+    features = [one[a] for one, a in zip(seen, data.a, strict=True)]
     for fold in range(folds):
         inside = [i for i in range(len(data.r)) if fold_of(units[i], folds) == fold]
         kept = inside if folds == 1 else sorted(set(range(len(data.r))) - set(inside))
-        features = standardise(data.x, data.x[kept])
-        models = shared_coefficients(features, data, shared_counts(data, kept, aim), kept, penalties)
+        chosen = shared_penalties(data, units, kept, aim) if penalties is None else penalties
+        models = shared_coefficients(features, data, shared_counts(data, kept, aim), kept, chosen)
+        low, high = min(data.r[i] for i in kept), max(data.r[i] for i in kept)
         for i in inside:
-            q[i] = [dot(features[i], model) for model in models]
+            predicted = [dot(columns, model) for columns, model in zip(seen[i], models, strict=True)]
+            q[i] = [min(max(value, low), high) for value in predicted]
     return q
 
 

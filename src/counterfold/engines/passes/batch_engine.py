@@ -123,7 +123,7 @@ def sum_targets(plan: Plan, rows: PreparedRows, request: Request) -> Task[dict[s
     evidence: dict[str, Evidence] = {}
     for name, found in last.targets.items():
         known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, found.observed
-        evidence[name] = SumEvidence(*known, found.sums.without_empty, last_pass.model, balance=balance)
+        evidence[name] = SumEvidence(*known, found.sums.without_empty, last_pass.models.get(name), balance=balance)
     return evidence
 
 
@@ -146,12 +146,12 @@ def prepare_last_pass(plan: Plan, first: FirstPassSums | None, request: Request)
         batch, count = first.batch, first.rewards.count
         seen = None if first.seen is None else first.seen > 0
         builder = replace(builder, layout=replace(builder.layout, seen=seen))
-    model = plan.fit(first)
-    samples = {name: replace(rows, stands_for=count) for name, rows in builder.build(batch, model)[1].items()}
+    models = plan.fit(first)
+    samples = {name: replace(rows, stands_for=count) for name, rows in builder.build(batch, models)[1].items()}
     estimators = {name: request.list_estimators(rows) for name, rows in samples.items()}
     known_units = None if first is None else first.known_units
     balance = plan.first_pass.balance if first is None else None
-    return LastPass(builder, model, estimators, samples, request.observers, known_units, balance)
+    return LastPass(builder, models, estimators, samples, request.observers, known_units, balance)
 
 
 def describe_contents(plan: Plan, first: FirstPassSums | None, last: LastPassSums) -> Contents:

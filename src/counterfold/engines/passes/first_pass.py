@@ -1,5 +1,6 @@
 """The first pass over a large log: it fits the reward model and takes a sample that stands for all rows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -9,10 +10,10 @@ import numpy as np
 from counterfold.arrays import Ints
 from counterfold.balance import BalanceStream, BalanceSums
 from counterfold.contents import Spread
-from counterfold.engines.passes.row_builder import RowBuilder, aim_examples
+from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.engines.passes.sample import Sample
 from counterfold.hashing import hash_numbers
-from counterfold.models import ModelStream, ModelSums
+from counterfold.models import ModelStream, ModelSums, Summed
 from counterfold.sums import BUCKETS, add_known
 from counterfold.tables.batches import Batch
 
@@ -32,7 +33,7 @@ class FirstPassSums:
     seen: Ints | None
     groups: Ints | None
     sample: Sample
-    model: ModelSums | None
+    models: Mapping[str, ModelSums]
     balance: BalanceSums | None
 
     def __add__(self, other: "FirstPassSums") -> "FirstPassSums":
@@ -40,9 +41,9 @@ class FirstPassSums:
         if self.groups is not None and other.groups is not None:
             groups = np.union1d(self.groups, other.groups)[:GROUPS]
         seen = None if self.seen is None or other.seen is None else self.seen + other.seen
-        rewards, model = self.rewards + other.rewards, add_known(self.model, other.model)
-        balance = add_known(self.balance, other.balance)
-        return FirstPassSums(rewards, seen, groups, self.sample + other.sample, model, balance)
+        models = {name: mine + other.models[name] for name, mine in self.models.items()}
+        rewards, balance = self.rewards + other.rewards, add_known(self.balance, other.balance)
+        return FirstPassSums(rewards, seen, groups, self.sample + other.sample, models, balance)
 
     @property
     def batch(self) -> Batch:
@@ -66,12 +67,15 @@ class FirstPassSums:
 
 @dataclass(frozen=True, eq=False)
 class FirstPass:
-    """What the first pass does with a batch; `row_count` is that of the log, if it is known."""
+    """What the first pass does with a batch; `row_count` is that of the log, if it is known.
+
+    `streams` are those of the reward models of targets that need one of their own.
+    """
 
     builder: RowBuilder
     size: int
     row_count: int | None
-    stream: ModelStream | None
+    streams: Mapping[str, ModelStream[Summed]]
     balance: BalanceStream
 
     def __call__(self, batch: Batch) -> FirstPassSums:
@@ -80,17 +84,18 @@ class FirstPass:
 
     def sum_batch(self, batch: Batch) -> FirstPassSums:
         """Return what is known of a few rows."""
-        if self.stream is None:
-            log, model = self.builder.layout.log(*batch), None
+        models: dict[str, ModelSums] = {}
+        if self.streams:
+            log, targets = self.builder.build(batch, {})
+            models = {name: stream.sums(targets[name].examples) for name, stream in self.streams.items()}
         else:
-            log, targets = self.builder.build(batch, None)
-            model = self.stream.sums(aim_examples(targets))
+            log = self.builder.layout.log(*batch)
         is_known = self.builder.layout.actions is not None
         return FirstPassSums(
             rewards=Spread.of(log.reward, log.counts),
             seen=np.bincount(log.action, minlength=len(log.actions)) if is_known else None,
             groups=np.unique(hash_numbers(self.builder.units(batch)))[:GROUPS] if self.builder.has_groups else None,
             sample=Sample.of(batch, self.size, self.row_count),
-            model=model,
+            models=models,
             balance=None if self.builder.has_groups else self.balance.sums(log),
         )

@@ -64,7 +64,7 @@ class LastPass:
     """
 
     builder: RowBuilder
-    model: Streamed | None
+    models: Mapping[str, Streamed]
     estimators: Mapping[str, Sequence[Estimator]]
     samples: Mapping[str, Rows]
     observers: Sequence[Observer]
@@ -77,7 +77,7 @@ class LastPass:
 
     def sum_batch(self, batch: Batch) -> LastPassSums:
         """Return the sums of a few rows."""
-        log, targets = self.builder.build(batch, self.model)
+        log, targets = self.builder.build(batch, self.models)
         found = {name: self._sum_target(name, rows) for name, rows in targets.items()}
         balance = None if self.balance is None else self.balance.sums(log)
         kept = None if log.kept is None else Spread.of(log.kept)

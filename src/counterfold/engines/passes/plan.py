@@ -26,7 +26,7 @@ from counterfold.errors import DataError, ParameterError
 from counterfold.known_actions import KnownActions, Naming, find_actions, find_categories
 from counterfold.log import Log
 from counterfold.log_checks import Matrix
-from counterfold.models import Column, Streamed, as_model, fit_on_sample, stream_model
+from counterfold.models import Column, ModelSums, Streamed, as_model, fit_on_sample, solve_stream, stream_models
 from counterfold.models.base import Given, RewardModel
 from counterfold.sums import BUCKETS
 from counterfold.tables import columns, roles
@@ -81,8 +81,8 @@ class Plan:
         needs_first = needs_first or is_unknown or model is not None
         size = count_sample(layout, head.table, log.context.shape[1], len(targets))
         columns = list_read_columns(layout, head.table, [*named, *list_features(targets.values())])
-        stream = stream_model(model, builder.examples(head))
-        first_pass = FirstPass(builder, size, rows.count, stream, BalanceStream.of(log, rows.count))
+        streams = stream_models(model, builder.examples(head))
+        first_pass = FirstPass(builder, size, rows.count, streams, BalanceStream.of(log, rows.count))
         return cls(builder, head, log, columns, model, first_pass, needs_first, fixes_context)
 
     def test_balance(self, sums: BalanceSums | None) -> tuple["Plan", Balance]:
@@ -100,15 +100,21 @@ class Plan:
         columns = [place for place in self.columns if place not in reasons or place in needed]
         return replace(self, builder=replace(self.builder, layout=layout), log=log, columns=columns), balance
 
-    def fit(self, first: FirstPassSums | None) -> Streamed | None:
-        """Return the reward model, from the sums of the first pass or fitted on its sample."""
+    def fit(self, first: FirstPassSums | None) -> dict[str, Streamed]:
+        """Return the reward model of every target, from the sums of the first pass or fitted on its sample."""
         if self.model is None or first is None:
-            return None
-        if self.first_pass.stream is not None and first.model is not None:
-            known = self.first_pass.balance.columns.sources
-            kept = [place for place, source in enumerate(known) if source not in self.log.left_out]
-            return self.first_pass.stream.narrow(kept).solve(first.model.narrow(kept))
-        return fit_on_sample(self.builder.examples(first.batch), self.model)
+            return {}
+        found = {name: self._solve(name, sums) for name, sums in first.models.items()}
+        found = found or fit_on_sample(self.model, self.builder.examples(first.batch))
+        shared = next(iter(found.values()))
+        return {name: found.get(name, shared) for name in self.builder.targets}
+
+    def _solve(self, name: str, sums: ModelSums) -> Streamed:
+        """Return a model from sums, as if columns that turned out to be no context had never been there."""
+        stream, known = self.first_pass.streams[name], self.first_pass.balance.columns.sources
+        kept = [place for place, source in enumerate(known) if source not in self.log.left_out]
+        kept += range(len(known), stream.width)  # what policies think of actions
+        return solve_stream(stream.narrow(kept), sums.narrow(kept))
 
 
 def is_context_unknown(layout: Layout) -> bool:

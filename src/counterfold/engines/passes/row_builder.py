@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-import numpy as np
-
 from counterfold import capacity
 from counterfold.arrays import Ints
 from counterfold.checks import Checker
@@ -41,34 +39,31 @@ class RowBuilder:
         table, row_numbers = batch
         return hash_labels(self.layout.read_labels(table, "group", row_numbers)) if self.has_groups else row_numbers
 
-    def build(self, batch: Batch, model: RewardModel | None) -> tuple[Log, dict[str, Rows]]:
-        """Return the log of a batch and, for every target, its rows."""
+    def build(self, batch: Batch, models: Mapping[str, RewardModel]) -> tuple[Log, dict[str, Rows]]:
+        """Return the log of a batch and, for every target, its rows, predicted by its model if it has one."""
         log = self.layout.log(*batch)
         if self.predictions is not None:
             check = Checker(batch.row_numbers)
             values = roles.read_predictions(batch.table, self.predictions, check)
-            model = as_model(values, log, check=check.name_columns({"reward_model": self.predictions}))
-        return log, dict(self._build_targets(batch, log, model))
+            given = as_model(values, log, check=check.name_columns({"reward_model": self.predictions}))
+            models = {} if given is None else dict.fromkeys(self.targets, given)
+        return log, dict(self._build_targets(batch, log, models))
 
     def split(self, batch: Batch) -> list[Batch]:
         """Return a batch in parts of fewer rows, where a row holds many numbers: one for each action, or of context."""
         numbers = max(len(self.layout.actions or ()), self.layout.width or 0)
         return batch.split(capacity.count_rows(numbers, len(batch.row_numbers)))
 
-    def examples(self, batch: Batch) -> Examples:
-        """Return what a reward model learns from, aimed at where the targets go on average."""
-        return Examples.join([aim_examples(self.build(some, None)[1]) for some in self.split(batch)])
+    def examples(self, batch: Batch) -> dict[str, Examples]:
+        """Return what reward models learn from, for every target."""
+        several = [self.build(some, {})[1] for some in self.split(batch)]
+        return {name: Examples.join([rows[name].examples for rows in several]) for name in self.targets}
 
-    def _build_targets(self, batch: Batch, log: Log, model: RewardModel | None) -> Iterator[tuple[str, Rows]]:
-        units, shared = self.units(batch), None
+    def _build_targets(self, batch: Batch, log: Log, models: Mapping[str, RewardModel]) -> Iterator[tuple[str, Rows]]:
+        units, shared = self.units(batch), dict[int, Rows]()
         for name, reader in self.targets.items():
+            model = models.get(name)
             rows = Rows.of(log, reader.read(log, *batch), model)
             rows = replace(rows, examples=replace(rows.examples, units=units))
-            shared = shared or rows  # predictions are the same for all targets, and computed once
-            yield name, rows if model is None else replace(rows, refit=partial(getattr, shared, "q"))
-
-
-def aim_examples(targets: Mapping[str, Rows]) -> Examples:
-    """Return what a reward model learns from rows of several targets, aimed at where these go on average."""
-    several = list(targets.values())
-    return replace(several[0].examples, importance=np.mean([rows.weights for rows in several], axis=0))
+            first = shared.setdefault(id(model), rows)  # targets with the same model have the same predictions
+            yield name, rows if model is None else replace(rows, refit=partial(getattr, first, "q"))
