@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -13,29 +13,10 @@ from counterfold.checks import SMALLEST_SPREAD, freeze
 from counterfold.errors import ModelError, blame
 from counterfold.log import Kind, Log
 from counterfold.logger_checks import Loggers
-from counterfold.models.base import Examples, Lazy, RewardModel, check_predictions
+from counterfold.models.base import Examples, Lazy, Pull, RewardModel, check_predictions
+from counterfold.needs import KINDS, NEEDS, Need
 from counterfold.propensities import Precision
 from counterfold.targets.base import Target
-
-Need = Literal["target_probs", "logging_probs", "model", "action_features", "loggers", "all_rows", "even_rows"]
-"""What an estimator or selector may need, and what may be missing."""
-
-NEEDS: dict[Need, str] = {
-    "target_probs": "needs the target's probabilities of all actions, but only those of the logged actions were given",
-    "logging_probs": "needs the logging policy's probabilities of all actions, but only propensities were given",
-    "model": "needs a reward model, but there is none",
-    "action_features": "needs features of the actions, but the log has no `action_features`",
-    "loggers": "needs a log of several policies, but this one has no `logger` and `logger_probs`",
-    "all_rows": "needs the log in memory; use engine 'memory'",
-    "even_rows": "needs rows that were all kept with the same probability, but those of this log were not (`kept`)",
-}
-"""Why an estimator or selector does not apply, for each need that may not be met."""
-
-KINDS: dict[Kind, str] = {
-    "labels": "is for doses, but the actions of this log are labels",
-    "doses": "is for actions that are labels, but those of this log are doses",
-}
-"""Why an estimator does not apply, for each kind of action that a log may have."""
 
 USUAL_SHARE = 0.8
 """A reward is the usual one if at least this share of the rows has it."""
@@ -213,8 +194,20 @@ class Rows:
         if self.model is None:
             raise AttributeError("these rows have no reward model")
         with blame(ModelError, "the reward model {}", self.model.name):
-            found = self.model.predictions(self.examples) if self.refit is None else self.refit()
+            found = self.fitted.predictions(self.examples) if self.refit is None else self.refit()
         return check_predictions(found, self.examples)
+
+    @cached_property
+    def fitted(self) -> RewardModel:
+        """The reward model as it is once it has learnt from these rows."""
+        if self.model is None:
+            raise AttributeError("these rows have no reward model")
+        return self.model.settle(self.examples)
+
+    @cached_property
+    def known_pulls(self) -> dict[float, Pull]:
+        """How far rows move TruncatedSNDR by what the model learns from them, for caps that were asked for before."""
+        return {}
 
     @cached_property
     def q_logged(self) -> Floats:

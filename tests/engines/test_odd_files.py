@@ -16,7 +16,7 @@ from counterfold.evaluation.assembly import evaluate_targets
 from counterfold.evaluation.question import Question
 from counterfold.files import Files
 from counterfold.hashing import hash_numbers
-from counterfold.models._streamed import fit_on_sample
+from counterfold.models import fit_on_sample
 from counterfold.models.base import Examples, TrainedModel
 from counterfold.pool import Pool
 from large_logs import ROWS, answer, both, made, refused, same, with_column

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -103,9 +104,7 @@ def test_shared_ridge_learns_from_the_policies_what_the_context_does_not_tell():
     rng = np.random.default_rng(0)
     data = reference.random_data(8, rows=4000)
     scores = rng.normal(size=(4000, 4))
-    data.logging, data.target = (np.exp(bold * scores) for bold in (0.5, 2.0))
-    for probs in (data.logging, data.target):
-        probs /= probs.sum(axis=1, keepdims=True)
+    data.logging, data.target = (softmax(bold * scores, axis=1) for bold in (0.5, 2.0))
     data.a = (data.logging.cumsum(axis=1) > rng.random((4000, 1))).argmax(axis=1)
     data.r = scores[np.arange(4000), data.a] + rng.normal(size=4000)
     truth = (data.target * scores).sum(axis=1).mean()

@@ -12,8 +12,9 @@ from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.estimates import standard_error
 from counterfold.log import Kind
+from counterfold.needs import Need
 from counterfold.partition import Partition
-from counterfold.rows import Need, Rows
+from counterfold.rows import Rows
 
 MANY = 10_000
 """More clusters than there are actions, so that every action is one."""

@@ -11,7 +11,8 @@ from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.evaluation.candidates import Offer, Wanted, gather_candidates, resolve_candidates
 from counterfold.intervals.base import Interval
 from counterfold.log import Kind
-from counterfold.rows import NEEDS, Rows
+from counterfold.needs import NEEDS
+from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
 from counterfold.unseen import Limits
 

@@ -10,17 +10,18 @@ from counterfold.errors import DataError, ParameterError
 from counterfold.indices import align_rows
 from counterfold.log import Kind, Log
 from counterfold.log_checks import check_matrix, count_dimensions, order_columns
+from counterfold.models._fitted import Fitted
+from counterfold.models._large import fit_on_sample, solve_stream, stream_models
 from counterfold.models._moments import ModelStream, ModelSums, Summed
-from counterfold.models._streamed import Streamed, fit_on_sample, solve_stream, stream_models
 from counterfold.models.action_encoded import ActionEncoded
 from counterfold.models.base import Given, RewardModel
 from counterfold.models.per_action import PerAction
 
 __all__ = [
     "Column",
+    "Fitted",
     "ModelStream",
     "ModelSums",
-    "Streamed",
     "Summed",
     "as_model",
     "fit_on_sample",

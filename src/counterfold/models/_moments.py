@@ -35,11 +35,15 @@ class LinearModels(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """The sums of some rows that models are solved from (A x p x p), and the least and largest reward per action."""
+    """The sums of some rows that models are solved from (A x p x p), and the least and largest reward per action.
+
+    `factor` is what sums were multiplied by, so that rows count in all as their effective number.
+    """
 
     sums: Floats
     low: Floats
     high: Floats
+    factor: float
 
 
 class Summed(TrainedModel):
@@ -95,16 +99,17 @@ class ModelSums:
 
     def take(self, kept: Bools) -> Solved:
         """Return the sums of some cells, in which rows count as much as they tell."""
-        return Solved(self.scale(self.total(kept), kept), self.low[kept].min(axis=0), self.high[kept].max(axis=0))
+        factor = self.find_factor(kept)
+        low, high = self.low[kept].min(axis=0), self.high[kept].max(axis=0)
+        return Solved(factor * self.total(kept), low, high, factor)
 
     def total(self, kept: Bools) -> Floats:
         """Return the moments of some cells (A x p x p)."""
         return np.asarray(self.moments.sum(axis=0, where=kept[:, None, None, None]))
 
-    def scale(self, some: Floats, kept: Bools) -> Floats:
-        """Return moments times what makes the sum of how much rows count in some cells their effective number."""
-        some *= self.moments[kept, :, 0, 0].sum() / (self.squares[kept].sum() or 1.0)
-        return some
+    def find_factor(self, kept: Bools) -> float:
+        """Return what makes the sum of how much the rows of some cells count their effective number."""
+        return float(self.moments[kept, :, 0, 0].sum() / (self.squares[kept].sum() or 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +194,8 @@ class ModelStream(Generic[Model]):
     def _tune(self, known: ModelSums, kept: Bools) -> Model:
         cells = np.arange(self.cells)
         folds = np.stack([known.total(kept & (cells % FOLDS == fold)) for fold in range(FOLDS)])
-        return self.model.tune_on_folds(known.scale(folds, kept))
+        folds *= known.find_factor(kept)
+        return self.model.tune_on_folds(folds)
 
     def _rescale(self, sums: ModelSums) -> tuple[ModelSums, Scaling]:
         """Return the sums and the scaling that columns would have, had it been known what all rows are like."""

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 
@@ -113,6 +113,24 @@ Predictor = Callable[[Examples], Floats]
 """Predicted rewards (n x A) of rows whose rewards are not used."""
 
 
+class Pull(Protocol):
+    """How far each row moves a value by being one of those that a reward model learns from."""
+
+    def __call__(self, examples: Examples, residuals: Floats) -> Floats:
+        """Return how far one decision like each row's moves the value."""
+
+    def __sub__(self, other: Any) -> "Pull":
+        """Return the pull on the difference of two values."""
+
+
+FitNoise = Literal["none", "known", "unknown"]
+
+
+def predict_nothing(rows: Examples) -> Floats:
+    """Return 0 everywhere, as a model that no row was left for."""
+    return np.zeros((len(rows), rows.n_actions))
+
+
 class RewardModel(ABC):
     """Predicts rewards for the very rows it learns from, as the paper does."""
 
@@ -135,6 +153,11 @@ class RewardModel(ABC):
         return kind in self.kinds
 
     @property
+    def fit_noise(self) -> FitNoise:
+        """Say whether it is known how far each row moves values by what the model learns from it; see `find_pull`."""
+        return "unknown"
+
+    @property
     def is_aimed(self) -> bool:
         """Say whether predictions depend on the target."""
         return True
@@ -142,6 +165,17 @@ class RewardModel(ABC):
     @abstractmethod
     def predictions(self, examples: Examples) -> Floats:
         """Return the predicted reward of every action in every row (n x A)."""
+
+    def settle(self, examples: Examples) -> "RewardModel":
+        """Return the model as it is once it has learnt from these rows, if it then predicts each of them by itself."""
+        return self
+
+    def find_pull(self, examples: Examples, shares: Floats, *, of_policy: bool) -> Pull:
+        """Return how far rows move a mean prediction by what the model learns from them, where that is known.
+
+        The mean is over rows that have these shares, under the target or of the logged actions.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not tell")
 
     def tune(self, examples: Examples) -> Self:
         """Return the model with every setting chosen that it leaves to the rows."""
@@ -174,6 +208,10 @@ class Given(RewardModel):
     learns = False
     kinds = ("labels", "doses")
 
+    @property
+    def fit_noise(self) -> FitNoise:
+        return "none"
+
     def predictions(self, examples: Examples) -> Floats:
         return self.values[examples.ids]
 
@@ -182,6 +220,8 @@ class TrainedModel(RewardModel):
     """A reward model that can be fitted on some rows and used on others."""
 
     is_in_sample = True
+    knows_pulls: ClassVar[bool] = False
+    """Whether what it makes of the rows outside of folds tells how far each row moves values."""
 
     @abstractmethod
     def fit(self, examples: Examples) -> Predictor:
@@ -189,7 +229,10 @@ class TrainedModel(RewardModel):
 
     def fit_outside(self, examples: Examples, fold: Ints, folds: int) -> Sequence[Predictor]:
         """Return, for each of several folds, the function that knows only the rows outside of it."""
-        return [self.fit(examples.take(np.flatnonzero(fold != number))) for number in range(folds)]
+        sizes = np.bincount(fold, minlength=folds)
+        is_there = [0 < size < len(fold) for size in sizes]
+        outside = (examples.take(np.flatnonzero(fold != number)) for number in range(folds))
+        return [self.fit(some) if there else predict_nothing for some, there in zip(outside, is_there, strict=True)]
 
     def predictions(self, examples: Examples) -> Floats:
         return self.fit(examples)(examples)

@@ -3,14 +3,13 @@
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-import numpy as np
-
 from counterfold import checks, messages
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.hashing import assign_folds
 from counterfold.log import Kind
-from counterfold.models.base import Examples, RewardModel, TrainedModel, check_predictions
+from counterfold.models._fitted import Fitted
+from counterfold.models.base import Examples, FitNoise, RewardModel, TrainedModel
 from counterfold.models.shared_ridge import SharedRidge
 
 
@@ -43,6 +42,10 @@ class CrossFitted(RewardModel):
         return self.model.name
 
     @property
+    def fit_noise(self) -> FitNoise:
+        return "known" if self.model.knows_pulls else "unknown"
+
+    @property
     def is_aimed(self) -> bool:
         return self.model.is_aimed
 
@@ -52,15 +55,9 @@ class CrossFitted(RewardModel):
     def tune(self, examples: Examples) -> Self:
         return replace(self, model=self.model.tune(examples))
 
-    def predictions(self, examples: Examples) -> Floats:
-        q = np.zeros((len(examples), examples.n_actions))
+    def settle(self, examples: Examples) -> Fitted:
         fold = assign_folds(examples.units, self.folds)
-        there = np.unique(fold)
-        if len(there) < 2:
-            return q
-        models = self.model.fit_outside(examples, fold, self.folds)
-        for number in there.tolist():
-            inside = np.flatnonzero(fold == number)
-            some = examples.take(inside)
-            q[inside] = check_predictions(models[number](some), some)
-        return q
+        return Fitted(tuple(self.model.fit_outside(examples, fold, self.folds)), name=self.name)
+
+    def predictions(self, examples: Examples) -> Floats:
+        return self.settle(examples).predictions(examples)

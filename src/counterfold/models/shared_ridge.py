@@ -9,10 +9,8 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats, Ints
 from counterfold.models._moments import ModelStream, Solved, Summed, solve_positive
+from counterfold.models._policy_models import Equations, PolicyModels, weigh_rows
 from counterfold.models.base import Examples, Predictor, Scaling
-
-LEAST = 0.1
-"""What is added to every weight, so that no row is ignored."""
 
 PENALTIES, COMMON = (1.0, 10.0, 100.0, 1000.0, 10000.0), (1.0, 30.0, 1000.0)
 """What is tried where the user does not say how strongly actions are drawn together, and how flat all are."""
@@ -51,6 +49,7 @@ class SharedRidge(Summed):
     alpha: float | None = None
     common: float | None = None
     aim: float = 0.5
+    knows_pulls = True
 
     def __post_init__(self) -> None:
         given = {"alpha": self.alpha, "common": self.common}
@@ -58,7 +57,7 @@ class SharedRidge(Summed):
         checks.within(0, 1, aim=self.aim)
 
     def weigh_rows(self, examples: Examples) -> Floats:
-        return np.asarray((examples.importance + LEAST) ** self.aim)
+        return weigh_rows(examples, self.aim)
 
     def widen(self, examples: Examples) -> Examples:
         return replace(examples, context=np.column_stack([examples.context, *examples.logged_log_probs]))
@@ -93,35 +92,13 @@ class SharedRidge(Summed):
         return replace(self, alpha=alphas[alpha], common=commons[common])
 
     def from_moments(self, known: Solved, scaling: Scaling) -> Predictor:
-        sums = known.sums
-        shared = solve_shared(sums, [self.common or 1.0])
-        solved = draw_together(sums[:, :-1, :-1], sums[:, :-1, -1], shared, self.alpha or 1.0)[0]
+        sums, alpha, common = known.sums, self.alpha or 1.0, self.common or 1.0
+        gram, shared = sums[:, :-1, :-1], solve_shared(sums, [common])
+        solved = draw_together(gram, sums[:, :-1, -1], shared, alpha)[0]
+        own, total = gram + alpha * np.eye(gram.shape[1]), add_common(gram.sum(axis=0), common)
         limits = float(known.low.min()), float(known.high.max())
-        return PolicyModels(scaling, solved[:, 0], np.ascontiguousarray(solved[:, 1:].T), limits)
-
-
-@dataclass(frozen=True, eq=False)
-class PolicyModels:
-    """Linear models of all actions, on the context and on what both policies think of the action.
-
-    `slopes` ((d + policies) x A) are those of scaled columns, and predictions stay within `limits`.
-    """
-
-    scaling: Scaling
-    intercepts: Floats
-    slopes: Floats
-    limits: tuple[float, float]
-
-    def __call__(self, rows: Examples) -> Floats:
-        """Return the predicted reward of every action (n x A)."""
-        width = rows.context.shape[1]
-        slopes = self.slopes / self.scaling.scale[:, None]
-        q: Floats = (rows.context - self.scaling.centre[:width]) @ slopes[:width]
-        q += self.intercepts
-        for logarithm, centre, slope in zip(rows.log_probs, self.scaling.centre[width:], slopes[width:], strict=True):
-            q += (logarithm - centre) * slope
-        low, high = self.limits
-        return q if low > high else np.clip(q, low, high, out=q)
+        equations = Equations(own, total, shared[0], alpha, known.factor)
+        return PolicyModels(scaling, solved[:, 0], np.ascontiguousarray(solved[:, 1:].T), limits, equations, self.aim)
 
 
 def lower_rewards(sums: Floats, level: float) -> Floats:
@@ -146,12 +123,14 @@ def find_losses(known: Floats, held: Floats, alphas: Sequence[float], commons: S
 def solve_shared(sums: Floats, commons: Sequence[float]) -> Floats:
     """Return the intercept and slopes that all actions share (C x (1 + d)), for several penalties."""
     total = sums.sum(axis=0)
-    shared = []
-    for common in commons:
-        penalty = np.full(len(total) - 1, common)
-        penalty[0] = float(total[0, 0] == 0)  # a level that all share needs none, unless there are no rows
-        shared.append(np.linalg.solve(total[:-1, :-1] + np.diag(penalty), total[:-1, -1]))
-    return np.stack(shared)
+    return np.stack([np.linalg.solve(add_common(total[:-1, :-1], common), total[:-1, -1]) for common in commons])
+
+
+def add_common(gram: Floats, common: float) -> Floats:
+    """Return the equations of the shared model with a penalty on its slopes."""
+    penalty = np.full(len(gram), common)
+    penalty[0] = float(gram[0, 0] == 0)  # a level that all share needs none, unless there are no rows
+    return gram + np.diag(penalty)
 
 
 def draw_together(gram: Floats, right: Floats, shared: Floats, alpha: float) -> Floats:

@@ -16,8 +16,9 @@ from counterfold.estimators.ips import IPS
 from counterfold.estimators.kernel_dr import KernelDR
 from counterfold.estimators.kernel_ips import KernelIPS
 from counterfold.log import Kind
+from counterfold.needs import Need
 from counterfold.pool import Pool
-from counterfold.rows import Need, Rows
+from counterfold.rows import Rows
 from counterfold.sums import Sums
 
 ROUNDING = 1e-12

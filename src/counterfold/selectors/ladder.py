@@ -18,6 +18,7 @@ from counterfold.estimators.truncated_sndr import TruncatedSNDR
 from counterfold.estimators.truncated_snips import TruncatedSNIPS
 from counterfold.pool import Pool
 from counterfold.rows import Rows
+from counterfold.selectors._model_pull import ModelPull
 from counterfold.selectors.base import ROUNDING, Candidates, Selection, Selector, Step, choose_lowest
 from counterfold.sums import Sums, sum_buckets
 
@@ -36,7 +37,7 @@ USUAL, SPREAD = {TruncatedSNIPS: 1.0, TruncatedSNDR: 0.1}, 1.0
 BOLDNESS = np.exp(np.linspace(-5.0, 3.0, 65))
 """The values of boldness that are weighed against each other."""
 
-EVEN = 0.25
+EVEN = 0.5
 """How far the mixture of two ladders is drawn from the best one, by what is known, towards their mean."""
 
 
@@ -57,8 +58,8 @@ class Ladder(Selector):
     The `boldness` c says how much rungs usually differ: little where a reward model is good. By default it is learnt:
     its logarithm is normal around that of 1, or of 0.1 on the ladder of the model, with a standard deviation of 1,
     times the likelihood of all steps, $V_l - V_{l-1} \sim N(0, c^2 \tau_l^2 + s_l^2)$; $\mathbb E_c$ is the mean under
-    it. The answer is the mixture of both ladders with the least estimated error, drawn a quarter of the way to their
-    mean. Nothing is random here. docs/ladder.md tells why.
+    it. The answer is half-way between the mean of both ladders and their mixture with the least estimated error.
+    Nothing is random here. docs/ladder.md tells why.
 
     A candidate's score is its squared distance from that answer, plus the variances of the distance and of itself. If
     all rungs are candidates, as in the default set, the answer is the mixture itself; else it is the best candidate.
@@ -75,6 +76,7 @@ class Ladder(Selector):
 
     boldness: float | None = None
     ladders: tuple[Rungs, ...] = field(default=(), repr=False)
+    knows_pulls: bool = field(default=False, repr=False)
     kinds = ("labels",)
     needs_sample = True
 
@@ -87,12 +89,26 @@ class Ladder(Selector):
     def resolve(self, rows: Rows) -> Self:
         ladders: list[Rungs] = [(*TruncatedSNIPS.candidates(rows), TruncatedSNIPS(math.inf))]
         if not TruncatedSNDR.find_obstacle(rows):
-            ladders.append((TruncatedSNDR(0.0), *TruncatedSNDR.candidates(rows), TruncatedSNDR(math.inf)))
+            noise = "unknown" if rows.model is None else rows.model.fit_noise
+            first = () if noise == "unknown" else (TruncatedSNDR(0.0),)
+            ladders.append((*first, *TruncatedSNDR.candidates(rows), TruncatedSNDR(math.inf)))
+            return replace(self, ladders=tuple(ladders), knows_pulls=noise == "known")
         return replace(self, ladders=tuple(ladders))
 
     @property
+    def rungs(self) -> Rungs:
+        """Return the rungs of all ladders."""
+        return tuple(rung for ladder in self.ladders for rung in ladder)
+
+    @property
+    def pulls(self) -> dict[Estimator, ModelPull]:
+        """Return what tells the noise of fitting a model, for each rung that it moves."""
+        moved = [rung for rung in self.rungs if isinstance(rung, TruncatedSNDR)] if self.knows_pulls else []
+        return {rung: ModelPull(rung.max_weight) for rung in moved}
+
+    @property
     def witnesses(self) -> Sequence[Estimator]:
-        return [rung for ladder in self.ladders for rung in ladder]
+        return [*self.rungs, *self.pulls.values()]
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         return self.select(rows, candidates, rng, pool).scores
@@ -104,18 +120,27 @@ class Ladder(Selector):
 
     def select_from_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Selection:
         shares, doubt = self.mix_rungs(sums)
-        values, noise = sums.jackknife([*candidates, *self.witnesses])
+        known = {plain: rung for rung, plain in PLAIN.items() if rung in self.rungs}
+        values, noise = self.jackknife(sums, [*(known.get(one, one) for one in candidates), *self.rungs])
         count = len(candidates)
         gaps, apart = values[:count] - shares @ values[count:], noise[:count] - shares @ noise[count:]
         scores = gaps**2 + np.square(apart).sum(axis=1) + np.square(noise[:count]).sum(axis=1)
-        known = {one: place for place, one in reversed(list(enumerate(candidates)))}
-        places = [known.get(rung, known.get(PLAIN.get(rung, rung), -1)) for rung in self.witnesses]
+        there = {one: place for place, one in reversed(list(enumerate(candidates)))}
+        places = [there.get(rung, there.get(PLAIN.get(rung, rung), -1)) for rung in self.rungs]
         steps = tuple(self.describe_steps(shares, values[count:], noise[count:]))
         if min(places) < 0:
             return replace(choose_lowest(scores), steps=steps)
         mixture = np.zeros(count)
         np.add.at(mixture, places, shares)
         return Selection(scores, int(np.argmax(mixture)), mixture, shares @ noise[count:], doubt, steps=steps)
+
+    def jackknife(self, sums: Sums, estimators: Sequence[Estimator]) -> tuple[Floats, Floats]:
+        """Return what estimators say, and how that moves when a unit is left out, also of what models learn from."""
+        values, moves = sums.jackknife(estimators)
+        pulled = [place for place, one in enumerate(estimators) if one in self.pulls]
+        if pulled:
+            moves[pulled] += sums.jackknife([self.pulls[estimators[place]] for place in pulled])[1]
+        return values, moves
 
     def describe_steps(self, shares: Floats, values: Floats, noise: Floats) -> Iterator[Step]:
         """Yield every rung, with its share in the answer, and how far the step to it was taken."""
@@ -135,7 +160,7 @@ class Ladder(Selector):
         if len(climbed) == 1:
             return climbed[0]
         (one, left), (other, right) = climbed
-        noise = sums.jackknife(self.witnesses)[1]
+        noise = sums.jackknife(self.rungs)[1]  # the jackknife knows too little of heavy weights, so of learning, too
         first, second = one @ noise[: len(one)], other @ noise[len(one) :]
         gap = np.square(first - second).sum() + left + right
         best = (first @ (first - second) + left) / gap if gap > 0 else 0.5
@@ -149,7 +174,7 @@ class Ladder(Selector):
         weighted, weight, square = np.stack([one.outcome_sums(sums.of_estimator(one)) for one in ladder], axis=1)
         left, spread = weight.sum(axis=1), measure_variance(weighted, weight, square).max()
         reach = np.square(1 - left[:-1] / np.maximum(left[1:], np.finfo(float).tiny)) * spread
-        values, noise = sums.jackknife(ladder)
+        values, noise = self.jackknife(sums, ladder)
         steps = Steps(np.diff(values), np.square(np.diff(noise, axis=0)).sum(axis=1), reach)
         bold = BOLDNESS if self.boldness is None else np.array([self.boldness])
         taken, doubt = steps.shorten(bold, steps.weigh(bold, USUAL[type(ladder[0])]))

@@ -81,7 +81,7 @@ def ladder(data, q, units, boldness):
         first, second = (left_out(lambda part, q, one=one: mixed(one, part, q), data, q, units) for one in (0, 1))
         apart = [x - y for x, y in zip(first, second, strict=True)]
         best = (dot(first, apart) + found[0][2]) / (dot(apart, apart) + found[0][2] + found[1][2])
-        towards = 0.75 * min(max(best, 0.0), 1.0) + 0.25 * 0.5
+        towards = (min(max(best, 0.0), 1.0) + 0.5) / 2
         parts = [1 - towards, towards]
 
     def answer(part, q):

@@ -15,7 +15,7 @@ from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Observer, Unsupported, observe_rows
 from counterfold.hashing import assign_folds, hash_numbers
-from counterfold.models import Streamed
+from counterfold.models import Fitted
 from counterfold.rows import Rows
 from counterfold.sums import BUCKETS, Sums, add_known, sum_by_bucket
 from counterfold.tables.batches import Batch
@@ -64,7 +64,7 @@ class LastPass:
     """
 
     builder: RowBuilder
-    models: Mapping[str, Streamed]
+    models: Mapping[str, Fitted]
     estimators: Mapping[str, Sequence[Estimator]]
     samples: Mapping[str, Rows]
     observers: Sequence[Observer]
@@ -84,11 +84,10 @@ class LastPass:
         return LastPassSums(found, Spread.of(log.reward, log.counts), Spread.of(log.propensity), balance, kept)
 
     def _sum_target(self, name: str, rows: Rows) -> TargetSums:
-        examples = replace(rows.examples, context=np.empty((len(rows), 0)))  # which no formula needs
-        light = replace(rows, examples=examples, whole=self.samples[name])
-        sums = sum_by_bucket(light, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS)
+        rows = replace(rows, whole=self.samples[name])
+        sums = sum_by_bucket(rows, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS)
         squared = float(np.square(rows.masses).sum())
-        observed = observe_rows(replace(rows, whole=self.samples[name]), self.observers)
+        observed = observe_rows(rows, self.observers)
         return TargetSums(sums, Unsupported.of(rows), squared, observed)
 
     def assign_buckets(self, units: Ints) -> Ints:

@@ -26,7 +26,7 @@ from counterfold.errors import DataError, ParameterError
 from counterfold.known_actions import KnownActions, Naming, find_actions, find_categories
 from counterfold.log import Log
 from counterfold.log_checks import Matrix
-from counterfold.models import Column, ModelSums, Streamed, as_model, fit_on_sample, solve_stream, stream_models
+from counterfold.models import Column, Fitted, ModelSums, as_model, fit_on_sample, solve_stream, stream_models
 from counterfold.models.base import Given, RewardModel
 from counterfold.sums import BUCKETS
 from counterfold.tables import columns, roles
@@ -100,7 +100,7 @@ class Plan:
         columns = [place for place in self.columns if place not in reasons or place in needed]
         return replace(self, builder=replace(self.builder, layout=layout), log=log, columns=columns), balance
 
-    def fit(self, first: FirstPassSums | None) -> dict[str, Streamed]:
+    def fit(self, first: FirstPassSums | None) -> dict[str, Fitted]:
         """Return the reward model of every target, from the sums of the first pass or fitted on its sample."""
         if self.model is None or first is None:
             return {}
@@ -109,7 +109,7 @@ class Plan:
         shared = next(iter(found.values()))
         return {name: found.get(name, shared) for name in self.builder.targets}
 
-    def _solve(self, name: str, sums: ModelSums) -> Streamed:
+    def _solve(self, name: str, sums: ModelSums) -> Fitted:
         """Return a model from sums, as if columns that turned out to be no context had never been there."""
         stream, known = self.first_pass.streams[name], self.first_pass.balance.columns.sources
         kept = [place for place, source in enumerate(known) if source not in self.log.left_out]

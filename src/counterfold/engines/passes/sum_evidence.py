@@ -8,7 +8,7 @@ import numpy as np
 from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence
-from counterfold.models import Streamed
+from counterfold.models import Fitted
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selection, Selector
@@ -23,7 +23,7 @@ class SumEvidence(Evidence):
     """Evidence from sums: a unit is a bucket of rows or groups, unless there are few of them."""
 
     sums: Sums
-    model: Streamed | None
+    model: Fitted | None
 
     @property
     def mean_weight(self) -> Estimate:
@@ -54,7 +54,7 @@ class SumEvidence(Evidence):
         if self.model is None or not self.model.without or not estimator.uses("model"):
             return answer
         some = self.rows.take(slice(None, None, -(-len(self.rows) // ENOUGH)))  # from one end of the log to the other
-        values = np.array([estimator.value(replace(some, model=Streamed((one,)))) for one in self.model.without])
+        values = np.array([estimator.value(replace(some, model=Fitted((one,)))) for one in self.model.without])
         fits = Moves.by_jackknife("", values)
         moves = np.concatenate([answer.units.moves, fits.values])
         return replace(answer, moves=Moves("units and fits", moves))
@@ -63,7 +63,7 @@ class SumEvidence(Evidence):
         """Return the sample, predicted by models that were fitted on other rows where there are such."""
         if self.model is None or not self.model.elsewhere:
             return None if self.rows.model is None else self.rows
-        return replace(self.rows, model=Streamed(self.model.elsewhere), refit=None)
+        return replace(self.rows, model=Fitted(self.model.elsewhere), refit=None)
 
     def estimate_out_of_sample(self, inside: Estimate, estimator: Estimator) -> Estimate | None:
         """Return the estimate, moved and stretched as the sample tells."""

@@ -1,0 +1,50 @@
+"""Fitted: reward models that were fitted before, one for each fold of the rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfold.arrays import Floats
+from counterfold.hashing import assign_folds
+from counterfold.models._policy_models import PolicyModels
+from counterfold.models._pulls import RidgePull, make_pull
+from counterfold.models.base import Examples, FitNoise, Predictor, RewardModel, check_predictions
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted(RewardModel):
+    """What was fitted before, for rows that come all at once, or a few at a time.
+
+    With several `predictors`, each row is predicted by that of its fold, which never saw it. `without` are predictors
+    fitted on all but one of several equal parts; how they differ tells the noise of fitting. `elsewhere` are those of
+    folds, where a single predictor saw every row.
+    """
+
+    predictors: tuple[Predictor, ...]
+    without: tuple[Predictor, ...] = ()
+    elsewhere: tuple[Predictor, ...] = ()
+    name: str = "Fitted"
+    learns = False
+
+    @property
+    def fit_noise(self) -> FitNoise:
+        return "unknown" if len(self.predictors) == 1 or len(self._models) < len(self.predictors) else "known"
+
+    @property
+    def _models(self) -> list[PolicyModels]:
+        return [one for one in self.predictors if isinstance(one, PolicyModels)]
+
+    def predictions(self, examples: Examples) -> Floats:
+        if len(self.predictors) == 1:
+            return self.predictors[0](examples)
+        fold = assign_folds(examples.units, len(self.predictors))
+        q = np.empty((len(examples), examples.n_actions))
+        for number, predict in enumerate(self.predictors):
+            mine = np.flatnonzero(fold == number)
+            if len(mine):
+                some = examples.take(mine)
+                q[mine] = check_predictions(predict(some), some)
+        return q
+
+    def find_pull(self, examples: Examples, shares: Floats, *, of_policy: bool) -> RidgePull:
+        return make_pull(self._models, examples, shares, of_policy=of_policy)

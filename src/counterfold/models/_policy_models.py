@@ -1,0 +1,84 @@
+"""PolicyModels: linear models of all actions, on the context and on what both policies think of the action."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from counterfold.arrays import Floats
+from counterfold.models.base import Examples, Scaling
+
+LEAST = 0.1
+"""What is added to every weight, so that no row is ignored."""
+
+
+def weigh_rows(examples: Examples, aim: float) -> Floats:
+    """Return how much models are to be right in each row: more where the target goes."""
+    return np.asarray((examples.importance + LEAST) ** aim)
+
+
+class Equations(NamedTuple):
+    """What models were solved from: the matrices of all actions and of the shared model, penalties added.
+
+    `alpha` is the penalty that draws actions to the shared model, whose coefficients are `shared`, and `factor` makes
+    the sum of how much rows count the effective number of rows.
+    """
+
+    own: Floats
+    common: Floats
+    shared: Floats
+    alpha: float
+    factor: float
+
+    def solve(self, gradient: Floats) -> tuple[Floats, Floats]:
+        """Return what the products of a row's columns and errors are multiplied by, to know how it moves a value.
+
+        `gradient` (A x p) is that of the value in the coefficients of all actions. The first result (A x p) is for the
+        errors of an action's own model, the second one (p) for those of the shared model.
+        """
+        own = np.asarray(np.linalg.solve(self.own, gradient[:, :, None])[:, :, 0], dtype=np.float64)
+        return self.factor * own, self.factor * np.linalg.solve(self.common, self.alpha * own.sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyModels:
+    """The models; `slopes` ((d + policies) x A) are those of scaled columns, and predictions stay within `limits`.
+
+    `aim` says how much more rows count where the target goes.
+    """
+
+    scaling: Scaling
+    intercepts: Floats
+    slopes: Floats
+    limits: tuple[float, float]
+    equations: Equations
+    aim: float
+
+    def __call__(self, rows: Examples) -> Floats:
+        """Return the predicted reward of every action (n x A)."""
+        width = rows.context.shape[1]
+        slopes = self.slopes / self.scaling.scale[:, None]
+        q: Floats = (rows.context - self.scaling.centre[:width]) @ slopes[:width]
+        q += self.intercepts
+        for logarithm, centre, slope in zip(rows.log_probs, self.scaling.centre[width:], slopes[width:], strict=True):
+            q += (logarithm - centre) * slope
+        low, high = self.limits
+        return q if low > high else np.clip(q, low, high, out=q)
+
+    def see_logged(self, rows: Examples) -> Floats:
+        """Return what the models see of the logged actions (n x p)."""
+        columns = np.column_stack([rows.context, *rows.logged_log_probs])
+        columns -= self.scaling.centre
+        columns /= self.scaling.scale
+        return np.column_stack([np.ones(len(rows)), columns])
+
+    def sum_policy(self, rows: Examples, shares: Floats) -> Floats:
+        """Return the sum over rows of what the models see of every action, times how likely the target takes it."""
+        width, (centre, scale) = rows.context.shape[1], (self.scaling.centre, self.scaling.scale)
+        likely = rows.target_probs * shares[:, None]
+        context = likely.T @ ((rows.context - centre[:width]) / scale[:width])
+        thought = [
+            np.einsum("ij,ij->j", likely, (one - at) / by)
+            for one, at, by in zip(rows.log_probs, centre[width:], scale[width:], strict=True)
+        ]
+        return np.column_stack([likely.sum(axis=0), context, *thought])
