@@ -31,6 +31,24 @@ def a_join_that_multiplied_rows(rng):
     return Case(repeat(bandit, rng.integers(1, 5, size=2000)), truth=bandit.truth)
 
 
+@trap("a fifth of the clicks were delivered twice", "repeated-rows")
+def clicks_that_were_delivered_twice(rng):
+    bandit = make_clicks(rng, np.full((5000, 3), 1 / 3), np.tile([0.2, 0.3, 0.5], (5000, 1)), [0.1, 0.2, 0.3])
+    return Case(repeat(bandit, 1 + bandit.reward.astype(int) * (rng.random(5000) < 0.2)), truth=bandit.truth)
+
+
+@trap("a sixth of the few clicks of a long log were delivered twice", "repeated-rows")
+def rare_clicks_that_were_delivered_twice(rng):
+    bandit = make_clicks(rng, np.full((40_000, 2), 0.5), np.tile([0.3, 0.7], (40_000, 1)), 0.02)
+    return Case(repeat(bandit, 1 + bandit.reward.astype(int) * (rng.random(40_000) < 1 / 6)), truth=bandit.truth)
+
+
+@trap("none: 4 % of the rows were delivered twice, whatever they earned (a note says so)", RIGHT)
+def a_few_rows_that_were_delivered_twice(rng):
+    bandit = make_clicks(rng, np.full((5000, 3), 1 / 3), np.tile([0.2, 0.3, 0.5], (5000, 1)), [0.1, 0.2, 0.3])
+    return Case(repeat(bandit, 1 + (rng.random(5000) < 0.04)), truth=bandit.truth)
+
+
 @trap("all rows belong to one group", REFUSED)
 def one_group(rng):
     bandit = make_bandit(rng)
