@@ -11,7 +11,7 @@ from counterfold.arrays import Bools, Floats, Ints
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Least, Measurement, Severity
 from counterfold.evidence import Evidence
 from counterfold.hashing import hash_rows
-from counterfold.rows import Rows
+from counterfold.rows import USUAL_SHARE, Rows
 
 KEPT = 1 << 13
 """How many different rows, and how many different contexts, are kept: those with the least hashes."""
@@ -161,7 +161,7 @@ class Copies:
 
 @dataclass(frozen=True, eq=False)
 class Repeats:
-    """Copies among all rows, and among those with another than the usual reward, which may be rare; can be added."""
+    """Copies among all rows, and among those with another than the usual reward if these are rare; two can be added."""
 
     every: Copies
     rewarded: Copies
@@ -174,7 +174,8 @@ class Repeats:
             columns.append(rows.times)
         context = hash_rows(columns) if columns else np.zeros(len(rows), dtype=np.intp)
         row = hash_rows([context, rows.rewards, rows.propensity, rows.actions, *rows.examples.doses.T])
-        some = rows.rewards != rows.usual_reward
+        is_rare = np.mean((rows.whole or rows).rewards != rows.usual_reward) <= 1 - USUAL_SHARE
+        some = np.flatnonzero(rows.rewards != rows.usual_reward) if is_rare else np.empty(0, dtype=np.intp)
         rewarded = Copies.of(context[some], row[some], rows.propensity[some], rows.rewards[some])
         return cls(Copies.of(context, row, rows.propensity, rows.rewards), rewarded)
 
