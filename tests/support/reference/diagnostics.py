@@ -38,7 +38,8 @@ def mean_weight(data, groups):
     w = data.weights()
     expected = 1 - missing_support(data, groups)["unsupported_mass"]
     z = abs(mean(w) - expected) / error(w, groups)
-    return {"mean_weight": mean(w), "mean_weight_p": 2 * (1 - (1 + math.erf(z / math.sqrt(2))) / 2)}
+    p = 2 * stats.t.sf(z, len(set(groups)) - 1) if groups else 2 * (1 - (1 + math.erf(z / math.sqrt(2))) / 2)
+    return {"mean_weight": mean(w), "mean_weight_p": p}
 
 
 def missing_support(data, _groups):
