@@ -132,10 +132,18 @@ class Clock(NamedTuple):
         """Say whether times tell more than the order."""
         return self.way != ORDER
 
+    @property
+    def good(self) -> set[int]:
+        """Return the ways in which times may be written; all numbers tell an order."""
+        return {self.way} if self.has_days else set(range(SECONDS, ORDER + 1))
+
+    def count_good(self, tally: Tally) -> int:
+        """Return how many times of a column are written in this way."""
+        return tally.count(*(WAYS[way].name for way in self.good))
+
     def require(self, tally: Tally, called: str, start: str = "", *, may_miss: bool = False) -> None:
-        """Require that all times of a column are written in this way; all numbers tell an order."""
-        good = {self.way} if self.has_days else set(range(SECONDS, ORDER + 1))
-        bad = [way for way in range(MISSING) if way not in good and tally.count(WAYS[way].name)]
+        """Require that all times of a column are written in this way."""
+        bad = [way for way in range(MISSING) if way not in self.good and tally.count(WAYS[way].name)]
         if not may_miss:
             tally.refuse(WAYS[MISSING].name, f"{called} must be {WAYS[MISSING].rule}", COMPLETE, start)
         if bad:

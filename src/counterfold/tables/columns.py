@@ -10,12 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from counterfold import messages
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, Ints
 from counterfold.checks import WHOLE, Checker
 from counterfold.dictionaries import share_labels
 from counterfold.encoding.kinds import is_list, is_numeric, is_text
+from counterfold.encoding.levels import encode_chunks, read_chunk
 from counterfold.encoding.numbers import convert_numbers
 from counterfold.errors import DataError
+from counterfold.hashing import hash_labels, hash_numbers
 from counterfold.label_checks import check_labels
 from counterfold.labels import SEPARATORS
 from counterfold.log_checks import ByLabel
@@ -249,6 +251,21 @@ def _stack_lists(name: str, column: pa.ChunkedArray, check: Checker) -> Floats:
         raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
     flat = values.cast(pa.float64(), safe=False).to_numpy()
     return np.asarray(flat, dtype=np.float64).reshape(len(lengths), width)
+
+
+def hash_values(table: pa.Table, name: str) -> Ints:
+    """Return a hash for each value of a column of labels, -1 where it has none."""
+    column = table.column(name)
+    if pa.types.is_integer(column.type):
+        known = column.is_valid().to_numpy()
+        return np.where(known, hash_numbers(column.fill_null(0).to_numpy().astype(np.int64)), -1)
+    found = [np.empty(0, dtype=np.intp)]
+    for chunk in encode_chunks(column):
+        values, codes = read_chunk(chunk)
+        hashes = hash_numbers(hash_labels(np.array([str(one) for one in values], dtype=object)))
+        gaps = np.array([one is None for one in values], dtype=bool)
+        found.append(np.append(np.where(gaps, -1, hashes), -1)[codes])
+    return np.concatenate(found)
 
 
 READERS: dict[str, Callable[[pa.Table, str, Checker], Any]] = {

@@ -20,7 +20,8 @@ from counterfold.propensity_checks import FIT
 from counterfold.readers import suggest_format
 from counterfold.readers.base import NO_CONTEXT, NOTES
 from counterfold.tables import columns
-from counterfold.tables.scan import Role
+from counterfold.tables.scan import LogScan, Role
+from counterfold.tables.usual_names import USUAL_NAMES, FoundNames
 from counterfold.times import holds_dates
 
 LEAST = {"target": 2, "logging_probs": 2, "available": 2, "logger_probs": 1}
@@ -44,30 +45,6 @@ NESTED = "it is of type {}; name it in `context` if it holds lists of numbers"
 WITH_REWARD = (
     "which is known only with the reward; if it was known before, make the reward a column of its own, as by `cf.sql`"
 )
-
-USUAL_NAMES: dict[str, tuple[str, ...]] = {
-    "action": ("item_id", "item", "arm", "chosen", "chosen_action", "action_id", "a", "treatment", "variant", "choice"),
-    "reward": (
-        "click",
-        "clicks",
-        "clicked",
-        "conversion",
-        "converted",
-        "revenue",
-        "outcome",
-        "label",
-        "r",
-        "y",
-        "cost",
-    ),
-    "propensity": ("pscore", "propensity_score", "prob", "probability", "p", "action_prob", "logging_prob", "ps"),
-    "logging_probs": ("pi_b", "probs", "action_probs", "propensities", "probabilities"),
-    "group": ("user_id", "session_id", "user", "session"),
-    "target": ("new_policy", "policy", "target_probs", "target_policy", "pi_e", "evaluation_probs"),
-    "time": ("timestamp", "decided_at", "ts", "date", "datetime", "created_at", "event_time"),
-    "dose": ("price", "bid", "discount", "amount"),
-}
-"""What columns of each role are often called elsewhere. They are suggested, and never taken by themselves."""
 
 
 def suggest_column(role: str, name: str, known: Sequence[str]) -> str:
@@ -107,6 +84,22 @@ def find_roles(
         if role in there and role not in roles and beside in roles:
             roles[role] = role
     return roles
+
+
+def resolve_roles(
+    scan: LogScan, table: pa.Table, known: Mapping[str, Role], ignore: Sequence[str], targets: Sequence[str]
+) -> FoundNames:
+    """Return the column of each role that a log has, named or not, once all that must be there is."""
+    named: dict[str, str | None] = {role: getattr(scan, role) for role in known}
+    roles, context = find_roles(table, known, named, ignore), scan.context or ()
+    require(table, roles, context)
+    if "propensity" in known:  # or they are fitted
+        require_propensities(table, roles)
+        refuse_one_of_several(table, roles)
+    refuse_two_roles(table, roles, targets)
+    unused = [name for name in list_free(table, roles, ignore, targets) if name not in context]
+    asked = named if scan.horizon is None else named | {"time": roles.get("time")}  # which waits for rewards from it on
+    return FoundNames.of(table, roles, asked, unused)
 
 
 def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ()) -> None:

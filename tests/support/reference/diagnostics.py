@@ -238,6 +238,25 @@ def missing_rewards(_data, _labels):
     return {"missing_rewards": None, "missing_rewards_p": None}
 
 
+def unnamed_groups(_data, _labels):
+    """No column is called like users; `design_effect` is what is measured where one is."""
+    return {"design_effect": None, "design_effect_p": None}
+
+
+def design_effect(weights, rewards, buckets):
+    """Return the design effect of SNIPS by sums over buckets of users, and its p-value; rows of nobody are in None."""
+    value = sum(w * r for w, r in zip(weights, rewards, strict=True)) / sum(weights)
+    rest = [w * (r - value) for w, r in zip(weights, rewards, strict=True)]
+    together, squares = 0.0, []
+    for bucket in sorted({one for one in buckets if one is not None}):
+        own = [e for e, one in zip(rest, buckets, strict=True) if one == bucket]
+        squares.append(sum(e * e for e in own))
+        together += sum(e * f for i, e in enumerate(own) for j, f in enumerate(own) if i != j)
+    freedom = sum(squares) ** 2 / sum(one * one for one in squares)
+    p = stats.chi2.sf(freedom * (1 + together / sum(squares)), freedom)
+    return 1 + together / sum(e * e for e in rest), p
+
+
 MEASURES = {
     "as-read": as_read,
     "disagreement": disagreement,
@@ -257,4 +276,5 @@ MEASURES = {
     "propensities": propensities,
     "rough-propensities": rough_propensities,
     "several-loggers": several_loggers,
+    "unnamed-groups": unnamed_groups,
 }
