@@ -77,6 +77,13 @@ def test_to_name_the_column_as_group_makes_errors_larger_by_what_was_said(name):
     assert alone.contents.context == ("age",)
 
 
+def test_a_user_that_is_not_a_number_is_nobody():
+    log = shop(1, 3000, 300, alike=0.3)
+    gaps = {**log, "user_id": np.where(log["user_id"] == 7, np.nan, log["user_id"])}
+    log["user_id"] = log["user_id"].where(log["user_id"] != 7)
+    assert find(gaps)[0].design_effect == pytest.approx(find(log)[0].design_effect)
+
+
 def test_users_that_come_back_and_do_not_go_together_are_noted():
     found, [finding] = find(shop(3, 3000, 1000, alike=0))
     assert (found.verdict, finding.severity) == ("good", "note")

@@ -18,6 +18,9 @@ BLOCK = 1 << 24
 NO_CONTEXT = b"no context"
 """What says in the metadata of a column why it is not taken for context by itself."""
 
+ROLE = b"role"
+"""What marks a column in its metadata that a reader made for the role which it is called by."""
+
 NOTES = b"counterfold notes"
 """What says in the metadata of a table how its rows were made, as JSON."""
 

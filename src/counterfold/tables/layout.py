@@ -77,10 +77,8 @@ class Layout:
 
     def tally_times(self, table: pa.Table, row_numbers: Ints | None = None) -> Tally:
         """Return how the times of some rows are written."""
-        column, numbers = (
-            table.column(self.roles["time"]),
-            range(table.num_rows) if row_numbers is None else row_numbers,
-        )
+        column = table.column(self.roles["time"])
+        numbers = range(table.num_rows) if row_numbers is None else row_numbers
         return read_moments("time", column, self.checker(row_numbers)).tally(column, numbers)
 
     def judge_times(self, tally: Tally) -> "Layout":

@@ -10,6 +10,7 @@ import pyarrow as pa
 from counterfold import messages
 from counterfold.checks import FIRST
 from counterfold.encoding.kinds import is_categorical, is_date, is_numeric
+from counterfold.readers.base import ROLE
 from counterfold.times import Clock, holds_dates
 
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
@@ -120,7 +121,7 @@ def identifies(name: str, column: pa.ChunkedArray) -> bool:
         return False
     if is_numeric(kind) and not pa.types.is_integer(kind):  # whole numbers, some of which are missing
         numbers = column.cast(pa.float64(), safe=False).drop_null().to_numpy()
-        if not np.array_equal(numbers, np.floor(numbers)):
+        if not np.array_equal(numbers, np.floor(numbers), equal_nan=True):
             return False
     if match["id"] is not None:
         return True
@@ -145,7 +146,8 @@ class FoundNames(NamedTuple):
         """Return the roles that are known, and the one of times if a single column without a role is called so."""
         times = [] if "time" in roles else find_times(table, unused)
         found = {**roles} | ({"time": times[0]} if len(times) == 1 else {})
-        taken = {role: name for role, name in found.items() if named.get(role) is None and role in MEANINGS}
+        by_name = [role for role in MEANINGS if role in found and named.get(role) is None]
+        taken = {role: found[role] for role in by_name if ROLE not in (table.schema.field(found[role]).metadata or {})}
         identifiers = [] if "group" in found else find_identifiers(table, unused)
         return cls(found, taken, identifiers, [note_several_times(times)] if len(times) > 1 else [])
 

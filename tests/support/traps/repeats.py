@@ -85,3 +85,22 @@ def users_who_come_back(rng):
 def users_as_groups(rng):
     bandit = make_bandit(rng, rows=4000)
     return Case(bandit.table(group=[f"user {one}" for one in rng.integers(300, size=4000)]), truth=bandit.truth)
+
+
+@trap("users come back, some click always and others never, and nobody named them as groups", "unnamed-groups")
+def users_that_nobody_named(rng):
+    user, rates = rng.integers(300, size=4000), rng.beta(0.4, 1.2, size=300)
+    bandit = make_clicks(rng, np.full((4000, 2), 0.5), np.tile([0.3, 0.7], (4000, 1)), rates[user][:, None] * [1, 1])
+    return Case(bandit.table(user_id=user), truth=bandit.truth)
+
+
+@trap("none: users come back and are no groups, but their clicks have nothing to do with each other", RIGHT)
+def users_without_a_taste(rng):
+    bandit = make_clicks(rng, np.full((4000, 2), 0.5), np.tile([0.3, 0.7], (4000, 1)), [0.2, 0.4])
+    return Case(bandit.table(user_id=rng.integers(800, size=4000)), truth=bandit.truth)
+
+
+@trap("a column `kept` says which rows somebody kept for later, and is no probability", REFUSED)
+def kept_that_is_no_probability(rng):
+    bandit = make_bandit(rng)
+    return Case(bandit.table(kept=rng.random(2000) < 0.5), truth=bandit.truth)
