@@ -36,7 +36,7 @@ def test_rows_that_a_join_multiplied_by_their_reward(shop, group, engine):
     found = ask(joined, "uniform", group=group, time="ts", engine=engine)
     assert found.value > 0.3  # where 0.2 is right
     assert found.verdict == "caution"
-    assert "in the answer and in its error" in "; ".join(found.diagnostics.reasons)
+    assert "so that copies move the answer" in "; ".join(found.diagnostics.reasons)
     assert ask(shop, "uniform", group=group, time="ts", engine=engine).verdict == "good"
 
 
@@ -58,7 +58,7 @@ def test_text_that_is_not_utf8_is_not_lost_without_a_word(tmp_path, shop):
 def test_columns_that_no_policy_can_have_seen_are_not_suggested(shop):
     log = shop.drop(columns="propensity").assign(name=np.where(shop.item == "a", "Shoe", "Hat"), paid=shop.click * 2.5)
     found = ask(log, propensity="fit")
-    assert {"name", "paid", "ts"} <= set(found.contents.left_out)
+    assert {"name", "paid", "user"} <= set(found.contents.left_out)
     remedy = found.diagnostics.findings[0].remedy
     assert "name" not in remedy
     assert "paid" not in remedy
@@ -84,7 +84,7 @@ def test_a_forgotten_probability_to_be_kept(name, engine, shop):
     assert found.verdict == "caution"
     assert any("name it as `kept`" in one.remedy for one in found.diagnostics.findings)
     assert ask(log, kept=name, engine=engine).interval.low < 0.2
-    assert ask(log, ignore=[name], engine=engine).contents.left_out.keys() == {"ts"}
+    assert ask(log, ignore=[name], engine=engine).contents.left_out.keys() == {"user"}
 
 
 def test_a_rate_that_has_nothing_to_do_with_the_reward_is_noted(shop):
@@ -98,7 +98,8 @@ def test_what_is_left_out_is_listed(shop):
     found = ask(log).contents.left_out
     assert "it is of type list" in found["embedding"]
     assert "it is of type duration" in found["took"]
-    assert "name it as `time`" in found["ts"]
+    assert "name it as `group`" in found["user"]
+    assert "ts" not in found  # it is the time
 
 
 @pytest.mark.parametrize(

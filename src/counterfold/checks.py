@@ -65,12 +65,13 @@ class Checker:
 
     `row_numbers` are the places of the rows in a longer log, if they are a part of one: rules about all rows together
     are then left to whoever sees them all, unless these rows are the whole of what is left of it. `names` says what an
-    argument is called, where that is more than its name in backticks. Arrays are not copied if nobody else holds them,
-    as those `are_private` that were read from a file.
+    argument is called, where that is more than its name in backticks, and `hints` what to do if it is wrong. Arrays are
+    not copied if nobody else holds them, as those `are_private` that were read from a file.
     """
 
     row_numbers: Ints | None = None
     names: Mapping[str, str] = field(default_factory=dict)
+    hints: Mapping[str, str] = field(default_factory=dict)
     are_private: bool = False
     is_whole: bool = False
 
@@ -144,6 +145,7 @@ class Checker:
         place = int(np.argmin(by_row))
         bad = array[place] if array.ndim == 1 else array[place][~good[place]][0]
         where = f"{int((~by_row).sum())} of {len(by_row)} rows{self.start}, first at row {self.row(place)}"
+        hint += self.hints.get(name, "")
         raise DataError(f"{self.called(name)} must be {rule}, got {messages.show(bad)} in {where}.{hint}")
 
     def finite(self, name: str, array: Floats, hint: str = "") -> None:
@@ -176,7 +178,7 @@ class Checker:
         """Require numbers that differ, and by more than rounding errors and the least squares that there are."""
         if low == high:
             where = f"in all {rows} rows: there is nothing to compare"
-            raise DataError(f"{self.called(name)} must vary, got {low} {where}.")
+            raise DataError(f"{self.called(name)} must vary, got {low} {where}.{self.hints.get(name, '')}")
         size = max(-low, high)
         for least, way in (
             (SMALLEST_SPREAD, "Use a unit in which they are larger"),
@@ -184,11 +186,6 @@ class Checker:
         ):
             if high - low < least:
                 raise DataError(f"{self.called(name)} must vary by at least {least:g}, got {low} to {high}. {way}.")
-
-    def several_groups(self, groups: int) -> None:
-        """Require two groups at least."""
-        if groups < 2:
-            raise DataError(f"{self.called('group')} must have at least 2 different groups, got {groups}.")
 
 
 WHOLE = Checker()

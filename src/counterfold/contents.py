@@ -82,7 +82,8 @@ class Contents:
     propensities, if nobody logged any, `kept` the probabilities with which rows were kept, if these differ, and
     `missing_rewards` those that were dropped or taken as 0, if any were. `columns` are the columns of numbers that
     models see, each with that of the context which it comes from, and `encoded` says how those that are text or have
-    gaps became numbers.
+    gaps became numbers. `taken` are columns that have a role because of their names alone, by role, and `identifiers`
+    columns without a role that are called like users or sessions.
     """
 
     rewards: Spread
@@ -101,6 +102,8 @@ class Contents:
     missing_rewards: MissingRewards | None = None
     columns: tuple[tuple[str, str], ...] = ()
     encoded: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    taken: Mapping[str, str] = field(default_factory=dict)
+    identifiers: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, log: Log) -> "Contents":
@@ -122,6 +125,8 @@ class Contents:
             missing_rewards=log.missing_rewards,
             columns=tuple(zip(log.context_names, log.context_sources, strict=True)),
             encoded={one.name: one.to_dict() for one in list_encodings(log)},
+            taken=dict(log.taken),
+            identifiers=tuple(log.identifiers),
         )
 
     def to_dict(self) -> dict[str, Any]:

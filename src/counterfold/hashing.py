@@ -14,6 +14,9 @@ from counterfold.arrays import Bools, Floats, Ints
 STEP = np.uint64(0x9E3779B97F4A7C15)
 """The increment of SplitMix64, which keeps the hash of 0 from being 0."""
 
+LONGEST, AT_ONCE = 256, 1 << 14
+"""So many bytes of a text tell its hash, besides its length: identifiers have fewer; and so many are read at once."""
+
 
 def mix_bits(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the finaliser of SplitMix64: neighbouring numbers get bits that look random."""
@@ -56,6 +59,32 @@ def hash_labels(labels: NDArray[np.generic]) -> Ints:
     if labels.dtype.kind == "f":  # 7.0 is 7, as in rows where all are whole
         return np.where(labels == np.floor(labels), labels.astype(np.intp), hashes)
     return hashes
+
+
+def hash_texts(data: NDArray[np.uint8], ends: Ints) -> Ints:
+    """Return a fixed hash of every text, from 0 to below 2**63, by its length and its first bytes.
+
+    Text i is what `data` holds from `ends[i]` to below `ends[i + 1]`.
+
+    >>> keys = hash_texts(np.frombuffer(b"annabobanna", dtype=np.uint8), np.array([0, 4, 7, 11]))
+    >>> bool(keys[0] == keys[2]), bool(keys[0] == keys[1])
+    (True, False)
+    """
+    bits = np.diff(ends).astype(np.uint64)
+    for start in range(0, len(bits), AT_ONCE):
+        _mix_texts(bits[start : start + AT_ONCE], data, ends[start : start + AT_ONCE + 1])
+    return (mix_bits(bits) >> np.uint64(1)).astype(np.intp)
+
+
+def _mix_texts(bits: NDArray[np.uint64], data: NDArray[np.uint8], ends: Ints) -> None:
+    """Mix the first bytes of some texts into their bits, eight at a time."""
+    starts, lengths, word = ends[:-1] - ends[0], np.diff(ends), np.arange(8)
+    padded = np.append(data[ends[0] : ends[-1]], np.zeros(8, dtype=np.uint8))
+    for at in range(0, min(int(lengths.max()), LONGEST), 8):
+        rows = np.flatnonzero(lengths > at)
+        some = padded[(starts[rows] + at)[:, None] + word]
+        some[word >= (lengths[rows] - at)[:, None]] = 0
+        bits[rows] = mix_bits(bits[rows] * STEP ^ some.view("<u8")[:, 0])
 
 
 def assign_folds(units: Ints, folds: int) -> Ints:

@@ -89,12 +89,33 @@ class Means(NamedTuple):
         return cls(weights.rows, values, np.maximum(own, spread / weights.effective))
 
 
+class Terms(NamedTuple):
+    r"""What each row adds to a value that is $\sum a / \sum b$, less a `centre`, which keeps digits.
+
+    $a = \hat q^\pi + w (r - \hat q)$ and $b = 1$ (DR), or, without predictions, $a = w r$ and $b = w$ (SNIPS).
+    """
+
+    estimator: str
+    a: Floats
+    b: Floats
+    centre: float
+
+    @classmethod
+    def of(cls, rows: Rows) -> "Terms":
+        """Return the terms of some rows; the mean reward of all rows, or of a sample of them, is the centre."""
+        whole = rows.whole or rows
+        centre = float(whole.average(whole.rewards))
+        if rows.has("model") and rows.has("target_probs"):
+            a = rows.q_policy + rows.weights * rows.residuals - centre
+            return cls("DR", a, np.ones(len(rows)), centre)
+        return cls("SNIPS", rows.weights * (rows.rewards - centre), rows.weights, centre)
+
+
 @dataclass(frozen=True, eq=False)
 class History:
     r"""Sums of some rows over hours or days (`numbers`, since 1970); those of others can be added.
 
-    The value is $\sum a / \sum b$: of contributions $a = \hat q^\pi + w (r - \hat q)$ and $b = 1$ (DR), or, without
-    predictions, of $a = w r$ and $b = w$ (SNIPS). `sums` are those of 1, $a$, $b$, $a^2$, $ab$, $b^2$, $r$, $r^2$ and
+    The value is $\sum a / \sum b$ (`Terms`). `sums` are those of 1, $a$, $b$, $a^2$, $ab$, $b^2$, $r$, $r^2$ and
     of rewards other than the usual one, over the decisions that rows stand for; $r$ and $a$ are less a `centre`, which
     keeps digits; the last three are those of c², c² r and rows, where c are these decisions. `alike` is the design
     effect of groups, by which the variances of the value and of the rewards are larger. `period` is that of the table,
@@ -114,19 +135,13 @@ class History:
         """Return the sums of some rows; nothing where no days are known."""
         if rows.times is None or not rows.has_days:
             return None
-        whole = rows.whole or rows
-        centre = float(whole.average(whole.rewards))
-        rewards, has_model = rows.rewards - centre, rows.has("model") and rows.has("target_probs")
-        a, b = rows.weights * rewards, rows.weights
-        if has_model:
-            a, b = rows.q_policy + rows.weights * rows.residuals - centre, np.ones(len(rows))
-        unusual = rows.rewards != rows.usual_reward
+        name, a, b, centre = Terms.of(rows)
+        rewards, unusual = rows.rewards - centre, rows.rewards != rows.usual_reward
         ones = np.ones(len(rows))
         lines = np.stack([ones, a, b, a * a, a * b, b * b, rewards, rewards * rewards, unusual, ones, rewards, ones])
         if rows.counts is not None:
             lines *= rows.counts ** POWERS[:, None]
         hours = np.floor(rows.times / HOUR).astype(np.intp)
-        name = "DR" if has_model else "SNIPS"
         return cls(name, hours, lines, centre, is_hourly=True).sum_by(hours).shorten()
 
     def __add__(self, other: "History") -> "History":

@@ -36,8 +36,7 @@ class Log(Displayed):
     """What the old policy saw, did and got; checked once, here, and trusted everywhere else.
 
     Every argument takes a numpy array or anything that turns into one: a list, a pandas or polars column or frame, a
-    pyarrow array; the log keeps copies. Give `logging_probs` if you have them, as `propensity` alone leaves some
-    estimators out.
+    pyarrow array; the log keeps copies. Give `logging_probs` if you have them, as some estimators need them.
 
     - `context`: one row per decision; without it the reward model knows the action alone. Text and dates of a data
       frame, and missing numbers, are encoded, see the page on context.
@@ -95,6 +94,8 @@ class Log(Displayed):
     left_out: Mapping[str, str] = MappingProxyType({})
     notes: Sequence[tuple[str, str]] = ()
     missing_rewards: MissingRewards | None = None
+    taken: Mapping[str, str] = MappingProxyType({})
+    identifiers: Mapping[str, Ints] = MappingProxyType({})
 
     def __init__(  # noqa: PLR0913 (a log has many columns)
         self,
@@ -196,9 +197,8 @@ class Log(Displayed):
         logged, precision = None, self.precision
         if self.logging_probs is not None:
             logged = propensity_checks.take_logged(self.logging_probs, self.action, source, precision, check)
-        self.propensity = propensity_checks.check_propensity(
-            given["propensity"], logged, len(self), source, precision, check
-        )
+        known = given["propensity"], logged, len(self), source, precision
+        self.propensity = propensity_checks.check_propensity(*known, check)
 
     def fit_propensities(self, fit: Fit, without: Collection[str] = ()) -> None:
         """Fit the logging policy on the context, unless that was done before, and predict it in every row.

@@ -242,8 +242,15 @@ def check_groups(group: ArrayLike, rows: int, check: Checker) -> Ints:
     """Return the number of each row's group."""
     unique, codes = find_distinct("group", check_labels("group", group, rows, check), check)
     if not check.is_part:
-        check.several_groups(len(unique))
+        require_groups(len(unique), check)
     return checks.freeze(codes)
+
+
+def require_groups(groups: int, check: Checker) -> None:
+    """Require two groups at least."""
+    if groups < 2:
+        got = f"got {groups}.{check.hints.get('group', '')}"
+        raise DataError(f"{check.called('group')} must have at least 2 different groups, {got}")
 
 
 def identify_units(group: Any, rows: int, check: Checker) -> Ints:

@@ -105,9 +105,8 @@ def refuse_precision(precision: Precision | None, others: Mapping[str, Any]) -> 
 def check_kept(kept: ArrayLike, rows: int, check: Checker) -> Floats:
     """Return the probability with which each row was kept."""
     given = check.numbers("kept", kept, rows)
-    hint = " Leave the column out if it is something else (`ignore`, --ignore)."
     rule = "in (0, 1], the probability with which the row was kept"
-    check.every("kept", given, (given > 0) & (given <= 1), rule, hint)
+    check.every("kept", given, (given > 0) & (given <= 1), rule)
     least = checks.SMALLEST_PROPENSITY
     check.every("kept", given, given >= least, f"at least {least:g} to be true")
     return given

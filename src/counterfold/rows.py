@@ -23,7 +23,7 @@ USUAL_SHARE = 0.8
 
 BY_ROW = (
     *("weights", "propensity", "unsupported", "groups"),
-    *("row_numbers", "counts", "times"),
+    *("row_numbers", "counts", "times", "identifiers"),
 )
 """What rows hold for every row, besides the examples of the reward model; some of it may be missing."""
 
@@ -44,6 +44,7 @@ class Rows:
     `labels` are the actions by their codes.
     `precision` says how well propensities are known, if they are counted in draws or rounded.
     `counts` are how many decisions each row stands for, where some rows were likelier to be kept than others.
+    `identifiers` (n x k) are hashes of users or sessions that nobody named as groups, -1 where there is none.
     `stands_for` is the number of rows in the log if these are a sample of it. `whole` are all rows, or that sample, for
     formulas that must know something of the whole log.
     """
@@ -62,6 +63,7 @@ class Rows:
     precision: Precision | None = None
     times: Floats | None = None
     has_days: bool = False
+    identifiers: Ints | None = None
     refit: Lazy | None = None
     whole: "Rows | None" = None
     stands_for: int | None = None
@@ -69,9 +71,8 @@ class Rows:
     @classmethod
     def of(cls, log: Log, target: Target, model: RewardModel | None) -> "Rows":
         """Return all rows of a log."""
-        ids = freeze(np.arange(len(log)))
+        ids, nothing = freeze(np.arange(len(log))), np.empty((len(log), 0))
         row_numbers = ids if log.row_numbers is None else log.row_numbers
-        nothing = np.empty((len(log), 0))
         doses, target_probs = nothing, nothing if target.probs is None else target.probs
         if log.dose is not None and target.doses is not None:
             doses = freeze(np.column_stack([log.dose, target.doses]))
@@ -98,6 +99,7 @@ class Rows:
             precision=log.precision,
             times=None if log.time is None else log.time.values,
             has_days=log.time is not None and log.time.has_days,
+            identifiers=np.column_stack(list(log.identifiers.values())) if log.identifiers else None,
         )
 
     def __len__(self) -> int:

@@ -140,16 +140,20 @@ class Clock(NamedTuple):
         """Say whether times tell more than the order."""
         return self.way != ORDER
 
+    @property
+    def good(self) -> Sequence[int]:
+        """Return the ways in which times may be written; all numbers tell an order."""
+        return [self.way] if self.has_days else range(SECONDS, ORDER + 1)
+
     def require(self, tally: Tally, called: str, start: str = "", *, may_miss: bool = False) -> None:
-        """Require that all times of a column are written in this way; all numbers tell an order."""
-        good = {self.way} if self.has_days else set(range(SECONDS, ORDER + 1))
-        bad = [way for way in range(MISSING) if way not in good and tally.count(WAYS[way].name)]
+        """Require that all times of a column are written in this way."""
+        bad = [way for way in range(MISSING) if way not in self.good and tally.count(WAYS[way].name)]
         if not may_miss:
             tally.refuse(WAYS[MISSING].name, f"{called} must be {WAYS[MISSING].rule}", COMPLETE, start)
         if bad:
             first = min(bad, key=lambda way: tally.first[WAYS[way].name])
-            names = [WAYS[way].name for way in bad]
-            tally.refuse(names, f"{called} must be {WAYS[self.way].rule}", WAYS[first].hint, start)
+            rule = f"{called} must be {WAYS[self.way].rule}"
+            tally.refuse([WAYS[way].name for way in bad], rule, WAYS[first].hint, start)
 
 
 def _count_first(column: pa.ChunkedArray, check: Checker) -> Ints:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import norm, ttest_1samp
+from scipy.stats import binomtest, norm, ttest_1samp
 
 import counterfold as cf
 import reference
@@ -116,6 +116,20 @@ def test_missing_support_decides_at_a_thousandth_and_a_tenth(mass, verdict):
     data.logging[:] = [0.5, 0.5, 0.0]
     data.a = np.arange(1000) % 2
     assert diagnose_data(data, np.tile([0.5 - mass / 2, 0.5 - mass / 2, mass], (1000, 1))).verdict == verdict
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("groups", [2, 3, 8])
+def test_few_groups_do_not_seem_to_know_the_mean_weight_exactly(groups):
+    """The p-value of right weights is uniform, however few groups there are."""
+    rng, found = np.random.default_rng(groups), []
+    for _ in range(400):
+        action = rng.integers(2, size=300)
+        given = {"reward": rng.random(300), "propensity": np.full(300, 0.5), "group": rng.integers(groups, size=300)}
+        log = cf.Log(action=action, **given)
+        found.append(diagnose(log, np.where(action == 1, 0.8, 0.2)).mean_weight_p)
+    assert sum(p < 0.001 for p in found) <= 2
+    assert binomtest(sum(p < 0.1 for p in found), 400, 0.1).pvalue > 0.001
 
 
 def test_the_mean_weight_is_tested_on_both_sides_and_by_groups():

@@ -1,9 +1,12 @@
 """Rows that are there several times: seen where they are copies, and not where they are the same by chance."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 import counterfold as cf
+from counterfold.diagnostics.repeated_rows import Different
 from problems import diagnose
 
 
@@ -62,6 +65,76 @@ def test_rows_that_a_join_multiplied_are_found(kind):
     assert 0.4 < found.repeated_excess <= 1
     few = np.where(np.arange(2000) % 15 == 0, 2, 1)
     assert is_found(make_log(*columns, times=few))[0] == (["note"] if kind == "other contexts" else [])
+
+
+def copy_rewarded(rng, share, *, rows=5000, clicks=0.2, reward=1.0):
+    """Return a log of unique contexts with a share of the rows that have a reward twice."""
+    x, action, _, propensity = draw_log(rng, rows=rows)
+    rewards = (rng.random(rows) < clicks).astype(float)
+    times = np.where((rewards == reward) & (rng.random(rows) < share), 2, 1)
+    return make_log(x, action, rewards, propensity, times=times), times
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("reward", [0.0, 1.0])
+def test_copies_that_go_with_the_reward_move_the_answer(share, reward):
+    log, times = copy_rewarded(np.random.default_rng(6), share, reward=reward, clicks=0.3)
+    severities, found = is_found(log)
+    assert severities == ["caution"]
+    [problem] = [one.problem for one in found.findings if one.name == "repeated-rows"]
+    extra, twins = (times - 1).sum() / times.sum(), times[times > 1].sum() / times.sum()
+    said = f"about {twins:.1%} of the rows are there more than once ({extra:.1%} are copies of another one)"
+    rest = log.reward[np.repeat(times, times) == 1].mean()
+    assert problem.startswith(f"{said}; their mean reward is {reward:g}, and that of the others {rest:.3g}")
+
+
+def test_copies_of_rare_rewards_are_found_though_hardly_any_row_is_one():
+    """Of 800 clicks in 80,000 rows 120 are there twice; a sample of all rows sees few of these."""
+    rng = np.random.default_rng(7)
+    log, _ = copy_rewarded(rng, 0.15, rows=80_000, clicks=0.01)
+    severities, found = is_found(log)
+    assert severities == ["caution"]
+    assert "of the rows with another reward than 0 are there more than once" in " ".join(found.reasons)
+    clean, _ = copy_rewarded(rng, 0.0, rows=80_000, clicks=0.01)
+    assert is_found(clean)[0] == []
+
+
+def test_both_numbers_are_those_of_a_naive_count():
+    log, _ = copy_rewarded(np.random.default_rng(8), 0.3)
+    rows = list(zip(map(tuple, log.context), log.action, log.reward, strict=True))
+    counts = Counter(rows)
+    found = is_found(log)[1]
+    assert found.repeated_share == pytest.approx(1 - len(counts) / len(rows), rel=1e-12)
+    assert found.repeated_excess == pytest.approx(sum(counts[row] > 1 for row in rows) / len(rows), rel=1e-12)
+    assert found.texts["repeated rows"] == f"{found.repeated_share:.2%} of the rows are the same as one before them"
+
+
+@pytest.mark.parametrize("natural", [0.0, 0.3])
+def test_rewards_of_copies_are_compared_as_a_naive_loop_does(natural):
+    rng = np.random.default_rng(9)
+    rewards, copied = rng.integers(4, size=80).astype(float), rng.random(80) < 0.2
+    ranks = [sum(other < one for other in rewards) + sum(other == one for other in rewards) / 2 for one in rewards]
+    ranks = [one / 80 - 0.5 for one in ranks]
+    alike = [sum(other == one for other in rewards) for one in rewards]
+    chance = natural * abs(sum(n * rank for n, rank in zip(alike, ranks, strict=True)) / sum(alike))
+    mine = [rank for rank, is_copy in zip(ranks, copied, strict=True) if is_copy]
+    spread = (sum(rank**2 for rank in ranks) / 80) ** 0.5
+    expected = (abs(sum(mine) / len(mine)) - chance) / (spread * (1 / len(mine) - 1 / 80) ** 0.5)
+    assert Different(rewards, copied).compare(natural) == pytest.approx(expected)
+
+
+def test_rewards_that_are_all_the_same_or_all_copied_are_not_compared():
+    assert Different(np.ones(50), np.arange(50) < 9).compare(0.0) == 0.0
+    assert Different(np.arange(50.0), np.ones(50, dtype=bool)).compare(0.0) == 0.0
+    assert Different(np.empty(0), np.empty(0, dtype=bool)).share == 0.0
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("kind", ["other contexts", "users come back", "users come back twice"])
+def test_copies_that_have_nothing_to_do_with_the_reward_are_hardly_ever_said_to_move_the_answer(kind):
+    rng = np.random.default_rng(10)
+    logs = (make_log(*draw_log(rng, **CLEAN[kind]), times=rng.choice([1, 2], 2000, p=[0.95, 0.05])) for _ in range(100))
+    assert sum("caution" in is_found(log)[0] for log in logs) <= 1
 
 
 def test_copies_within_groups_do_no_harm():

@@ -131,6 +131,13 @@ def rewards_of_one_action_missing():
     return log, data.target[~np.isnan(columns["reward"])]
 
 
+def users_of_one_mood():
+    data = clean_data()
+    user = np.arange(2000) % 100
+    columns = {"user_id": user, "action": data.a, "reward": data.r + np.random.default_rng(3).normal(size=100)[user]}
+    return cf.read_log(columns | {"logging_probs": data.logging.tolist(), "x": data.x[:, 0]}), data.target
+
+
 PROVOKED = {
     "as-read": (as_another_tool_wrote_it, {}),
     "disagreement": (biased_answer, {"candidates": ["dm"], "reward_model": np.zeros((2000, 4)) + np.arange(4)}),
@@ -150,5 +157,6 @@ PROVOKED = {
     "propensities": (wrong_propensities, {}),
     "rough-propensities": (few_draws, {}),
     "several-loggers": (loggers_in_turn, {}),
+    "unnamed-groups": (users_of_one_mood, {}),
 }
 """For every diagnostic a log and a target on which it speaks, and what is asked."""

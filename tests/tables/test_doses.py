@@ -31,9 +31,12 @@ def test_a_log_of_doses_from_every_format(doses, source):
     read = source(table_of(doses))
     log = cf.read_log(read)
     same(log, log_of_doses(doses))
+    assert [note for note, _ in log.notes] == [
+        "column `dose` was taken for the dose that was given, because of its name"
+    ]
     for target in ("target", "draws"):
         answer = cf.evaluate(log, cf.read_target(read, target), "kernel-dr").to_dict()
-        known = cf.evaluate(log_of_doses(doses), doses[target], "kernel-dr").to_dict()
+        known = cf.evaluate(log_of_doses(doses).add_notes(log.notes), doses[target], "kernel-dr").to_dict()
         assert answer | {"context": None} == known | {"context": None}  # a file has other columns that are no context
 
 

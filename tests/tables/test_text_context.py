@@ -29,7 +29,8 @@ def test_what_is_taken_by_itself(table):
     assert log.context_names == ENCODED
     assert log.context_sources == ("city",) * 4 + ("age",) * 2 + ("new",) * 2
     assert log.left_out == {
-        "customer": "it is an identifier or free text, different in most rows",
+        "customer": "it is called like a user or session; name it as `group` if rows of the same one belong together, "
+        "or in `context` to have it taken",
         "since": "it is a date; name it as `time` if it is when decisions were made, or in `context` to have it taken "
         "as numbers",
     }

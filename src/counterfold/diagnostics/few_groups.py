@@ -22,12 +22,14 @@ class FewGroups(Diagnostic):
         groups = evidence.contents.groups
         if groups is None:
             return None
-        findings = []
+        findings, column = [], evidence.contents.taken.get("group")
+        where, way = ("", "") if column is None else (f" in column `{column}`", f", or put `{column}` into `ignore`")
         if groups < self.few:
-            problem, remedy = f"there are only {groups} groups", "log more users or sessions, not more rows of each"
+            problem = f"there are only {groups} groups{where}"
+            remedy = f"log more users or sessions, not more rows of each{way and f'{way} if it is something else'}"
             findings = [self.make_finding("caution", problem, remedy)]
         elif groups >= self.nearly_all * evidence.row_count:
             problem = "nearly every row is a group of its own, so groups change nothing"
-            remedy = "check that the column of groups names users or sessions, and not rows"
+            remedy = f"check that the column of groups names users or sessions, and not rows{way}"
             findings = [self.make_finding("note", problem, remedy)]
         return Measurement({"groups": groups}, str(groups), findings)

@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+from scipy.special import stdtr
+
 from counterfold.arrays import Floats
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.estimators.base import Estimator
@@ -31,6 +33,7 @@ class MeanWeight(Diagnostic):
 
     A p-value below `surprising` says that the propensities or the target's probabilities are not what was used; or,
     where the mean is below 1 and few rows are effective, that the rare rows with large weights happen to be missing.
+    Where rows belong to groups, the test is Student's: the error that two groups show may be nearly 0 by chance.
     """
 
     surprising: float = 0.001
@@ -43,7 +46,8 @@ class MeanWeight(Diagnostic):
         gap = abs(weight.value - expected)
         error = math.hypot(weight.stderr, math.sqrt(evidence.find_propensity_variance(Weight())))
         far = gap / error if error else math.inf
-        p = 1.0 if gap <= TOLERANCE else math.erfc(far / math.sqrt(2))
+        freedom = math.inf if evidence.contents.groups is None else evidence.contents.groups - 1
+        p = 1.0 if gap <= TOLERANCE else 2 * float(stdtr(freedom, -far))
         numbers, text = (
             {"mean_weight": mean, "mean_weight_p": p},
             f"{mean:.4f}, and {expected:.4g} is expected (p = {p:.2g})",

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Least, Measurement
+import numpy as np
+
+from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Finding, Least, Measurement
 from counterfold.evidence import Evidence
 from counterfold.rows import Rows
 
-KEPT = 16
-"""How many of the least and of the largest different rewards are kept."""
+KEPT = 128
+"""How many of the least and of the largest different rewards are kept; fewer different ones are known one by one."""
 
 MOST = 4
 """At most so many different rewards are taken for outlying ones."""
@@ -18,8 +20,20 @@ MOST = 4
 ENOUGH = 10
 """There must be so many other different rewards to tell what is far away from them, unless numbers look like codes."""
 
+POINTS = 4
+"""Fewer points of a scale may be weights of events, such as 0, 1 and 2 beside 100 for a purchase."""
+
+FILLED = 0.8
+"""Which share of the points of a long scale, of at least ENOUGH, must be there; of a short one all must."""
+
+EMPTY = 20
+"""So many rows must be missing between a scale and a code, if rewards there were as common as at the rarer end."""
+
 CODES = re.compile(r"-9+|9{4,}|-?2147483647|-2147483648|-?9223372036854775807")
 """Whole numbers that people write for what is missing; a price may be 99 or 999."""
+
+CODES_ON_SCALES = re.compile(r"-1|[89]|7{2,}|8{2,}|9{2,}|9+[678]")
+"""More of them, as in surveys, beside rewards that are points of a scale, such as 0 and 1, or 1 to 5 stars."""
 
 
 class Counted(NamedTuple):
@@ -28,21 +42,59 @@ class Counted(NamedTuple):
     reward: float
     rows: int
 
-    @property
-    def is_code(self) -> bool:
-        """Say whether the number is one that people write for what is missing."""
-        return CODES.fullmatch(f"{self.reward:.0f}") is not None and self.reward == int(self.reward)
+    def is_in(self, codes: re.Pattern[str]) -> bool:
+        """Say whether the number is one of some codes."""
+        return codes.fullmatch(f"{self.reward:.0f}") is not None and self.reward == int(self.reward)
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A few outlying rewards, how far the nearest is from the rest, and the ends and number of the rest's rewards."""
+    """A few outlying rewards below and above the rest; `is_complete` says that no others of the rest are unknown."""
 
-    outlying: tuple[Counted, ...]
-    gap: float
-    low: float
-    high: float
-    others: int
+    below: tuple[Counted, ...]
+    rest: tuple[Counted, ...]
+    above: tuple[Counted, ...]
+    is_complete: bool
+
+    @property
+    def outlying(self) -> tuple[Counted, ...]:
+        """Return the outlying rewards."""
+        return (*self.below, *self.above)
+
+    @property
+    def low(self) -> float:
+        """Return the least of the rest."""
+        return self.rest[0].reward
+
+    @property
+    def high(self) -> float:
+        """Return the largest of the rest."""
+        return self.rest[-1].reward
+
+    @property
+    def gaps(self) -> list[tuple[float, int]]:
+        """Return how far the outlying rewards of each side are from the rest, and how many rows the rarer end has."""
+        sides = [(self.low - one.reward, self.below, self.rest[0]) for one in self.below[-1:]]
+        sides += [(one.reward - self.high, self.above, self.rest[-1]) for one in self.above[:1]]
+        return [(gap, min(sum(one.rows for one in some), end.rows)) for gap, some, end in sides]
+
+    @property
+    def ranges(self) -> float:
+        """Return how far the nearest outlying reward is from the rest, in ranges of the rest."""
+        return min(gap for gap, _ in self.gaps) / (self.high - self.low)
+
+    @property
+    def step(self) -> float | None:
+        """Return the step of the scale whose points the rest are, if they are: 1, or less if there are three points."""
+        if not self.is_complete:
+            return None
+        steps = np.diff([one.reward for one in self.rest])
+        step = float(steps.min())
+        is_even = bool((np.abs(steps / step - np.round(steps / step)) < ROUNDING).all())
+        filled = len(self.rest) / (1 + (self.high - self.low) / step)
+        is_full = filled > (1 - ROUNDING if len(self.rest) < ENOUGH else FILLED)
+        is_small = step < 1 + ROUNDING and (len(self.rest) > 2 or step > 1 - ROUNDING)
+        return step if is_even and is_full and is_small else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +116,11 @@ class Ends:
 
     def cut(self) -> Iterator[Cut]:
         """Yield every way to take a few of the least and largest rewards for outlying, the fewest first."""
-        every = self.rewards
+        every = tuple(self.rewards)
         for number in range(1, min(MOST + 1, len(every) - 1)):
             for low in range(number + 1):
                 first, last = low, len(every) - (number - low)
-                below, rest, above = every[:first], every[first:last], every[last:]
-                gaps = [rest[0].reward - one.reward for one in below[-1:]]
-                gaps += [one.reward - rest[-1].reward for one in above[:1]]
-                yield Cut((*below, *above), min(gaps), rest[0].reward, rest[-1].reward, len(rest))
+                yield Cut(every[:first], every[first:last], every[last:], len(self.least) < self.least.most)
 
 
 @dataclass(frozen=True)
@@ -82,11 +131,17 @@ class OutlyingRewards(Diagnostic):
     -1 where it is the only negative reward and 0 is one, too. Other rewards that at least three rows have are outlying
     if they are `far_repeated` ranges away, and single ones if they are `far_single` ranges away. These are so many that
     heavy tails hardly ever reach them.
+
+    Where all others are points of a scale, such as 0 and 1, or 1 to 5, codes of surveys such as 9, 99 and -1 are
+    outlying if points between them and the scale are empty that would not be if rewards were counts; from a scale of
+    ten points or more they must be `far_code` ranges away. Any other number that at least three rows have is outlying
+    if it is `far_repeated` ranges away from four points or more, or `far_scale` ranges from fewer.
     """
 
     far_code: float = 2.0
     far_repeated: float = 20.0
     far_single: float = 100.0
+    far_scale: float = 1000.0
     label = "outlying rewards"
     measures = ("outlying_rewards",)
 
@@ -103,13 +158,26 @@ class OutlyingRewards(Diagnostic):
 
     def is_outlying(self, cut: Cut) -> bool:
         """Say whether a few rewards are far away from the others."""
-        spread, several = cut.high - cut.low, cut.outlying
-        if [one.reward for one in several] == [-1.0] and cut.low == 0:
+        if [one.reward for one in cut.outlying] == [-1.0] and cut.low == 0:
             return True
-        if all(one.is_code for one in several):
-            return cut.gap >= self.far_code * spread
-        far = self.far_repeated if all(one.rows > 2 for one in several) else self.far_single
-        return cut.others >= ENOUGH and cut.gap >= far * spread
+        if all(one.is_in(CODES) for one in cut.outlying) and cut.ranges >= self.far_code:
+            return True
+        are_repeated = all(one.rows > 2 for one in cut.outlying)
+        far = self.far_repeated if are_repeated else self.far_single
+        if len(cut.rest) >= ENOUGH and cut.ranges >= far:
+            return True
+        return cut.step is not None and self.is_off_scale(cut, cut.step, are_repeated=are_repeated)
+
+    def is_off_scale(self, cut: Cut, step: float, *, are_repeated: bool) -> bool:
+        """Say whether a few rewards are no points of the scale that the others are points of."""
+        far = self.far_repeated if len(cut.rest) >= POINTS else self.far_scale
+        if are_repeated and cut.ranges >= far:
+            return True
+        if any(one.reward == -1 for one in cut.outlying) and (cut.low <= 0 or len(cut.rest) <= 2):
+            return False  # a dislike beside a like
+        are_codes = all(one.is_in(CODES) or one.is_in(CODES_ON_SCALES) for one in cut.outlying)
+        is_far = cut.ranges >= self.far_code or len(cut.rest) < ENOUGH  # long scales may be counts with a tail
+        return are_codes and is_far and all((gap / step - 1) * rows >= EMPTY for gap, rows in cut.gaps)
 
     def describe(self, cut: Cut, rows: int) -> Finding:
         """Return what is wrong."""

@@ -11,9 +11,9 @@ from counterfold.arrays import Bools, Floats, Ints
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Least, Measurement, Severity
 from counterfold.evidence import Evidence
 from counterfold.hashing import hash_rows
-from counterfold.rows import Rows
+from counterfold.rows import USUAL_SHARE, Rows
 
-KEPT = 512
+KEPT = 1 << 13
 """How many different rows, and how many different contexts, are kept: those with the least hashes."""
 
 DAY = 86_400e6
@@ -25,24 +25,69 @@ ALIKE = 16
 ENOUGH, DIFFERENT = 30, 20
 """At least so many contexts are compared, and so many different rows must be there, to say anything."""
 
+COUNTS = "and each counts as a decision of its own, in the answer and in its error"
+MOVES = "so that copies move the answer"
+
 SURPRISING = 5.0
 """How many standard errors the share of equal rows must be above what propensities explain."""
 
 
 class Excess(NamedTuple):
-    """How much more often rows of one context are equal than propensities explain, and in which share of all rows."""
+    """How much more often rows of one context are equal than propensities explain, in shares of all rows.
 
-    share: float
-    errors: float
-    rows: float
+    `rows` are there more than once, and `extra` of them are copies of another one. `natural` is the share of equal rows
+    that propensities explain.
+    """
+
+    errors: float = 0.0
+    rows: float = 0.0
+    extra: float = 0.0
+    natural: float = 1.0
+
+    def describe(self, whose: str = "the rows") -> str:
+        """Say how many of some rows are copies."""
+        extra = f"{self.extra:.1%} are copies of another one"
+        return f"about {self.rows:.1%} of {whose} are there more than once ({extra})"
+
+
+class Different(NamedTuple):
+    """The different rows of some contexts: the reward of each, and whether it is there more than once."""
+
+    rewards: Floats
+    are_copied: Bools
+
+    @property
+    def share(self) -> float:
+        """Return the share of them that are there more than once."""
+        return float(self.are_copied.mean()) if len(self.are_copied) else 0.0
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """Return the mean reward of those that are there more than once, and of the others."""
+        return float(self.rewards[self.are_copied].mean()), float(self.rewards[~self.are_copied].mean())
+
+    def compare(self, natural: float) -> float:
+        """Return how many standard errors the rewards of repeated rows are from those of all, by their ranks.
+
+        A share of the repeated rows may be equal by chance, which common rewards are more often than rare ones.
+        """
+        copied, every = int(self.are_copied.sum()), len(self.rewards)
+        if not 0 < copied < every:
+            return 0.0
+        _, places, counts = np.unique(self.rewards, return_inverse=True, return_counts=True)
+        ranks = (np.cumsum(counts) - counts / 2) / every - 0.5  # 0 on average
+        by_chance = natural * abs(float(counts**2.0 @ ranks / (counts**2.0).sum()))
+        spread = float(ranks[places].std())
+        apart = abs(float(ranks[places][self.are_copied].mean())) - by_chance
+        return apart / (spread * math.sqrt(1 / copied - 1 / every)) if spread else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Copies:
     """How often some of the different rows, and some of the different contexts, are there; two can be added.
 
-    `context`, `row` and `propensity` tell of each row whose context is among those that are kept, unless too many rows
-    share it: the hash of its context, its own hash, and its propensity.
+    `context`, `row`, `propensity` and `reward` tell of each row whose context is among those that are kept, unless too
+    many rows share it: the hash of its context, its own hash, its propensity and its reward.
     """
 
     rows: Least
@@ -50,30 +95,30 @@ class Copies:
     context: Ints
     row: Ints
     propensity: Floats
+    reward: Floats
 
     @classmethod
-    def of(cls, rows: Rows) -> "Copies":
+    def of(cls, context: Ints, row: Ints, propensity: Floats, reward: Floats) -> "Copies":
         """Return what must be known of some rows."""
-        columns = [*rows.examples.context.T, *rows.logging_probs.T]
-        if tells_hours(rows):
-            columns.append(rows.times)
-        context = hash_rows(columns) if columns else np.zeros(len(rows), dtype=np.intp)
-        details = [rows.rewards, rows.propensity, rows.actions, *rows.examples.doses.T]
-        row = hash_rows([context, *details])
-        every = cls(Least.of(row, KEPT), Least.of(context, KEPT), context, row, rows.propensity)
-        return every.keep(context <= every.contexts.numbers[-1])
+        return cls(Least.of(row, KEPT), Least.of(context, KEPT), context, row, propensity, reward).shorten()
 
     def __add__(self, other: "Copies") -> "Copies":
         context, row = np.concatenate([self.context, other.context]), np.concatenate([self.row, other.row])
         propensity = np.concatenate([self.propensity, other.propensity])
-        both = Copies(self.rows + other.rows, self.contexts + other.contexts, context, row, propensity)
-        return both.keep(context <= both.contexts.numbers[-1])
+        reward = np.concatenate([self.reward, other.reward])
+        return Copies(
+            self.rows + other.rows, self.contexts + other.contexts, context, row, propensity, reward
+        ).shorten()
 
-    def keep(self, known: Bools) -> "Copies":
-        """Return the same, with only some of the rows, and none of contexts that too many rows share."""
+    def shorten(self) -> "Copies":
+        """Return the same, with only the rows of contexts that are kept, and none that too many rows share."""
+        if not len(self.contexts):
+            return self
+        known = np.flatnonzero(self.context <= self.contexts.numbers[-1])
         places = np.searchsorted(self.contexts.numbers, self.context[known])
-        some = np.flatnonzero(known)[self.contexts.counts[places] <= ALIKE]
-        return Copies(self.rows, self.contexts, self.context[some], self.row[some], self.propensity[some])
+        some = known[self.contexts.counts[places] <= ALIKE]
+        kept = self.context[some], self.row[some], self.propensity[some], self.reward[some]
+        return Copies(self.rows, self.contexts, *kept)
 
     @property
     def times(self) -> int:
@@ -84,6 +129,12 @@ class Copies:
     def repeated_share(self) -> float:
         """Return the share of rows that are the same as another one before them."""
         return 1 - len(self.rows) / int(self.rows.counts.sum())
+
+    @property
+    def different(self) -> Different:
+        """Return the different rows of the contexts that are kept."""
+        _, first, counts = np.unique(self.row, return_index=True, return_counts=True)
+        return Different(self.reward[first], counts > 1)
 
     @property
     def excess(self) -> Excess:
@@ -98,12 +149,48 @@ class Copies:
         chance = np.bincount(where, self.propensity, len(sizes)) / sizes
         several = sizes > 1
         if several.sum() < ENOUGH:
-            return Excess(0.0, 0.0, 0.0)
+            return Excess()
         pairs = sizes[several] * (sizes[several] - 1) / 2
         apart, expected = float((equal[several] / pairs - chance[several]).mean()), float(chance[several].mean())
         error = math.sqrt(expected * (1 - min(expected, 1 - 1e-12)) / several.sum())
         share = max(apart, 0.0) / max(1 - expected, 1e-12)
-        return Excess(share, apart / error, share * float(sizes[several].sum()) / int(self.contexts.counts.sum()))
+        rows, every = share * float(sizes[several].sum()), int(self.contexts.counts.sum())
+        natural = (1 - share) * expected / max(share + (1 - share) * expected, 1e-12)
+        return Excess(apart / error, rows / every, (rows - share * float(several.sum())) / every, natural)
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """Copies among all rows, and among those with another than the usual reward if these are rare; two can be added."""
+
+    every: Copies
+    rewarded: Copies
+
+    @classmethod
+    def of(cls, rows: Rows) -> "Repeats":
+        """Return what must be known of some rows."""
+        columns = [*rows.examples.context.T, *rows.logging_probs.T]
+        if tells_hours(rows):
+            columns.append(rows.times)
+        context = hash_rows(columns) if columns else np.zeros(len(rows), dtype=np.intp)
+        row = hash_rows([context, rows.rewards, rows.propensity, rows.actions, *rows.examples.doses.T])
+        is_rare = np.mean((rows.whole or rows).rewards != rows.usual_reward) <= 1 - USUAL_SHARE
+        some = np.flatnonzero(rows.rewards != rows.usual_reward) if is_rare else np.empty(0, dtype=np.intp)
+        rewarded = Copies.of(context[some], row[some], rows.propensity[some], rows.rewards[some])
+        return cls(Copies.of(context, row, rows.propensity, rows.rewards), rewarded)
+
+    def __add__(self, other: "Repeats") -> "Repeats":
+        return Repeats(self.every + other.every, self.rewarded + other.rewarded)
+
+    def compare_shares(self) -> float:
+        """Return how many standard errors more rewarded rows are there more than once than of all rows."""
+        rewarded, every = self.rewarded.different, self.every.different
+        numbers = len(rewarded.rewards), len(every.rewards)
+        common = (rewarded.are_copied.sum() + every.are_copied.sum()) / max(sum(numbers), 1)
+        if not 0 < common < 1 or not min(numbers):
+            return 0.0
+        apart = rewarded.share * (1 - self.rewarded.excess.natural) - every.share
+        return float(apart / math.sqrt(common * (1 - common) * (1 / numbers[0] + 1 / numbers[1])))
 
 
 @dataclass(frozen=True)
@@ -113,39 +200,64 @@ class RepeatedRows(Diagnostic):
     Rows are equal if their contexts, actions, rewards and propensities are. Of a log with few contexts and
     rewards many rows are equal by chance. So copies are seen where every row is there the same number of times; or
     where rows of one context are equal more often than their propensities explain, in at least `some` of the rows (a
-    note) or `many` of them. Where times are known to the hour, equal rows have the same time as well; without them
-    nobody can tell copies within a group from decisions that are alike.
+    note) or `many` of them. Copies whose rewards differ from those of other rows with a p-value below `surprising` move
+    the answer, however few they are. Where times are known to the hour, equal rows have the same time as well; without
+    them nobody can tell copies within a group from decisions that are alike.
     """
 
     some: float = 0.01
     many: float = 0.2
+    surprising: float = 0.001
     label = "repeated rows"
     measures = ("repeated_share", "row_copies", "repeated_excess")
 
-    def observe(self, rows: Rows) -> Copies:
-        return Copies.of(rows)
+    def observe(self, rows: Rows) -> Repeats:
+        return Repeats.of(rows)
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
-        copies: Copies = evidence.observed[self.name]
+        repeats: Repeats = evidence.observed[self.name]
+        copies = repeats.every
         times, excess = copies.times, copies.excess
         numbers = {"repeated_share": copies.repeated_share, "row_copies": times, "repeated_excess": excess.rows}
-        text = f"{copies.repeated_share:.2%} of the rows are the same as another one"
-        finding: Finding | None = None
-        if times > 1:
-            finding = self.describe("caution", f"every row is there {times} times")
-        elif excess.errors > SURPRISING and excess.rows >= self.some:
-            severity: Severity = "caution" if excess.rows >= self.many else "note"
-            finding = self.describe(severity, f"about {excess.rows:.0%} of the rows are there more than once")
+        text = f"{copies.repeated_share:.2%} of the rows are the same as one before them"
         is_known = evidence.contents.groups is None or tells_hours(evidence.rows)
-        return Measurement(numbers, text, [finding] if finding and is_known else [])
+        finding = self.find(repeats, times, excess, evidence.rows.usual_reward) if is_known else None
+        return Measurement(numbers, text, [] if finding is None else [finding])
 
-    def describe(self, severity: Severity, how_often: str) -> Finding:
+    def find(self, repeats: Repeats, times: int, excess: Excess, usual: float) -> Finding | None:
+        """Return what is wrong, if anything is."""
+        if times > 1:
+            return self.describe("caution", f"every row is there {times} times, {COUNTS}")
+        found = self.explain_moves(repeats, excess, usual)
+        if found is not None:
+            return self.describe("caution", f"{found}, {MOVES}")
+        if excess.errors > SURPRISING and excess.rows >= self.some:
+            return self.describe("caution" if excess.rows >= self.many else "note", f"{excess.describe()}, {COUNTS}")
+        return None
+
+    def explain_moves(self, repeats: Repeats, excess: Excess, usual: float) -> str | None:
+        """Say how the rewards of copies differ from those of other rows, if they do."""
+        different = repeats.every.different
+        if excess.errors > SURPRISING and self.is_surprising(different.compare(excess.natural)):
+            mine, others = different.means
+            return f"{excess.describe()}; their mean reward is {mine:.3g}, and that of the others {others:.3g}"
+        rewarded = repeats.rewarded.excess
+        if rewarded.errors > SURPRISING and self.is_surprising(repeats.compare_shares()):
+            whose = f"the rows with another reward than {usual:g}"
+            return f"{rewarded.describe(whose)}, and far fewer of all rows"
+        return None
+
+    def is_surprising(self, errors: float) -> bool:
+        """Say whether something is so many standard errors away by more than chance."""
+        return math.erfc(errors / math.sqrt(2)) < self.surprising
+
+    def describe(self, severity: Severity, problem: str) -> Finding:
         """Return what is wrong."""
-        problem = f"{how_often}, and each counts as a decision of its own, in the answer and in its error"
         remedy = "remove the copies, which a join may have made, or name the user's column as `group` if they are real"
         return self.make_finding(severity, problem, remedy)
 
 
 def tells_hours(rows: Rows) -> bool:
-    """Say whether rows have times that tell more than the day."""
-    return rows.times is not None and rows.has_days and bool((rows.times % DAY != 0).any())
+    """Say whether rows have times that tell more than the day; a sample of all rows knows."""
+    times = (rows.whole or rows).times
+    return times is not None and rows.has_days and bool((times % DAY != 0).any())

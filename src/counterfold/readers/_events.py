@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from counterfold import messages
 from counterfold.readers._parsed import PARSED, Decision, make_batch, read_parsed
-from counterfold.readers.base import Note, Piece, Reader, Survey, leave_out, open_stream
+from counterfold.readers.base import ROLE, Note, Piece, Reader, Survey, leave_out, open_stream
 
 MOST, KNOWN = 256, 1 << 17
 """How many features are columns, those of the most decisions, and how many are told apart to know that."""
@@ -88,6 +88,7 @@ class Events(Reader):
         roles = [PARSED.field(name) for name in PARSED.names if name in seen.fields]
         roles[0] = pa.field("action", pa.int64() if seen.are_whole else pa.string())
         kinds = {name: pa.string() if name in seen.words else pa.float64() for name in seen.list_features()}
+        roles = [one.with_metadata({ROLE: ""}) for one in roles]
         fields = [*roles, *(pa.field(name, kind) for name, kind in kinds.items())]
         why = {"reward": OUTCOME, **self.no_context}
         return pa.schema([leave_out(one, why[one.name]) if one.name in why else one for one in fields])

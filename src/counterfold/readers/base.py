@@ -21,6 +21,9 @@ NO_CONTEXT = b"no context"
 UNREADABLE = b"unreadable"
 """What says in the metadata of an empty column why its values could not be read, as a sentence."""
 
+ROLE = b"role"
+"""What marks a column in its metadata that a reader made for the role which it is called by."""
+
 NOTES = b"counterfold notes"
 """What says in the metadata of a table how its rows were made, as JSON."""
 

@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from counterfold import messages
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, Ints
 from counterfold.checks import WHOLE, Checker
 from counterfold.dictionaries import share_labels
 from counterfold.encoding.kinds import is_list, is_numeric, is_text
 from counterfold.encoding.numbers import convert_numbers
 from counterfold.errors import DataError
+from counterfold.hashing import hash_numbers, hash_rows, hash_texts
 from counterfold.label_checks import check_labels
 from counterfold.labels import SEPARATORS
 from counterfold.log_checks import ByLabel
@@ -253,6 +254,29 @@ def _stack_lists(name: str, column: pa.ChunkedArray, check: Checker) -> Floats:
         raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
     flat = values.cast(pa.float64(), safe=False).to_numpy()
     return np.asarray(flat, dtype=np.float64).reshape(len(lengths), width)
+
+
+def hash_values(table: pa.Table, name: str) -> Ints:
+    """Return a hash for each value of a column of labels, -1 where it has none."""
+    column = table.column(name)
+    if pa.types.is_integer(column.type):
+        known = column.is_valid().to_numpy()
+        return np.where(known, hash_numbers(column.fill_null(0).to_numpy().astype(np.int64)), -1)
+    if is_numeric(column.type):
+        numbers = column.cast(pa.float64(), safe=False).to_numpy()
+        return np.where(np.isnan(numbers), -1, hash_rows([numbers]))
+    return np.concatenate([np.empty(0, dtype=np.intp), *map(_hash_chunk, column.chunks)])
+
+
+def _hash_chunk(chunk: pa.Array) -> Ints:
+    """Return a hash for each label, -1 where it is missing or empty."""
+    if pa.types.is_dictionary(chunk.type):
+        places: Ints = chunk.indices.fill_null(len(chunk.dictionary)).to_numpy(zero_copy_only=False)
+        return np.append(_hash_chunk(chunk.dictionary), -1)[places]
+    texts = chunk.cast(pa.large_string()).fill_null("")
+    _, offsets, data = texts.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    return np.where(np.diff(ends) > 0, hash_texts(np.frombuffer(data or b"", dtype=np.uint8), ends), -1)
 
 
 READERS: dict[str, Callable[[pa.Table, str, Checker], Any]] = {

@@ -18,7 +18,9 @@ from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import Precision
 from counterfold.propensity_checks import check_kept
 from counterfold.tables import columns, roles
-from counterfold.times import Clock, read_times
+from counterfold.tables.usual_names import LEAVE_OUT, TAKEN, note_bad_times, note_names
+from counterfold.tally import Tally
+from counterfold.times import WAYS, Clock, read_moments, read_times
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +36,8 @@ class Layout:
     logged probabilities, and `clock` says how times are written. `outcomes` are columns that are known only after the
     decision, besides the reward's; `missing_rewards` are those that were dropped or taken as 0. `summaries` say how
     each column of the context is summed up that holds no lists, and `encodings` how it becomes numbers, once all rows
-    told.
+    told. `taken` are columns that have their role because of their names alone, by role, and `identifiers` those that
+    are called like users or sessions.
     """
 
     roles: dict[str, str]
@@ -58,6 +61,8 @@ class Layout:
     missing_rewards: MissingRewards | None = None
     summaries: Mapping[str, type[Summary]] = field(default_factory=dict)
     encodings: Mapping[str, ColumnEncoding] = field(default_factory=dict)
+    taken: Mapping[str, str] = field(default_factory=dict)
+    identifiers: Sequence[str] = ()
 
     def read_clock(self, table: pa.Table) -> "Layout":
         """Return the same with what the first rows of a table tell of how times are written."""
@@ -65,14 +70,38 @@ class Layout:
             return self
         return replace(self, clock=Clock.of(table.column(self.roles["time"]), self.checker(None)))
 
+    @property
+    def guesses_time(self) -> bool:
+        """Say whether times are those of a column that nobody named."""
+        return "time" in self.taken
+
+    def tally_times(self, table: pa.Table, row_numbers: Ints | None = None) -> Tally:
+        """Return how the times of some rows are written."""
+        column = table.column(self.roles["time"])
+        numbers = range(table.num_rows) if row_numbers is None else row_numbers
+        return read_moments("time", column, self.checker(row_numbers)).tally(column, numbers)
+
+    def judge_times(self, tally: Tally) -> "Layout":
+        """Return the same without a column of times that nobody named, if not all rows have one; a note says so."""
+        good = [] if self.clock is None else self.clock.good
+        name, bad = self.roles["time"], tally.rows - tally.count(*(WAYS[way].name for way in good))
+        if not bad:
+            return self
+        others, taken = (
+            {role: one for role, one in some.items() if role != "time"} for some in (self.roles, self.taken)
+        )
+        notes, left_out = [*self.notes, note_bad_times(name, bad, tally.rows)], {**self.left_out, name: roles.DATE}
+        return replace(self, roles=others, taken=taken, clock=None, notes=notes, left_out=left_out)
+
     def places(self, table: pa.Table) -> list[str]:
         """Return every column that is read."""
         taken = [place for role, name in self.roles.items() for place in roles.places(table, role, name)]
-        return list(dict.fromkeys([*taken, *self.context]))
+        return list(dict.fromkeys([*taken, *self.context, *self.identifiers]))
 
     def checker(self, row_numbers: Ints | None) -> Checker:
         """Return what names rows and columns of a table in errors."""
-        return Checker(row_numbers, are_private=self.is_private).name_columns(self.roles)
+        hints = {"kept": LEAVE_OUT} | {role: TAKEN.format(name) for role, name in self.taken.items()}
+        return Checker(row_numbers, are_private=self.is_private, hints=hints).name_columns(self.roles)
 
     def log(
         self, table: pa.Table, row_numbers: Ints | None = None, index: Any = None, *, is_whole: bool = False
@@ -103,17 +132,28 @@ class Layout:
             least_kept=self.least_kept,
             propensity_precision=self.precision,
         )
-        log = log.leave_out(self.left_out).add_notes(self.notes)
-        log.missing_rewards = self.missing_rewards
+        log = log.leave_out(self.left_out).add_notes([*self.notes, *note_names(self.taken)])
+        log.missing_rewards, log.taken = self.missing_rewards, self.taken
+        log.identifiers = {name: columns.hash_values(table, name) for name in self.identifiers}
         return log
 
     def _read_roles(self, table: pa.Table, check: Checker) -> dict[str, Any]:
         """Return what a `Log` takes for each role; the labels of loggers tell which columns are theirs."""
         single = {role: name for role, name in self.roles.items() if self.kinds[role] != "matrices"}
-        values = {role: columns.READERS[self.kinds[role]](table, name, check) for role, name in single.items()}
+        values = {role: self._read_role(table, role, check) for role in single}
         labels = {str(label) for label in values.get("logger", ())}
         several = {role: name for role, name in self.roles.items() if role not in single}
         return values | {role: columns.read_matrices(table, name, labels, check) for role, name in several.items()}
+
+    def _read_role(self, table: pa.Table, role: str, check: Checker) -> Any:
+        """Return what a `Log` takes for one role."""
+        name = self.roles[role]
+        try:
+            return columns.READERS[self.kinds[role]](table, name, check)
+        except DataError as error:
+            if role not in self.taken:
+                raise
+            raise DataError(f"{error}{TAKEN.format(name)}") from None
 
     def summarise(self, table: pa.Table, row_numbers: Ints | None = None) -> ContextSummary:
         """Return what the rows of a table tell of the columns of the context."""
@@ -130,7 +170,8 @@ class Layout:
 
     def learn_from(self, table: pa.Table) -> "Layout":
         """Return the layout with all that a table of all rows tells, if there is room for what becomes of it."""
-        layout = self.learn(self.summarise(table))
+        layout = self.judge_times(self.tally_times(table)) if self.guesses_time else self
+        layout = layout.learn(self.summarise(table))
         more = max(0, layout.count_outputs() - len(layout.context))
         capacity.require_rows(table.num_rows, table.nbytes + capacity.NUMBER * table.num_rows * more)
         return layout
@@ -165,7 +206,7 @@ class Layout:
 
     def read_kept(self, table: pa.Table, row_numbers: Ints | None = None) -> Floats:
         """Return the column of probabilities with which rows were kept."""
-        found = columns.read_numbers(table, self.roles["kept"])
+        found = self._read_role(table, "kept", Checker(row_numbers))
         return check_kept(found, table.num_rows, self.checker(row_numbers))
 
 

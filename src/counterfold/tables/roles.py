@@ -19,6 +19,7 @@ from counterfold.readers import suggest_format
 from counterfold.readers.base import NO_CONTEXT, NOTES
 from counterfold.tables import columns
 from counterfold.tables.scan import Role
+from counterfold.tables.usual_names import USUAL_NAMES
 from counterfold.times import holds_dates
 
 LEAST = {"target": 2, "logging_probs": 2, "available": 2, "logger_probs": 1}
@@ -42,30 +43,6 @@ NESTED = "it is of type {}; name it in `context` if it holds lists of numbers"
 WITH_REWARD = (
     "which is known only with the reward; if it was known before, make the reward a column of its own, as by `cf.sql`"
 )
-
-USUAL_NAMES: dict[str, tuple[str, ...]] = {
-    "action": ("item_id", "item", "arm", "chosen", "chosen_action", "action_id", "a", "treatment", "variant", "choice"),
-    "reward": (
-        "click",
-        "clicks",
-        "clicked",
-        "conversion",
-        "converted",
-        "revenue",
-        "outcome",
-        "label",
-        "r",
-        "y",
-        "cost",
-    ),
-    "propensity": ("pscore", "propensity_score", "prob", "probability", "p", "action_prob", "logging_prob", "ps"),
-    "logging_probs": ("pi_b", "probs", "action_probs", "propensities", "probabilities"),
-    "group": ("user_id", "session_id", "user", "session"),
-    "target": ("new_policy", "policy", "target_probs", "target_policy", "pi_e", "evaluation_probs"),
-    "time": ("timestamp", "decided_at", "ts", "date", "datetime", "created_at", "event_time"),
-    "dose": ("price", "bid", "discount", "amount"),
-}
-"""What columns of each role are often called elsewhere. They are suggested, and never taken by themselves."""
 
 
 def suggest_column(role: str, name: str, known: Sequence[str]) -> str:

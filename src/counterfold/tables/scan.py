@@ -144,8 +144,9 @@ class LogScan:
     def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
         """Return what the columns of a table hold, or of one like it, besides those of the targets."""
         from counterfold.propensities import as_precision
-        from counterfold.tables import propensities, roles
+        from counterfold.tables import roles
         from counterfold.tables.layout import Layout, choose_summaries
+        from counterfold.tables.resolution import resolve_roles
 
         known: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(self) if one.metadata.get("role")}
         fit, ignore, chosen = self.find_fit(table.column_names), self.ignore, self.context
@@ -153,24 +154,21 @@ class LogScan:
             del known["propensity"]
             ignore = [*ignore, "propensity"]
         roles.refuse_misspelt(table, self.ignore)
-        found = roles.find_roles(table, known, {role: getattr(self, role) for role in known}, ignore)
-        roles.require(table, found, chosen or ())
-        if fit is None:
-            propensities.require_propensities(table, found, targets)
-            propensities.refuse_one_of_several(table, found)
-        roles.refuse_two_roles(table, found, targets)
+        names = resolve_roles(self, table, known, ignore, targets)
+        found, named = names.roles, chosen is not None
         features = None if self.action_features is None else _features(self.action_features, found.get("action"))
-        kinds, named = {role: known[role].kind for role in found}, chosen is not None
-        free = [] if named else roles.list_free(table, found, ignore, targets)
+        kinds = {role: known[role].kind for role in found}
+        free = [] if named else roles.list_free(table, found, [*ignore, *names.identifiers], targets)
         context = roles.list_context(table, found, chosen, free, targets)
         layout = Layout(found, kinds, context, self.actions, features, named_context=named, fit=fit)
         layout = replace(layout, logger_weights=self.logger_weights, summaries=choose_summaries(table, context))
         outcomes, left_out = roles.find_outcomes(table), roles.find_left_out(table, free)
         plain = [] if named else [name for name in outcomes if name not in {*found.values(), *ignore}]
-        left_out |= dict.fromkeys(plain, "it is known only with the reward")
+        left_out |= dict.fromkeys(plain, "it is known only with the reward") | names.explain(named=named)
         layout = replace(layout, outcomes=outcomes, missing_rewards=roles.find_missing_rewards(table))
         layout = replace(layout, precision=as_precision(self.propensity_precision), left_out=left_out)
-        is_private, notes = isinstance(self.source, (str, PathLike)), roles.find_notes(table)
+        is_private, notes = isinstance(self.source, (str, PathLike)), [*roles.find_notes(table), *names.notes]
+        layout = replace(layout, taken=names.taken, identifiers=names.identifiers)
         return replace(layout, is_private=is_private, notes=notes).read_clock(table)
 
 

@@ -78,7 +78,8 @@ def test_one_group_is_refused_by_check_and_evaluate(save_table, run):
     refused(path, "`group` must have at least 2 different groups, got 1")
     for command in ("evaluate", "check"):
         code, _, err = run(command, path, "--engine", "local")
-        assert (code, err) == (2, "Error: `group` must have at least 2 different groups, got 1.\n")
+        why = "Column `group` was taken because of its name: leave it out if it is something else (`ignore`, --ignore)."
+        assert (code, err) == (2, f"Error: `group` must have at least 2 different groups, got 1. {why}\n")
 
 
 def test_check_refuses_rewards_that_do_not_vary(table, save_table, run):

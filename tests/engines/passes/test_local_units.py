@@ -30,7 +30,7 @@ def test_few_groups_are_counted_and_doubted(table, save_table):
     table = table.append_column("group", [np.arange(ROWS) % 7])
     local = answer("local", save_table(table), candidates="default", selector="ocv:splits=3")
     assert local.diagnostics.groups == 7
-    assert "there are only 7 groups" in local.diagnostics.reasons
+    assert "there are only 7 groups in column `group`" in local.diagnostics.reasons
 
 
 def test_a_label_has_one_number_anywhere():

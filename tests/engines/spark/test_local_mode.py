@@ -111,6 +111,26 @@ def test_kept_rows_times_and_columns_with_dots(spark, tmp_path, asked):
 
 
 @LOCAL
+@pytest.mark.parametrize("gaps", [0, 1])
+def test_times_and_users_that_nobody_named(spark, table, tmp_path, gaps):
+    del spark
+    late, mood = np.arange(ROWS) > 0.8 * ROWS, np.random.default_rng(6).normal(size=97)[np.arange(ROWS) % 97]
+    times = pa.array(
+        np.datetime64("2024-03-01", "us") + np.arange(ROWS) * np.timedelta64(15, "m"), mask=late * gaps > 0
+    )
+    columns = {name: table[name] for name in table.column_names if name != "reward"} | {"ts": times}
+    reward = np.where(late, 0.0, np.array(table["reward"]) + 2 * mood)
+    path = saved(pa.table(columns | {"reward": reward}), tmp_path / "log.parquet")
+    asked = {"candidates": ["ips", "dr"], "selector": "slope", "progress": False}
+    found, expected = (cf.evaluate(path, engine=one, **asked) for one in ("spark", "local"))
+    check_same(found, expected)
+    memory = cf.evaluate(path, engine="memory", **asked).diagnostics
+    said = {one.name: one.problem for one in memory.findings if one.name in {"drift", "as-read", "unnamed-groups"}}
+    assert said.items() <= {one.name: one.problem for one in found.diagnostics.findings}.items()
+    assert said.keys() == {"as-read", "unnamed-groups"} | (set() if gaps else {"drift"})
+
+
+@LOCAL
 @pytest.mark.parametrize("gaps", [pytest.param("first", marks=SLOW), "late"])
 def test_text_and_missing_numbers(spark, tmp_path, gaps):
     del spark

@@ -25,7 +25,10 @@ from tool_logs import (
 def test_costs_become_rewards_and_that_is_said(save):
     result = cf.evaluate(save(write_dsjson(ROWS)), NUMBERED, **SETTINGS)
     assert result.logged.value == pytest.approx(sum(row["reward"] for row in ROWS) / len(ROWS))
-    assert list_notes(result) == ["rewards are the costs of Vowpal Wabbit with the other sign: more is better"]
+    assert list_notes(result) == [
+        "rewards are the costs of Vowpal Wabbit with the other sign: more is better",
+        "column `Timestamp` was taken for when decisions were made, because of its name",
+    ]
     assert result.verdict == "good"
 
 
@@ -60,10 +63,12 @@ def test_actions_without_names_whose_number_changes_are_noted(save):
     assert log.available[:, 3].tolist() == [place == 3 for place in range(len(ROWS))]
 
 
-def test_times_are_columns_and_no_context(save):
+def test_times_are_when_decisions_were_made_and_no_context(save):
     path = save(write_dsjson(ROWS))
     assert cf.LogScan(path).opened.table()["Timestamp"].to_pylist() == ["2021-02-04T16:31:29.2460000Z"] * len(ROWS)
-    assert cf.read_log(path).left_out == {"Timestamp": "it is when the decision was taken"}
+    assert cf.read_log(path).time.has_days
+    assert cf.read_log(path, ignore=["Timestamp"]).time is None
+    assert "Timestamp" not in cf.read_log(path).context_sources
 
 
 def test_events_that_were_kept_with_different_probabilities_count_differently(save):

@@ -1,6 +1,7 @@
 """What every diagnostic measures, as naive loops over rows; groups are labels, one per row."""
 
 import math
+from itertools import pairwise
 
 from scipy import stats
 
@@ -37,7 +38,8 @@ def mean_weight(data, groups):
     w = data.weights()
     expected = 1 - missing_support(data, groups)["unsupported_mass"]
     z = abs(mean(w) - expected) / error(w, groups)
-    return {"mean_weight": mean(w), "mean_weight_p": 2 * (1 - (1 + math.erf(z / math.sqrt(2))) / 2)}
+    p = 2 * stats.t.sf(z, len(set(groups)) - 1) if groups else 2 * (1 - (1 + math.erf(z / math.sqrt(2))) / 2)
+    return {"mean_weight": mean(w), "mean_weight_p": p}
 
 
 def missing_support(data, _groups):
@@ -74,6 +76,60 @@ def outlying_rewards(data, _groups):
     ends = [(ranked[0], ranked[1:]), (ranked[-1], ranked[:-1])]
     far = [min(abs(one - other) for other in rest) > 100 * (max(rest) - min(rest)) for one, rest in ends]
     return {"outlying_rewards": sum(far)}
+
+
+def count_off_scale(rewards):
+    """Count rewards that are far from all others, or codes beside the points of a scale: the most that are so."""
+    different = sorted(set(rewards))
+    counts = {one: rewards.count(one) for one in different}
+    ways = [(number, below) for number in range(1, 5) for below in range(number + 1) if number <= len(different) - 2]
+    best = []
+    for number, below in ways:
+        above = len(different) - (number - below)
+        out, rest = different[:below] + different[above:], different[below:above]
+        if is_far(out, rest, counts) or (is_scale(rest) and is_off_scale(out, rest, counts)):
+            best = out
+    return sum(counts[one] for one in best)
+
+
+def find_ranges(out, rest):
+    """Return how far the nearest of some rewards is from the rest, in ranges of the rest."""
+    return min(rest[0] - one if one < rest[0] else one - rest[-1] for one in out) / (rest[-1] - rest[0])
+
+
+def is_far(out, rest, counts):
+    """Say whether rewards are far from any others."""
+    far, often = find_ranges(out, rest), all(counts[one] > 2 for one in out)
+    is_code = all(one in {-9, -99, -999, 9999} for one in out) and far >= 2
+    return (out == [-1] and rest[0] == 0) or is_code or (len(rest) >= 10 and far >= (20 if often else 100))
+
+
+def is_scale(rest):
+    """Say whether rewards are the points of a scale."""
+    step = min(two - one for one, two in pairwise(rest))
+    points = [rest[0] + place * step for place in range(round((rest[-1] - rest[0]) / step) + 1)]
+    lacking = sum(one not in rest for one in points)
+    is_full = all(one in points for one in rest) and lacking <= (0.2 * len(points) if len(rest) >= 10 else 0)
+    return is_full and (step == 1 or (step < 1 and len(rest) > 2))
+
+
+def is_off_scale(out, rest, counts):
+    """Say whether rewards are codes beside a scale, or far from it."""
+    far, often = find_ranges(out, rest), all(counts[one] > 2 for one in out)
+    if often and far >= (20 if len(rest) >= 4 else 1000):
+        return True
+    is_code = all(one in {-1, 8, 9, 77, 99, 999} for one in out) and (len(rest) < 10 or far >= 2)
+    is_dislike = -1 in out and (rest[0] <= 0 or len(rest) == 2)
+    step = min(two - one for one, two in pairwise(rest))
+    below, above = [one for one in out if one < rest[0]], [one for one in out if one > rest[-1]]
+    enough = True
+    if below:
+        empty = (rest[0] - max(below)) / step - 1
+        enough = empty * min(sum(counts[one] for one in below), counts[rest[0]]) >= 20
+    if above and enough:
+        empty = (min(above) - rest[-1]) / step - 1
+        enough = empty * min(sum(counts[one] for one in above), counts[rest[-1]]) >= 20
+    return is_code and not is_dislike and enough
 
 
 def repeated_rows(data, _groups):
@@ -182,6 +238,25 @@ def missing_rewards(_data, _labels):
     return {"missing_rewards": None, "missing_rewards_p": None}
 
 
+def unnamed_groups(_data, _labels):
+    """No column is called like users; `design_effect` is what is measured where one is."""
+    return {"design_effect": None, "design_effect_p": None}
+
+
+def design_effect(weights, rewards, buckets):
+    """Return the design effect of SNIPS by sums over buckets of users, and its p-value; rows of nobody are in None."""
+    value = sum(w * r for w, r in zip(weights, rewards, strict=True)) / sum(weights)
+    rest = [w * (r - value) for w, r in zip(weights, rewards, strict=True)]
+    together, squares = 0.0, []
+    for bucket in sorted({one for one in buckets if one is not None}):
+        own = [e for e, one in zip(rest, buckets, strict=True) if one == bucket]
+        squares.append(sum(e * e for e in own))
+        together += sum(e * f for i, e in enumerate(own) for j, f in enumerate(own) if i != j)
+    freedom = sum(squares) ** 2 / sum(one * one for one in squares)
+    p = stats.chi2.sf(freedom * (1 + together / sum(squares)), freedom)
+    return 1 + together / sum(e * e for e in rest), p
+
+
 MEASURES = {
     "as-read": as_read,
     "disagreement": disagreement,
@@ -201,4 +276,5 @@ MEASURES = {
     "propensities": propensities,
     "rough-propensities": rough_propensities,
     "several-loggers": several_loggers,
+    "unnamed-groups": unnamed_groups,
 }

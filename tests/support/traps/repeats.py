@@ -31,6 +31,24 @@ def a_join_that_multiplied_rows(rng):
     return Case(repeat(bandit, rng.integers(1, 5, size=2000)), truth=bandit.truth)
 
 
+@trap("a fifth of the clicks were delivered twice", "repeated-rows")
+def clicks_that_were_delivered_twice(rng):
+    bandit = make_clicks(rng, np.full((5000, 3), 1 / 3), np.tile([0.2, 0.3, 0.5], (5000, 1)), [0.1, 0.2, 0.3])
+    return Case(repeat(bandit, 1 + bandit.reward.astype(int) * (rng.random(5000) < 0.2)), truth=bandit.truth)
+
+
+@trap("a sixth of the few clicks of a long log were delivered twice", "repeated-rows")
+def rare_clicks_that_were_delivered_twice(rng):
+    bandit = make_clicks(rng, np.full((40_000, 2), 0.5), np.tile([0.3, 0.7], (40_000, 1)), 0.02)
+    return Case(repeat(bandit, 1 + bandit.reward.astype(int) * (rng.random(40_000) < 1 / 6)), truth=bandit.truth)
+
+
+@trap("none: 4 % of the rows were delivered twice, whatever they earned (a note says so)", RIGHT)
+def a_few_rows_that_were_delivered_twice(rng):
+    bandit = make_clicks(rng, np.full((5000, 3), 1 / 3), np.tile([0.2, 0.3, 0.5], (5000, 1)), [0.1, 0.2, 0.3])
+    return Case(repeat(bandit, 1 + (rng.random(5000) < 0.04)), truth=bandit.truth)
+
+
 @trap("all rows belong to one group", REFUSED)
 def one_group(rng):
     bandit = make_bandit(rng)
@@ -67,3 +85,22 @@ def users_who_come_back(rng):
 def users_as_groups(rng):
     bandit = make_bandit(rng, rows=4000)
     return Case(bandit.table(group=[f"user {one}" for one in rng.integers(300, size=4000)]), truth=bandit.truth)
+
+
+@trap("users come back, some click always and others never, and nobody named them as groups", "unnamed-groups")
+def users_that_nobody_named(rng):
+    user, rates = rng.integers(300, size=4000), rng.beta(0.4, 1.2, size=300)
+    bandit = make_clicks(rng, np.full((4000, 2), 0.5), np.tile([0.3, 0.7], (4000, 1)), rates[user][:, None] * [1, 1])
+    return Case(bandit.table(user_id=user), truth=bandit.truth)
+
+
+@trap("none: users come back and are no groups, but their clicks have nothing to do with each other", RIGHT)
+def users_without_a_taste(rng):
+    bandit = make_clicks(rng, np.full((4000, 2), 0.5), np.tile([0.3, 0.7], (4000, 1)), [0.2, 0.4])
+    return Case(bandit.table(user_id=rng.integers(800, size=4000)), truth=bandit.truth)
+
+
+@trap("a column `kept` says which rows somebody kept for later, and is no probability", REFUSED)
+def kept_that_is_no_probability(rng):
+    bandit = make_bandit(rng)
+    return Case(bandit.table(kept=rng.random(2000) < 0.5), truth=bandit.truth)

@@ -102,6 +102,62 @@ def no_limit_is_999999(rng):
     return Case(bandit.table(), truth=0.3 * float(np.exp(0.5)))
 
 
+def make_stars(rng):
+    """Return a log of ratings from 1 to 5 whose means are known."""
+    bandit = make_clicks(rng, np.full((4000, 3), 1 / 3), np.tile([0.2, 0.3, 0.5], (4000, 1)), [0.3, 0.5, 0.6])
+    bandit.reward = 2 + 2 * bandit.reward + rng.integers(-1, 2, size=4000)
+    bandit.means = 2 + 2 * bandit.means
+    return bandit
+
+
+@trap("9 stands for an unknown click, in 5 % of the rows", "outlying-rewards")
+def unknown_clicks_are_9(rng):
+    bandit = make_clicks(rng, np.full((3000, 3), 1 / 3), np.tile([0.2, 0.3, 0.5], (3000, 1)), [0.1, 0.2, 0.3])
+    bandit.reward[rng.random(3000) < 0.05] = 9.0
+    return Case(bandit.table(), truth=bandit.truth)
+
+
+@trap("5000 stands for a time-out among clicks, in 5 % of the rows", "outlying-rewards")
+def clicks_that_timed_out_are_5000(rng):
+    bandit = make_clicks(rng, np.full((3000, 3), 1 / 3), np.tile([0.2, 0.3, 0.5], (3000, 1)), [0.1, 0.2, 0.3])
+    bandit.reward[rng.random(3000) < 0.05] = 5000.0
+    return Case(bandit.table(), truth=bandit.truth)
+
+
+@trap("8 and 9 stand for answers that were not given, among ratings from 1 to 5", "outlying-rewards")
+def missing_ratings_are_8_and_9(rng):
+    bandit, missing = make_stars(rng), rng.random(4000)
+    bandit.reward = np.where(missing < 0.05, 8.0, np.where(missing < 0.1, 9.0, bandit.reward))
+    return Case(bandit.table(), truth=bandit.truth)
+
+
+@trap("-1 stands for a rating that was not given, among those from 1 to 5", "outlying-rewards")
+def missing_ratings_are_minus_1(rng):
+    bandit = make_stars(rng)
+    bandit.reward[rng.random(4000) < 0.05] = -1.0
+    return Case(bandit.table(), truth=bandit.truth)
+
+
+@trap("none: a click counts 1 and a purchase 10", RIGHT)
+def clicks_and_purchases(rng):
+    bandit = make_clicks(rng, np.full((10_000, 3), 1 / 3), np.tile([0.2, 0.3, 0.5], (10_000, 1)), [0.1, 0.2, 0.3])
+    bandit.reward *= np.where(rng.random(10_000) < 0.2, 10.0, 1.0)
+    return Case(bandit.table(), truth=2.8 * bandit.truth)
+
+
+@trap("none: ratings from 1 to 5", RIGHT)
+def ratings(rng):
+    bandit = make_stars(rng)
+    return Case(bandit.table(), truth=bandit.truth)
+
+
+@trap("none: rewards are counts, of which a few are large", RIGHT)
+def counts_with_a_tail(rng):
+    bandit = make_clicks(rng, np.full((10_000, 2), 0.5), np.tile([0.3, 0.7], (10_000, 1)), 0.5)
+    bandit.reward *= rng.negative_binomial(0.5, 0.3, size=10_000)
+    return Case(bandit.table(), truth=0.5 * 0.5 * 0.7 / 0.3)
+
+
 @trap("none: clicks are rare, but there are hundreds of them", RIGHT)
 def enough_rare_clicks(rng):
     bandit = make_clicks(rng, np.full((20_000, 4), 0.25), np.tile([0.1, 0.2, 0.3, 0.4], (20_000, 1)), 0.02)

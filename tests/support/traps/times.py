@@ -30,6 +30,13 @@ def rewards_that_are_not_in_yet(rng):
     return Case(add_times(bandit, share), truth=bandit.truth, columns=COLUMNS)
 
 
+@trap("the clicks of the last fifth of the log are not in yet, and nobody named the column of times", "drift")
+def rewards_that_are_not_in_yet_by_times_that_nobody_named(rng):
+    bandit, share = make_log(rng, lambda share: np.full(len(share), 0.1))
+    bandit.reward[share > 0.8] = 0.0
+    return Case(add_times(bandit, share), truth=bandit.truth)
+
+
 @trap("clicks become three times as common in the course of the log", "drift")
 def clicks_that_become_common(rng):
     bandit, share = make_log(rng, lambda share: 0.1 + 0.2 * share)

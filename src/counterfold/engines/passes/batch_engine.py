@@ -110,7 +110,7 @@ def sum_targets(plan: Plan, rows: PreparedRows, request: Request) -> Task[dict[s
         first = yield rows.ask("Pass 1 of 2: checking", plan.first_pass, plan.columns)
         require_log(first.rewards, check)
         if first.groups is not None:
-            check.several_groups(len(first.groups))
+            log_checks.require_groups(len(first.groups), check)
         plan, balance = plan.test_balance(sum_balance(plan, first))
     last_pass = prepare_last_pass(plan, first, request)
     last = yield rows.ask("Pass 2 of 2: estimating", last_pass, plan.columns)

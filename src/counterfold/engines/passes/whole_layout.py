@@ -17,6 +17,7 @@ from counterfold.engines.passes.sample import Sample
 from counterfold.tables import roles
 from counterfold.tables.batches import Batch, Task
 from counterfold.tables.layout import Layout
+from counterfold.tally import Tally
 
 SAMPLE, NUMBERS = 1 << 16, 1 << 23
 """A sample has at most SAMPLE rows, and about NUMBERS numbers, but never fewer than 256 rows."""
@@ -46,6 +47,8 @@ def list_distinct(rows: PreparedRows, column: str) -> Task[list[Any]]:
 
 def complete_layout(rows: PreparedRows, layout: Layout, *, keep_all: bool) -> Task[Layout]:
     """Return the layout with all that is known of the logging policy; `keep_all` says that all columns stay context."""
+    if layout.guesses_time:
+        layout = yield from know_times(rows, layout)
     if "kept" in layout.roles:
         layout = yield from know_kept(rows, layout)
     if layout.fit is not None:
@@ -80,6 +83,16 @@ def fit_propensities(rows: PreparedRows, layout: Layout, *, keep_all: bool) -> T
     log, _ = choose_context(layout.log(*sample.batch), keep_all=keep_all)
     context = [name for name in layout.context if name not in log.left_out]
     return replace(layout, context=context, left_out=log.left_out, fit=log.fitted)
+
+
+def know_times(rows: PreparedRows, layout: Layout) -> Task[Layout]:
+    """Return the layout with a column of times that nobody named, if all rows have a time."""
+
+    def find(batch: Batch) -> Tally:
+        return layout.tally_times(*batch)
+
+    found = yield rows.ask("Reading times", find, [layout.roles["time"]])
+    return layout.judge_times(found)
 
 
 def know_kept(rows: PreparedRows, layout: Layout) -> Task[Layout]:
