@@ -31,7 +31,7 @@ PLAIN: dict[Estimator, Estimator] = {
 }
 """What the first and the last rungs are otherwise known as."""
 
-USUAL, SPREAD = {TruncatedSNIPS: 1.0, TruncatedSNDR: 0.1}, 1.0
+USUAL, SPREAD = {TruncatedSNIPS: 1.0, TruncatedSNDR: 0.05}, 1.0
 """The median of boldness on each ladder before a log is seen, and the standard deviation of its logarithm."""
 
 BOLDNESS = np.exp(np.linspace(-5.0, 3.0, 65))
@@ -56,7 +56,7 @@ class Ladder(Selector):
     `TruncatedSNDR` to `SNDR`.
 
     The `boldness` c says how much rungs usually differ: little where a reward model is good. By default it is learnt:
-    its logarithm is normal around that of 1, or of 0.1 on the ladder of the model, with a standard deviation of 1,
+    its logarithm is normal around that of 1, or of 0.05 on the ladder of the model, with a standard deviation of 1,
     times the likelihood of all steps, $V_l - V_{l-1} \sim N(0, c^2 \tau_l^2 + s_l^2)$; $\mathbb E_c$ is the mean under
     it. The answer is half-way between the mean of both ladders and their mixture with the least estimated error.
     Nothing is random here. docs/ladder.md tells why.

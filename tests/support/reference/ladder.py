@@ -55,7 +55,7 @@ def climb(formula, data, q, units, boldness):
 
         noise = sum(move**2 for move in left_out(step, data, q, units))
         steps.append((step(data, q), (1 - kept[rung - 1] / kept[rung]) ** 2 * max(variances), noise))
-    usual = 1.0 if formula is truncated_snips else 0.1
+    usual = 1.0 if formula is truncated_snips else 0.05
     chance = weigh_boldness(steps, usual) if boldness is None else {boldness: 1.0}
     taken, left = [1.0], 0.0
     for length, reach, noise in steps:

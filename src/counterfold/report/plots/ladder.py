@@ -25,14 +25,15 @@ class Ladder(ExhibitPicture):
         ax.axhline(result.value, color=drawing.TARGET, linewidth=1.2, zorder=1, gid="value")
         drawing.write_beside(ax, result.value, "answer", drawing.TARGET)
         highest = max(lines[0]["value"] for lines in ladders.values())
+        caps = sorted({line["cap"] for line in shown.lines if line["cap"] is not None})
         for number, (name, lines) in enumerate(ladders.items()):
             colour, apart = drawing.SERIES[1 + number % 6], 0.07 * (number - (len(ladders) - 1) / 2)
-            draw_ladder(ax, lines, [place + apart for place in range(len(lines))], colour)
+            places = [apart + (len(caps) if line["cap"] is None else caps.index(line["cap"])) for line in lines]
+            draw_ladder(ax, lines, places, colour)
             first = lines[0]["value"]
-            drawing.write_at(ax, drawing.write(name), (apart, first), (9, 7 if first == highest else -7), colour)
-        longest = max(ladders.values(), key=len)
-        ax.set_xticks(range(len(longest)), [name_cap(line) for line in longest])
-        ax.set_xlim(-0.3, len(longest) - 0.6)
+            drawing.write_at(ax, drawing.write(name), (places[0], first), (9, 7 if first == highest else -7), colour)
+        ax.set_xticks(range(len(caps) + 1), [*map(name_cap, caps), "none"])
+        ax.set_xlim(-0.3, len(caps) + 0.4)
         ends = [end for line in shown.lines for end in (line["low"], line["high"])]
         ax.set_ylim(*drawing.find_view([*result.interval, *(line["value"] for line in shown.lines)], ends, 1.0))
         edges = [min(max(end, ax.get_ylim()[0]), ax.get_ylim()[1]) for end in result.interval]
@@ -54,9 +55,9 @@ def draw_ladder(ax: "Axes", lines: Sequence[Any], places: Sequence[float], colou
         ax.scatter([place], [line["value"]], s=44, facecolor="none", edgecolor=colour, zorder=5, linewidth=1.3)
 
 
-def name_cap(line: Any) -> str:
-    """Return a cap as a short text."""
-    return "none" if line["cap"] is None else f"{line['cap']:.2g}"
+def name_cap(cap: float) -> str:
+    """Return a cap as a short text; where no weight is left, nothing but the reward model is."""
+    return f"{cap:.2g}" if cap else "model alone"
 
 
 def describe(lines: Sequence[Any]) -> str:
@@ -64,4 +65,7 @@ def describe(lines: Sequence[Any]) -> str:
     taken = [line for line in lines if line["taken"] is None or line["taken"] >= 0.5]
     if any(line["cap"] is None for line in taken):
         return "The climb went all the way: weights need no cap here"
-    return f"The climb stopped at a cap of {max(line['cap'] for line in taken):.3g} on the weights"
+    highest = max(line["cap"] for line in taken)
+    return (
+        f"The climb stopped at a cap of {highest:.3g} on the weights" if highest else "The climb hardly left the model"
+    )

@@ -49,6 +49,9 @@ COLOURS = [base.OTHER, base.TARGET, base.STRONG]
 FULL = 0.99
 """A step of which more was taken counts as taken in full."""
 
+MODEL = ", or none at all, and the reward model is believed"
+"""What is said of the first rung of the ladder that has a model."""
+
 APART = 0.12
 """How far two ladders are drawn apart, where rungs have a distance of 1."""
 
@@ -73,7 +76,8 @@ def draw_ladder(case: Case) -> Figure | None:
     return Figure(
         "The climb: from little noise to little bias",
         f"On the left, large weights are cut off, so that all rows in which {base.call(case)} might do the same count "
-        f"nearly alike; on the right none are, so that hardly any bias is left. {compare_noise(lines)} Ladder climbs "
+        f"nearly alike{MODEL if starts_from_model(lines) else ''}; on the right none are, so that hardly any bias is "
+        f"left. {compare_noise(lines)} Ladder climbs "
         "to the right and shortens each step by how noisy it is. Bars are normal intervals; the dashed line is the "
         "answer."
         f"{' Every step was taken in full.' if is_full(lines) else ''}",
@@ -109,6 +113,11 @@ def draw_steps(case: Case) -> Figure | None:
     )
 
 
+def starts_from_model(lines: Lines) -> bool:
+    """Say whether the lowest rung of a ladder is the reward model alone."""
+    return any(line["cap"] == 0 for line in lines)
+
+
 def is_full(lines: Lines) -> bool:
     """Say whether every step was taken in full."""
     return all(line["taken"] is None or line["taken"] > FULL for line in lines)
@@ -134,23 +143,28 @@ def compare_noise(lines: Lines) -> str:
 
 def place_rungs(rungs: Lines) -> list[dict[str, Any]]:
     """Return the rungs with a place on an axis, from the lowest cap to none; ladders are a little apart."""
-    caps = sorted({rung["cap"] or math.inf for rung in rungs})
+    caps = sorted({order_cap(rung["cap"]) for rung in rungs})
     ladders = list(dict.fromkeys(rung["ladder"] for rung in rungs))
     middle = (len(ladders) - 1) / 2
     return [
         {
             **rung,
             "ladder": NAMES.get(rung["ladder"], rung["ladder"]),
-            "at": caps.index(rung["cap"] or math.inf) + APART * (ladders.index(rung["ladder"]) - middle),
+            "at": caps.index(order_cap(rung["cap"])) + APART * (ladders.index(rung["ladder"]) - middle),
             "label": name_cap(rung["cap"]),
         }
         for rung in rungs
     ]
 
 
+def order_cap(cap: float | None) -> float:
+    """Return a cap as a number; none is the highest."""
+    return math.inf if cap is None else cap
+
+
 def name_cap(cap: float | None) -> str:
-    """Return a cap as a short text."""
-    return formats.setting(float(f"{cap:.2g}")) if cap else "no cap"
+    """Return a cap as a short text; where no weight is left, nothing but the reward model is."""
+    return "no cap" if cap is None else formats.setting(float(f"{cap:.2g}")) if cap else "model alone"
 
 
 def place_axis(lines: Lines) -> Any:

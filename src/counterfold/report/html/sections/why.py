@@ -21,8 +21,8 @@ SEVERAL = (
     "and how much bias they have."
 )
 LADDER = (
-    "Ladder begins with small weights only, which are steady but blur what the policy does, then allows larger ones "
-    "step by step. The noisier a step is, the less of it is taken."
+    "Ladder begins with small weights only, or with none and a prediction, which is steady but blurs what the policy "
+    "does, then allows larger ones step by step. The noisier a step is, the less of it is taken."
 )
 NEARLY_ALL = 0.995
 """A candidate with a larger share is the answer, whatever else is mixed in."""
