@@ -1,0 +1,90 @@
+"""Ten policies on one log: how well are they ranked, and what does the one that is picked lose?
+
+For problems of every family of `counterfold bench selection` (`--problems` each, drawn by `--seed`), ten policies that
+mix what the logging policy, the target and rewards prefer are valued by the default, and by SNIPS, DM and DR with the
+same reward model. Rank correlation is Spearman's; regret is what the best policy earns more than the one with the
+highest value, in standard deviations of the rewards. The default also picks by the lower end of its interval.
+"""
+
+import argparse
+import warnings
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+from scipy.stats import norm, qmc, spearmanr
+
+import counterfold as cf
+from counterfold.experiments.problem import softmax
+from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, FAMILIES, draw_bandit
+
+POLICIES, CONTEXTS = 10, 2**13
+FIXED = ("SNIPS", "DM", "DR")
+PER_SEED = 1_000_000
+
+
+def draw_policies(bandit, seed):
+    """Return the log, ten policies on it, and what each is worth."""
+    problem = bandit.draw_problem(seed)
+    compute_scores = bandit.draw_scores(np.random.default_rng(seed))  # the first thing that a problem draws
+    rng = np.random.default_rng([seed, 1])
+    mixtures = rng.choice([0.5, 1.0, 3.0], size=(POLICIES, 1)) * rng.normal(size=(POLICIES, 3))
+
+    def decide(scores):
+        return [softmax(np.tensordot(mixture, scores, 1)) for mixture in mixtures]
+
+    points = qmc.Sobol(CONTEXT_COLUMNS, scramble=True, rng=np.random.default_rng(0)).random(CONTEXTS)
+    scores = compute_scores(norm.ppf(points))
+    means = bandit.means(scores[0])
+    truth = [float((policy * means).sum(axis=1).mean()) for policy in decide(scores)]
+    return problem, decide(compute_scores(problem.log.context)), np.array(truth)
+
+
+def rank(task):
+    """Return the rank correlation and the regret of every way to value policies, on one problem."""
+    family, seed = task
+    problem, policies, truth = draw_policies(draw_bandit(family, seed), seed)
+    targets = {str(number): policy for number, policy in enumerate(policies)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cf.SupportWarning)
+        model = "default" if problem.predictions is None else problem.predictions
+        found = cf.evaluate(problem.log, targets, reward_model=model, progress=False).values()
+    values = {"default": [one.value for one in found], "default, lower end": [one.interval.low for one in found]}
+    for name in FIXED:
+        values[name] = [next(line.value for line in one.table if line.name == name) for one in found]
+    scale = problem.scale or 1.0
+    return family, {
+        name: (spearmanr(several, truth).statistic, (truth.max() - truth[np.argmax(several)]) / scale)
+        for name, several in values.items()
+        if np.ptp(several) > 0
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", type=int, default=20, metavar="N")
+    parser.add_argument("--seed", type=int, default=0, metavar="N")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N")
+    given = parser.parse_args()
+    tasks = [(family, PER_SEED * given.seed + number) for family in FAMILIES for number in range(given.problems)]
+    by_family = defaultdict(lambda: defaultdict(list))
+    with ProcessPoolExecutor(given.jobs) as pool:
+        for family, found in track(pool.map(rank, tasks, chunksize=2), description="Ranking", total=len(tasks)):
+            for name, pair in found.items():
+                by_family[family][name].append(pair)
+    names = ["default", "default, lower end", *FIXED]
+    table = Table("family", *names)
+    totals = {name: [np.mean(by_family[family][name], axis=0) for family in by_family] for name in names}
+    for place, family in enumerate(by_family):
+        table.add_row(family, *(f"{totals[name][place][0]:.3f}  {totals[name][place][1]:.4f}" for name in names))
+    table.add_section()
+    means = {name: np.mean(totals[name], axis=0) for name in names}
+    table.add_row("all families", *(f"{means[name][0]:.3f}  {means[name][1]:.4f}" for name in names))
+    Console(width=140).print(table)
+
+
+if __name__ == "__main__":
+    main()
