@@ -72,7 +72,7 @@ def errors_of_questions():
         cf.SLOPE: {"order": "a", "width": -1},
         cf.OPERA: {"replicates": 0, "centre": "a"},
         cf.PASIF: {"replicates": 0, "ratio": 1, "batch": 1, "rate": 0, "device": "tpu"},
-        cf.Theory: {"delta": 1},
+        cf.Theory: {"delta": 1, "rules": "a"},
         cf.PseudoTarget: {"replicates": 0},
         cf.Bootstrap: {"replicates": 1, "seed": -1},
         cf.StudentT: {"doubt": -1},
