@@ -203,6 +203,19 @@ def test_a_sequence_takes_groups_in_the_order_of_time():
         assert cf.Estimate("x", values, groups).interval(0.9, "confidence-sequence") == pytest.approx(plain)
 
 
+def test_a_sequence_takes_rows_in_the_order_of_time_and_in_that_of_the_log_without_it():
+    data, method = reference.random_data(0, rows=200, binary=True), cf.ConfidenceSequence(0.0, 100.0)
+    time = np.random.default_rng(0).permutation(200)
+    plain, timed = (cf.estimate(log_of(data, time=when), data.target, cf.IPS()) for when in (None, time))
+    assert plain.order is None
+    assert timed.order.tolist() == np.argsort(time).tolist()
+    np.testing.assert_array_equal(timed.contributions, plain.contributions)
+    ends = [method.path(values)[-1] for values in (plain.contributions, timed.contributions[timed.order])]
+    for estimate, expected in zip((plain, timed), ends, strict=True):
+        assert replace(estimate, unseen=Unseen()).interval(0.95, method) == pytest.approx(expected)
+    assert ends[0].tolist() != ends[1].tolist()
+
+
 # weights of estimates
 
 
