@@ -87,6 +87,7 @@ def errors_of_questions():
         cf.GroupIPS: {"groups": 0},
         cf.IPSLambda: {"mix": True},
         cf.KernelDR: {"bandwidth": 0},
+        cf.LogSmoothing: {"smoothing": -1},
         cf.MIPS: {"dimensions": 0.5},
         cf.OffCEM: {"clusters": 1.5},
         cf.SwitchDR: {"threshold": NAN},

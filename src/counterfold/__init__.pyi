@@ -19,6 +19,7 @@ from .estimators.ips_lambda import IPSLambda as IPSLambda
 from .estimators.kernel_dr import KernelDR as KernelDR
 from .estimators.kernel_ips import KernelIPS as KernelIPS
 from .estimators.learned_mips import LearnedMIPS as LearnedMIPS
+from .estimators.log_smoothing import LogSmoothing as LogSmoothing
 from .estimators.mips import MIPS as MIPS
 from .estimators.off_cem import OffCEM as OffCEM
 from .estimators.policy_convolution import PolicyConvolution as PolicyConvolution
