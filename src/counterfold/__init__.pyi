@@ -44,6 +44,7 @@ from .intervals.bootstrap import Bootstrap as Bootstrap
 from .intervals.confidence_sequence import ConfidenceSequence as ConfidenceSequence
 from .intervals.empirical_bernstein import EmpiricalBernstein as EmpiricalBernstein
 from .intervals.empirical_likelihood import EmpiricalLikelihood as EmpiricalLikelihood
+from .intervals.log_bound import LogBound as LogBound
 from .intervals.normal import Normal as Normal
 from .intervals.skewed_t import SkewedT as SkewedT
 from .intervals.student_t import StudentT as StudentT

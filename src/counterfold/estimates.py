@@ -194,7 +194,7 @@ class Estimate(Displayed):
             bias_variance=bias_variance,
             unseen=self.unseen.between(other.unseen, share_gained(self, other), share_gained(other, self)),
             level=self.level,
-            method=self.method,
+            method=self.method.for_differences(),
             order=self.order,
         )
 
