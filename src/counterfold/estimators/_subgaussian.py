@@ -26,7 +26,7 @@ def solve_authors_equation(weights: Floats, delta: float) -> float:
         shrunk = odds - np.logaddexp(np.log1p(-np.exp(log_mix)), odds)
         return float(np.logaddexp.reduce(2 * shrunk) - np.log(len(weights)) - right)
 
-    return find_root(excess) / len(weights) ** 0.25
+    return float(find_root(excess) / len(weights) ** 0.25)
 
 
 def solve_quoted_equation(weights: Floats, delta: float) -> float:
