@@ -58,7 +58,10 @@ def intervals(estimate, span):
     """Yield the interval of each method, those of bounded contributions where the range is known."""
     for name in registry.names("intervals"):
         kind = registry.find("intervals", name)
-        if hasattr(kind, "span"):
+        if kind is cf.LogBound:
+            if estimate.name == "IPS":
+                yield name, estimate.interval(LEVEL, kind(0.0, 1.0))
+        elif hasattr(kind, "span"):
             if span:
                 yield name, estimate.interval(LEVEL, kind(*span))
         else:

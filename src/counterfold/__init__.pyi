@@ -19,6 +19,7 @@ from .estimators.ips_lambda import IPSLambda as IPSLambda
 from .estimators.kernel_dr import KernelDR as KernelDR
 from .estimators.kernel_ips import KernelIPS as KernelIPS
 from .estimators.learned_mips import LearnedMIPS as LearnedMIPS
+from .estimators.log_smoothing import LogSmoothing as LogSmoothing
 from .estimators.mips import MIPS as MIPS
 from .estimators.off_cem import OffCEM as OffCEM
 from .estimators.policy_convolution import PolicyConvolution as PolicyConvolution
@@ -43,6 +44,7 @@ from .intervals.bootstrap import Bootstrap as Bootstrap
 from .intervals.confidence_sequence import ConfidenceSequence as ConfidenceSequence
 from .intervals.empirical_bernstein import EmpiricalBernstein as EmpiricalBernstein
 from .intervals.empirical_likelihood import EmpiricalLikelihood as EmpiricalLikelihood
+from .intervals.log_bound import LogBound as LogBound
 from .intervals.normal import Normal as Normal
 from .intervals.skewed_t import SkewedT as SkewedT
 from .intervals.student_t import StudentT as StudentT

@@ -1,5 +1,7 @@
 """What the docstrings claim of bias and variance, exactly: on logs that hold every outcome as often as it is likely."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -131,6 +133,28 @@ def test_smoothed_propensities_lower_the_estimate_and_its_variance(seed):
     for part in (lambda one: one.value(rows), lambda one: spread(one, rows)):
         assert [part(one) for one in found] == sorted(map(part, found), reverse=True)
     assert found[0].value(rows) == pytest.approx(cf.IPS().value(rows))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_logarithms_lower_the_estimate_and_its_variance_and_mirror_rewards_of_the_other_sign(seed):
+    population = Population(seed)
+    means = 1 + population.rng.random(size=(8, 6))
+    rows, mirrored = population.rows(means), population.rows(-means)
+    found = [cf.LogSmoothing(smoothing) for smoothing in (0.0, 0.01, 0.3, 5.0, 1e300)]
+    for part in (lambda one: one.value(rows), lambda one: spread(one, rows)):
+        assert [part(one) for one in found] == sorted(map(part, found), reverse=True)
+    for one in found:
+        np.testing.assert_array_equal(one.contributions(mirrored), -one.contributions(rows))
+    assert found[0].value(rows) == pytest.approx(population.truth(means))
+    assert found[1].value(rows) == pytest.approx(population.truth(means), rel=0.1)
+
+
+@pytest.mark.parametrize("smoothing", [1e-320, 1e-9, 1e9, 1e308, math.inf])
+def test_logarithms_of_tiny_and_huge_contributions_are_finite(smoothing):
+    rows = Population(0).rows(np.geomspace(1e-290, 1e60, 48).reshape(8, 6))
+    found, exact = cf.LogSmoothing(smoothing).contributions(rows), cf.IPS().contributions(rows)
+    assert np.isfinite(found).all()
+    assert ((found >= 0) & (found <= exact)).all()
 
 
 # doses: a fine, even grid of them in place of a random sample

@@ -40,8 +40,10 @@ def test_grids_of_the_estimators_that_the_paper_does_not_tune():
     rows, doses = rows_of(data), dose_rows(reference.random_doses(7, rows=500))
     thumb = 2.34 * doses.dose.std() * 500**-0.2
     apart = np.sqrt(8)
+    usual = np.abs(rows.weights * rows.rewards).mean()
     for kind, where, first, last, size in [
         (cf.ExponentialIPS, rows, 1.0, 0.0, 30),
+        (cf.LogSmoothing, rows, 1e-3 / usual, 10 / usual, 30),
         (cf.ControlVariateIPS, rows, 1.0, 0.25, 4),
         (cf.MIPS, rows, 2, 1, 2),
         (cf.LearnedMIPS, rows, 2, 2, 1),

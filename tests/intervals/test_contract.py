@@ -9,9 +9,11 @@ import pytest
 from scipy.stats import norm
 
 import counterfold as cf
+import reference
 from contributions import VALUES, WEIGHTS, skewed
 from counterfold import registry
 from counterfold.intervals.base import Units
+from problems import log_of
 
 NAMES = registry.names("intervals")
 BOUNDED = [cf.EmpiricalBernstein, cf.ConfidenceSequence]
@@ -145,6 +147,28 @@ def test_differences_are_paired(kind):
     assert (first - replace(second, weights=None)).weights.shape == (1, 200)
     assert (first - replace(second, weights=WEIGHTS)).weights.shape == (1, 200)
     assert apart.weights.shape == (2, 200)
+
+
+def test_a_known_range_is_that_of_each_of_two_estimates_which_differences_know():
+    first, second = (
+        cf.Estimate("x", values, method=cf.EmpiricalBernstein(0.0, 20.0)) for values in (VALUES, VALUES / 2)
+    )
+    assert (first - second).method == cf.EmpiricalBernstein(-20.0, 20.0)
+    assert cf.ConfidenceSequence(0.0, 3.0).for_differences() == cf.ConfidenceSequence(-3.0, 3.0)
+    assert cf.EmpiricalBernstein(low=0.0).for_differences() == cf.EmpiricalBernstein()
+    assert cf.LogBound(0.0, 1.0).for_differences() == cf.LogBound()
+    assert cf.StudentT(2.0).for_differences() == cf.StudentT(2.0)
+
+
+@pytest.mark.parametrize(
+    "method", [cf.EmpiricalBernstein(0.0, 50.0), cf.ConfidenceSequence(0.0, 50.0), cf.LogBound(0.0, 1.0)], ids=str
+)
+def test_evaluations_take_a_known_range(method):
+    data = reference.random_data(0, rows=300, binary=True)
+    result = cf.evaluate(log_of(data), data.target, "ips", interval=method, progress=False)
+    assert result.interval == result.estimate.interval(0.95, method)
+    low, high = result.uplift().interval()
+    assert low < result.uplift().value < high
 
 
 def test_kinds_are_values(kind):

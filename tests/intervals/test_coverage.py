@@ -59,6 +59,36 @@ def test_empirical_bernstein_covers_where_normal_does_not():
     assert binomtest(hits, runs, 0.95, alternative="less").pvalue > SURE
 
 
+def heavy_rows(rng):
+    """Return IPS with weights of infinite variance that are 1 on average; the truth is 0.3."""
+    weights = (rng.pareto(1.3, size=300) + 1) * 0.3 / 1.3
+    clicked = rng.random(300) < 0.3
+    return cf.Estimate("x", weights * clicked, weights=weights)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_log_bound_covers_weights_of_infinite_variance_with_no_largest_weight_known(level):
+    runs = 1000
+    hits = covered(cf.LogBound(0.0, 1.0), heavy_rows, 0.3, runs, level)
+    assert binomtest(hits, runs, level, alternative="less").pvalue > SURE
+    assert binomtest(covered("normal", heavy_rows, 0.3, runs), runs, 0.95, alternative="less").pvalue < SURE
+    ends = np.array(
+        [heavy_rows(np.random.default_rng(seed)).interval(level, cf.LogBound(0.0, 1.0)) for seed in range(50)]
+    )
+    assert ends[:, 0].mean() > 0.1
+    assert ends[:, 1].mean() < 0.6
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("side", [0, 1])
+def test_each_end_of_log_bound_fails_no_more_often_than_half_of_what_is_allowed(side):
+    runs, level = 1500, 0.6
+    ends = [heavy_rows(np.random.default_rng([2, seed])).interval(level, cf.LogBound(0.0, 1.0)) for seed in range(runs)]
+    failed = sum(end[0] > 0.3 if side == 0 else end[1] < 0.3 for end in ends)
+    assert binomtest(failed, runs, (1 - level) / 2, alternative="greater").pvalue > SURE
+
+
 @pytest.mark.statistical
 def test_a_sequence_covers_at_all_times_at_once_and_a_normal_interval_does_not():
     runs, rows, level = 1000, 1000, 0.8

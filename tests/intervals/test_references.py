@@ -157,6 +157,65 @@ def test_bootstrap_takes_many_rows():
     assert estimate.interval(0.95, "bootstrap") == pytest.approx(estimate.interval(0.95), abs=0.35 * estimate.stderr)
 
 
+def grown(surplus, scale, level):
+    """Return the lower end of what is at least 0, by its formula."""
+    chance, rows = math.log(2 / (1 - level)), len(surplus)
+    stake = math.sqrt(2 * chance / rows) / scale
+    mean = sum(math.log(1 + stake * one) for one in surplus) / rows
+    return max((math.exp(mean - chance / rows) - 1) / stake, 0.0)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-2.0, 3.0), (0.5, 1.5), (-4.0, 0.0)])
+def test_log_bound_against_naive_loop(level, low, high):
+    rewards = low + (high - low) * np.random.default_rng(1).random(200)
+    known = cf.Estimate("x", WEIGHTS * rewards, weights=WEIGHTS).interval(level, cf.LogBound(low, high))
+    below = grown([w * (r - low) for w, r in zip(WEIGHTS, rewards, strict=True)], high - low, level)
+    above = grown([w * (high - r) for w, r in zip(WEIGHTS, rewards, strict=True)], high - low, level)
+    value = (WEIGHTS * rewards).mean()
+    assert known == pytest.approx((min(low + below, value), max(high - above, value)))
+    unknown = cf.Estimate("x", WEIGHTS * rewards).interval(level, cf.LogBound(low, high))
+    expected = low + below if low == 0 else low, high - above if high == 0 else high
+    assert unknown == pytest.approx((min(expected[0], value), max(expected[1], value)))
+
+
+def test_log_bound_without_a_range_takes_the_outermost_contributions():
+    below, above = VALUES - VALUES.min(), VALUES.max() - VALUES
+    ends = [grown(one, math.sqrt(sum(x * x for x in one) / 200), 0.9) for one in (below, above)]
+    found = cf.Estimate("x", VALUES, weights=WEIGHTS).interval(0.9, cf.LogBound())
+    assert found == pytest.approx((VALUES.min() + ends[0], VALUES.max() - ends[1]))
+    assert cf.Estimate("x", VALUES).interval(0.9, cf.LogBound(low=0.0)).low > 0
+
+
+def test_log_bound_of_no_click_at_all_and_of_one_row():
+    weights = np.tile([0.2, 1.8], 50)
+    low, high = cf.Estimate("x", np.zeros(100), weights=weights).interval(0.95, cf.LogBound(0.0, 1.0))
+    assert low == 0
+    assert 0.1 < high < 0.5
+    one = cf.Estimate("x", np.array([0.3]), weights=np.ones(1)).interval(0.95, cf.LogBound(0.0, 1.0))
+    assert one == (0.0, 1.0)
+
+
+def test_log_bound_of_groups_of_unequal_sizes_and_of_rewards_that_lie_high():
+    groups = np.repeat([0, 1, 2, 3], [1, 1, 4, 94])
+    for reward in (0.0, 0.5, 1.0):
+        estimate = cf.Estimate("x", WEIGHTS[:100] * reward, groups, weights=WEIGHTS[:100])
+        low, high = estimate.interval(0.95, cf.LogBound(0.0, 1.0))
+        assert low <= estimate.value <= high
+        shifted = cf.Estimate("x", WEIGHTS[:100] * (5 + reward), groups, weights=WEIGHTS[:100])
+        assert np.isfinite(shifted.interval(0.95, cf.LogBound(5.0, 6.0))).all()
+
+
+def test_log_bound_refuses_what_is_not_weights_times_rewards_and_bad_ranges():
+    for low, high, rule in ((1.0, 5.0, "least 1"), (-5.0, 0.1, "most 0.1")):
+        with pytest.raises(
+            cf.DataError, match=rf"^`contributions` must be weights times rewards of at {rule}, got 0.5 "
+        ):
+            cf.Estimate("x", np.full(9, 0.5), weights=np.ones(9)).interval(0.9, cf.LogBound(low, high))
+    with pytest.raises(cf.ParameterError, match=r"`high` must be a finite number above 1\.0, got 1\.0"):
+        cf.LogBound(1.0, 1.0)
+
+
 def sequence(values, low, high, level):
     """Return the ends after every row, one row at a time."""
     alpha, total, weighted, noise = 1 - level, 0.0, 0.0, 0.0
@@ -201,6 +260,19 @@ def test_a_sequence_takes_groups_in_the_order_of_time():
     plain = cf.Estimate("x", values).interval(0.9, "confidence-sequence")
     for groups in (forwards, backwards):
         assert cf.Estimate("x", values, groups).interval(0.9, "confidence-sequence") == pytest.approx(plain)
+
+
+def test_a_sequence_takes_rows_in_the_order_of_time_and_in_that_of_the_log_without_it():
+    data, method = reference.random_data(0, rows=200, binary=True), cf.ConfidenceSequence(0.0, 100.0)
+    time = np.random.default_rng(0).permutation(200)
+    plain, timed = (cf.estimate(log_of(data, time=when), data.target, cf.IPS()) for when in (None, time))
+    assert plain.order is None
+    assert timed.order.tolist() == np.argsort(time).tolist()
+    np.testing.assert_array_equal(timed.contributions, plain.contributions)
+    ends = [method.path(values)[-1] for values in (plain.contributions, timed.contributions[timed.order])]
+    for estimate, expected in zip((plain, timed), ends, strict=True):
+        assert replace(estimate, unseen=Unseen()).interval(0.95, method) == pytest.approx(expected)
+    assert ends[0].tolist() != ends[1].tolist()
 
 
 # weights of estimates

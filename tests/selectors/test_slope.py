@@ -64,6 +64,14 @@ def test_intervals_that_touch_do_not_contradict_and_scores_after_the_stop_count_
     assert scores.tolist() == [0.0, 1.0, 2.0]
 
 
+def test_an_error_that_grows_along_the_given_order_counts_for_those_before_it():
+    rows = cf.example_rows(cf.Given(np.zeros((4, 2))))
+    values = [(1.0, 1.1, 1.0, 1.1), (2.0, 2.1, 2.0, 2.1), (0.0, 4.0, 0.0, 4.0), (9.0, 9.0, 9.0, 9.0)]
+    candidates = [Fixed(contributions) for contributions in values]
+    assert chosen(cf.SLOPE(order="given"), rows, candidates) == 2
+    assert chosen(cf.SLOPE(order="given"), rows, candidates[:2]) == 0
+
+
 @dataclass(frozen=True)
 class Fixed(cf.Estimator):
     fixed: tuple

@@ -163,8 +163,8 @@ def test_the_objective_against_naive_loop():
                 mine = rho[actions[k, i]]
                 misfit += (mine / (1 - mine) * (1 - share) / share - weights[k, i]) ** 2 / 6
                 shares.append(share)
-            off = sum(shares) / 6 - ratio
-            expected = misfit + (1000 * off**2 if abs(off) > tolerance else 0.0)
+            off = sum((share - ratio) ** 2 for share in shares) / 6
+            expected = misfit + (1000 if abs(sum(shares) / 6 - ratio) > tolerance else 100) * off
             assert found[k].item() == pytest.approx(expected, rel=1e-9)
 
 

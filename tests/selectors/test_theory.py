@@ -8,7 +8,7 @@ import pytest
 import counterfold as cf
 import reference
 from counterfold import registry
-from counterfold.estimators._subgaussian import solve_parameter
+from counterfold.estimators._subgaussian import solve_equation
 from problems import evaluate_as_paper, log_of, rows_of
 
 POOL = cf.Pool(threads=1)
@@ -63,9 +63,27 @@ def test_bounds_against_naive_loops(name, seed):
 
 @pytest.mark.parametrize("delta", [0.95, 0.05])
 @pytest.mark.parametrize("seed", range(5))
-def test_ips_lambda_solves_its_equation(seed, delta):
+def test_ips_lambda_solves_its_authors_equation(seed, delta):
+    """By bisection: the left side grows with the parameter."""
     data = reference.random_data(seed, rows=150)
-    mix = tune(data, "ips-lambda", delta=delta).mix
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        left = 0.0
+        for w in data.weights():
+            left += (w / (1 - middle + middle * w)) ** 2 / 150
+        if middle**2 * left < 2 * math.log(1 / delta) / (3 * math.sqrt(150)):
+            low = middle
+        else:
+            high = middle
+    assert tune(data, "ips-lambda", delta=delta).mix == pytest.approx(low / 150**0.25, rel=1e-9)
+
+
+@pytest.mark.parametrize("delta", [0.95, 0.05])
+@pytest.mark.parametrize("seed", range(5))
+def test_ips_lambda_solves_the_equation_that_the_paper_quotes(seed, delta):
+    data = reference.random_data(seed, rows=150)
+    mix = tune(data, "ips-lambda", delta=delta, rules="paper").mix
     left = 0.0
     for w in data.weights():
         left += ((1 - mix) * w ** (150**0.25) + mix) ** (2 / 150**0.25)
@@ -77,11 +95,17 @@ def test_ips_lambda_solves_its_equation(seed, delta):
 def test_ips_lambda_survives_weights_of_zero_and_weights_whose_powers_overflow():
     data = reference.random_data(1, rows=100)
     data.target[:50] = np.eye(4)[(data.a[:50] + 1) % 4]
-    assert 0 < tune(data, "ips-lambda").mix < 1
+    for rules in ("authors", "paper"):
+        assert 0 < tune(data, "ips-lambda", rules=rules).mix < 1
     right = 2 * math.log(1 / 0.95) / 300
-    assert solve_parameter(np.full(100, 1e30), 0.95) ** 2 * 1e60 == pytest.approx(right, rel=1e-9)
-    nothing = solve_parameter(np.zeros(100), 0.95)
+    assert solve_equation(np.full(100, 1e30), 0.95, "paper") ** 2 * 1e60 == pytest.approx(right, rel=1e-9)
+    nothing = solve_equation(np.zeros(100), 0.95, "paper")
     assert nothing ** (2 + 2 / 100**0.25) == pytest.approx(right, rel=1e-9)
+    most = math.sqrt(10 * right)
+    for weight in (1e300, 1e-300):  # x w / (1 - x + x w) is the root of the right side
+        solved = most / (weight - most * (weight - 1))
+        assert solve_equation(np.full(100, weight), 0.95, "authors") == pytest.approx(solved / 100**0.25, rel=1e-9)
+    assert solve_equation(np.zeros(100), 0.95, "authors") == 100**-0.25
 
 
 @pytest.mark.parametrize("name", sorted(set(registry.names("estimators")) - WITH_RULE - set(reference.OF_DOSES)))
@@ -117,10 +141,14 @@ def test_extreme_candidates_have_finite_scores():
 
 
 def test_where_the_equation_has_no_solution_the_parameter_is_one():
-    assert solve_parameter(np.array([1.0, 2.0, 0.5]), 0.01) == 1.0
-    assert solve_parameter(np.array([1.0, 2.0, 0.5]), 0.95) < 1.0
+    weights = np.array([1.0, 2.0, 0.5])
+    for rules, most in (("paper", 1.0), ("authors", 3**-0.25)):
+        assert solve_equation(weights, 0.01, rules) == most
+        assert solve_equation(weights, 0.95, rules) < most
 
 
-def test_bad_delta_is_refused():
+def test_bad_parameters_are_refused():
     with pytest.raises(cf.ParameterError, match=r"`delta` must be in \(0, 1\), got 1.0."):
         cf.Theory(delta=1.0)
+    with pytest.raises(cf.ParameterError, match=r"`rules` must be `authors` or `paper`, got 'ours'."):
+        cf.Theory(rules="ours")

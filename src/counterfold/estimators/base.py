@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from counterfold.log import Kind
 from counterfold.needs import Need
 from counterfold.partition import Partition
 from counterfold.rows import Rows
+
+Rules = Literal["authors", "paper"]
+"""Whose form of a tuning rule: its authors', or that of the paper on cross-validation, where it quotes another one."""
 
 MANY = 10_000
 """More clusters than there are actions, so that every action is one."""
@@ -83,11 +86,11 @@ class Estimator(ABC):
         return bool(fields(cls))  # type: ignore[arg-type]
 
     @classmethod
-    def suggest(cls, rows: Rows, delta: float) -> Sequence[Self]:
+    def suggest(cls, rows: Rows, delta: float, rules: Rules) -> Sequence[Self]:
         """Return what the estimator's own tuning rule suggests beyond the grid; rules may fail with chance delta."""
         return []
 
-    def risk(self, rows: Rows, delta: float) -> float:
+    def risk(self, rows: Rows, delta: float, rules: Rules) -> float:
         """Return what the estimator's own tuning rule says to minimise over its parameter."""
         raise ParameterError(f"{type(self).__name__} has no tuning rule of its own; use another selector.")
 

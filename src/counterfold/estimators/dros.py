@@ -10,7 +10,7 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.estimators._reweighted import Reweighted
-from counterfold.estimators.base import bounded_risk, space_geometrically, weight_grid
+from counterfold.estimators.base import Rules, bounded_risk, space_geometrically, weight_grid
 from counterfold.estimators.dr import DR
 from counterfold.rows import Rows
 
@@ -45,7 +45,7 @@ class DRos(Reweighted):
         with np.errstate(over="ignore"):
             return np.asarray(rows.weights / (rows.weights**2 / np.maximum(shrinkage, np.finfo(float).tiny) + 1))
 
-    def risk(self, rows: Rows, delta: float) -> float:
+    def risk(self, rows: Rows, delta: float, rules: Rules) -> float:
         return bounded_risk(self, rows, self.value(rows) - DR().value(rows))
 
     @classmethod

@@ -10,7 +10,7 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.estimators._reweighted import Reweighted
-from counterfold.estimators.base import bounded_risk, weight_grid
+from counterfold.estimators.base import Rules, bounded_risk, weight_grid
 from counterfold.estimators.dr import DR
 from counterfold.rows import Rows
 
@@ -44,7 +44,7 @@ class DRps(Reweighted):
     def reweigh(rows: Rows, max_weight: float | Floats) -> Floats:
         return np.minimum(rows.weights, max_weight)
 
-    def risk(self, rows: Rows, delta: float) -> float:
+    def risk(self, rows: Rows, delta: float, rules: Rules) -> float:
         return bounded_risk(self, rows, self.value(rows) - DR().value(rows))
 
     @classmethod

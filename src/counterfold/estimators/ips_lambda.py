@@ -9,7 +9,8 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.estimators._reweighted import Reweighted
-from counterfold.estimators._subgaussian import solve_parameter
+from counterfold.estimators._subgaussian import solve_equation
+from counterfold.estimators.base import Rules
 from counterfold.rows import Rows
 
 
@@ -21,8 +22,12 @@ class IPSLambda(Reweighted):
 
     A weight of 0 counts as 1 where the parameter is 1. The authors solve for the parameter,
 
-    $$\lambda^2\, \frac1n \sum_i \bigl((1 - \lambda)\, w_i^s + \lambda\bigr)^{2/s} =
-      \frac{2 \log(1 / \delta)}{3 n}, \qquad s = n^{1/4}.$$
+    $$x^2\, \frac1n \sum_i \Bigl(\frac{w_i}{1 - x + x w_i}\Bigr)^2 = \frac{2 \log(1 / \delta)}{3 \sqrt n}, \qquad
+      \lambda = \frac{x}{n^{1/4}},$$
+
+    with x = 1 where the left side is smaller even there. The paper on cross-validation quotes
+    $\lambda^2 \frac1n \sum_i ((1 - \lambda)\, w_i^s + \lambda)^{2/s} = \frac{2 \log(1 / \delta)}{3 n}$ with
+    $s = n^{1/4}$; `Theory(rules="paper")` takes that.
 
     Metelli, Russo, Restelli (2021), "Subgaussian and differentiable importance sampling for off-policy evaluation and
     learning".
@@ -51,8 +56,8 @@ class IPSLambda(Reweighted):
         return [cls(1 / (1 + float(np.exp(-h)))) for h in np.linspace(-10, 10, 30)]
 
     @classmethod
-    def suggest(cls, rows: Rows, delta: float) -> Sequence[Self]:
-        return [cls(solve_parameter(rows.weights, delta))]
+    def suggest(cls, rows: Rows, delta: float, rules: Rules) -> Sequence[Self]:
+        return [cls(solve_equation(rows.weights, delta, rules))]
 
-    def risk(self, rows: Rows, delta: float) -> float:
-        return abs(self.mix - solve_parameter(rows.weights, delta))
+    def risk(self, rows: Rows, delta: float, rules: Rules) -> float:
+        return abs(self.mix - solve_equation(rows.weights, delta, rules))

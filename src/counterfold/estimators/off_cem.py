@@ -19,7 +19,9 @@ class OffCEM(Estimator):
       {\sum_a \pi_0(a \mid x_i)\, 1[c_a = c_{a_i}]}\, (r_i - \hat q_i)$$
 
     Ward's method cuts the log's action features into `clusters`; as many as there are actions leave DR. Unbiased when
-    the model gets the differences within clusters right.
+    the model gets the differences within clusters right. Its authors fit for just that, in two steps: differences of
+    rewards of pairs of actions within a cluster, then what a cluster has in common. Here the model is any reward model
+    of the package, fitted to rewards in one step.
 
     Saito, Ren, Joachims (2023), "Off-policy evaluation for large action spaces via conjunct effect modeling".
 

@@ -11,7 +11,7 @@ from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
 from counterfold.estimators._reweighted import Reweighted
-from counterfold.estimators.base import bounded_risk, weight_grid
+from counterfold.estimators.base import Rules, bounded_risk, weight_grid
 from counterfold.rows import Rows
 
 
@@ -52,7 +52,7 @@ class SwitchDR(Reweighted):
     def candidates(cls, rows: Rows) -> Sequence[Self]:
         return [cls(threshold) for threshold in weight_grid(rows)]
 
-    def risk(self, rows: Rows, delta: float) -> float:
+    def risk(self, rows: Rows, delta: float, rules: Rules) -> float:
         reason = rows.explain_lack(["logging_probs"])
         if reason:
             raise ParameterError(f"the tuning rule of SwitchDR {reason}.")

@@ -10,7 +10,7 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats
 from counterfold.estimators._reweighted import Reweighted
-from counterfold.estimators.base import weight_grid
+from counterfold.estimators.base import Rules, weight_grid
 from counterfold.rows import Rows
 
 
@@ -42,6 +42,6 @@ class TruncatedIPS(Reweighted):
     def candidates(cls, rows: Rows) -> Sequence[Self]:
         return [cls(cap) for cap in [*weight_grid(rows), math.sqrt(rows.total)]]
 
-    def risk(self, rows: Rows, delta: float) -> float:
+    def risk(self, rows: Rows, delta: float, rules: Rules) -> float:
         best = math.sqrt(rows.total)
         return 1 - min(self.max_weight, best) / max(self.max_weight, best)

@@ -1,7 +1,7 @@
 """Interval: two ends around the mean of independent units, which contributions are turned into here."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 from typing import NamedTuple
@@ -120,10 +120,14 @@ class Interval(ABC):
             below, above = stretch * below + reach, stretch * above + reach
         return Bounds(value - below, value + above)
 
+    def for_differences(self) -> "Interval":
+        """Return the interval for the difference of two estimates of which each may have this one."""
+        return self
+
 
 @dataclass(frozen=True)
-class Bounded(Interval):
-    """An interval for contributions that are known to lie between `low` and `high`."""
+class Ranged(Interval):
+    """An interval that takes what is known to lie between `low` and `high`."""
 
     low: float | None = None
     high: float | None = None
@@ -134,6 +138,10 @@ class Bounded(Interval):
         if self.low is not None and self.high is not None:
             checks.above(self.low, high=self.high)
 
+
+class Bounded(Ranged):
+    """An interval for contributions that are known to lie between `low` and `high`."""
+
     def span(self, units: Units) -> tuple[float, float]:
         """Return the range of the units: as far out as the largest of them can be, or as they are observed."""
         least, most, value = float(units.values.min()), float(units.values.max()), units.value
@@ -143,6 +151,11 @@ class Bounded(Interval):
         good = (units.values >= low - slack) & (units.values <= high + slack)
         checks.WHOLE.every("contributions", units.values, good, f"in [{low:g}, {high:g}]")
         return low, high
+
+    def for_differences(self) -> Interval:
+        if self.low is None or self.high is None:
+            return replace(self, low=None, high=None)
+        return replace(self, low=self.low - self.high, high=self.high - self.low)
 
 
 def normal_quantile(level: float) -> float:

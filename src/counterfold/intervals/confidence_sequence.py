@@ -15,9 +15,14 @@ class ConfidenceSequence(Bounded):
       {\sum_{i \le t} \lambda_i}, \qquad
       \lambda_t = \min\left( \sqrt{\frac{2 \ln(2 / \alpha)}{\hat\sigma_{t-1}^2\, t \ln(1 + t)}}, \frac12 \right)$$
 
-    for contributions scaled to [0, 1], in the order of time; what is ruled out once stays so. $\hat\mu$ and
-    $\hat\sigma^2$ are the mean and variance so far, with half a row at 1/2 and a quarter of variance added. As with
-    `EmpiricalBernstein` the range must be known: an end that is not given is the outermost contribution, no guarantee.
+    for contributions scaled to [0, 1]; what is ruled out once stays so. $\hat\mu$ and $\hat\sigma^2$ are the mean and
+    variance so far, with half a row at 1/2 and a quarter of variance added. As with `EmpiricalBernstein` the range must
+    be known: an end that is not given is the outermost contribution, no guarantee.
+
+    The ends depend on the order of the rows. `Estimate.interval` takes them in the order of time (`Estimate.order`,
+    which comes from the log's `time`; equal times as they are in the log), and in that of the log if no time is known:
+    then the log must be in the order in which decisions were made for the promise to hold on the way. `path` takes
+    contributions as they come, and those of an estimate are in the order of the log; sort them by `order`.
 
     Waudby-Smith, Ramdas (2023), "Estimating means of bounded random variables by betting".
 
@@ -33,7 +38,7 @@ class ConfidenceSequence(Bounded):
         return Bounds(*self._path(units, level)[-1].tolist())
 
     def path(self, contributions: Floats, level: float = 0.95) -> Floats:
-        """Return the ends (n x 2) after each of the contributions, which come in the order of time."""
+        """Return the ends (n x 2) after each of the contributions, which must come in the order of time."""
         checks.inside(0, 1, level=level)
         return self._path(Units.of(contributions), level)
 

@@ -24,8 +24,9 @@ BY_ROW = (
 )
 """What examples hold for every row; `counts` may be missing."""
 
-LEAST_PROBABILITY = 1e-3
-"""Lower probabilities are all the same to a reward model, as their logarithms would be far from all others."""
+EVEN_SHARE = 0.1
+"""So much of what an action would have if all were equally likely is added to a probability before its logarithm is
+taken: models are to see no great difference between what is never done and what hardly ever is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +60,20 @@ class Examples:
 
         A policy of which only the logged actions' probabilities are known is left out.
         """
-        known = [probs for probs in (self.target_probs, self.logging_probs) if probs.shape[1]]
-        return tuple(map(take_logarithm, known))
+        return tuple(map(self._take_logarithm, self._known_policies))
 
     @property
     def logged_log_probs(self) -> tuple[Floats, ...]:
         """Return the same of the logged actions alone."""
-        known = [probs for probs in (self.target_probs, self.logging_probs) if probs.shape[1]]
-        return tuple(take_logarithm(probs[np.arange(len(self)), self.actions]) for probs in known)
+        places = np.arange(len(self)), self.actions
+        return tuple(self._take_logarithm(probs[places]) for probs in self._known_policies)
+
+    @property
+    def _known_policies(self) -> list[Floats]:
+        return [probs for probs in (self.target_probs, self.logging_probs) if probs.shape[1]]
+
+    def _take_logarithm(self, probs: Floats) -> Floats:
+        return np.log(probs + EVEN_SHARE / self.n_actions)
 
     def take(self, index: Ints | slice) -> "Examples":
         """Return some of the rows; a slice copies nothing."""
@@ -80,11 +87,6 @@ class Examples:
         there = [name for name in BY_ROW if getattr(several[0], name) is not None]
         every: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in several]) for name in there}
         return replace(several[0], **every)
-
-
-def take_logarithm(probs: Floats) -> Floats:
-    """Return the logarithms of probabilities, of which low ones count as one that is not so low."""
-    return np.log(np.maximum(probs, LEAST_PROBABILITY))
 
 
 def check_predictions(q: Any, examples: Examples) -> Floats:

@@ -23,7 +23,7 @@ WIDE = 64
 class SharedRidge(Summed):
     r"""A linear model of the reward for each action that differs from a common one only as far as its rows say so.
 
-    $$\hat q(x, a) = b_a + z_a^\top \beta_a, \quad z_a = [x, \ln \pi(a \mid x), \ln \pi_0(a \mid x)], \qquad
+    $$\hat q(x, a) = b_a + z_a^\top \beta_a, \quad z_a = [x, \ln \pi'(a \mid x), \ln \pi_0'(a \mid x)], \qquad
       (b_a, \beta_a) = \arg\min
       \sum_{i: a_i = a} u_i (r_i - b - z_i^\top \beta)^2 + \alpha \lVert (b, \beta) - (\bar b, \bar\beta) \rVert^2$$
 
@@ -31,8 +31,8 @@ class SharedRidge(Summed):
     columns are scaled to a standard deviation of 1. An action with few rows is predicted nearly as all are on average,
     one that was never logged exactly so. Besides the context $x$, models see what both policies think of an action,
     where that is known: a policy prefers actions for reasons, such as a model that its owner learnt elsewhere, and
-    what it is sure of tends to earn more. Probabilities below 0.001 count as 0.001. No prediction is outside the
-    rewards that were seen.
+    what it is sure of tends to earn more. $\pi'$ is $\pi$ plus a tenth of an even share, $0.1 / A$, so that what is
+    never done and what hardly ever is look alike. No prediction is outside the rewards that were seen.
 
     Rows count $u_i \propto (w_i + 0.1)^{\text{aim}}$, with a sum that is the effective number of rows, since the model
     is to be right where the target goes. `alpha` and `common` are by default those of 15 pairs whose models of four

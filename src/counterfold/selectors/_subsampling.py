@@ -31,8 +31,8 @@ LARGEST_LOGIT = 20.0
 
 LARGEST_WEIGHT = 1e7
 SMALLEST_SHARE = 1e-5
-BALANCE = 1000.0
-"""What a wrong split ratio costs."""
+BALANCE, STRICT_BALANCE = 100.0, 1000.0
+"""What a wrong split ratio of a row costs, and what it does while the mean ratio is beyond the tolerance."""
 
 PROGRESS = 1e-3
 """An epoch counts as better when its loss is lower by more than this."""
@@ -103,12 +103,17 @@ def train(networks: "Networks", batches: "Batches", training: Training) -> Tenso
 
 
 def objective(logit: Tensor, batch: Minibatch, training: Training) -> Tensor:
-    """Return per replicate how far surrogate weights are from the weights, plus the price of a wrong split ratio."""
+    """Return per replicate how far surrogate weights are from the weights, plus the price of wrong split ratios.
+
+    Every row pays for its own: where ratios depend on the context, both parts are of different contexts, and the value
+    in one is not that in the other.
+    """
     share = (batch.probs * torch.sigmoid(logit)).sum(dim=2).clamp(SMALLEST_SHARE, 1 - SMALLEST_SHARE)
     odds = logit.gather(2, batch.actions[:, :, None])[:, :, 0].exp()
     misfit = (odds * (1 - share) / share - batch.weights).square().mean(dim=1)
-    off = share.mean(dim=1) - training.ratio
-    return misfit + torch.where(off.abs() > training.tolerance, BALANCE, 0.0) * off.square()
+    off = share - training.ratio
+    price = torch.where(off.mean(dim=1).abs() > training.tolerance, STRICT_BALANCE, BALANCE)
+    return misfit + price * off.square().mean(dim=1)
 
 
 def draw_parameters(columns: int, actions: int, ratio: float, stream: np.random.Generator) -> Floats:

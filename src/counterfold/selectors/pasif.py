@@ -41,11 +41,14 @@ class PASIF(Selector):
     over `replicates` bootstrap samples. So that the split resembles the real problem, a network learns $\rho$ by
 
     $$\min_\rho \frac{1}{n} \sum_i \Bigl(\frac{\tilde\pi(a_i \mid x_i)}{\tilde\pi_0(a_i \mid x_i)} - w_i\Bigr)^2
-      + 1000\, (\bar p - \text{ratio})^2 \, 1[|\bar p - \text{ratio}| > \text{tolerance}]$$
+      + \frac{\alpha}{n} \sum_i (p(x_i) - \text{ratio})^2$$
 
-    with Adam (`rate`, `batch`) for at most `epochs`, until `patience` of them brought nothing. As in the
-    cross-validation paper it has two hidden layers of 100 neurons, batch normalisation and 20 % dropout. The same seed
-    gives the same answer on the same kind of `device`; "auto" is a GPU if there is one. It needs the extra `torch`.
+    with Adam (`rate`, `batch`) for at most `epochs`, until `patience` of them brought nothing. Every row is to be split
+    in the same ratio, so that both parts have the same contexts. $\alpha$ is 100, and 1000 while the mean of p is
+    farther from the ratio than the `tolerance`; the authors train anew with 0.1, 1, 10, 100, 1000 until it is not. As
+    in the cross-validation paper it has two hidden layers of 100 neurons, batch normalisation and 20 % dropout. The
+    same seed gives the same answer on the same kind of `device`; "auto" is a GPU if there is one. It needs the extra
+    `torch`.
 
     Udagawa, Kiyohara, Narita, Saito, Tateno (2023), "Policy-adaptive estimator selection for off-policy evaluation".
 

@@ -21,12 +21,14 @@ Order = Literal["variance", "given"]
 class SLOPE(Selector):
     r"""Walk from the most to the least variable candidate, and stop before the first that contradicts one before it.
 
-    $$I_j = [\hat V_j - c\, \hat\sigma_j,\; \hat V_j + c\, \hat\sigma_j], \qquad
+    $$I_j = \Bigl[\hat V_j - c \max_{k \ge j} \hat\sigma_k,\; \hat V_j + c \max_{k \ge j} \hat\sigma_k\Bigr], \qquad
       j^* = \max \{ j : I_1 \cap \dots \cap I_j \ne \emptyset \}$$
 
     It assumes that bias grows as variance shrinks along the `order`: that of the estimated variances, or the one
-    "given", as the paper does for IPS, DR, DM. `width` is c; 2 is the paper's interval of 95 %. The score is the number
-    of steps from the chosen candidate, those after it counted from the start.
+    "given", as the paper does for IPS, DR, DM. Where an error grows along a given order, those before it are taken to
+    be as large, as its authors do: an interval that is narrow by chance rules nothing out. `width` is c; 2 is the
+    paper's interval of 95 %. The score is the number of steps from the chosen candidate, those after it counted from
+    the start.
 
     Su, Srinath, Krishnamurthy (2020), "Adaptive estimator selection for off-policy evaluation".
 
@@ -54,8 +56,8 @@ class SLOPE(Selector):
         """Return how far from the chosen estimate each one is."""
         values, errors = np.array([(one.value, one.stderr) for one in estimates]).T
         order = np.argsort(-errors, kind="stable") if self.order == "variance" else np.arange(len(estimates))
-        lows = np.maximum.accumulate((values - self.width * errors)[order])
-        highs = np.minimum.accumulate((values + self.width * errors)[order])
+        reach = self.width * np.maximum.accumulate(errors[order][::-1])[::-1]
+        lows, highs = np.maximum.accumulate(values[order] - reach), np.minimum.accumulate(values[order] + reach)
         place = np.argsort(order)
         last = np.flatnonzero(lows <= highs)[-1]
         return np.where(place <= last, last - place, place).astype(np.float64)

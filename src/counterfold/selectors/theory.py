@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 
 from counterfold import checks, messages
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
-from counterfold.estimators.base import Estimator
+from counterfold.estimators.base import Estimator, Rules
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors.base import Candidates, Selector
@@ -20,7 +21,8 @@ class Theory(Selector):
 
     `TruncatedIPS` takes $\sqrt n$; `SwitchDR`, `DRos` and `DRps` minimise a bound on their error over the grid;
     `IPSLambda` solves an equation that allows a failure with chance `delta` (0.95 in the paper's results), and its
-    solution joins the grid. Rules of different estimators cannot be compared, so it tunes one at a time.
+    solution joins the grid. The paper quotes another equation than its authors give; `rules="paper"` takes that one, as
+    the paper's results did. Rules of different estimators cannot be compared, so it tunes one at a time.
 
     Cief, Kveton, Kompan (2025), "Cross-validated off-policy evaluation", appendix A, which collects the rules.
 
@@ -33,20 +35,22 @@ class Theory(Selector):
     """
 
     delta: float = 0.95
+    rules: Rules = "authors"
     needs = ("all_rows", "even_rows")
 
     def __post_init__(self) -> None:
         checks.inside(0, 1, delta=self.delta)
+        checks.one_of(get_args(Rules), rules=self.rules)
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         kinds = sorted({type(candidate).__name__ for candidate in candidates})
         if len(kinds) > 1:
             got = f"{len(kinds)}: {messages.list_some(kinds)}"
             raise ParameterError(f"Theory tunes one estimator at a time, got {got}.")
-        return np.array([candidate.risk(rows, self.delta) for candidate in candidates])
+        return np.array([candidate.risk(rows, self.delta, self.rules) for candidate in candidates])
 
     def can_tune(self, kind: type[Estimator]) -> bool:
         return kind.has_rule
 
     def extend_grid(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
-        return kind.suggest(rows, self.delta)
+        return kind.suggest(rows, self.delta, self.rules)

@@ -78,7 +78,7 @@ def test_figure_3_tunes_each_estimator_as_if_it_were_alone(small, tmp_path):
     for family, method, selector in [
         ("SwitchDR", "OCV_DR", cf.OCV(cf.DR())),
         ("TruncatedIPS", "OCV_IPS", cf.OCV(cf.IPS())),
-        ("IPSLambda", "Theory", "theory"),
+        ("IPSLambda", "Theory", cf.Theory(rules="paper")),
         ("DRos", "Theory", "theory"),
     ]:
         kind = getattr(cf, family)

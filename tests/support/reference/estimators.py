@@ -135,6 +135,14 @@ def exponential_ips(data, _q, power):
     ]
 
 
+def log_smoothing(data, _q, smoothing):
+    result = []
+    for exact in ips(data, None):
+        sign = 1 if exact >= 0 else -1
+        result.append(sign * math.log(1 + smoothing * sign * exact) / smoothing)
+    return result
+
+
 def control_variate_ips(data, _q, strength):
     w, wr, n = data.weights(), ips(data, None), len(data.r)
     mean, mean_wr = sum(w) / n, sum(wr) / n
@@ -240,6 +248,7 @@ FORMULAS = {
     "ips-lambda": (ips_lambda, {"mix": 0.3}),
     "group-ips": (group_ips, {"groups": 4}),
     "exponential-ips": (exponential_ips, {"power": 0.6}),
+    "log-smoothing": (log_smoothing, {"smoothing": 0.4}),
     "control-variate-ips": (control_variate_ips, {"strength": 0.8}),
     "mips": (mips, {"dimensions": 1}),
     "learned-mips": (learned_mips, {"clusters": 2}),
@@ -255,7 +264,7 @@ OF_DOSES = ("kernel-ips", "kernel-dr")
 
 WITHOUT_MODEL = {
     *(ips, snips, truncated_ips, truncated_snips, ips_lambda, exponential_ips),
-    *(control_variate_ips, mips, policy_convolution),
+    *(control_variate_ips, log_smoothing, mips, policy_convolution),
 }
 
 OF_LABELS = {name: pair for name, pair in FORMULAS.items() if name not in OF_DOSES}

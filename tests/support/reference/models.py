@@ -74,7 +74,8 @@ def dot(left, right):
 
 def see(data, row, action):
     """Return what a model sees of an action: the context, and what both policies think of it."""
-    return [*data.x[row], *(math.log(max(probs[row, action], 1e-3)) for probs in (data.target, data.logging))]
+    shift = 0.1 / data.target.shape[1]
+    return [*data.x[row], *(math.log(probs[row, action] + shift) for probs in (data.target, data.logging))]
 
 
 def see_all(data):

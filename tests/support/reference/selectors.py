@@ -57,13 +57,14 @@ def scores(losses, rule):
 
 
 def slope(values, errors, order, width):
-    """Return the place of the candidate that SLOPE chooses, walking along the order."""
+    """Return the place of the candidate that SLOPE chooses, walking along the order; errors may not grow along it."""
+    reach = {place: width * max(errors[later] for later in order[step:]) for step, place in enumerate(order)}
     best = order[0]
     for step, place in enumerate(order):
-        low, high = values[place] - width * errors[place], values[place] + width * errors[place]
+        low, high = values[place] - reach[place], values[place] + reach[place]
         for earlier in order[:step]:
-            low = max(low, values[earlier] - width * errors[earlier])
-            high = min(high, values[earlier] + width * errors[earlier])
+            low = max(low, values[earlier] - reach[earlier])
+            high = min(high, values[earlier] + reach[earlier])
         if low > high:
             break
         best = place

@@ -79,7 +79,7 @@ FIGURES: dict[str, Figure] = {
         "Tuning of seven estimators, and all at once",
         tuned_candidates,
         {"OCV_IPS": cf.OCV(cf.IPS()), "OCV_DR": cf.OCV(cf.DR())},
-        SLOPE_ALONE | {"Theory": cf.Theory()},
+        SLOPE_ALONE | {"Theory": cf.Theory(rules="paper")},
         single_candidates=(cf.SNIPS(),),
         betas=tuple((logging, target) for target in (-10.0, 10.0) for logging in (-3.0, -1.0, 0.0, 1.0, 3.0)),
         runs=5,

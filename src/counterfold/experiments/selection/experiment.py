@@ -29,7 +29,7 @@ KNOWN = (*FAMILIES, PAPER)
 """The families of problems: those of `bandits`, and the paper's datasets at all temperatures of its figure 3."""
 
 DEFAULT = "default"
-PAPER_MODEL, THEORY = cf.RidgePerAction(), cf.Theory()
+PAPER_MODEL, THEORY = cf.RidgePerAction(), cf.Theory(rules="paper")
 
 JOINT_SELECTORS: dict[str, cf.Selector] = {"OCV_IPS": cf.OCV(cf.IPS()), "OCV_DR": cf.OCV(cf.DR())}
 PLAIN_SELECTORS: dict[str, cf.Selector] = {"OPERA": cf.OPERA(), "KFoldCV_DR": cf.KFoldCV(cf.DR(), 10)}
