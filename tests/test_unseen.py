@@ -49,9 +49,8 @@ def test_a_target_without_a_reward_has_an_interval_of_some_width(method):
     unlucky = next(one for one in range(34) if reward[action == one].sum() == 0)
     result = cf.evaluate(log, always(unlucky), interval=method)
     expected = beta.ppf(0.975, 1, (action == unlucky).sum())
-    assert result.interval.low == 0.0
+    assert 0 <= result.interval.low <= result.value < 1e-4  # which is what the model predicts from other actions
     assert expected <= result.interval.high < 1.2 * expected
-    assert 0 <= result.value < 1e-6
 
 
 @pytest.mark.statistical

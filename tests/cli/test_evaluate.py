@@ -113,8 +113,8 @@ def test_all_shows_every_candidate(run, save):
 
 
 SELECTORS = {
-    "": "Ladder(boldness=1.0)",
-    "--selector default": "Ladder(boldness=1.0)",
+    "": "Ladder(boldness=None)",
+    "--selector default": "Ladder(boldness=None)",
     "--selector ladder:boldness=2": "Ladder(boldness=2.0)",
     "--selector ocv": "OCV(validator=DR(), splits=10,",
     "--splits 4": "OCV(validator=DR(), splits=4,",

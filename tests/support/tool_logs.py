@@ -16,7 +16,12 @@ from other_tools import (
 ROWS = make_rows()
 NUMBERED, COUNTED, NAMED = dict(enumerate(WANTED, 1)), dict(enumerate(WANTED)), dict(zip(MODELS, WANTED, strict=True))
 TRACES = {"format": "router-traces"}
-SETTINGS = {"candidates": ["ips", "snips", "dr"], "selector": "ocv", "progress": False}
+SETTINGS = {
+    "candidates": ["ips", "snips", "dr"],
+    "selector": "ocv",
+    "reward_model": "ridge-per-action",  # which sees no policies: not all formats tell all probabilities
+    "progress": False,
+}
 
 
 def as_feedback(rows=ROWS):

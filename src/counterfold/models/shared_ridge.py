@@ -40,10 +40,10 @@ class SharedRidge(Summed):
 
     >>> import counterfold as cf
     >>> cf.example_rows(cf.SharedRidge(alpha=10.0, common=1.0, aim=0.0)).q.round(2)
-    array([[ 0.03, -0.03],
-           [ 0.36,  0.3 ],
-           [ 0.7 ,  0.64],
-           [ 1.03,  0.97]])
+    array([[0.09, 0.08],
+           [0.85, 0.16],
+           [0.77, 0.74],
+           [1.  , 0.96]])
     """
 
     alpha: float | None = None
