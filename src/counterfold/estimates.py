@@ -59,12 +59,6 @@ class Exposure(NamedTuple):
     rows: float
 
 
-BIAS_DOUBT = 5.0
-"""How much larger the variance of the difference of two biases is taken than what is known of each says.
-
-It was chosen on development problems, where intervals of differences then hold the truth about as often as others do.
-"""
-
 SUREST, EXACT = 0.9999, 1e-4
 """The highest level of an interval that is tried to find a confidence, and how exactly the level is found."""
 
@@ -211,17 +205,16 @@ class Estimate(Displayed):
 def subtract_biases(one: Estimate, other: Estimate) -> float:
     r"""Return the variance of the difference of what may be left of two biases.
 
-    $$k\, \bigl( (\tau_1 - \tau_2)^2 + 2 (1 - \rho)\, \tau_1 \tau_2 \bigr)$$
+    $$(\tau_1 - \tau_2)^2 + 2 (1 - \rho)\, \tau_1 \tau_2$$
 
-    where $\rho$ is the correlation of the weights: the biases of equal targets are equal. $k$ is 5, as noise cancels
-    in a difference, and biases are known far less well than noise.
+    where $\rho$ is the correlation of the weights: the biases of equal targets are equal.
     """
     first, second = np.sqrt([one.bias_variance, other.bias_variance])
     apart = 1.0
     if one.exposure is not None and other.exposure is not None:
         lines = [find_deviations(exposure.weights) for exposure in (one.exposure, other.exposure)]
         apart = float(np.square(lines[0] - lines[1]).sum()) / 2
-    return BIAS_DOUBT * float((first - second) ** 2 + 2 * apart * first * second)
+    return float((first - second) ** 2 + 2 * apart * first * second)
 
 
 def find_deviations(weights: Floats) -> Floats:

@@ -37,6 +37,12 @@ USUAL, SPREAD = {TruncatedSNIPS: 1.0, TruncatedSNDR: 0.05}, 1.0
 BOLDNESS = np.exp(np.linspace(-5.0, 3.0, 65))
 """The values of boldness that are weighed against each other."""
 
+DOUBT = 5.0
+"""How much larger the variance of what is left of the bias is stated than the steps say, which know little of it.
+
+By this intervals of differences, in which noise cancels and bias does not, hold the truth as often as others do.
+"""
+
 EVEN = 0.5
 """How far the mixture of two ladders is drawn from the best one, by what is known, towards their mean."""
 
@@ -158,7 +164,7 @@ class Ladder(Selector):
         """Return the share of each rung, and the variance of what may be left of the bias."""
         climbed = [self.climb(sums, ladder) for ladder in self.ladders]
         if len(climbed) == 1:
-            return climbed[0]
+            return climbed[0][0], DOUBT * climbed[0][1]
         (one, left), (other, right) = climbed
         noise = sums.jackknife(self.rungs)[1]  # the jackknife knows too little of heavy weights, so of learning, too
         first, second = one @ noise[: len(one)], other @ noise[len(one) :]
@@ -167,7 +173,8 @@ class Ladder(Selector):
         share = (1 - EVEN) * np.clip(best, 0.0, 1.0) + EVEN / 2
         if not sums.weights.any():
             share = 1.0  # SNIPS is 0 where there is no weight, whatever the rewards
-        return np.concatenate([(1 - share) * one, share * other]), float((1 - share) ** 2 * left + share**2 * right)
+        doubt = DOUBT * float((1 - share) ** 2 * left + share**2 * right)
+        return np.concatenate([(1 - share) * one, share * other]), doubt
 
     def climb(self, sums: Sums, ladder: Rungs) -> tuple[Floats, float]:
         """Return the share of each rung of one ladder, and the variance of what may be left of the bias."""

@@ -96,5 +96,5 @@ def ladder(data, q, units, boldness):
     return (
         shares,
         answer,
-        math.sqrt(noise + sum(part**2 * left for part, (_, _, left) in zip(parts, found, strict=True))),
+        math.sqrt(noise + 5 * sum(part**2 * left for part, (_, _, left) in zip(parts, found, strict=True))),
     )
