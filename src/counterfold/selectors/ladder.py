@@ -65,7 +65,8 @@ class Ladder(Selector):
     its logarithm is normal around that of 1, or of 0.05 on the ladder of the model, with a standard deviation of 1,
     times the likelihood of all steps, $V_l - V_{l-1} \sim N(0, c^2 \tau_l^2 + s_l^2)$; $\mathbb E_c$ is the mean under
     it. The answer is half-way between the mean of both ladders and their mixture with the least estimated error.
-    Nothing is random here. docs/ladder.md tells why.
+    What may be left of the bias is part of the error, five times doubted. Nothing is random here. docs/ladder.md tells
+    why.
 
     A candidate's score is its squared distance from that answer, plus the variances of the distance and of itself. If
     all rungs are candidates, as in the default set, the answer is the mixture itself; else it is the best candidate.
