@@ -61,6 +61,17 @@ def show(label: object) -> str:
     return abbreviate(str(label), LONGEST_LABEL)
 
 
+def quote(name: object) -> str:
+    """Return a name from data as it is typed after an option on the command line.
+
+    >>> quote("user_id"), quote("p(shown) %")
+    ('user_id', "'p(shown) %'")
+    """
+    import shlex
+
+    return shlex.quote(show(name))
+
+
 def shorten(value: object) -> str:
     """Return a value as text of at most 60 characters in one line."""
     try:

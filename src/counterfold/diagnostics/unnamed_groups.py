@@ -10,6 +10,7 @@ from counterfold.arrays import Floats, Ints
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Least, Measurement
 from counterfold.evidence import Evidence
 from counterfold.history import Terms
+from counterfold.messages import quote
 from counterfold.rows import Rows
 
 BUCKETS = 1 << 10
@@ -119,7 +120,7 @@ class UnnamedGroups(Diagnostic):
 
     def describe(self, effect: Effect, rows: int) -> Finding | None:
         """Return what is wrong, or good to know."""
-        name, way = effect.column, f"name it as `group` (--group {effect.column})"
+        name, way = effect.column, f"name it as `group` (--group {quote(effect.column)})"
         if self.is_large(effect):
             worth = f"the {rows:,} rows tell only as much as {rows / effect.size:,.0f} independent ones"
             small = f"errors are {effect.size**0.5:.1f} times too small"

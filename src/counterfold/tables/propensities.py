@@ -51,5 +51,5 @@ def refuse_one_of_several(table: pa.Table, found: Mapping[str, str]) -> None:
     if shared is not None:
         rule = "hold the probability of the logged action in each row"
         got = f"got one of the columns `{messages.show(shared)}_ACTION`, each of which is about one action"
-        way = f"Name `logging_probs={shared!r}` (--logging-probs {messages.show(shared)}), or rename it"
+        way = f"Name `logging_probs={shared!r}` (--logging-probs {messages.quote(shared)}), or rename it"
         raise DataError(f"column `{messages.show(name)}` must {rule}, {got}. {way}.")

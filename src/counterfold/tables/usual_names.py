@@ -158,20 +158,21 @@ class FoundNames(NamedTuple):
 
 def note_names(taken: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return what is to be said of columns that nobody named, and what to do about it."""
-    several = [(MEANINGS[role], messages.show(name)) for role, name in taken.items()]
+    several = [(MEANINGS[role], messages.show(name), messages.quote(name)) for role, name in taken.items()]
     return [
         (
             f"column `{name}` was taken for {meaning}, because of its name",
-            f"put it into `ignore` (--ignore {name}) if it is something else",
+            f"put it into `ignore` (--ignore {typed}) if it is something else",
         )
-        for meaning, name in several
+        for meaning, name, typed in several
     ]
 
 
 def note_several_times(names: Sequence[str]) -> tuple[str, str]:
     """Return what is to be said where several columns may be times, so that none is taken."""
     listed = " and ".join(f"`{messages.show(name)}`" for name in names)
-    return f"columns {listed} may tell when decisions were made, and none was taken for it", ONE_TIME.format(names[0])
+    done = f"columns {listed} may tell when decisions were made, and none was taken for it"
+    return done, ONE_TIME.format(messages.quote(names[0]))
 
 
 def note_bad_times(name: str, bad: int, rows: int) -> tuple[str, str]:
@@ -179,4 +180,4 @@ def note_bad_times(name: str, bad: int, rows: int) -> tuple[str, str]:
     shown = messages.show(name)
     but = f"{bad:,} of {rows:,} rows have none, or one that is written in another way"
     done = f"column `{shown}` may tell when decisions were made, and was not taken for it: {but}"
-    return done, f"write all times in one way, and name it as `time` (--time {shown})"
+    return done, f"write all times in one way, and name it as `time` (--time {messages.quote(name)})"
