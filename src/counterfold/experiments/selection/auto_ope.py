@@ -48,7 +48,7 @@ def measure_errors(task: TrainingTask) -> list[Row]:
     problem = replace(bandit, rows=min(bandit.rows, MOST_ROWS)).draw_problem(seed)
     model = as_model("default" if problem.predictions is None else problem.predictions, problem.log)
     rows = cf.Rows.of(problem.log, as_target(problem.target, problem.log), model)
-    errors = [(one.value(rows) - problem.truth) / (problem.scale or 1.0) for one in PLAIN]
+    errors = [(one.value(rows) - problem.truth) / problem.scale for one in PLAIN]
     return [{"family": family, "statistics": describe_log(rows), "errors": [float(error) for error in errors]}]
 
 
@@ -91,7 +91,7 @@ def describe_policies(logging: Floats, target: Floats) -> dict[str, float]:
 
 def describe_rewards(rewards: Floats) -> dict[str, float]:
     """Return the shape of the rewards."""
-    spread = float(rewards.std()) or 1.0
+    spread = float(rewards.std())
     scaled = (rewards - rewards.mean()) / spread
     _, counts = np.unique(rewards, return_counts=True)
     return {
@@ -105,7 +105,7 @@ def describe_rewards(rewards: Floats) -> dict[str, float]:
 
 def describe_model(rows: cf.Rows) -> dict[str, float]:
     """Return how well the reward model predicts what was logged, and what the target would meet."""
-    variance = float(rows.rewards.var()) or 1.0
+    variance = float(rows.rewards.var())
     squares, total = np.square(rows.residuals) / variance, float(rows.weights.sum()) or 1.0
     return {
         "model_error": float(np.clip(squares.mean(), 0, 100)),
