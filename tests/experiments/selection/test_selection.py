@@ -130,7 +130,8 @@ def test_results_of_other_code_or_seed_are_refused(done, monkeypatch):
     with pytest.raises(cf.ParameterError, match=r"other settings \(seed 0\): give another `--out`"):
         Benchmark(done[1], **given, seed=1).run()
     with pytest.raises(cf.ParameterError, match=rf"other settings \(training {TRAINING}\): give another `--out`"):
-        Benchmark(done[1], **given | {"training": TRAINING - 1}).run()
+        Benchmark(done[1], **given | {"training": TRAINING + 1}).run()
+    assert pq.read_metadata(done[1] / "training.parquet").num_rows == TRAINING  # refused before anything is learnt
     monkeypatch.setattr(runner, "digest_package", lambda: "other")
     with pytest.raises(cf.ParameterError, match=r"other settings \(code [0-9a-f]{16}\)"):
         Benchmark(done[1], **given).run()

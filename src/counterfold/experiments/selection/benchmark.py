@@ -8,6 +8,7 @@ from typing import get_args
 from counterfold import CounterfoldError, DataError, checks
 from counterfold.experiments import runner
 from counterfold.experiments.files import refuse_unwritable, write_csv, write_parquet
+from counterfold.experiments.journal import check_journal
 from counterfold.experiments.paper import datasets
 from counterfold.experiments.results import load_pyplot
 from counterfold.experiments.selection import auto_ope, results
@@ -74,6 +75,7 @@ class Benchmark:
         journal, total = self.out / "selection.jsonl", self.training + len(tasks)
         report = progress or (lambda *_: None)
         with refuse_unwritable(self.out):
+            check_journal(journal, settings)
             rival = auto_ope.train(self.training, self.out, code, self.jobs, lambda done, _: report(done, total))
             experiment = SelectionExperiment(self.data, self.out / "fits", self.seed, rival)
             rows = runner.run_tasks(
