@@ -54,33 +54,43 @@ def estimates(rng, rows):
     yield cf.estimate(log, target, cf.DR(), reward_model=means / 2 + 0.1), (-LARGEST, LARGEST + 1)
 
 
-def intervals(estimate, span):
-    """Yield the interval of each method, those of bounded contributions where the range is known."""
+def choose_methods(estimate, span):
+    """Yield a name and a method for each interval; those with a range of rewards or contributions where it is known."""
     for name in registry.names("intervals"):
         kind = registry.find("intervals", name)
-        if kind is cf.LogBound:
+        if kind in {cf.LogBound, cf.BettingBound}:
             if estimate.name == "IPS":
-                yield name, estimate.interval(LEVEL, kind(0.0, 1.0))
+                yield name, kind(0.0, 1.0)
         elif hasattr(kind, "span"):
             if span:
-                yield name, estimate.interval(LEVEL, kind(*span))
+                yield name, kind(*span)
         else:
-            yield name, estimate.interval(LEVEL, kind())
-    yield (
-        "empirical-likelihood, no weights",
-        cf.Estimate("", estimate.contributions).interval(LEVEL, "empirical-likelihood"),
-    )
+            yield name, kind()
+    if estimate.name == "IPS":
+        yield "betting-bound, largest weight known", cf.BettingBound(0.0, 1.0, LARGEST)
+
+
+def intervals(estimate, span, wanted):
+    """Yield the interval of each method whose name starts as one that is wanted does."""
+    for name, method in choose_methods(estimate, span):
+        if name.startswith(wanted):
+            yield name, estimate.interval(LEVEL, method)
+    if "empirical-likelihood".startswith(wanted):
+        plain = cf.Estimate("", estimate.contributions)
+        yield "empirical-likelihood, no weights", plain.interval(LEVEL, "empirical-likelihood")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=400, metavar="N")
-    runs, value = parser.parse_args().runs, truth()
+    parser.add_argument("--intervals", nargs="*", default=[""], metavar="NAME", help="only those that start so")
+    given = parser.parse_args()
+    runs, wanted, value = given.runs, tuple(given.intervals), truth()
     found = {}
     for rows in SIZES:
         for seed in track(range(runs), description=f"{rows} rows"):
             for estimate, span in estimates(np.random.default_rng([rows, seed]), rows):
-                for name, (low, high) in intervals(estimate, span):
+                for name, (low, high) in intervals(estimate, span, wanted):
                     cell = found.setdefault((estimate.name, name), {}).setdefault(rows, [])
                     cell.append((low <= value <= high, high - low))
     console = Console(width=120)

@@ -1,9 +1,11 @@
 """Ten policies on one log: how well are they ranked, and what does the one that is picked lose?
 
-For problems of every family of `counterfold bench selection` (`--problems` each, drawn by `--seed`), ten policies that
-mix what the logging policy, the target and rewards prefer are valued by the default, and by SNIPS, DM and DR with the
-same reward model. Rank correlation is Spearman's; regret is what the best policy earns more than the one with the
-highest value, in standard deviations of the rewards. The default also picks by the lower end of its interval.
+For the problems of a part of `counterfold bench selection` (of `--problems` of every family, drawn by `--seed`; every
+third is for development), ten policies that mix what the logging policy, the target and rewards prefer are valued by
+the default, and by SNIPS, DM and DR with the same reward model. Rank correlation is Spearman's; regret is what the best
+policy earns more than the one with the highest value, in standard deviations of the rewards. The default also picks by
+the lower end of its interval. The last lines have the means over families, and how much larger they are than those of
+the default, with two standard errors of this difference.
 """
 
 import argparse
@@ -18,12 +20,13 @@ from rich.table import Table
 from scipy.stats import norm, qmc, spearmanr
 
 import counterfold as cf
+from counterfold.experiments.paper.experiment import RUNS_PER_SEED
 from counterfold.experiments.problem import softmax
 from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, FAMILIES, draw_bandit
+from counterfold.experiments.selection.experiment import list_tasks
 
 POLICIES, CONTEXTS = 10, 2**13
 FIXED = ("SNIPS", "DM", "DR")
-PER_SEED = 1_000_000
 
 
 def draw_policies(bandit, seed):
@@ -57,19 +60,32 @@ def rank(task):
         values[name] = [next(line.value for line in one.table if line.name == name) for one in found]
     scale = problem.scale or 1.0
     return family, {
-        name: (spearmanr(several, truth).statistic, (truth.max() - truth[np.argmax(several)]) / scale)
+        name: (correlate(several, truth), (truth.max() - truth[np.argmax(several)]) / scale)
         for name, several in values.items()
-        if np.ptp(several) > 0
     }
+
+
+def correlate(values, truth):
+    """Return the rank correlation, which is 0 where all values are equal."""
+    return spearmanr(values, truth).statistic if np.ptp(values) > 0 else 0.0
+
+
+def compare(by_family, name):
+    """Return how much larger both measures of a way are than the default's over all families, and two errors of it."""
+    apart = [np.subtract(found[name], found["default"]) for found in by_family.values()]
+    error = np.sqrt(sum(one.var(axis=0, ddof=1) / len(one) for one in apart if len(one) > 1)) / len(apart)
+    return np.mean([one.mean(axis=0) for one in apart], axis=0), 2 * np.broadcast_to(error, 2)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", type=int, default=20, metavar="N")
+    parser.add_argument("--problems", type=int, default=60, metavar="N")
+    parser.add_argument("--part", choices=["development", "held", "all"], default="development")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     given = parser.parse_args()
-    tasks = [(family, PER_SEED * given.seed + number) for family in FAMILIES for number in range(given.problems)]
+    listed = list_tasks(list(FAMILIES), given.problems, given.part)
+    tasks = [(task.family, RUNS_PER_SEED * given.seed + task.number) for task in listed]
     by_family = defaultdict(lambda: defaultdict(list))
     with ProcessPoolExecutor(given.jobs) as pool:
         for family, found in track(pool.map(rank, tasks, chunksize=2), description="Ranking", total=len(tasks)):
@@ -83,7 +99,10 @@ def main():
     table.add_section()
     means = {name: np.mean(totals[name], axis=0) for name in names}
     table.add_row("all families", *(f"{means[name][0]:.3f}  {means[name][1]:.4f}" for name in names))
-    Console(width=140).print(table)
+    apart = {name: compare(by_family, name) for name in names}
+    for place, what in enumerate(("correlation, less the default's", "regret, less the default's")):
+        table.add_row(what, *(f"{apart[name][0][place]:+.4f} ± {apart[name][1][place]:.4f}" for name in names))
+    Console(width=170).print(table)
 
 
 if __name__ == "__main__":

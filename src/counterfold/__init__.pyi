@@ -40,6 +40,7 @@ from .evaluation import evaluate as evaluate
 from .evaluation.next_step import NextStep as NextStep
 from .intervals.base import Bounds as Bounds
 from .intervals.base import Interval as Interval
+from .intervals.betting_bound import BettingBound as BettingBound
 from .intervals.bootstrap import Bootstrap as Bootstrap
 from .intervals.confidence_sequence import ConfidenceSequence as ConfidenceSequence
 from .intervals.empirical_bernstein import EmpiricalBernstein as EmpiricalBernstein

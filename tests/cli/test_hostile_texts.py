@@ -70,7 +70,10 @@ COMMANDS = {
     "data": ["paper", "table", "--out", "out", "--data", BAD],
     "benchmark": ["bench", BAD],
     "families": ["bench", "selection", "--out", "out", "--families", BAD],
-    "out": ["bench", "selection", "--families", "binary", "--problems", "1", "--out", f"LOG{BAD}/{BAD}"],
+    "out": [
+        *("bench", "selection", "--families", "binary", "--problems", "1", "--training", "10"),
+        *("--out", f"LOG{BAD}/{BAD}"),
+    ],
 }
 
 

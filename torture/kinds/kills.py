@@ -23,7 +23,10 @@ DATASETS = Path(os.environ.get("COUNTERFOLD_DATASETS", ROOT.parent / "shared" / 
 COMMANDS = {
     "synth": ["synth", "{}/log.parquet", "--rows", "400k", "--threads", "1"],
     "synth in files": ["synth", "{}/log", "--rows", "400k", "--files", "4", "--threads", "1"],
-    "bench": ["bench", "selection", "--out", "{}", "--problems", "6", "--families", "binary", "--jobs", "1"],
+    "bench": [
+        *("bench", "selection", "--out", "{}", "--problems", "6", "--families", "binary", "--jobs", "1"),
+        *("--training", "10"),
+    ],
     "paper": [
         "paper",
         "figure1",

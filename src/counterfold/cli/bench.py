@@ -21,6 +21,8 @@ Problems = Annotated[int, make_option("N", "Problems per family, a tenth as many
 Part = Annotated[str, make_option("PART", "development: every third problem, held: the others, or all.")]
 Families = Annotated[list[str] | None, make_option("NAMES", "binary, paper and so on, with commas.", "all")]
 
+Training = Annotated[int, make_option("N", "Problems from which the rival AutoOPE learns.")]
+
 
 @bench.callback()
 def start() -> None:
@@ -30,7 +32,12 @@ def start() -> None:
 @bench.command()
 @take_options
 def selection(
-    *, problems: Problems = 120, part: Part = "held", families: Families = None, run: ExperimentOptions
+    *,
+    problems: Problems = 120,
+    part: Part = "held",
+    families: Families = None,
+    training: Training = 2200,
+    run: ExperimentOptions,
 ) -> None:
     """Compare ways to choose an estimator, and how far the default can be trusted."""
     from counterfold.experiments.selection.benchmark import Benchmark
@@ -38,7 +45,7 @@ def selection(
 
     chosen = tuple(split_commas(families)) or KNOWN
     kind: Any = part  # checked there
-    benchmark = Benchmark(run.out, problems, kind, chosen, run.data, run.seed, run.count_jobs())
+    benchmark = Benchmark(run.out, problems, kind, chosen, run.data, run.seed, run.count_jobs(), training)
     benchmark.prepare()
     with print_warnings(), bar("Answering problems", unit="problems") as progress:
         found = benchmark.run(progress)

@@ -58,6 +58,12 @@ def open_journal(path: Path, settings: Row) -> Iterator[Journal]:
         yield journal
 
 
+def check_journal(path: Path, settings: Row) -> None:
+    """Refuse a journal of other settings, or one in use, before work is done that it does not hold."""
+    with open_journal(path, settings):
+        pass
+
+
 def lock(file: TextIO, path: Path) -> None:
     """Refuse a journal that another run is writing to; the system unlocks it when that run ends, however it ends."""
     try:

@@ -8,7 +8,7 @@ from rich.styled import Styled
 
 from counterfold.report import make_table
 
-COMPARED = ("SNIPS", "DR", "OCV_IPS", "OCV_DR", "OPERA", "default")
+COMPARED = ("SNIPS", "DR", "OCV_IPS", "OCV_DR", "OPERA", "AutoOPE", "default")
 """The methods that are shown family by family; the files have them all."""
 
 GAP = 1

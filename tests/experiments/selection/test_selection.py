@@ -16,6 +16,7 @@ from counterfold.experiments.paper import datasets
 from counterfold.experiments.paper.datasets import Dataset
 from counterfold.experiments.paper.experiment import selector_seed
 from counterfold.experiments.problem import Problem
+from counterfold.experiments.selection.auto_ope import AutoOPE
 from counterfold.experiments.selection.bandits import draw_bandit
 from counterfold.experiments.selection.benchmark import Benchmark
 from counterfold.experiments.selection.experiment import (
@@ -28,14 +29,16 @@ from counterfold.experiments.selection.experiment import (
 )
 
 SMALL = "few rows", "user's model"
-METHODS = 19
+METHODS = 20
+TRAINING = 10
+"""The training problems of AutoOPE, each of another family."""
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     """Return the results of a small run, and its folder."""
     folder = tmp_path_factory.mktemp("bench")
-    return Benchmark(folder, problems=4, families=SMALL).run(), folder
+    return Benchmark(folder, problems=4, families=SMALL, training=TRAINING).run(), folder
 
 
 def rows_in(folder):
@@ -87,12 +90,13 @@ def test_a_user_s_predictions_take_the_place_of_every_model(done):
 
 
 def test_a_run_that_was_cut_goes_on_and_two_jobs_give_the_same(done, run):
-    """The command line, on a journal of which the last lines are missing, half of one included."""
+    """The command line, on journals of which the last lines are missing, half of one included."""
     folder = done[1]
-    whole = (folder / "selection.jsonl").read_bytes()
     Path("again").mkdir()
-    Path("again", "selection.jsonl").write_bytes(b"".join(whole.splitlines(keepends=True)[:3])[:-40])
-    options = "--problems", 4, "--families", ",".join(SMALL), "--jobs", 2
+    for name, lines in (("selection.jsonl", 3), ("training.jsonl", TRAINING - 2)):
+        whole = (folder / name).read_bytes()
+        Path("again", name).write_bytes(b"".join(whole.splitlines(keepends=True)[:lines])[:-40])
+    options = "--problems", 4, "--families", ",".join(SMALL), "--jobs", 2, "--training", TRAINING
     code, out, err = run("bench", "selection", "--out", "again", *options)
     assert code == 0, err
     for text in (
@@ -105,13 +109,14 @@ def test_a_run_that_was_cut_goes_on_and_two_jobs_give_the_same(done, run):
     ):
         assert text in out
     assert rows_in(Path("again")) == rows_in(folder)
-    for name in ("selection.csv", "selection-coverage.csv", "selection-verdicts.csv", "selection-ratios.png"):
+    same = "selection.csv", "selection-coverage.csv", "selection-verdicts.csv", "selection-ratios.png"
+    for name in (*same, "training.parquet"):
         assert Path("again", name).read_bytes() == (folder / name).read_bytes()
 
 
 def test_what_is_done_is_not_done_again_and_json_is_strict(done, run, monkeypatch):
     monkeypatch.setattr(SelectionExperiment, "__call__", None)
-    options = "--problems", 4, "--families", SMALL[0], "--families", SMALL[1], "--jobs", 1
+    options = "--problems", 4, "--families", SMALL[0], "--families", SMALL[1], "--jobs", 1, "--training", TRAINING
     code, out, _ = run("bench", "selection", "--out", done[1], *options, "--json")
     assert code == 0
     found = json.loads(out, parse_constant=pytest.fail)
@@ -121,11 +126,15 @@ def test_what_is_done_is_not_done_again_and_json_is_strict(done, run, monkeypatc
 
 
 def test_results_of_other_code_or_seed_are_refused(done, monkeypatch):
+    given = {"problems": 4, "families": SMALL, "training": TRAINING}
     with pytest.raises(cf.ParameterError, match=r"other settings \(seed 0\): give another `--out`"):
-        Benchmark(done[1], problems=4, families=SMALL, seed=1).run()
+        Benchmark(done[1], **given, seed=1).run()
+    with pytest.raises(cf.ParameterError, match=rf"other settings \(training {TRAINING}\): give another `--out`"):
+        Benchmark(done[1], **given | {"training": TRAINING + 1}).run()
+    assert pq.read_metadata(done[1] / "training.parquet").num_rows == TRAINING  # refused before anything is learnt
     monkeypatch.setattr(runner, "digest_package", lambda: "other")
     with pytest.raises(cf.ParameterError, match=r"other settings \(code [0-9a-f]{16}\)"):
-        Benchmark(done[1], problems=4, families=SMALL).run()
+        Benchmark(done[1], **given).run()
 
 
 def test_development_and_held_are_disjoint_and_a_third_is_for_development():
@@ -155,17 +164,18 @@ def test_the_paper_s_problems_are_those_of_its_figure(monkeypatch, tmp_path):
     wanted = list_tasks(["paper"], 10, "held")
     assert len(wanted) == 90
     rows = SelectionExperiment(fits=tmp_path / "fits")(wanted[3])
-    assert len(rows) == METHODS
+    assert len(rows) == METHODS - 1
     assert {(row["problem"], row["condition"], row["scale"]) for row in rows} == {(1, "ecoli 1 -10", 1.0)}
     assert [path.name for path in (tmp_path / "fits" / "ecoli").iterdir()] == ["0-1.npz"]
 
 
-def test_a_target_that_never_takes_a_logged_action_is_answered(monkeypatch):
+def test_a_target_that_never_takes_a_logged_action_is_answered(done, monkeypatch):
     logging, target = np.tile([0.99, 0.01], (50, 1)), np.tile([0.0, 1.0], (50, 1))
     x, reward = np.arange(50.0)[:, None], np.arange(50.0) % 3
     log = cf.Log(context=x, action=np.zeros(50, int), reward=reward, logging_probs=logging, actions=[0, 1])
     monkeypatch.setattr(SelectionExperiment, "draw_problem", lambda *_: Problem(log, target, 1.0, None, 1.0))
-    rows = SelectionExperiment()(SelectionTask("deterministic target", 0))
+    training = done[1] / "training.parquet"
+    rows = SelectionExperiment(auto_ope=AutoOPE(training, TRAINING))(SelectionTask("deterministic target", 0))
     assert len(rows) == METHODS
     assert {row["verdict"] for row in rows} == {"not answerable"}
 
@@ -178,6 +188,7 @@ def test_an_answer_that_is_no_number_is_refused():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--training", "9"], "`training` must be a whole number of at least 10, got 9."),
         (["--problems", "0"], "`problems` must be a whole number of at least 1, got 0."),
         (["--jobs", "0"], "`jobs` must be a whole number of at least 1, got 0."),
         (["--seed", "-1"], "`seed` must be a whole number of at least 0, got -1."),

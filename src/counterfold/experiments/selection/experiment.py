@@ -35,6 +35,8 @@ JOINT_SELECTORS: dict[str, cf.Selector] = {"OCV_IPS": cf.OCV(cf.IPS()), "OCV_DR"
 PLAIN_SELECTORS: dict[str, cf.Selector] = {"OPERA": cf.OPERA(), "KFoldCV_DR": cf.KFoldCV(cf.DR(), 10)}
 """The selectors that choose among all that the paper tunes jointly, as in its figure 3, and among `PLAIN`."""
 
+AUTO_OPE = "AutoOPE"
+
 Ends = tuple[float | None, float | None]
 Candidates = Callable[[cf.Rows], Sequence[cf.Estimator]]
 
@@ -79,16 +81,20 @@ def list_tasks(families: Sequence[str], problems: int, part: Part) -> list[Selec
 
 @dataclass(frozen=True, eq=False)
 class SelectionExperiment:
-    """What a task of the benchmark needs to know besides the task; its fields are those of `PaperExperiment`."""
+    """What a task of the benchmark needs to know besides the task: the fields of `PaperExperiment`, and a rival.
+
+    The rival `auto_ope` takes no part if it is missing.
+    """
 
     data: Path | None = None
     fits: Path | None = None
     seed: int = 0
+    auto_ope: cf.Selector | None = None
 
     def __call__(self, task: SelectionTask) -> list[Row]:
         """Return a row for every method."""
         problem = self.draw_problem(task)
-        log, methods = problem.log, Methods(problem, selector_seed(self.seed, task.number))
+        log, methods = problem.log, Methods(problem, selector_seed(self.seed, task.number), self.auto_ope)
         answer, default = methods.answer_by_default()
         condition = f"{task.dataset} {task.logging_beta:g} {task.target_beta:g}" if task.dataset else ""
         where = {"family": task.family, "problem": task.number, "condition": condition}
@@ -117,6 +123,7 @@ class Methods:
 
     problem: Problem
     seed: int
+    auto_ope: cf.Selector | None = None
 
     def choose_estimators(self) -> Iterator[Row]:
         """Yield the answers of single estimators, of those that their authors' rules tune, and of selectors.
@@ -133,6 +140,8 @@ class Methods:
             yield self.time_choice(name, "selector", list_joint_candidates, selector)
         for name, selector in PLAIN_SELECTORS.items():
             yield self.time_choice(name, "selector", list_these(PLAIN), selector)
+        if self.auto_ope:
+            yield self.time_choice(AUTO_OPE, "selector", list_these(PLAIN), self.auto_ope, model="default")
 
     def time_choice(
         self,

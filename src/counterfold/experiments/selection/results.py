@@ -14,7 +14,7 @@ from counterfold.diagnostics import Verdict
 from counterfold.experiments import results as shared
 from counterfold.experiments.files import Row
 from counterfold.experiments.paper.figures import ORACLE
-from counterfold.experiments.selection.experiment import DEFAULT
+from counterfold.experiments.selection.experiment import AUTO_OPE, DEFAULT
 
 ALL = "all families"
 
@@ -34,6 +34,7 @@ STYLES = {
     "OCV_DR": ("s", "#009e73"),
     "KFoldCV_DR": ("P", "#56b4e9"),
     "OPERA": ("o", "#cc79a7"),
+    AUTO_OPE: ("*", "#d55e00"),
     DEFAULT: ("D", "#0b3c8c"),
 }
 """The marker and the colour of each method that is drawn."""
