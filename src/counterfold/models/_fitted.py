@@ -8,6 +8,7 @@ from counterfold.arrays import Floats
 from counterfold.hashing import assign_folds
 from counterfold.models._policy_models import PolicyModels
 from counterfold.models._pulls import RidgePull, make_pull
+from counterfold.models._stacked import Stacked
 from counterfold.models.base import Examples, FitNoise, Predictor, RewardModel, check_predictions
 
 
@@ -32,7 +33,8 @@ class Fitted(RewardModel):
 
     @property
     def _models(self) -> list[PolicyModels]:
-        return [one for one in self.predictors if isinstance(one, PolicyModels)]
+        linear = (one.linear if isinstance(one, Stacked) else one for one in self.predictors)
+        return [one for one in linear if isinstance(one, PolicyModels)]
 
     def predictions(self, examples: Examples) -> Floats:
         if len(self.predictors) == 1:
