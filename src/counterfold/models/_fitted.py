@@ -18,18 +18,20 @@ class Fitted(RewardModel):
 
     With several `predictors`, each row is predicted by that of its fold, which never saw it. `without` are predictors
     fitted on all but one of several equal parts; how they differ tells the noise of fitting. `elsewhere` are those of
-    folds, where a single predictor saw every row.
+    folds, where a single predictor saw every row. What a sample of the rows taught does not say how far others move it.
     """
 
     predictors: tuple[Predictor, ...]
     without: tuple[Predictor, ...] = ()
     elsewhere: tuple[Predictor, ...] = ()
     name: str = "Fitted"
+    is_of_sample: bool = False
     learns = False
 
     @property
     def fit_noise(self) -> FitNoise:
-        return "unknown" if len(self.predictors) == 1 or len(self._models) < len(self.predictors) else "known"
+        is_known = 1 < len(self.predictors) == len(self._models)
+        return "known" if is_known and not self.is_of_sample else "unknown"
 
     @property
     def _models(self) -> list[PolicyModels]:

@@ -9,8 +9,7 @@ from counterfold import capacity
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.hashing import sample_least
 from counterfold.models._moments import Summed
-from counterfold.models._policy_models import PolicyModels
-from counterfold.models.base import ActionPredictor, Examples, Predictor, TrainedModel, check_predictions
+from counterfold.models.base import Examples, Predictor, TrainedModel, check_predictions, predict_one
 
 ENOUGH = 20_000
 """From how many rows, at most, a member learns that cannot be solved from sums."""
@@ -20,18 +19,26 @@ ENOUGH = 20_000
 class Stacked:
     """Predictors and their shares; predictions stay within `limits`.
 
-    `linear` is a linear model of the same rows, which tells the noise of fitting, to the order of its size.
+    `linear` is a linear model of the same rows. How far rows move it tells the noise of fitting, about as large as that
+    of the mixture, of which nobody knows.
     """
 
     predictors: tuple[Predictor, ...]
     shares: Floats
     limits: tuple[float, float]
-    linear: PolicyModels
+    linear: Predictor
 
     def __call__(self, rows: Examples) -> Floats:
         """Return the predicted reward of every action (n x A), a few rows at a time."""
-        q, width = np.zeros((len(rows), rows.n_actions)), rows.context.shape[1] + rows.n_actions
-        step = capacity.count_rows(width, max(1, len(rows)))
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1, "openmp"):  # on busy cores threads wait long
+            return self.mix(rows)
+
+    def mix(self, rows: Examples) -> Floats:
+        """Return the same by this thread alone."""
+        q = np.zeros((len(rows), rows.n_actions))
+        step = capacity.count_rows(rows.context.shape[1] + rows.n_actions, max(1, len(rows)))
         for start in range(0, len(rows), step):
             some = rows.take(slice(start, start + step))
             for predict, share in zip(self.predictors, self.shares, strict=True):
@@ -42,7 +49,7 @@ class Stacked:
 
 @dataclass(frozen=True, eq=False)
 class Stacking:
-    """What is fitted to find shares on rows that fall into folds; what was predicted once is kept.
+    """What finds shares on rows that fall into folds; what was predicted once is kept.
 
     `counts` are how much the mixture is to be right in each row.
     """
@@ -54,11 +61,11 @@ class Stacking:
     predicted: dict[bytes, Floats] = field(default_factory=dict)
 
     def combine(self, kept: Bools, linear: Predictor) -> Predictor:
-        """Return the mixture that some of the rows teach, or the linear model if they are all in one fold."""
+        """Return the mixture that some of the rows teach; the linear model of them if they are all in one fold."""
         folds = np.unique(self.fold[kept])
-        if len(folds) < 2 or not isinstance(linear, PolicyModels):
+        if len(folds) < 2:
             return linear
-        found = np.empty((len(self.examples), len(self.members)))
+        found = np.empty((len(kept), len(self.members)))
         for number in folds:
             mine = kept & (self.fold == number)
             found[mine] = self.predict_others(kept & ~mine)[mine]
@@ -71,31 +78,30 @@ class Stacking:
         """Return what each member, fitted on some rows, predicts of the logged actions of the others (n x members)."""
         key = np.packbits(kept).tobytes()
         if key not in self.predicted:
-            others = self.examples.take(np.flatnonzero(~kept))
+            others, several = self.examples.take(np.flatnonzero(~kept)), self.fit_members(kept)
             found = np.zeros((len(kept), len(self.members)))
-            found[~kept] = np.column_stack([predict_logged(one, others) for one in self.fit_members(kept)])
+            found[~kept] = np.column_stack([predict_one(one, others, others.actions) for one in several])
             self.predicted[key] = found
         return self.predicted[key]
 
     def fit_members(self, kept: Bools) -> list[Predictor]:
         """Return what each member makes of some rows."""
+        from threadpoolctl import threadpool_limits
+
         every = self.examples.take(np.flatnonzero(kept))
         fewer = every.take(sample_least(every.ids, ENOUGH)) if len(every) > ENOUGH else every
-        return [one.fit(every if isinstance(one, Summed) else fewer) for one in self.members]
-
-
-def predict_logged(predict: Predictor, rows: Examples) -> Floats:
-    """Return the predicted rewards of the logged actions."""
-    if isinstance(predict, ActionPredictor):
-        return predict.predict(rows, rows.actions)
-    return check_predictions(predict(rows), rows)[np.arange(len(rows)), rows.actions]
+        with threadpool_limits(1, "openmp"):
+            return [one.fit(every if isinstance(one, Summed) else fewer) for one in self.members]
 
 
 def find_shares(predicted: Floats, rewards: Floats, counts: Floats) -> Floats:
-    """Return the shares, none below 0 and 1 in sum, with which predictions (n x members) come nearest to rewards.
+    r"""Return the shares, none below 0 and 1 in sum, with which predictions (n x members) come nearest to rewards.
 
-    With errors $E$ and any constant, $s \\ge 0$ that minimises $\\lVert E s \\rVert^2 + (1 - \\sum_m s_m)^2$ is a multiple of
-    these shares: for a given sum the first term alone decides, and more of it is never better.
+    With errors $E$, the $s \ge 0$ that minimise $\lVert E s \rVert^2 + (1 - \sum_m s_m)^2$ are a multiple of these
+    shares: whatever their sum, it is best to have $\lVert E s \rVert$ as small as that sum allows.
+
+    >>> find_shares(np.array([[1.0, 0.0], [2.0, 4.0]]), np.array([0.5, 3.0]), np.ones(2))
+    array([0.5, 0.5])
     """
     from scipy.optimize import nnls
 

@@ -127,6 +127,13 @@ class ActionPredictor(ABC):
         return np.column_stack([self.predict(rows, actions) for actions in every])
 
 
+def predict_one(predict: Predictor, rows: Examples, actions: Ints) -> Floats:
+    """Return the predicted reward of one action in each row."""
+    if isinstance(predict, ActionPredictor):
+        return predict.predict(rows, actions)
+    return check_predictions(predict(rows), rows)[np.arange(len(rows)), actions]
+
+
 class Pull(Protocol):
     """How far each row moves a value by being one of those that a reward model learns from."""
 

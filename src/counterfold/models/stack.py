@@ -10,12 +10,12 @@ from counterfold import checks, messages
 from counterfold.arrays import Ints
 from counterfold.errors import ParameterError
 from counterfold.hashing import assign_folds
-from counterfold.models._policy_models import weigh_rows
 from counterfold.models._stacked import Stacking
 from counterfold.models.action_encoded import ActionEncoded
 from counterfold.models.base import Examples, Predictor, TrainedModel
 from counterfold.models.logistic_ridge import LogisticRidge
 from counterfold.models.nearest_neighbours import NearestNeighbours
+from counterfold.models.linear_plus import LinearPlus
 from counterfold.models.shared_ridge import SharedRidge
 
 MANY = 100
@@ -24,7 +24,7 @@ MANY = 100
 
 @dataclass(frozen=True, eq=False)
 class Stack(TrainedModel):
-    r"""The mixture $\sum_m s_m\, \hat q_m(x, a)$ of several reward models that is best for rows that none of them saw.
+    r"""The mixture of several reward models that is best for rows that none of them saw, weighed by these rows.
 
     $$s = \arg\min_{s \ge 0,\ \sum_m s_m = 1} \sum_i u_i \Bigl(r_i - \sum_m s_m\, \hat q_m^{(-f(i))}(x_i, a_i)\Bigr)^2$$
 
@@ -67,7 +67,7 @@ class Stack(TrainedModel):
     def start(self, examples: Examples) -> Stacking:
         """Return what finds shares on these rows, of which nothing is fitted yet."""
         members = list(map(as_member, self.members)) or make_usual_members(examples.n_actions)
-        counts = weigh_rows(examples, self.aim) * (1.0 if examples.counts is None else examples.counts)
+        counts = SharedRidge(aim=self.aim).counts(examples)
         return Stacking(members, examples, counts, assign_folds(examples.units, self.folds))
 
 
@@ -78,9 +78,9 @@ def make_usual_members(n_actions: int) -> list[TrainedModel]:
         return linear
     from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 
-    boosting = HistGradientBoostingRegressor(max_iter=60, max_leaf_nodes=15, early_stopping=False)
-    forest = ExtraTreesRegressor(50, min_samples_leaf=5)
-    return [*linear, *(ActionEncoded(one, sees_policies=True) for one in (boosting, forest)), NearestNeighbours()]
+    boosting = HistGradientBoostingRegressor(max_iter=40, max_leaf_nodes=15, early_stopping=False)
+    forest = ExtraTreesRegressor(30, min_samples_leaf=10, max_features=0.5)
+    return [*linear, *map(as_member, (boosting, forest)), LinearPlus(NearestNeighbours())]
 
 
 def require_several(members: Any) -> Sequence[Any]:
@@ -97,6 +97,9 @@ def as_member(value: Any) -> TrainedModel:
     if isinstance(value, TrainedModel) and value.suits("labels"):
         return value
     if is_object and hasattr(value, "fit") and hasattr(value, "predict"):
-        return ActionEncoded(value, sees_policies=True)
+        from sklearn.base import is_classifier
+
+        encoded = ActionEncoded(value, sees_policies=True)
+        return encoded if is_classifier(value) else LinearPlus(encoded)
     wanted = "reward models that can be fitted, or scikit-learn estimators, such as [SharedRidge(), Lasso()]"
     raise ParameterError(f"`members` must be {wanted}, got {messages.shorten(value)} among them.")
