@@ -60,7 +60,15 @@ def summarise(name, several):
     covered = [f"{one[:, 1].mean():.3f}" if len(one) else "" for one in good]
     width = np.exp(np.mean(np.log(best[:, 3] / usual[:, 3])))
     seconds = [f"{one[:, 4].mean():.2f}" for one in (usual, best)]
-    return [name, str(len(several)), f"{np.mean(usual[:, 0] ** 2):.2e}", f"{ratio:.2f}", *covered, f"{width:.2f}", *seconds], ratio
+    return [
+        name,
+        str(len(several)),
+        f"{np.mean(usual[:, 0] ** 2):.2e}",
+        f"{ratio:.2f}",
+        *covered,
+        f"{width:.2f}",
+        *seconds,
+    ], ratio
 
 
 def main():

@@ -13,7 +13,9 @@ from counterfold.models.shared_ridge import SharedRidge
 
 @dataclass(frozen=True, eq=False)
 class LinearPlus(TrainedModel):
-    r"""The predictions of `SharedRidge`, and what another model adds to them: $\bar q(x, a) + \hat\delta(x, \bar q_a, a)$.
+    r"""The predictions of `SharedRidge`, and what another model adds to them.
+
+    $$\hat q(x, a) = \bar q(x, a) + \hat\delta(x, \bar q(x, a), a)$$
 
     The other `model` learns from $r_i - \bar q(x_i, a_i)$, with $\bar q$ of the action as one more column of the
     context. So what is linear need not be made of steps, as forests do, and few rows are enough for it.
@@ -27,7 +29,9 @@ class LinearPlus(TrainedModel):
     model: TrainedModel = field(default_factory=lambda: ActionEncoded(sees_policies=True))
 
     def __post_init__(self) -> None:
-        checks.an_object(TrainedModel, "a reward model that can be fitted, such as PerAction(Lasso())", model=self.model)
+        checks.an_object(
+            TrainedModel, "a reward model that can be fitted, such as PerAction(Lasso())", model=self.model
+        )
 
     def fit(self, examples: Examples) -> Predictor:
         linear = SharedRidge().fit(examples)
@@ -50,7 +54,9 @@ class Sum(ActionPredictor):
         """Return the predicted reward of every action (n x A)."""
         q = self.linear(rows)
         every = (np.full(len(rows), action) for action in range(rows.n_actions))
-        added = [predict_one(self.added, add_column(rows, one), actions) for one, actions in zip(q.T, every, strict=True)]
+        added = [
+            predict_one(self.added, add_column(rows, one), actions) for one, actions in zip(q.T, every, strict=True)
+        ]
         return q + np.column_stack(added)
 
 

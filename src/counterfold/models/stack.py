@@ -13,9 +13,9 @@ from counterfold.hashing import assign_folds
 from counterfold.models._stacked import Stacking
 from counterfold.models.action_encoded import ActionEncoded
 from counterfold.models.base import Examples, Predictor, TrainedModel
+from counterfold.models.linear_plus import LinearPlus
 from counterfold.models.logistic_ridge import LogisticRidge
 from counterfold.models.nearest_neighbours import NearestNeighbours
-from counterfold.models.linear_plus import LinearPlus
 from counterfold.models.shared_ridge import SharedRidge
 
 MANY = 100
