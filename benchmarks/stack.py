@@ -3,7 +3,7 @@
 Development problems of every family of `counterfold bench selection`, `--problems` of each, and with `--data` every
 `--every`-th of the paper's 90 conditions. For each family: the mean squared error with the stack as a multiple of that
 with the usual model, how often the 95 % intervals of good answers hold the truth, how wide they are, and how long both
-take. Problems with more than `--largest` rows times actions are left out, and after `--minutes` no further one is begun.
+take. Problems with more than `--largest` rows times actions are left out, and none is begun after `--minutes`.
 """
 
 import argparse

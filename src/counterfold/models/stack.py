@@ -24,7 +24,7 @@ MANY = 100
 
 @dataclass(frozen=True, eq=False)
 class Stack(TrainedModel):
-    r"""The mixture of several reward models that is best for rows that none of them saw, weighed by these rows.
+    r"""The mixture of several reward models that predicts rows best that none of them saw.
 
     $$s = \arg\min_{s \ge 0,\ \sum_m s_m = 1} \sum_i u_i \Bigl(r_i - \sum_m s_m\, \hat q_m^{(-f(i))}(x_i, a_i)\Bigr)^2$$
 
@@ -32,11 +32,13 @@ class Stack(TrainedModel):
     no use has a share of 0. Rows count $u_i \propto (w_i + 0.1)^{\text{aim}}$, more where the target goes. No
     prediction is outside the rewards that were seen.
 
-    Members are by default `SharedRidge`, `LogisticRidge` and, for at most 100 actions, gradient boosting and extra
-    trees on context, action and what both policies think of it, and `NearestNeighbours`. Others may be reward models or
-    scikit-learn estimators, which see the same. Those that cannot be solved from sums learn from at most 20,000 rows.
-    Within `CrossFitted` no row has a say in its own prediction, and what is fitted without two folds serves both, if
-    there are as many `folds`. `reward_model="best"` is `CrossFitted(Stack())`.
+    Members are by default `SharedRidge`, `LogisticRidge` and, for at most 100 actions, `LinearPlus` of gradient
+    boosting, of extra trees and of `NearestNeighbours`, which see what both policies think of an action, too. The user's
+    may be reward models, or scikit-learn estimators: regressors become `LinearPlus` of them, too. What cannot be solved
+    from sums learns from at most 20,000 rows. Within `CrossFitted` no row has a say in its own prediction, and what is
+    fitted without two folds serves both, if there are as many `folds`. `reward_model="best"` is `CrossFitted(Stack())`.
+
+    How far rows move a value by what the stack learns from them is taken to be what it is for `SharedRidge`.
 
     Breiman (1996), "Stacked regressions".
 
