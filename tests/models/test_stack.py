@@ -150,6 +150,8 @@ def test_best_is_the_cross_fitted_stack():
         "known",
     )
     assert as_model("stack:folds=4", log).folds == 4
+    with pytest.raises(cf.ParameterError, match=r"^unknown model `bset`. Did you mean `best`\? Known: default, best, "):
+        as_model("bset", log)
     doses = reference.random_doses(8)
     with pytest.raises(cf.ParameterError, match=r"^`reward_model` must suit actions that are doses, got CrossFitted.$"):
         cf.evaluate(dose_log(doses), doses.target, reward_model="best")

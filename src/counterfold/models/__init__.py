@@ -57,7 +57,9 @@ def as_model(value: Any, log: Log, draws: int = 1, check: Checker = WHOLE) -> Re
     if value is None:
         return None
     if isinstance(value, str):
-        value = registry.build("models", CHOSEN[value][log.kind] if value in CHOSEN else value)
+        text = CHOSEN[value][log.kind] if value in CHOSEN else value
+        registry.find("models", text.partition(":")[0], tuple(CHOSEN))
+        value = registry.build("models", text)
     if isinstance(value, type):
         got = f"the class {value.__name__}"
         raise ParameterError(f"`reward_model` must be an object, got {got}. Did you mean `{value.__name__}()`?")
