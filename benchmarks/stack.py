@@ -3,7 +3,8 @@
 Development problems of every family of `counterfold bench selection`, `--problems` of each, and with `--data` every
 `--every`-th of the paper's 90 conditions. For each family: the mean squared error with the stack as a multiple of that
 with the usual model, how often the 95 % intervals of good answers hold the truth, how wide they are, and how long both
-take. Problems with more than `--largest` rows times actions are left out, and none is begun after `--minutes`.
+take. Problems with fewer than `--smallest` or more than `--largest` rows times actions are left out, and none is begun
+after `--minutes` of processor time.
 """
 
 import argparse
@@ -77,6 +78,7 @@ def main():
     parser.add_argument("--families", default="", metavar="NAMES")
     parser.add_argument("--data", type=Path, metavar="FOLDER")
     parser.add_argument("--every", type=int, default=5, metavar="N")
+    parser.add_argument("--smallest", type=int, default=0, metavar="N")
     parser.add_argument("--largest", type=int, default=100_000, metavar="N")
     parser.add_argument("--minutes", type=float, default=20.0, metavar="N")
     given = parser.parse_args()
@@ -85,7 +87,7 @@ def main():
         if time.process_time() > 60 * given.minutes:
             break
         problem = experiment.draw_problem(task)
-        if len(problem.log) * len(problem.log.actions) <= given.largest:
+        if given.smallest <= len(problem.log) * len(problem.log.actions) <= given.largest:
             by_family[task.family].append(answer(problem))
     names = ["MSE", "ratio", "covered", "by best", "width", "seconds", "by best"]
     table, ratios = Table("family", "problems", *names), []
