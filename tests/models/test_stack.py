@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, softmax
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
@@ -14,6 +14,7 @@ from counterfold.models import _stacked, as_model, fit_on_sample
 from counterfold.models._stacked import Stacked, find_shares
 from counterfold.models.base import TrainedModel
 from counterfold.models.stack import MANY, make_usual_members
+from counterfold.selectors._model_pull import ModelPull
 from large_logs import answer, made
 from problems import dose_log, log_of, near, rows_of
 
@@ -166,6 +167,26 @@ def test_the_ladder_of_a_stack_starts_from_dm_with_the_noise_of_a_linear_model()
     one, other = (model.find_pull(rows.examples, shares, of_policy=True) for model in (rows.fitted, linear))
     residuals = np.random.default_rng(0).normal(size=200)
     near(one(rows.examples, residuals), other(rows.examples, residuals))
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+@pytest.mark.parametrize("jump", [0.0, 2.0], ids=["linear", "jumps"])
+def test_the_noise_of_a_linear_model_is_no_less_than_that_of_dm_with_the_stack(jump):
+    """Over 40 logs with the same context; a told noise that is right would be below 0.8 times it with a chance of 3 %."""
+    rng = np.random.default_rng(1)
+    context = rng.normal(size=(300, 2))
+    scores = context @ rng.normal(size=(2, 3))
+    logging, target = (softmax(bold * scores, axis=1) for bold in (0.5, 2.0))
+    means, values, told = scores + jump * np.sign(np.sin(3 * context[:, :1])), [], []
+    for _ in range(40):
+        action = (logging.cumsum(axis=1) > rng.random((300, 1))).argmax(axis=1)
+        reward = means[np.arange(300), action] + rng.normal(size=300)
+        log = cf.Log(context=context, action=action, reward=reward, logging_probs=logging, actions=range(3))
+        rows = cf.Rows.of(log, cf.targets.as_target(target, log), as_model("best", log))
+        values.append(cf.DM().value(rows))
+        told.append(ModelPull(0.0).contributions(rows).var() / 300)
+    assert 0.8 < np.sqrt(np.mean(told)) / np.std(values, ddof=1) < 2.0
 
 
 def test_a_stack_that_a_sample_taught_knows_no_noise_of_other_rows():

@@ -33,7 +33,7 @@ class Stack(TrainedModel):
     prediction is outside the rewards that were seen.
 
     Members are by default `SharedRidge`, `LogisticRidge` and, for at most 100 actions, `LinearPlus` of gradient
-    boosting, of extra trees and of `NearestNeighbours`, which see what both policies think of an action, too. The user's
+    boosting, of extra trees and of `NearestNeighbours`, which see what both policies think of an action, too. Your own
     may be reward models, or scikit-learn estimators: regressors become `LinearPlus` of them, too. What cannot be solved
     from sums learns from at most 20,000 rows. Within `CrossFitted` no row has a say in its own prediction, and what is
     fitted without two folds serves both, if there are as many `folds`. `reward_model="best"` is `CrossFitted(Stack())`.
