@@ -76,6 +76,15 @@ def test_rows_that_count_twice_are_two_rows():
     near(find_shares(predicted, rewards, counts), find_shares(predicted[twice], rewards[twice], np.ones(40)))
 
 
+def test_a_stack_of_rows_that_count_several_times_is_that_of_rows_that_are_there_as_often():
+    rows, times = rows_of(reference.random_data(3, rows=200)).examples, 1 + np.arange(200) % 4
+    members = [cf.ActionEncoded(LinearRegression()), cf.SharedRidge(alpha=1e-9, common=1e-9)]
+    counted, repeated = replace(rows, counts=times.astype(float)), rows.take(np.repeat(np.arange(200), times))
+    one, other, plain = (cf.Stack(members=members).fit(some)(rows) for some in (counted, repeated, rows))
+    np.testing.assert_allclose(one, other, atol=1e-6)
+    assert np.abs(one - plain).max() > 0.1
+
+
 @pytest.mark.parametrize("folds", [5, 3], ids=["the same folds", "other folds"])
 @pytest.mark.parametrize("grouped", [False, True])
 def test_a_cross_fitted_stack_against_naive_loops(folds, grouped):
@@ -309,6 +318,11 @@ def test_nearest_neighbours_against_naive_loops(kept):
     counts = 1 + np.arange(60) % 3 if kept else np.ones(60)
     rows = rows_of(data, cf.NearestNeighbours(size=1.5), kept=1 / counts if kept else None)
     near(rows.q, reference.nearest_neighbours(data, 1.5, counts))
+
+
+def test_nearest_neighbours_of_no_rows_predict_nothing():
+    examples = rows_of(reference.random_data(11)).examples
+    assert not cf.NearestNeighbours().fit(examples.take(slice(0)))(examples).any()
 
 
 def test_linear_plus_against_scikit_learn():
