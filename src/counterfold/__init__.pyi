@@ -55,10 +55,14 @@ from .models.action_encoded import ActionEncoded as ActionEncoded
 from .models.base import Given as Given
 from .models.base import RewardModel as RewardModel
 from .models.cross_fitted import CrossFitted as CrossFitted
+from .models.linear_plus import LinearPlus as LinearPlus
+from .models.logistic_ridge import LogisticRidge as LogisticRidge
+from .models.nearest_neighbours import NearestNeighbours as NearestNeighbours
 from .models.per_action import PerAction as PerAction
 from .models.ridge_on_dose import RidgeOnDose as RidgeOnDose
 from .models.ridge_per_action import RidgePerAction as RidgePerAction
 from .models.shared_ridge import SharedRidge as SharedRidge
+from .models.stack import Stack as Stack
 from .obp import from_action_dist as from_action_dist
 from .obp import from_obp as from_obp
 from .pool import Pool as Pool

@@ -225,7 +225,7 @@ def test_a_model_on_the_sample_never_sees_the_groups_it_predicts():
     groups = ids // 10
     nothing = np.empty((200, 0))
     rows = Examples(ids, groups, nothing, ids % 2, groups.astype(float), nothing, np.ones(200), nothing, nothing, 2)
-    model = fit_on_sample(Means(), {"target": rows})["target"]
+    model = fit_on_sample(Means(), {"target": rows}, 200)["target"]
     seen = model.predictions(rows)[:, 0]
     fold = hash_numbers(groups) % 5
     assert seen == pytest.approx([groups[fold != mine].mean() for mine in fold])

@@ -61,7 +61,7 @@ def test_what_is_no_reward_is_refused(predicted, message):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("ridge", "unknown model `ridge`. Known: action-encoded, "),
+        ("ridge", "unknown model `ridge`. Known: default, best, action-encoded, "),
         (7, "`reward_model` must be a reward model, a scikit-learn estimator or predictions .*, got int."),
         (np.zeros((59, 4)), "`reward_model` must have one entry per row \\(60\\), got 59."),
         (np.zeros((60, 3)), "`reward_model` must have one column per action \\(4: 0, 1, 2, 3\\), got 3."),

@@ -53,6 +53,7 @@ RANGE = "The least and the largest possible reward; the answer lies between them
 SPEC = "A name may carry settings, NAME:FIELD=VALUE."
 PREDICTIONS = "Column of predicted rewards of all actions, instead of a model."
 CANDIDATES = f"default, plain, paper or estimators, with commas: {NAMES['estimators']}. {SPEC}"
+MODELS = f"best (a stack of several, slower), {NAMES['models']} or none. {SPEC}"
 USUAL_SELECTOR, USUAL_MODEL = "ladder; ocv for doses, or with --validator or --splits", "cross-fitted, or ridge-on-dose"
 
 PERIODS = ("hour", "day", "week", "month", "quarter", "year")

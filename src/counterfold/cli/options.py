@@ -112,9 +112,7 @@ class AnswerOptions:
     ] = "default"
     validator: Annotated[str | None, make_option("NAME", "The selector's trusted estimator.", "dr, or else ips")] = None
     splits: Annotated[int | None, make_option("N", "The selector's number of splits.", "10")] = None
-    reward_model: Annotated[
-        str, make_option("NAME", f"{_texts.NAMES['models']} or none. {_texts.SPEC}", _texts.USUAL_MODEL)
-    ] = "default"
+    reward_model: Annotated[str, make_option("NAME", _texts.MODELS, _texts.USUAL_MODEL)] = "default"
     level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
     interval: Annotated[str, make_option("NAME", f"{_texts.NAMES['intervals']}. {_texts.SPEC}")] = intervals.DEFAULT
     reward_range: Annotated[str | None, make_option("LOW,HIGH", _texts.RANGE, "known if there are two rewards")] = None

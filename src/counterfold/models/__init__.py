@@ -42,8 +42,11 @@ class Column:
     name: str
 
 
-DEFAULTS: dict[Kind, str] = {"labels": "cross-fitted", "doses": "ridge-on-dose"}
-"""The reward model for each kind of action, where the user does not say."""
+CHOSEN: dict[str, dict[Kind, str]] = {
+    "default": {"labels": "cross-fitted", "doses": "ridge-on-dose"},
+    "best": dict.fromkeys(("labels", "doses"), "cross-fitted:model=stack"),
+}
+"""The reward model for each kind of action, where the user does not say, or wants the best one at any cost."""
 
 
 def as_model(value: Any, log: Log, draws: int = 1, check: Checker = WHOLE) -> RewardModel | None:
@@ -54,7 +57,9 @@ def as_model(value: Any, log: Log, draws: int = 1, check: Checker = WHOLE) -> Re
     if value is None:
         return None
     if isinstance(value, str):
-        value = registry.build("models", DEFAULTS[log.kind] if value == "default" else value)
+        text = CHOSEN[value][log.kind] if value in CHOSEN else value
+        registry.find("models", text.partition(":")[0], tuple(CHOSEN))
+        value = registry.build("models", text)
     if isinstance(value, type):
         got = f"the class {value.__name__}"
         raise ParameterError(f"`reward_model` must be an object, got {got}. Did you mean `{value.__name__}()`?")

@@ -8,6 +8,7 @@ from counterfold.arrays import Floats
 from counterfold.hashing import assign_folds
 from counterfold.models._policy_models import PolicyModels
 from counterfold.models._pulls import RidgePull, make_pull
+from counterfold.models._stacked import Stacked
 from counterfold.models.base import Examples, FitNoise, Predictor, RewardModel, check_predictions
 
 
@@ -17,22 +18,25 @@ class Fitted(RewardModel):
 
     With several `predictors`, each row is predicted by that of its fold, which never saw it. `without` are predictors
     fitted on all but one of several equal parts; how they differ tells the noise of fitting. `elsewhere` are those of
-    folds, where a single predictor saw every row.
+    folds, where a single predictor saw every row. What a sample of the rows taught does not say how far others move it.
     """
 
     predictors: tuple[Predictor, ...]
     without: tuple[Predictor, ...] = ()
     elsewhere: tuple[Predictor, ...] = ()
     name: str = "Fitted"
+    is_of_sample: bool = False
     learns = False
 
     @property
     def fit_noise(self) -> FitNoise:
-        return "unknown" if len(self.predictors) == 1 or len(self._models) < len(self.predictors) else "known"
+        is_known = 1 < len(self.predictors) == len(self._models)
+        return "known" if is_known and not self.is_of_sample else "unknown"
 
     @property
     def _models(self) -> list[PolicyModels]:
-        return [one for one in self.predictors if isinstance(one, PolicyModels)]
+        linear = (one.linear if isinstance(one, Stacked) else one for one in self.predictors)
+        return [one for one in linear if isinstance(one, PolicyModels)]
 
     def predictions(self, examples: Examples) -> Floats:
         if len(self.predictors) == 1:

@@ -41,8 +41,8 @@ def stream_models(model: RewardModel | None, heads: Mapping[str, Examples]) -> d
     return streams
 
 
-def fit_on_sample(model: RewardModel, samples: Mapping[str, Examples]) -> dict[str, Fitted]:
-    """Return models that are fitted on a sample of the rows, each fold predicted by what the others tell."""
+def fit_on_sample(model: RewardModel, samples: Mapping[str, Examples], count: int) -> dict[str, Fitted]:
+    """Return models that are fitted on a sample of so many rows, each fold predicted by what the others tell."""
     plain, folds = (model.model, model.folds) if isinstance(model, CrossFitted) else (model, FOLDS)
     if not isinstance(plain, TrainedModel):
         rule = "one that can be fitted on some rows and used on others"
@@ -52,5 +52,5 @@ def fit_on_sample(model: RewardModel, samples: Mapping[str, Examples]) -> dict[s
         fold = assign_folds(sample.units, folds)
         with blame(ModelError, "fitting the reward model {} on {} rows", plain.name, len(sample)):
             predictors = tuple(plain.fit_outside(sample, fold, folds))
-        found[name] = Fitted(predictors, predictors, name=plain.name)
+        found[name] = Fitted(predictors, predictors, name=plain.name, is_of_sample=len(sample) < count)
     return found

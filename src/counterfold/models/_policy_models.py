@@ -67,7 +67,7 @@ class PolicyModels:
 
     def see_logged(self, rows: Examples) -> Floats:
         """Return what the models see of the logged actions (n x p)."""
-        columns = np.column_stack([rows.context, *rows.logged_log_probs])
+        columns = rows.see(rows.actions)
         columns -= self.scaling.centre
         columns /= self.scaling.scale
         return np.column_stack([np.ones(len(rows)), columns])

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold import checks
+from counterfold.arrays import Floats, Ints
 from counterfold.models._sklearn import expected_reward, fit_copy, require_estimator
-from counterfold.models.base import Examples, Predictor, TrainedModel
+from counterfold.models.base import ActionPredictor, Examples, Predictor, TrainedModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,7 +16,8 @@ class ActionEncoded(TrainedModel):
     r"""One scikit-learn estimator on the context and the action, one-hot encoded or a dose: $\hat q(x, a) = f(x, e_a)$.
 
     Actions share what they have in common, which helps when there are many of them with few rows each. If all rewards
-    are equal it predicts that reward. The default is scikit-learn's histogram gradient boosting.
+    are equal it predicts that reward. The default is scikit-learn's histogram gradient boosting. With `sees_policies`
+    it sees what both policies think of an action besides, as `SharedRidge` does.
 
     >>> from sklearn.linear_model import LinearRegression
     >>> import counterfold as cf
@@ -27,22 +29,33 @@ class ActionEncoded(TrainedModel):
     """
 
     estimator: Any = None
+    sees_policies: bool = False
     kinds = ("labels", "doses")
 
     def __post_init__(self) -> None:
         require_estimator(self.estimator)
+        checks.true_or_false(sees_policies=self.sees_policies)
 
     def fit(self, examples: Examples) -> Predictor:
         if len(examples) == 0 or np.ptp(examples.rewards) == 0:
             constant = examples.rewards[0] if len(examples) else 0.0
             return lambda rows: np.full((len(rows), examples.n_actions), constant)
-        logged = examples.doses[:, :1] if examples.doses.size else np.eye(examples.n_actions)[examples.actions]
-        features = np.hstack([examples.context, logged])
-        model = fit_copy(self.estimator, features, examples.rewards, examples.counts)
+        features = encode_actions(examples, examples.actions, sees_policies=self.sees_policies)
+        return Encoded(fit_copy(self.estimator, features, examples.rewards, examples.counts), self.sees_policies)
 
-        def predict(rows: Examples) -> Floats:
-            encoded = rows.doses.T[:, :, None] if rows.doses.size else np.eye(rows.n_actions)[:, None]
-            tried = (np.hstack([rows.context, np.broadcast_to(one, (len(rows), one.shape[1]))]) for one in encoded)
-            return np.column_stack([expected_reward(model, features) for features in tried])
 
-        return predict
+@dataclass(frozen=True, eq=False)
+class Encoded(ActionPredictor):
+    """A fitted estimator, which is asked for one action in each row."""
+
+    fitted: Any
+    sees_policies: bool
+
+    def predict(self, rows: Examples, actions: Ints) -> Floats:
+        return expected_reward(self.fitted, encode_actions(rows, actions, sees_policies=self.sees_policies))
+
+
+def encode_actions(rows: Examples, actions: Ints, *, sees_policies: bool) -> Floats:
+    """Return the context of each row and one action, as columns of numbers."""
+    encoded = rows.doses[np.arange(len(rows)), actions, None] if rows.doses.size else np.eye(rows.n_actions)[actions]
+    return np.hstack([rows.see(actions) if sees_policies else rows.context, encoded])

@@ -62,11 +62,10 @@ class Examples:
         """
         return tuple(map(self._take_logarithm, self._known_policies))
 
-    @property
-    def logged_log_probs(self) -> tuple[Floats, ...]:
-        """Return the same of the logged actions alone."""
-        places = np.arange(len(self)), self.actions
-        return tuple(self._take_logarithm(probs[places]) for probs in self._known_policies)
+    def see(self, actions: Ints) -> Floats:
+        """Return the context and, as `log_probs`, what policies think of one action in each row (n x p)."""
+        places = np.arange(len(self)), actions
+        return np.column_stack([self.context, *(self._take_logarithm(probs[places]) for probs in self._known_policies)])
 
     @property
     def _known_policies(self) -> list[Floats]:
@@ -113,6 +112,26 @@ def check_predictions(q: Any, examples: Examples) -> Floats:
 
 Predictor = Callable[[Examples], Floats]
 """Predicted rewards (n x A) of rows whose rewards are not used."""
+
+
+class ActionPredictor(ABC):
+    """A predictor that is asked for one action in each row, and so for all of them, one after the other."""
+
+    @abstractmethod
+    def predict(self, rows: Examples, actions: Ints) -> Floats:
+        """Return the predicted reward of one action in each row."""
+
+    def __call__(self, rows: Examples) -> Floats:
+        """Return the predicted reward of every action (n x A)."""
+        every = (np.full(len(rows), action) for action in range(rows.n_actions))
+        return np.column_stack([self.predict(rows, actions) for actions in every])
+
+
+def predict_one(predict: Predictor, rows: Examples, actions: Ints) -> Floats:
+    """Return the predicted reward of one action in each row."""
+    if isinstance(predict, ActionPredictor):
+        return predict.predict(rows, actions)
+    return check_predictions(predict(rows), rows)[np.arange(len(rows)), actions]
 
 
 class Pull(Protocol):

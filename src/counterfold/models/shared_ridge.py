@@ -60,7 +60,7 @@ class SharedRidge(Summed):
         return weigh_rows(examples, self.aim)
 
     def widen(self, examples: Examples) -> Examples:
-        return replace(examples, context=np.column_stack([examples.context, *examples.logged_log_probs]))
+        return replace(examples, context=examples.see(examples.actions))
 
     def tune(self, examples: Examples) -> Self:
         stream = ModelStream.of(self, 1, examples)

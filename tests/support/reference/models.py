@@ -120,6 +120,71 @@ def shared_ridge(data, penalties, folds=1, units=None, aim=0.5):
     return q
 
 
+def stack_shares(predicted, rewards, counts):
+    """Return the best shares, none below 0 and 1 in sum: for every set of members, as if only these took part."""
+    number, best = predicted.shape[1], (math.inf, None)
+    for size in range(1, number + 1):
+        for chosen in itertools.combinations(range(number), size):
+            gram = [[0.0] * (size + 1) for _ in range(size + 1)]
+            for j, k in itertools.product(range(size), repeat=2):
+                for i in range(len(rewards)):
+                    errors = predicted[i, chosen[j]] - rewards[i], predicted[i, chosen[k]] - rewards[i]
+                    gram[j][k] += counts[i] * errors[0] * errors[1]
+            for j in range(size):
+                gram[j][size] = gram[size][j] = 1.0
+            found = np.linalg.lstsq(gram, [0.0] * size + [1.0], rcond=None)[0][:size]
+            shares = np.zeros(number)
+            shares[list(chosen)] = found
+            loss = sum(
+                count * (dot(row, shares) - reward) ** 2
+                for row, reward, count in zip(predicted, rewards, counts, strict=True)
+            )
+            if min(found) >= 0 and loss < best[0]:
+                best = loss, shares
+    return best[1]
+
+
+def stack_means(data, units, folds, aim=0.5):
+    """Return the cross-fitted predictions of a stack of two members: the mean reward of each action, and of all."""
+    every, actions = range(len(data.r)), range(data.target.shape[1])
+
+    def predict(rows):
+        level = sum(data.r[i] for i in rows) / len(rows)
+        found = []
+        for action in actions:
+            mine = [data.r[i] for i in rows if data.a[i] == action]
+            found.append((sum(mine) / len(mine) if mine else level, level))
+        return found
+
+    q, counts = np.zeros(data.target.shape), shared_counts(data, every, aim)
+    for fold in range(folds):
+        kept = [i for i in every if fold_of(units[i], folds) != fold]
+        predicted = {}
+        for inner in range(5):
+            means = predict([i for i in kept if fold_of(units[i]) != inner])
+            predicted |= {i: means[data.a[i]] for i in kept if fold_of(units[i]) == inner}
+        some = np.array([predicted[i] for i in kept])
+        shares = stack_shares(some, [data.r[i] for i in kept], [counts[i] for i in kept])
+        means = predict(kept)
+        for i in set(every) - set(kept):
+            q[i] = [dot(means[action], shares) for action in actions]
+    return q
+
+
+def nearest_neighbours(data, size, counts):
+    """Return the mean reward of the nearest rows with an action, or of all rows where it was never logged."""
+    q, everyone = np.zeros(data.target.shape), range(len(data.r))
+    like = np.array([see(data, i, data.a[i]) for i in everyone])
+    for action in range(q.shape[1]):
+        mine = [i for i in everyone if data.a[i] == action]
+        for i in everyone:
+            near = [float(np.linalg.norm((like[j] - see(data, i, action)) / like.std(axis=0))) for j in mine]
+            number = min(len(mine), math.ceil(size * math.sqrt(len(mine))))
+            chosen = [mine[place] for place in np.argsort(near)[:number]] or everyone
+            q[i, action] = sum(counts[j] * data.r[j] for j in chosen) / sum(counts[j] for j in chosen)
+    return q
+
+
 def ridge_on_dose(data, alpha, degree=2):
     """Return the predictions for the logged dose and each of the target's, by scikit-learn."""
     middle, reach = (data.d.min() + data.d.max()) / 2, (data.d.max() - data.d.min()) / 2

@@ -105,7 +105,7 @@ class Plan:
         if self.model is None or first is None:
             return {}
         found = {name: self._solve(name, sums) for name, sums in first.models.items()}
-        found = found or fit_on_sample(self.model, self.builder.examples(first.batch))
+        found = found or fit_on_sample(self.model, self.builder.examples(first.batch), first.rewards.count)
         shared = next(iter(found.values()))
         return {name: found.get(name, shared) for name in self.builder.targets}
 
