@@ -18,6 +18,12 @@ def test_every_discovered_class_is_a_name_of_the_package(folder):
         assert kind()
 
 
+def test_evaluating_loads_no_module_that_takes_a_second():
+    heavy = "import sys, counterfold; counterfold.evaluate; print('scipy.stats' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_importing_the_package_is_light():
     heavy = "import sys, counterfold; print([m for m in ('numpy', 'pyarrow', 'sklearn', 'rich') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True)

@@ -34,8 +34,8 @@ def count_least(values: NDArray[Scalar], most: int) -> tuple[NDArray[Scalar], In
     (array([1., 2.]), array([2, 1]))
     """
     some = values
-    if len(values) > 16 * most:  # sorting a few is enough, unless nearly all of these are equal
-        some = values[values <= np.partition(values, 4 * most)[4 * most]]
+    if len(values) > 64 * most:  # sorting those below a quantile of a few is enough, unless nearly all are equal
+        some = values[values <= np.partition(values[::16], most)[most]]
     found, counts = np.unique(some, return_counts=True)
     if len(found) < most and len(some) < len(values):
         found, counts = np.unique(values, return_counts=True)

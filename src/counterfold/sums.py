@@ -9,7 +9,7 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 
 from counterfold import capacity
-from counterfold.arrays import Floats, Ints, take_rows
+from counterfold.arrays import Floats, Ints, row_sums, take_rows
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.hashing import assign_folds
@@ -100,10 +100,11 @@ class Sums:
 
     def errors(self, estimators: Sequence[Estimator]) -> Floats:
         """Return the standard error of each, as `Units` has it, of all at once: choosing anew asks for it often."""
-        totals = np.stack([self.totals(one) for one in estimators])
-        values = totals.sum(axis=1, keepdims=True) / self.sizes.sum()
-        deviations = (totals - values * self.sizes) / self.sizes.mean()
-        return np.asarray(deviations.std(axis=1, ddof=1) / np.sqrt(len(self)))
+        deviations = np.stack([self.of_estimator(one)[0] if one.is_linear else self.totals(one) for one in estimators])
+        rows = self.sizes.sum()
+        deviations -= deviations.sum(axis=1, keepdims=True) / rows * self.sizes
+        spread = row_sums(deviations, deviations) / (len(self) - 1)  # their mean is 0
+        return np.asarray(np.sqrt(spread * len(self)) / rows)
 
     def jackknife(self, estimators: Sequence[Estimator]) -> tuple[Floats, Floats]:
         """Return what each estimator says, and how that moves when a unit is left out (estimators x units).
@@ -132,13 +133,16 @@ class Sums:
     def some(self, estimators: Sequence[Estimator]) -> "Sums":
         """Return the sums of some of the estimators, once each."""
         kept = tuple(dict.fromkeys(estimators))
+        if kept == self.estimators:
+            return self
         widths = tuple(self.lines[one].stop - self.lines[one].start for one in kept)
         terms = np.concatenate([self.of_estimator(one) for one in kept])
         return replace(self, estimators=kept, widths=widths, terms=terms)
 
     def values(self, estimators: Sequence[Estimator], means: Floats) -> Floats:
         """Return what some of the estimators say (estimators x units) from the means of all terms (terms x units)."""
-        return np.stack([one.combine_means(means[self.lines[one]]) for one in estimators])
+        pairs = [(one, means[self.lines[one]]) for one in estimators]
+        return np.stack([mine[0] if one.is_linear else one.combine_means(mine) for one, mine in pairs])
 
 
 def add_known(one: Sum | None, other: Sum | None) -> Sum | None:

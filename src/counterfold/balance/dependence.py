@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from counterfold.arrays import Floats, Ints
 from counterfold.balance.base import PropensityTest, Suspicion, Tested
@@ -114,4 +114,4 @@ def find_p_of_residuals(residuals: Floats, covariance: Floats, largest: Floats, 
     square = np.array([np.square(turned)[kept] @ (1 / values[kept])])
     steps = vectors @ (turned / np.where(kept, values, 1.0)) / errors
     shrunk = float(tame(square, square, np.array([np.abs(steps * largest).max()]))[0]) ** 2
-    return float(stats.chi2.sf(shrunk / (1 + float((allowed / errors**2).max())), int(kept.sum())))
+    return float(special.chdtrc(int(kept.sum()), shrunk / (1 + float((allowed / errors**2).max()))))

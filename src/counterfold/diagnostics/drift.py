@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from counterfold.arrays import Ints
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement, Number, Severity
@@ -118,7 +118,7 @@ class Drift(Diagnostic):
         error = np.sqrt(history.alike[1] * share * (1 - share) * noise)
         far = np.where(last < self.late * before, before - last, 0.0) / np.maximum(error, 1e-300)
         place = int(np.argmax(far))
-        if most * stats.norm.sf(far[place]) >= self.alarm:
+        if most * special.ndtr(-far[place]) >= self.alarm:
             return None
         when = f"{count_periods(place + 1, history.used_period)} (since {history.starts[-place - 1]})"
         return Late(when, int(weights.rows[-place - 1 :].sum()), float(last[place]), float(before[place]), usual)
@@ -173,6 +173,6 @@ def compare_periods(means: Means, numbers: Ints) -> Change | None:
         return None
     apart, late = (one - one @ precision / precision.sum() for one in (values, times))
     square, slope = float(precision @ apart**2), precision @ (apart * late) / math.sqrt(precision @ late**2)
-    p = min(stats.chi2.sf(square, freedom), 2 * stats.norm.sf(abs(slope)))
+    p = min(special.chdtrc(freedom, square), 2 * special.ndtr(-abs(slope)))
     beyond = (square - freedom) / (precision.sum() - precision @ precision / precision.sum())
     return Change(min(1.0, 2 * float(p)), math.sqrt(max(beyond, 0.0)))

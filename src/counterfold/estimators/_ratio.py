@@ -15,6 +15,8 @@ from counterfold.rows import Rows
 class Ratio(Estimator):
     """An estimator that is not linear in the rows: `linearise` turns the means of its `terms` into contributions."""
 
+    is_linear = False
+
     @abstractmethod
     def terms(self, rows: Rows) -> Floats:
         """Return what must be summed (terms x n)."""

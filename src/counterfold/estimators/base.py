@@ -35,6 +35,9 @@ class Estimator(ABC):
     rowwise: ClassVar[bool] = True
     """Whether the terms of a row depend on nothing else, given its predictions."""
 
+    is_linear: ClassVar[bool] = True
+    """Whether the estimate is the mean of its only term; else `linearise` and `combine_means` say what it is."""
+
     has_rule: ClassVar[bool] = False
     """Whether its authors gave a rule to choose its parameter, which is `risk`."""
 

@@ -226,12 +226,23 @@ def scale_counts(counts: Floats) -> Floats:
 
 def moments(table: Floats, actions: Ints, n_actions: int) -> Floats:
     """Return per action the products of the table's columns with each other, summed over the action's rows."""
+    return sum_products(sort_by_action(table, actions, n_actions))
+
+
+def sort_by_action(table: Floats, actions: Ints, n_actions: int) -> list[Floats]:
+    """Return the rows of every action, in the order of the table."""
     order = np.argsort(actions.astype(np.uint16) if n_actions <= 1 << 16 else actions, kind="stable")
     ends = np.cumsum(np.bincount(actions, minlength=n_actions))
-    sums = np.zeros((n_actions, table.shape[1], table.shape[1]))
-    for action, rows in enumerate(np.split(np.take(table, order, axis=0), ends[:-1])):
+    return np.split(np.take(table, order, axis=0), ends[:-1])
+
+
+def sum_products(several: Sequence[Floats]) -> Floats:
+    """Return the products of the columns with each other, summed over each of several groups of rows."""
+    width = several[0].shape[1]
+    sums = np.zeros((len(several), width, width))
+    for place, rows in enumerate(several):
         if len(rows):
-            sums[action] = rows.T @ rows
+            np.matmul(rows.T, rows, out=sums[place])
     return sums
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfold.arrays import Floats, row_sums
+from counterfold.arrays import Floats, row_sums, take_rows
 from counterfold.hashing import assign_folds
 from counterfold.models._policy_models import PolicyModels, weigh_rows
 from counterfold.models.base import Examples
@@ -29,15 +29,18 @@ class RidgePull:
     def __sub__(self, other: "RidgePull") -> "RidgePull":
         return replace(self, own=self.own - other.own, shared=self.shared - other.shared)
 
-    def __call__(self, examples: Examples, residuals: Floats) -> Floats:
-        """Return how far one decision like each row's moves the value."""
-        fold = assign_folds(examples.units, len(self.models))
+    def move(self, others: Sequence["RidgePull"], examples: Examples, residuals: Floats) -> Floats:
+        """Return how far one decision like each row's moves this value, and others by the same models (values x n)."""
+        fold, every = assign_folds(examples.units, len(self.models)), np.arange(len(examples))
         columns = self.models[0].see_logged(examples)  # all are scaled alike
-        level = np.stack([one.equations.shared for one in self.models])
-        apart = examples.rewards - row_sums(columns, level[fold])
-        moved = residuals * row_sums(columns, self.own[fold, examples.actions])
-        moved += apart * row_sums(columns, self.shared[fold])
-        return np.asarray(weigh_rows(examples, self.models[0].aim) * moved)
+        levels = columns @ np.stack([one.equations.shared for one in self.models]).T
+        weights = weigh_rows(examples, self.models[0].aim)
+        apart, wrong = weights * (examples.rewards - levels[every, fold]), weights * residuals
+        codes, moved = fold * examples.n_actions + examples.actions, np.empty((1 + len(others), len(examples)))
+        for line, pull in zip(moved, [self, *others], strict=True):
+            own = take_rows(pull.own.reshape(-1, columns.shape[1]), codes)
+            line[:] = wrong * row_sums(columns, own) + apart * (columns @ pull.shared.T)[every, fold]
+        return moved
 
 
 def make_pull(models: Sequence[PolicyModels], examples: Examples, shares: Floats, *, of_policy: bool) -> RidgePull:

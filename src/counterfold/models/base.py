@@ -137,8 +137,8 @@ def predict_one(predict: Predictor, rows: Examples, actions: Ints) -> Floats:
 class Pull(Protocol):
     """How far each row moves a value by being one of those that a reward model learns from."""
 
-    def __call__(self, examples: Examples, residuals: Floats) -> Floats:
-        """Return how far one decision like each row's moves the value."""
+    def move(self, others: Any, examples: Examples, residuals: Floats) -> Floats:
+        """Return how far one decision like each row's moves this value, and others by the same models (values x n)."""
 
     def __sub__(self, other: Any) -> "Pull":
         """Return the pull on the difference of two values."""

@@ -2,13 +2,23 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
 from counterfold import capacity, checks
 from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.models._moments import LinearModels, Solved, Summed, moments, scale_counts, solve_positive, table_of
+from counterfold.models._moments import (
+    LinearModels,
+    Solved,
+    Summed,
+    moments,
+    scale_counts,
+    solve_positive,
+    sort_by_action,
+    sum_products,
+    table_of,
+)
 from counterfold.models.base import Examples, Lazy, Predictor, Scaling, constant, constants
 
 WEAK = 1e-6
@@ -98,20 +108,27 @@ def make_linear(sums: Floats, fixed: Floats, coefficients: Floats) -> LinearMode
 
 
 def from_sums(sums: Floats, penalty: Floats) -> Floats:
-    """Return the coefficients of all actions from the normal equations."""
-    count = np.maximum(sums[:, :1, 0], 1.0)
-    x, r, xx, xr = sums[:, 0, 1:-1], sums[:, 0, -1:], sums[:, 1:-1, 1:-1], sums[:, 1:-1, -1]
-    gram, right = xx - x[:, :, None] * (x / count)[:, None, :], xr - x * r / count
-    diagonal = np.arange(len(penalty))
-    flat = (penalty < WEAK) & (gram[:, diagonal, diagonal] <= 1e-10 * xx[:, diagonal, diagonal])
-    if flat.any():  # a column that does not vary leaves rounding errors, which a weak penalty would not hold down
-        gram[flat[:, :, None] | flat[:, None, :]] = 0.0
-        gram[:, diagonal, diagonal] += flat
-        right[flat] = 0.0
+    """Return the coefficients of all actions from the normal equations, the first of which is that of the intercept."""
+    if len(sums) == 0 or penalty.size == 0:
+        return np.empty((len(sums), len(penalty)))
+    gram, right = sums[:, :-1, :-1].copy(), sums[:, :-1, -1].copy()
+    np.maximum(gram[:, 0, 0], 1.0, out=gram[:, 0, 0])
+    diagonal = np.arange(1, 1 + len(penalty))
+    if penalty.min() < WEAK:
+        leave_out_flat(gram, right, penalty)
     gram[:, diagonal, diagonal] += penalty
-    if right.size == 0:
-        return right
-    return np.stack([solve_positive(one, values) for one, values in zip(gram, right, strict=True)])
+    return np.stack([solve_positive(one, values)[1:] for one, values in zip(gram, right, strict=True)])
+
+
+def leave_out_flat(gram: Floats, right: Floats, penalty: Floats) -> None:
+    """Take columns that do not vary out of equations: they leave rounding errors, which weak penalties let grow."""
+    square, diagonal = gram.diagonal(axis1=1, axis2=2)[:, 1:], np.arange(1, 1 + len(penalty))
+    spread = square - gram[:, 0, 1:] ** 2 / gram[:, :1, 0]
+    flat = np.zeros(right.shape, dtype=bool)
+    flat[:, 1:] = (penalty < WEAK) & (spread <= 1e-10 * square)
+    gram[flat[:, :, None] | flat[:, None, :]] = 0.0
+    gram[:, diagonal, diagonal] += flat[:, 1:]
+    right[flat] = 0.0
 
 
 def from_rows(context: Floats, rewards: Floats, penalty: Floats, counts: Floats) -> Floats:
@@ -127,30 +144,37 @@ def from_rows(context: Floats, rewards: Floats, penalty: Floats, counts: Floats)
 
 
 class RunningMoments:
-    """Moments before and after ascending cuts: those before only grow, those after are the rest of the total."""
+    """Moments before and after ascending cuts: each row is added to those before, and taken from those after, once.
+
+    What is left after a cut is summed anew when half of what it was taken from is gone, so that no digits are lost.
+    """
 
     def __init__(self, table: Floats, actions: Ints, n_actions: int) -> None:
-        """Start before the first row."""
-        self.table, self.actions, self.n_actions = table, actions, n_actions
-        self.done, self.sums = 0, np.zeros((n_actions, table.shape[1], table.shape[1]))
+        """Start before the first row, with the rows of each action one after the other."""
+        self.actions, self.n_actions = actions, n_actions
+        self.blocks = sort_by_action(table, actions, n_actions)
+        self.done = np.zeros(n_actions, dtype=np.intp)
+        self.first = np.zeros((n_actions, table.shape[1], table.shape[1]))
+        self.rest, self.known = self.first, 0
 
     def before(self, cut: int) -> Floats:
         """Return the moments of the rows before the cut."""
-        if cut > self.done:
-            self.sums = self.sums + self._of(slice(self.done, cut))
-            self.done = cut
-        return self.sums
+        until = np.bincount(self.actions[:cut], minlength=self.n_actions)
+        if (until > self.done).any():
+            passed = self._of(self.done, until)
+            self.first, self.rest, self.done = self.first + passed, self.rest - passed, until
+        return self.first
 
     def after(self, cut: int) -> Floats:
         """Return the moments of the rows after the cut."""
-        if 2 * cut > len(self.table):  # the difference of two large sums would lose the digits of a small rest
-            return self._of(slice(cut, None))
-        return self.total - self.before(cut)
+        self.before(cut)
+        left = len(self.actions) - cut
+        if 2 * left < self.known or not self.known:
+            ends = np.array([len(block) for block in self.blocks])
+            self.rest, self.known = self._of(self.done, ends), left
+        return self.rest
 
-    @cached_property
-    def total(self) -> Floats:
-        """Return the moments of all rows."""
-        return self._of(slice(None))
-
-    def _of(self, some: slice) -> Floats:
-        return moments(self.table[some], self.actions[some], self.n_actions)
+    def _of(self, start: Ints, stop: Ints) -> Floats:
+        """Return the moments of some rows of every action."""
+        bounds = zip(self.blocks, start.tolist(), stop.tolist(), strict=True)
+        return sum_products([block[first:last] for block, first, last in bounds])

@@ -1,12 +1,15 @@
 """The noise that fitting a reward model adds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.estimators.base import Estimator
 from counterfold.models.base import Pull
+from counterfold.partition import Partition
 from counterfold.rows import Rows
 
 
@@ -21,9 +24,19 @@ class ModelPull(Estimator):
     needs = ("target_probs", "model")
 
     def contributions(self, rows: Rows) -> Floats:
-        whole = rows.whole or rows
-        decisions = whole.total * (1.0 if whole.counts is None else float(whole.counts.mean()))
-        return np.asarray(decisions * find_pull(whole, self.max_weight)(rows.examples, rows.residuals))
+        return np.asarray(move_values([self.max_weight], rows)[0])
+
+    @classmethod
+    def sums(cls, grid: Sequence[Self], rows: Rows, partition: Partition) -> Floats:
+        return partition.sums(move_values([one.max_weight for one in grid], rows))[:, None]
+
+
+def move_values(caps: Sequence[float], rows: Rows) -> Floats:
+    """Return how far TruncatedSNDR with each cap would move if all decisions were like each row's (caps x n)."""
+    whole = rows.whole or rows
+    decisions = whole.total * (1.0 if whole.counts is None else float(whole.counts.mean()))
+    first, *others = [find_pull(whole, cap) for cap in caps]
+    return decisions * first.move(others, rows.examples, rows.residuals)
 
 
 def find_pull(rows: Rows, max_weight: float) -> Pull:

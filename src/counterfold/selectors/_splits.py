@@ -13,20 +13,29 @@ from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.sums import CHUNK, Sums, values
 
-STACKED, JOINED = 1 << 15, 1 << 12
+STACKED, JOINED = 1 << 13, 1 << 12
 """How many rows of several splits are worked on by one thread, and how few of them as if they were one."""
 
 
-def compute_unit_losses(sums: Sums, candidates: Sequence[Estimator], validator: Estimator, inside: Floats) -> Floats:
+def compute_unit_losses(
+    sums: Sums, candidates: Sequence[Estimator], validator: Estimator, ranks: Ints, cuts: Ints
+) -> Floats:
     """Return the squared difference between each candidate and the validator on each split (candidates x splits).
 
-    `inside` (splits x units) is 1 for the units that the candidates get, 0 for those that the validator gets.
+    A candidate gets the units whose rank in a split (splits x units) is below its cut, the validator gets the others.
     """
     every = sums.some([*candidates, validator])
-    sizes, before = every.sizes @ inside.T, every.terms @ inside.T
-    judged = every.lines[validator]
-    rest = (every.terms[judged].sum(axis=1, keepdims=True) - before[judged]) / (every.sizes.sum() - sizes)
-    return np.square(every.values(candidates, before / sizes) - validator.combine_means(rest))
+    judged, different, where = every.lines[validator], *np.unique(cuts, return_inverse=True)
+    cut_of = dict(zip(candidates, where.tolist(), strict=True))
+    lines = np.repeat([cut_of.get(one, -1) for one in every.estimators], every.widths)
+    means, truth = np.empty((len(lines), len(ranks))), np.empty((len(different), len(ranks)))
+    total, rows = every.terms[judged].sum(axis=1, keepdims=True), every.sizes.sum()
+    for number, cut in enumerate(different):
+        inside = (ranks < cut).astype(np.float64).T
+        mine, sizes = lines == number, every.sizes @ inside
+        means[mine] = every.terms[mine] @ inside / sizes
+        truth[number] = validator.combine_means((total - every.terms[judged] @ inside) / (rows - sizes))
+    return np.square(every.values(candidates, means) - truth[where])
 
 
 class Split(NamedTuple):

@@ -42,6 +42,7 @@ class Mixture(Estimator):
 
     members: tuple[Estimator, ...]
     shares: tuple[float, ...]
+    is_linear = False
 
     def contributions(self, rows: Rows) -> Floats:
         return np.asarray(sum(share * one.contributions(rows) for one, share in self.weighted_members))

@@ -52,8 +52,10 @@ class KFoldCV(CrossValidated):
     def sum_losses(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Floats:
         self._require(len(sums))
         fold = rng.permutation(np.arange(len(sums)) * self.folds // len(sums))
-        inside = (fold != np.arange(self.folds)[:, None]).astype(np.float64)
-        return compute_unit_losses(sums, candidates, self.used_validator, inside)
+        ranks = (fold == np.arange(self.folds)[:, None]).astype(np.intp)
+        return compute_unit_losses(
+            sums, candidates, self.used_validator, ranks, np.ones(len(candidates), dtype=np.intp)
+        )
 
     def losses(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         order, places = shuffle_rows(rows, rng)

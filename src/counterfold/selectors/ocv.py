@@ -74,14 +74,9 @@ class OCV(CrossValidated):
 
     def sum_losses(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Floats:
         wanted = self.shares(candidates, self.used_validator, sums.errors) * len(sums)
-        cuts, where = np.unique(find_nearest(np.arange(1, len(sums)), wanted), return_inverse=True)
-        ranks = rng.permuted(np.tile(np.arange(len(sums), dtype=np.int32), (self.splits, 1)), axis=1)
-        losses = np.empty((len(candidates), self.splits))
-        for number, cut in enumerate(cuts):
-            mine = np.flatnonzero(where == number)
-            some = [candidates[place] for place in mine.tolist()]
-            losses[mine] = compute_unit_losses(sums, some, self.used_validator, (ranks < cut).astype(np.float64))
-        return losses
+        cuts = find_nearest(np.arange(1, len(sums)), wanted)
+        ranks = rng.permuted(np.tile(np.arange(len(sums)), (self.splits, 1)), axis=1)
+        return compute_unit_losses(sums, candidates, self.used_validator, ranks, cuts)
 
     def ratios(self, rows: Rows, candidates: Candidates) -> Floats:
         """Return the share of the rows that each candidate gets."""
