@@ -241,6 +241,22 @@ def test_an_estimator_of_a_user_may_win(ask):
 
 
 @dataclass(frozen=True)
+class Root(Estimator):
+    """An estimator that is no mean, and does not say so."""
+
+    def contributions(self, rows):
+        return rows.weights * rows.rewards
+
+    def combine_means(self, means):
+        return np.sqrt(means[0])
+
+
+def test_an_estimator_that_is_no_mean_must_say_so(ask):
+    with pytest.raises(cf.ParameterError, match=r"^the estimator Root must set `is_linear = False`"):
+        ask(candidates=[cf.IPS(), Root()])
+
+
+@dataclass(frozen=True)
 class Choose(Selector):
     """A selector that does what it is told to."""
 

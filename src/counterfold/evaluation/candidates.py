@@ -98,6 +98,13 @@ def try_out(estimator: Estimator, rows: Rows) -> None:
     if len(bad):
         where = f"{len(bad)} of {len(rows)} rows, first at row {bad[0]}"
         raise ParameterError(f"the estimator {name} must return finite numbers, got {found[bad[0]]} in {where}.")
+    with blame(ParameterError, "the estimator {}", name):
+        terms = estimator.terms(rows)
+        means = terms.mean(axis=1, keepdims=True)
+        is_mean = len(terms) == 1 and np.allclose(estimator.combine_means(means), means[0], rtol=1e-9)
+    if estimator.is_linear and not is_mean:
+        rule = "set `is_linear = False`, as its estimate is not the mean of one term"
+        raise ParameterError(f"the estimator {name} must {rule}.")
 
 
 def _grid(offer: Offer, rows: Rows, extend: Extension) -> Sequence[Estimator]:
