@@ -1,0 +1,31 @@
+"""What policy trees and forests of EconML share: they are learnt there, and kept as arrays here."""
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from counterfold.arrays import Floats
+from counterfold.learners.base import TrainingRows
+from counterfold.policies.scorers import TreeScorer
+
+NEED = "needs EconML: pip install 'counterfold[learn]'"
+
+
+def explain_lack(rows: TrainingRows) -> str | None:
+    """Return why trees cannot be learnt, if so."""
+    if find_spec("econml") is None:
+        return NEED
+    return None if rows.context.shape[1] else "needs a context"
+
+
+def take_tree(fitted: Any, allowed: Floats, count: int, width: int) -> TreeScorer:
+    """Return a tree of EconML as arrays; actions that are not allowed have the worst of all scores."""
+    tree = fitted.tree_
+    known = np.asarray(tree.value, dtype=np.float64)[:, :, 0]
+    values = np.full((len(known), count), known.min() if known.size else 0.0)
+    values[:, np.flatnonzero(allowed)] = known
+    feature = np.where(tree.children_left < 0, -1, tree.feature).astype(np.intp)
+    links = (np.asarray(side, dtype=np.intp) for side in (tree.children_left, tree.children_right))
+    gains = np.asarray(tree.compute_feature_importances(normalize=False), dtype=np.float64)
+    return TreeScorer(feature, np.asarray(tree.threshold, dtype=np.float64), *links, values, np.maximum(gains, 0.0))

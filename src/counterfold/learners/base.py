@@ -1,0 +1,102 @@
+"""Learner: makes scores of actions from logged rows; TrainingRows: what it learns from."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from counterfold.arrays import Bools, Floats, Ints
+from counterfold.checks import freeze
+from counterfold.log import Log
+from counterfold.models.base import Examples
+from counterfold.models.cross_fitted import CrossFitted
+from counterfold.models.shared_ridge import SharedRidge
+from counterfold.policies.scorers import LinearScorer, Scorer
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    r"""Rows that a policy is learnt from, and what several learners make of them.
+
+    `examples` are as if a policy that takes all actions equally often were to be valued, so that reward models are to
+    be right for all actions; they know nothing of probabilities, because a policy does not know them either.
+    `logging_probs` (n x A) have no columns where only those of the logged actions are known.
+    """
+
+    examples: Examples
+    propensity: Floats
+    logging_probs: Floats
+    allowed: Bools
+
+    @classmethod
+    def of(cls, log: Log, allowed: Bools) -> "TrainingRows":
+        """Return all rows of a log."""
+        count, nothing = len(log.actions), np.empty((len(log), 0))
+        ids = np.arange(len(log)) if log.row_numbers is None else log.row_numbers
+        units = ids if log.group is None else log.group
+        importance = freeze(1 / (count * log.propensity))
+        known = log.context, log.action, log.reward, nothing, importance, nothing, nothing
+        examples = Examples(ids, units, *known, count, log.counts)
+        return cls(examples, log.propensity, nothing if log.logging_probs is None else log.logging_probs, allowed)
+
+    def __len__(self) -> int:
+        return len(self.propensity)
+
+    def take(self, index: Ints) -> "TrainingRows":
+        """Return some of the rows."""
+        some = replace(self, examples=self.examples.take(index), propensity=self.propensity[index])
+        return replace(some, logging_probs=self.logging_probs[index])
+
+    @property
+    def context(self) -> Floats:
+        """The contexts (n x d)."""
+        return self.examples.context
+
+    @cached_property
+    def reward_scorer(self) -> LinearScorer:
+        """The predicted reward of every action, by a `SharedRidge` of all rows."""
+        models = SharedRidge().fit(self.examples)
+        scale: Floats = models.scaling.scale  # type: ignore[attr-defined]
+        slopes = models.slopes / scale[:, None]  # type: ignore[attr-defined]
+        intercepts = models.intercepts - models.scaling.centre @ slopes  # type: ignore[attr-defined]
+        return LinearScorer(intercepts, slopes, scale)
+
+    @cached_property
+    def robust_scores(self) -> Floats:
+        r"""The doubly robust score of every action (n x A), whose mean over rows estimates what taking it earns.
+
+        $$\Gamma_{ia} = \hat q^{(-f(i))}(x_i, a) + \frac{1[a_i = a]}{p_i} (r_i - \hat q^{(-f(i))}(x_i, a))$$
+
+        with predictions by models that never saw the row, and $1 / p_i$ at most the root of the number of rows, so that
+        no row decides alone.
+        """
+        scores = CrossFitted(SharedRidge()).predictions(self.examples)
+        rows, actions = np.arange(len(self)), self.examples.actions
+        weights = np.minimum(1 / self.propensity, max(np.sqrt(len(self)), 1.0))
+        scores[rows, actions] += weights * (self.examples.rewards - scores[rows, actions])
+        return np.asarray(scores)
+
+
+class Learner(ABC):
+    """A way to learn a policy, scikit-learn shaped: parameters are fields, and `fit` learns from rows."""
+
+    extra: ClassVar[str | None] = None
+    """The package that it needs besides those that are always there."""
+
+    is_greedy: ClassVar[bool] = True
+    """Whether the action with the highest score is taken; otherwise probabilities are the softmax of the scores."""
+
+    @property
+    def name(self) -> str:
+        """Return what it is called, with its settings."""
+        return repr(self)
+
+    def explain_lack(self, rows: TrainingRows) -> str | None:
+        """Return why it does not apply to a log, if so."""
+        return None
+
+    @abstractmethod
+    def fit(self, rows: TrainingRows, seed: int) -> Scorer:
+        """Return the scores of actions that it learns from the rows."""

@@ -1,0 +1,19 @@
+"""Greedy: the action with the highest predicted reward."""
+
+from dataclasses import dataclass
+
+from counterfold.learners.base import Learner, TrainingRows
+from counterfold.policies.scorers import Scorer
+
+
+@dataclass(frozen=True)
+class GreedyLearner(Learner):
+    r"""Take the action whose predicted reward is the highest, by a `SharedRidge` on the context.
+
+    $$\pi(x) = \arg\max_a \hat q(x, a)$$
+
+    Rows count more where their action was unlikely, so that the model is right for all actions alike.
+    """
+
+    def fit(self, rows: TrainingRows, seed: int) -> Scorer:
+        return rows.reward_scorer
