@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold.arrays import Bools
 from counterfold.learners.base import TrainingRows
 from counterfold.policies.scorers import TreeScorer
 
@@ -19,13 +19,14 @@ def explain_lack(rows: TrainingRows) -> str | None:
     return None if rows.context.shape[1] else "needs a context"
 
 
-def take_tree(fitted: Any, allowed: Floats, count: int, width: int) -> TreeScorer:
+def take_tree(fitted: Any, allowed: Bools) -> TreeScorer:
     """Return a tree of EconML as arrays; actions that are not allowed have the worst of all scores."""
     tree = fitted.tree_
     known = np.asarray(tree.value, dtype=np.float64)[:, :, 0]
-    values = np.full((len(known), count), known.min() if known.size else 0.0)
+    values = np.full((len(known), len(allowed)), known.min() if known.size else 0.0)
     values[:, np.flatnonzero(allowed)] = known
     feature = np.where(tree.children_left < 0, -1, tree.feature).astype(np.intp)
-    links = (np.asarray(side, dtype=np.intp) for side in (tree.children_left, tree.children_right))
+    left, right = (np.asarray(side, dtype=np.intp) for side in (tree.children_left, tree.children_right))
     gains = np.asarray(tree.compute_feature_importances(normalize=False), dtype=np.float64)
-    return TreeScorer(feature, np.asarray(tree.threshold, dtype=np.float64), *links, values, np.maximum(gains, 0.0))
+    threshold = np.asarray(tree.threshold, dtype=np.float64)
+    return TreeScorer(feature, threshold, left, right, values, np.maximum(gains, 0.0))

@@ -1,9 +1,9 @@
 """Learner: makes scores of actions from logged rows; TrainingRows: what it learns from."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -79,6 +79,19 @@ class TrainingRows:
         return np.asarray(scores)
 
 
+def example_training_rows() -> TrainingRows:
+    """Return 40 rows with one column of context, by which the second of two actions was likelier where it is large.
+
+    It earned more there, too: the context times 1 if it was taken, and 1 otherwise.
+    """
+    context = np.repeat([0.0, 1.0, 2.0, 3.0], 10)
+    chance = 0.2 + 0.2 * context
+    action = (np.tile(np.arange(10), 4) < 10 * chance - 0.5).astype(np.intp)
+    probs = np.column_stack([1 - chance, chance])
+    log = Log(context=context[:, None], action=action, reward=np.where(action, context, 1.0), logging_probs=probs)
+    return TrainingRows.of(log, np.ones(2, dtype=bool))
+
+
 class Learner(ABC):
     """A way to learn a policy, scikit-learn shaped: parameters are fields, and `fit` learns from rows."""
 
@@ -90,8 +103,12 @@ class Learner(ABC):
 
     @property
     def name(self) -> str:
-        """Return what it is called, with its settings."""
-        return repr(self)
+        """Return what it is called, with the settings that are not the usual ones."""
+        known: Any = self  # a dataclass, as all are that are not abstract
+        own = [
+            f"{one.name}={getattr(self, one.name)!r}" for one in fields(known) if getattr(self, one.name) != one.default
+        ]
+        return f"{type(self).__name__}({', '.join(own)})" if own else type(self).__name__
 
     def explain_lack(self, rows: TrainingRows) -> str | None:
         """Return why it does not apply to a log, if so."""

@@ -13,6 +13,12 @@ class GreedyLearner(Learner):
     $$\pi(x) = \arg\max_a \hat q(x, a)$$
 
     Rows count more where their action was unlikely, so that the model is right for all actions alike.
+
+    >>> from counterfold.learners.base import example_training_rows
+    >>> import numpy as np
+    >>> scores = GreedyLearner().fit(example_training_rows(), 0).score(np.array([[0.0], [3.0]]))
+    >>> scores.argmax(axis=1)
+    array([0, 1])
     """
 
     def fit(self, rows: TrainingRows, seed: int) -> Scorer:

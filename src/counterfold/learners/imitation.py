@@ -12,7 +12,7 @@ from counterfold.learners.base import Learner, TrainingRows
 from counterfold.models.base import Scaling
 from counterfold.policies.scorers import LinearScorer, Scorer
 
-NUMBERS, LEAST = 1 << 21, 1 << 10
+NUMBERS, LEAST = 1 << 19, 1 << 10
 """At most how many probabilities are learnt from, or those of LEAST rows if they are more."""
 
 STEPS = 50
@@ -32,6 +32,7 @@ class Imitation(Learner):
     Columns are scaled to a standard deviation of 1. Where only propensities are known, the logged action stands for the
     whole policy. It is what a learnt policy is mixed with, and what is saved where nothing beats the log.
 
+    >>> from counterfold.learners.base import example_training_rows
     >>> import numpy as np
     >>> rows = example_training_rows()
     >>> scores = Imitation(alpha=0.01).fit(rows, 0).score(np.array([[0.0], [3.0]]))

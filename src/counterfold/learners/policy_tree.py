@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from counterfold import checks
 from counterfold.learners import _econml
 from counterfold.learners.base import Learner, TrainingRows
@@ -17,9 +15,17 @@ class PolicyTree(Learner):
     $$\max_{\text{tree}} \sum_i \Gamma_{i, \pi(x_i)}$$
 
     Athey, Wager (2021), "Policy learning with observational data". Trees are grown greedily by EconML, on all rows.
+
+    >>> from counterfold.learners.base import example_training_rows
+    >>> scorer = PolicyTree(depth=1, smallest_leaf=5).fit(example_training_rows(), 0)
+    >>> print(scorer.describe(["hour"], ["a", "b"]))
+    if hour <= 1.5:
+      take a
+    else:
+      take b
     """
 
-    depth: int = 3
+    depth: int = 2
     smallest_leaf: int = 50
     extra = "learn"
 
@@ -35,4 +41,4 @@ class PolicyTree(Learner):
         leaf = min(self.smallest_leaf, max(1, len(rows) // 4))
         grown = Grown(max_depth=self.depth, min_samples_leaf=leaf, honest=False, random_state=seed)
         grown.fit(rows.context, rows.robust_scores[:, rows.allowed], sample_weight=rows.examples.counts)
-        return _econml.take_tree(grown, rows.allowed, rows.examples.n_actions, rows.context.shape[1])
+        return _econml.take_tree(grown, rows.allowed)

@@ -16,9 +16,15 @@ class SoftmaxLearner(Learner):
     $$\pi(a \mid x) \propto \exp(\hat q(x, a) / (T \sigma))$$
 
     where $\sigma$ is the usual standard deviation over actions of the predictions in one context.
+
+    >>> from counterfold.learners.base import example_training_rows
+    >>> import numpy as np
+    >>> scores = SoftmaxLearner(temperature=0.5).fit(example_training_rows(), 0).score(np.array([[0.0], [3.0]]))
+    >>> (1 / (1 + np.exp(scores[:, 0] - scores[:, 1]))).round(1)
+    array([0., 1.])
     """
 
-    temperature: float = 0.5
+    temperature: float = 0.3
     is_greedy = False
 
     def __post_init__(self) -> None:

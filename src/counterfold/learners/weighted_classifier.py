@@ -21,6 +21,12 @@ class WeightedClassifier(Learner):
 
     which differs from the doubly robust estimate of the policy's value by what no policy can change. Its probabilities
     are the policy's. By default it is scikit-learn's logistic regression.
+
+    >>> from counterfold.learners.base import example_training_rows
+    >>> import numpy as np
+    >>> scores = WeightedClassifier().fit(example_training_rows(), 0).score(np.array([[0.0], [3.0]]))
+    >>> scores.argmax(axis=1)
+    array([0, 1])
     """
 
     classifier: Any = None
@@ -37,21 +43,20 @@ class WeightedClassifier(Learner):
 
     def fit(self, rows: TrainingRows, seed: int) -> Scorer:
         from sklearn.base import clone
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import StandardScaler
 
-        scores = rows.robust_scores[:, rows.allowed]
-        weights = scores - scores.min(axis=1, keepdims=True)
-        counts = rows.examples.counts
-        weights = weights if counts is None else weights * counts[:, None]
-        places, codes = np.nonzero(weights)
-        weight, label = weights[places, codes], np.flatnonzero(rows.allowed)[codes]
-        usual = make_pipeline(StandardScaler(), LogisticRegression(max_iter=200))
-        usual.fit  # noqa: B018
-        if self.classifier is None:
-            usual.fit(rows.context[places], label, logisticregression__sample_weight=weight / weight.mean())
-            return ClassifierScorer(usual, rows.examples.n_actions)
-        with blame(ModelError, "the classifier {}", type(self.classifier).__name__):
-            fitted = clone(self.classifier).fit(rows.context[places], label, sample_weight=weight / weight.mean())
+        scores, counts = rows.robust_scores[:, rows.allowed], rows.examples.counts
+        worth = scores - scores.min(axis=1, keepdims=True)
+        worth = worth if counts is None else worth * counts[:, None]
+        places, codes = np.nonzero(worth)
+        weights, actions = worth[places, codes], np.flatnonzero(rows.allowed)[codes]
+        classifier = make_usual() if self.classifier is None else self.classifier
+        with blame(ModelError, "the classifier {}", type(classifier).__name__):
+            fitted = clone(classifier).fit(rows.context[places], actions, sample_weight=weights / weights.mean())
         return ClassifierScorer(fitted, rows.examples.n_actions)
+
+
+def make_usual() -> Any:
+    """Return a logistic regression that is not fitted yet."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=300)

@@ -14,7 +14,7 @@ import numpy as np
 from counterfold import capacity, checks, intervals
 from counterfold.arrays import Bools, Floats
 from counterfold.balance import choose_context
-from counterfold.errors import DataError, SupportWarning
+from counterfold.errors import DataError, ParameterError, SupportWarning
 from counterfold.evaluation.assembly import evaluate_targets
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Evaluation
@@ -29,7 +29,7 @@ from counterfold.learning.contenders import (
     resolve_learners,
     split_learners,
 )
-from counterfold.learning.out_of_fold import Decisions, assign_outer_folds, decide_out_of_fold
+from counterfold.learning.out_of_fold import Decided, assign_outer_folds, decide_out_of_fold
 from counterfold.learning.result import ContenderLine as ContenderLine
 from counterfold.learning.result import Learned as Learned
 from counterfold.log import Log
@@ -41,6 +41,9 @@ from counterfold.support import find_supported
 from counterfold.tables.scan import Columns, LogScan, open_log
 from counterfold.unseen import Limits
 
+SHARES = (1.0, 0.5)
+"""The shares of decisions that a policy may take, where the user does not say."""
+
 LOGGER = Imitation()
 """What policies are mixed with: the logger, as far as the context tells."""
 
@@ -49,7 +52,7 @@ def learn(
     log: Log | LogScan | str | PathLike[str] | Any,
     learners: Any = "default",
     *,
-    shares: Sequence[float] | float = (1.0, 0.5),
+    shares: Sequence[float] | float = SHARES,
     forbidden: Any = (),
     folds: int = 5,
     seed: int = 0,
@@ -88,7 +91,7 @@ def learn(
     question = Question.of(seed=seed, level=level, interval=interval, reward_range=reward_range)
     wanted, parts, moved = resolve_learners(learners), check_shares(shares), as_progress(progress)
     source = open_log(log, columns, learn)
-    known = require_actions(source if isinstance(source, Log) else source.read())
+    known = require_actions(source if isinstance(source, Log) else read_rows(source))
     with limit_blas():
         chosen = choose_context(known)[0]
         allowed = find_allowed(chosen, forbidden)
@@ -100,8 +103,17 @@ def learn(
             return contest.run(left_out, move)
 
 
+def read_rows(scan: LogScan) -> Log:
+    """Return all rows of a log with one reward."""
+    if len(scan.rewards) > 1:
+        way = "Weigh them in one: `click - 0.1 * cost`"
+        raise ParameterError(f"`learn` must have one reward to learn from, got {len(scan.rewards)}. {way}.")
+    (one,) = scan.split().values()
+    return one.read()
+
+
 def require_actions(log: Log) -> Log:
-    """Return a log of actions with a context; refuse one of doses."""
+    """Return a log of actions; refuse one of doses."""
     if log.dose is not None:
         way = "Cut doses into a few, such as three prices, and log these as actions"
         raise DataError(f"`learn` must have a log of actions to choose from, got doses. {way}.")
@@ -152,7 +164,8 @@ class Contest:
         """Return what policies would have earned, by name."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SupportWarning)  # the verdict says the same
-            found = evaluate_targets(self.log, probs, self.question, threads=self.threads, progress=False)
+            targets = {name: Decided(one) for name, one in probs.items()}
+            found = evaluate_targets(self.log, targets, self.question, threads=self.threads, progress=False)
         return next(iter(found.values())).targets
 
     def refit(self, winner: Contender) -> Policy:

@@ -32,7 +32,7 @@ class Contender:
     @property
     def name(self) -> str:
         """Return what it is called in tables."""
-        return self.learner.name if self.share == 1 else f"{self.share:g} * {self.learner.name} + {1 - self.share:g} * logger"
+        return self.learner.name if self.share == 1 else f"{self.share:g} * {self.learner.name} + logger"
 
 
 def resolve_learners(wanted: Any) -> list[Learner]:

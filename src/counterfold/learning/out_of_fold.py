@@ -6,11 +6,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfold.arrays import Bools, Floats, Ints
+from counterfold.checks import Checker
 from counterfold.errors import DataError
 from counterfold.hashing import assign_folds
 from counterfold.learners.base import Learner, TrainingRows
+from counterfold.log import Log
 from counterfold.policies.policy import choose
 from counterfold.progress import Progress
+from counterfold.targets.base import Target, TargetForm
+
+
+@dataclass(frozen=True, eq=False)
+class Decided(TargetForm):
+    """The policy whose probabilities of all actions are known in all rows (n x A), in the order of the log's."""
+
+    probs: Floats
+
+    @property
+    def is_streamable(self) -> bool:
+        return False
+
+    def resolve(self, log: Log, check: Checker) -> Target:
+        return Target.of(self.probs, log)
 
 
 @dataclass(frozen=True, eq=False)

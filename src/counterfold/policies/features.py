@@ -52,7 +52,9 @@ class Features:
                 return pa.table({str(name): column for name, column in context.items()})
             except (pa.ArrowException, TypeError, ValueError) as error:
                 reason = " ".join(str(error).split())
-                raise DataError(f"`context` must be columns of one length, but reading them failed: {reason}.") from None
+                raise DataError(
+                    f"`context` must be columns of one length, but reading them failed: {reason}."
+                ) from None
         return read_frame(context)
 
     def _encode_table(self, table: pa.Table) -> Floats:
@@ -73,7 +75,9 @@ class Features:
             raise DataError(f"`context` column `{show(name)}` must be numbers, got {column.type}.") from None
 
     def _read_matrix(self, context: Any) -> Floats:
-        wanted = f"a data frame with {len(self.names)} columns" if self.are_named else f"rows of {len(self.names)} numbers"
+        wanted = (
+            f"a data frame with {len(self.names)} columns" if self.are_named else f"rows of {len(self.names)} numbers"
+        )
         if self.are_named and self.encodings:
             raise DataError(f"`context` must be {wanted}, {list_names(self.names)}, got {shorten(context)}.")
         try:

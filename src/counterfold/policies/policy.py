@@ -1,8 +1,10 @@
-"""Policy: what to do in any context, as probabilities of all actions; scikit-learn shaped, readable and saved as skops."""
+"""Policy: what to do in any context, as probabilities of all actions; it can be read, and saved without code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,8 +59,10 @@ class Policy:
         return len(self.features.names)
 
     def predict_proba(self, context: Any, available: Any = None) -> Floats:
-        """Return the probability of every action (n x A) in contexts as they were in the log: a data frame with the
-        same columns, or a matrix. `available` (n x A) says which actions can be taken where, if not all can.
+        """Return the probability of every action (n x A) in some contexts.
+
+        These are as they were in the log: a data frame or a mapping with the same columns, in any order, or a matrix if
+        the log had one. `available` (n x A) says which actions can be taken where, if not all can.
         """
         numbers = self.features.encode(context)
         return self.decide(numbers, self._read_available(available, len(numbers)))
@@ -78,11 +82,15 @@ class Policy:
         possible = possible if available is None else possible & available
         if not possible.any(axis=1).all():
             row = int(np.argmin(possible.any(axis=1)))
-            raise DataError(f"every row must have an action that is allowed and available, got none first at row {row}.")
+            raise DataError(
+                f"every row must have an action that is allowed and available, got none first at row {row}."
+            )
         probs = choose(self.scorer.score(numbers), possible, is_greedy=self.is_greedy) if self.share > 0 else 0.0
         if self.share == 1:
             return np.asarray(probs)
-        return np.asarray(self.share * probs + (1 - self.share) * choose(self.logger.score(numbers), possible, is_greedy=False))
+        return np.asarray(
+            self.share * probs + (1 - self.share) * choose(self.logger.score(numbers), possible, is_greedy=False)
+        )
 
     def predict(self, context: Any) -> NDArray[Any]:
         """Return the most likely action in each context."""
@@ -109,11 +117,17 @@ class Policy:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy into a file of skops, which holds no code; an existing file is replaced as a whole."""
-        try:
-            from skops import io
-        except ModuleNotFoundError:
-            raise ParameterError("a file of skops needs skops: pip install 'counterfold[skops]'.") from None
-        write_whole("path", require_place("path", path, ENDINGS), io.dumps(self))
+        place = require_writable("path", path)
+        from skops import io
+
+        write_whole("path", place, io.dumps(self))
+
+
+def require_writable(argument: str, path: Any) -> Path:
+    """Return where a policy goes; refuse what is no place for one, and say what is not installed."""
+    if find_spec("skops") is None:
+        raise ParameterError("a file of skops needs skops: pip install 'counterfold[skops]'.")
+    return require_place(argument, path, ENDINGS)
 
 
 def choose(scores: Floats, possible: Bools, *, is_greedy: bool) -> Floats:
