@@ -66,7 +66,7 @@ def learning(
     rows: Sizes = None,
     run: ExperimentOptions,
 ) -> None:
-    """Compare ways to learn a policy: what theirs are truly worth, how often they do harm, and whether that is known."""
+    """Compare ways to learn a policy: what it is worth, how often it does harm, and whether that is known."""
     from counterfold.experiments.learning.benchmark import LearningBenchmark
     from counterfold.experiments.learning.experiment import KNOWN
 

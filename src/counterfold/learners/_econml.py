@@ -9,6 +9,9 @@ from counterfold.arrays import Bools
 from counterfold.learners.base import TrainingRows
 from counterfold.policies.scorers import TreeScorer
 
+MOST = 100
+"""How many actions trees are learnt for at most: they take room and time for each."""
+
 NEED = "needs EconML: pip install 'counterfold[learn]'"
 
 
@@ -16,7 +19,10 @@ def explain_lack(rows: TrainingRows) -> str | None:
     """Return why trees cannot be learnt, if so."""
     if find_spec("econml") is None:
         return NEED
-    return None if rows.context.shape[1] else "needs a context"
+    if not rows.context.shape[1]:
+        return "needs a context"
+    count = int(rows.allowed.sum())
+    return f"takes at most {MOST} actions, of which there are {count}" if count > MOST else None
 
 
 def take_tree(fitted: Any, allowed: Bools) -> TreeScorer:

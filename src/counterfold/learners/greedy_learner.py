@@ -12,6 +12,8 @@ class GreedyLearner(Learner):
 
     $$\pi(x) = \arg\max_a \hat q(x, a)$$
 
+    Qian, Murphy (2011), "Performance guarantees for individualized treatment rules".
+
     Rows count more where their action was unlikely, so that the model is right for all actions alike.
 
     >>> from counterfold.learners.base import example_training_rows

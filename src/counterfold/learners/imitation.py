@@ -29,6 +29,8 @@ class Imitation(Learner):
     $$\arg\min_{b, \beta} -\sum_i \sum_a \pi_0(a \mid x_i) \ln \operatorname{softmax}_a(b + x_i^\top \beta)
       + \tfrac{\alpha}{2} \lVert \beta \rVert^2$$
 
+    Pomerleau (1991), "Efficient training of artificial neural networks for autonomous navigation".
+
     Columns are scaled to a standard deviation of 1. Where only propensities are known, the logged action stands for the
     whole policy. It is what a learnt policy is mixed with, and what is saved where nothing beats the log.
 

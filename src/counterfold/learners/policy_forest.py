@@ -12,6 +12,8 @@ from counterfold.policies.scorers import ForestScorer, Scorer
 class PolicyForest(Learner):
     """Take the action whose doubly robust score is the highest on average over the trees of a forest.
 
+    Zhou, Athey, Wager (2023), "Offline multi-action policy learning: generalization and optimization".
+
     Each tree is grown by EconML on half of the rows, one half of which splits and the other half tells scores.
 
     >>> from counterfold.learners.base import example_training_rows

@@ -17,6 +17,8 @@ class SoftmaxLearner(Learner):
 
     where $\sigma$ is the usual standard deviation over actions of the predictions in one context.
 
+    Sutton, Barto (1998), "Reinforcement learning: an introduction".
+
     >>> from counterfold.learners.base import example_training_rows
     >>> import numpy as np
     >>> scores = SoftmaxLearner(temperature=0.5).fit(example_training_rows(), 0).score(np.array([[0.0], [3.0]]))

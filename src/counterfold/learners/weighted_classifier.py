@@ -19,7 +19,8 @@ class WeightedClassifier(Learner):
 
     $$\max_\pi \sum_i \sum_a (\Gamma_{ia} - \min_b \Gamma_{ib})\, 1[\pi(x_i) = a]$$
 
-    which differs from the doubly robust estimate of the policy's value by what no policy can change. Its probabilities
+    Zhao, Zeng, Rush, Kosorok (2012), "Estimating individualized treatment rules using outcome weighted learning". The sum
+    differs from the doubly robust estimate of the policy's value by what no policy can change. Its probabilities
     are the policy's. By default it is scikit-learn's logistic regression.
 
     >>> from counterfold.learners.base import example_training_rows
