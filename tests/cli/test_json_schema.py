@@ -13,10 +13,10 @@ import pytest
 import counterfold as cf
 import json_page
 from counterfold.diagnostics import build_all
-from counterfold.experiments.paper.reproduction import Cost
-from counterfold.experiments.paper.results import Line
 from counterfold.experiments.learning.benchmark import LearningResults
 from counterfold.experiments.learning.results import Gain, Holding
+from counterfold.experiments.paper.reproduction import Cost
+from counterfold.experiments.paper.results import Line
 from counterfold.experiments.selection.benchmark import BenchmarkResults
 from counterfold.experiments.selection.results import Alarm, CheckAlarms, Coverage, Score
 from counterfold.learning import ContenderLine

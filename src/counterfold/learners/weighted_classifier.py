@@ -19,9 +19,10 @@ class WeightedClassifier(Learner):
 
     $$\max_\pi \sum_i \sum_a (\Gamma_{ia} - \min_b \Gamma_{ib})\, 1[\pi(x_i) = a]$$
 
-    Zhao, Zeng, Rush, Kosorok (2012), "Estimating individualized treatment rules using outcome weighted learning". The sum
-    differs from the doubly robust estimate of the policy's value by what no policy can change. Its probabilities
-    are the policy's. By default it is scikit-learn's logistic regression.
+    Zhao, Zeng, Rush, Kosorok (2012), "Estimating individualized treatment rules using outcome weighted learning".
+
+    The sum differs from the doubly robust estimate of the policy's value by what no policy can change. Probabilities
+    of the classifier are the policy's. By default it is scikit-learn's logistic regression.
 
     >>> from counterfold.learners.base import example_training_rows
     >>> import numpy as np
@@ -35,7 +36,8 @@ class WeightedClassifier(Learner):
 
     @property
     def name(self) -> str:
-        return f"WeightedClassifier({'' if self.classifier is None else type(self.classifier).__name__})"
+        name = type(self).__name__
+        return name if self.classifier is None else f"{name}({type(self.classifier).__name__})"
 
     def explain_lack(self, rows: TrainingRows) -> str | None:
         if not rows.context.shape[1]:

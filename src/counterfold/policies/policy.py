@@ -85,7 +85,7 @@ class Policy:
             raise DataError(
                 f"every row must have an action that is allowed and available, got none first at row {row}."
             )
-        probs = choose(self.scorer.score(numbers), possible, is_greedy=self.is_greedy) if self.share > 0 else 0.0
+        probs = choose(self.scorer.score(numbers), possible, is_greedy=self.is_greedy)
         if self.share == 1:
             return np.asarray(probs)
         return np.asarray(
@@ -99,9 +99,8 @@ class Policy:
     def describe(self) -> str:
         """Return what people can read of the policy: a tree as nested conditions, others by what they look at most."""
         names, labels = [show(one) for one in self.features.columns], [show(str(one)) for one in self.labels]
-        lines = [self.scorer.describe(names, labels)] if self.share > 0 else []
-        how = "the action with the highest score" if self.is_greedy else "the softmax"
-        lines = [f"{how}, of these scores:", *lines] if self.share > 0 else lines
+        heading = self.scorer.heading if self.is_greedy else "by the softmax of these scores:"
+        lines = [heading, self.scorer.describe(names, labels)] if heading else [self.scorer.describe(names, labels)]
         if self.share < 1:
             lines.append(f"{1 - self.share:.0%} of the decisions as the log took them, as far as its context tells")
         if not self.allowed.all():

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,9 @@ LEAST = 1e-12
 
 class Scorer(ABC):
     """Gives every action a score, by the context."""
+
+    heading: ClassVar[str] = "by the highest of these scores:"
+    """What stands above its description, where the best action is taken."""
 
     @abstractmethod
     def score(self, context: Floats) -> Floats:
@@ -68,6 +71,7 @@ class TreeScorer(Scorer):
     right: Ints
     values: Floats
     gains: Floats
+    heading = ""
 
     def score(self, context: Floats) -> Floats:
         node = np.zeros(len(context), dtype=np.intp)
@@ -79,20 +83,18 @@ class TreeScorer(Scorer):
         return np.asarray(self.values[node])
 
     def describe(self, features: Sequence[str], labels: Sequence[str]) -> str:
-        lines: list[str] = []
+        return "\n".join(self._describe_node(0, features, labels))
 
-        def walk(node: int, depth: int) -> None:
-            indent, at = "  " * depth, int(self.feature[node])
-            if at < 0:
-                lines.append(f"{indent}take {labels[int(self.values[node].argmax())]}")
-                return
-            lines.append(f"{indent}if {features[at]} <= {self.threshold[node]:.4g}:")
-            walk(int(self.left[node]), depth + 1)
-            lines.append(f"{indent}else:")
-            walk(int(self.right[node]), depth + 1)
-
-        walk(0, 0)
-        return "\n".join(lines)
+    def _describe_node(self, node: int, features: Sequence[str], labels: Sequence[str]) -> list[str]:
+        at = int(self.feature[node])
+        if at < 0:
+            return [f"take {labels[int(self.values[node].argmax())]}"]
+        sides = int(self.left[node]), int(self.right[node])
+        left, right = (self._describe_node(side, features, labels) for side in sides)
+        if left == right:
+            return left  # they differ in what they expect, and not in what they do
+        condition = f"if {features[at]} <= {self.threshold[node]:.4g}:"
+        return [condition, *(f"  {line}" for line in left), "else:", *(f"  {line}" for line in right)]
 
     def weigh_features(self, width: int) -> Floats:
         return share_out(self.gains)

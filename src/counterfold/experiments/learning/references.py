@@ -10,6 +10,9 @@ from counterfold.log import Log
 Decide = Callable[[Floats], Floats]
 """From contexts (n x d) to the probabilities of all actions (n x A)."""
 
+FEWEST = 10
+"""How often an action must have been logged for EconML to learn of it."""
+
 
 def take_always(codes: Callable[[Floats], Ints], actions: int) -> Decide:
     """Return the policy that takes the action that a function tells."""
@@ -44,12 +47,18 @@ def learn_by_model(log: Log, seed: int) -> Decide:
 
 
 def learn_by_econml(log: Log, seed: int) -> Decide:
-    """Return EconML's doubly robust policy tree, with linear models of rewards and propensities."""
+    """Return EconML's doubly robust policy tree, with linear models of rewards and propensities.
+
+    Actions that were hardly ever logged are left out, because every part of the rows must have each.
+    """
     from econml.policy import DRPolicyTree
     from sklearn.linear_model import LogisticRegression, Ridge
 
     models = {"model_regression": Ridge(alpha=1.0), "model_propensity": LogisticRegression(max_iter=200)}
     tree = DRPolicyTree(**models, max_depth=3, min_samples_leaf=20, cv=3, random_state=seed)
-    tree.fit(log.reward, log.action, X=log.context)
-    codes = np.unique(log.action)
+    codes = np.flatnonzero(np.bincount(log.action, minlength=len(log.actions)) >= FEWEST)
+    kept = np.isin(log.action, codes)
+    if len(codes) < 2:
+        return take_always(lambda context: np.full(len(context), np.bincount(log.action).argmax()), len(log.actions))
+    tree.fit(log.reward[kept], log.action[kept], X=log.context[kept])
     return take_always(lambda context: codes[np.asarray(tree.predict(context), dtype=np.intp)], len(log.actions))
