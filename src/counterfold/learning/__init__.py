@@ -44,6 +44,9 @@ from counterfold.unseen import Limits
 SHARES = (1.0, 0.5)
 """The shares of decisions that a policy may take, where the user does not say."""
 
+SAMPLE = "Learn from a sample of them, and value the policy on the others by `evaluate` with engine 'local'"
+"""What to do about a log that does not fit into memory."""
+
 LOGGER = Imitation()
 """What policies are mixed with: the logger, as far as the context tells."""
 
@@ -108,6 +111,8 @@ def read_rows(scan: LogScan) -> Log:
     if len(scan.rewards) > 1:
         way = "Weigh them in one: `click - 0.1 * cost`"
         raise ParameterError(f"`learn` must have one reward to learn from, got {len(scan.rewards)}. {way}.")
+    need = capacity.estimate_need(scan.opened.rows, scan.opened.size)
+    capacity.require_memory(f"{scan.opened.rows} rows", need, way=SAMPLE)
     (one,) = scan.split().values()
     return one.read()
 
