@@ -51,6 +51,14 @@ def test_what_is_required_of_the_verdict(offers, run):
     assert run(*asked, "--require", "excellent")[0] == 2
 
 
+def test_a_pipeline_can_require_a_gain(offers, run):
+    asked = "learn", offers, *FAST, "--out", "policy.skops"
+    assert run(*asked, "--reward", "height")[0] == 0
+    code, out, err = run(*asked, "--reward", "height", "--require", "caution")
+    assert "Nothing beats the log safely" in " ".join(out.split())
+    assert (code, err) == (3, "Error: the policy must beat the log, but nothing does safely.\n")
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -3,11 +3,14 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from counterfold import intervals
 from counterfold.cli import _texts
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import (
     COLUMNS,
+    NOT_MET,
     Json,
     LogOptions,
     Requirement,
@@ -16,6 +19,7 @@ from counterfold.cli.options import (
     make_option,
     print_json,
     print_warnings,
+    say,
     split_commas,
     take_options,
 )
@@ -109,3 +113,6 @@ def learn(source: SourceOptions, *, wanted: LearnOptions, report: ReportOptions,
 
         console.show(*learning.learned(found, wanted.out))
     requirement.enforce({"": Results({NAME: found.evaluation}, contents)})
+    if requirement.require is not None and not found.beats_log:
+        say("Error: the policy must beat the log, but nothing does safely.")
+        raise typer.Exit(NOT_MET)
