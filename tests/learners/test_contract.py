@@ -12,6 +12,7 @@ import counterfold as cf
 from counterfold import registry
 from counterfold.learners import _econml
 from counterfold.learners.base import TrainingRows
+from counterfold.policies.scorers import LinearScorer
 from learning_logs import draw_log
 
 NAMES = registry.names("learners")
@@ -110,3 +111,32 @@ def test_any_classifier_that_takes_weights(classifier):
 def test_a_classifier_without_weights_is_blamed():
     with pytest.raises(cf.ModelError, match="the classifier KNeighborsClassifier failed with TypeError"):
         cf.learn(draw_log(), [KNeighborsClassifier()], progress=False)
+
+
+class Threshold(cf.Learner):
+    """A learner of a user's own: action 1 where the first column is above its mean."""
+
+    def fit(self, rows, seed):  # noqa: ARG002 (as all learners)
+        slopes = np.zeros((2, 3))
+        slopes[0, 1] = 1.0
+        return LinearScorer(np.array([0.0, -rows.context[:, 0].mean(), -9.0]), slopes, np.ones(2))
+
+
+class Broken(Threshold):
+    """One that fails, or scores one action too few."""
+
+    def __init__(self, scores=None):
+        self.scores = scores
+
+    def fit(self, rows, seed):  # noqa: ARG002 (as all learners)
+        return LinearScorer(np.zeros(2), self.scores, np.ones(2))
+
+
+def test_a_learner_of_ones_own():
+    learned = cf.learn(draw_log(), [Threshold()], shares=1, progress=False)
+    assert (learned.chosen, learned.beats_log) == ("Threshold", True)
+    assert learned.policy.predict([[2.0, 0.0], [-2.0, 0.0]]).tolist() == [1, 0]
+    with pytest.raises(cf.ParameterError, match="the learner Broken failed with"):
+        cf.learn(draw_log(), [Broken()], progress=False)
+    with pytest.raises(cf.ParameterError, match="the learner Broken must return a finite score for each of 3 actions"):
+        cf.learn(draw_log(), [Broken(np.zeros((2, 2)))], progress=False)

@@ -1,7 +1,7 @@
 """Learner: makes scores of actions from logged rows; TrainingRows: what it learns from."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -9,7 +9,9 @@ import numpy as np
 
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import freeze
+from counterfold.errors import ParameterError, blame, is_own
 from counterfold.log import Log
+from counterfold.messages import shorten
 from counterfold.models.base import Examples
 from counterfold.models.cross_fitted import CrossFitted
 from counterfold.models.shared_ridge import SharedRidge
@@ -104,10 +106,8 @@ class Learner(ABC):
     @property
     def name(self) -> str:
         """Return what it is called, with the settings that are not the usual ones."""
-        known: Any = self  # a dataclass, as all are that are not abstract
-        own = [
-            f"{one.name}={getattr(self, one.name)!r}" for one in fields(known) if getattr(self, one.name) != one.default
-        ]
+        known: Any = fields(self) if is_dataclass(self) else ()  # a user's own need not be one
+        own = [f"{one.name}={getattr(self, one.name)!r}" for one in known if getattr(self, one.name) != one.default]
         return f"{type(self).__name__}({', '.join(own)})" if own else type(self).__name__
 
     def explain_lack(self, rows: TrainingRows) -> str | None:
@@ -117,3 +117,17 @@ class Learner(ABC):
     @abstractmethod
     def fit(self, rows: TrainingRows, seed: int) -> Scorer:
         """Return the scores of actions that it learns from the rows."""
+
+
+def fit_learner(learner: Learner, rows: TrainingRows, seed: int) -> Scorer:
+    """Return what a learner learns from the rows; a user's own may raise anything, or return no scores."""
+    if is_own(type(learner)):
+        return learner.fit(rows, seed)
+    name = type(learner).__name__
+    with blame(ParameterError, "the learner {}", name):
+        scorer = learner.fit(rows, seed)
+        scores = np.asarray(scorer.score(rows.context[:1]), dtype=np.float64)
+    if scores.shape != (1, rows.examples.n_actions) or not np.isfinite(scores).all():
+        rule = f"return a finite score for each of {rows.examples.n_actions} actions"
+        raise ParameterError(f"the learner {name} must {rule}, got {shorten(scores)} in a row.")
+    return scorer

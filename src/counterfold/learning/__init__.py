@@ -19,7 +19,7 @@ from counterfold.evaluation.assembly import evaluate_targets
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Evaluation
 from counterfold.intervals.base import Interval
-from counterfold.learners.base import Learner, TrainingRows
+from counterfold.learners.base import Learner, TrainingRows, fit_learner
 from counterfold.learners.imitation import Imitation
 from counterfold.learning.choice import Gain, choose_by_fold, choose_contender, stitch
 from counterfold.learning.contenders import (
@@ -176,7 +176,7 @@ class Contest:
     def refit(self, winner: Contender) -> Policy:
         """Return the winner's policy, learnt from all rows."""
         seed = self.question.seed
-        scorer, logger = winner.learner.fit(self.rows, seed), LOGGER.fit(self.rows, seed)
+        scorer, logger = fit_learner(winner.learner, self.rows, seed), LOGGER.fit(self.rows, seed)
         is_greedy, features = winner.learner.is_greedy, Features.of(self.log)
         return Policy(list(self.log.actions), features, scorer, is_greedy, self.rows.allowed, winner.share, logger)
 

@@ -9,7 +9,7 @@ from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import Checker
 from counterfold.errors import DataError
 from counterfold.hashing import assign_folds
-from counterfold.learners.base import Learner, TrainingRows
+from counterfold.learners.base import Learner, TrainingRows, fit_learner
 from counterfold.log import Log
 from counterfold.policies.policy import choose
 from counterfold.progress import Progress
@@ -62,6 +62,6 @@ def decide_out_of_fold(
         for place, one in enumerate(learners):
             if progress is not None:
                 progress(done * len(learners) + place, len(numbers) * len(learners))
-            scores = one.fit(known, seed).score(rows.context[held])
+            scores = fit_learner(one, known, seed).score(rows.context[held])
             found[one.name][held] = choose(scores, possible[held], is_greedy=one.is_greedy)
     return Decisions(fold, found)
