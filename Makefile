@@ -69,5 +69,5 @@ clean:
 	touch $@
 
 .venv/dev: .venv/installed
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[dev,docs,onnx,plot,report,skops,spark,sql,torch]"
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[dev,docs,learn,onnx,plot,report,skops,spark,sql,torch]"
 	touch $@

@@ -9,7 +9,7 @@ import counterfold as cf
 from counterfold import registry
 
 
-@pytest.mark.parametrize("folder", ["estimators", "selectors", "models", "intervals"])
+@pytest.mark.parametrize("folder", ["estimators", "selectors", "models", "intervals", "learners"])
 def test_every_discovered_class_is_a_name_of_the_package(folder):
     for name in registry.names(folder):
         kind = registry.find(folder, name)

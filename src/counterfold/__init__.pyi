@@ -49,6 +49,15 @@ from .intervals.log_bound import LogBound as LogBound
 from .intervals.normal import Normal as Normal
 from .intervals.skewed_t import SkewedT as SkewedT
 from .intervals.student_t import StudentT as StudentT
+from .learners.base import Learner as Learner
+from .learners.greedy_learner import GreedyLearner as GreedyLearner
+from .learners.imitation import Imitation as Imitation
+from .learners.policy_forest import PolicyForest as PolicyForest
+from .learners.policy_tree import PolicyTree as PolicyTree
+from .learners.softmax_learner import SoftmaxLearner as SoftmaxLearner
+from .learners.weighted_classifier import WeightedClassifier as WeightedClassifier
+from .learning import Learned as Learned
+from .learning import learn as learn
 from .log import Log as Log
 from .models import Column as Column
 from .models.action_encoded import ActionEncoded as ActionEncoded
@@ -65,6 +74,7 @@ from .models.shared_ridge import SharedRidge as SharedRidge
 from .models.stack import Stack as Stack
 from .obp import from_action_dist as from_action_dist
 from .obp import from_obp as from_obp
+from .policies.policy import Policy as Policy
 from .pool import Pool as Pool
 from .rows import Rows as Rows
 from .selectors.base import Selector as Selector

@@ -13,10 +13,13 @@ import pytest
 import counterfold as cf
 import json_page
 from counterfold.diagnostics import build_all
+from counterfold.experiments.learning.benchmark import LearningResults
+from counterfold.experiments.learning.results import Gain, Holding
 from counterfold.experiments.paper.reproduction import Cost
 from counterfold.experiments.paper.results import Line
 from counterfold.experiments.selection.benchmark import BenchmarkResults
 from counterfold.experiments.selection.results import Alarm, CheckAlarms, Coverage, Score
+from counterfold.learning import ContenderLine
 from json_schema import SCHEMA, validate
 
 ROWS = 300
@@ -82,6 +85,8 @@ def test_the_other_commands(run, save):
     validate(json.loads(run("synth", "new.parquet", "--rows", "50", "--json")[1]), "synth")
     query = f"from '{save()}' select *"
     validate(json.loads(run("check", "--sql", query, "--json")[1]), "check")
+    learn = "learn", "--sql", query, "--out", "policy.skops", "--learners", "softmax-learner"
+    validate(json.loads(run(*learn, "--json")[1]), "learn")
 
 
 def test_answers_in_python(path):
@@ -90,9 +95,12 @@ def test_answers_in_python(path):
     validate(json.loads(cf.compare(path, ["target", "other"], baseline="other", **asked).to_json()), "comparison")
     several = cf.evaluate(path, reward=["reward", "cost"], **asked)
     validate(json.loads(several.to_json()), "reward_evaluations")
+    learned = cf.learn(path, ["greedy-learner"], ignore=["joined", "target", "other", "cost"], progress=False)
+    validate(json.loads(learned.to_json()), "learned")
 
 
 KINDS = {"figure_line": Line, "cost": Cost, "score": Score, "coverage": Coverage, "alarm": Alarm}
+KINDS |= {"gain": Gain, "holding": Holding, "contender": ContenderLine}
 
 
 @pytest.mark.parametrize(("name", "kind"), [*KINDS.items(), ("check_alarm", CheckAlarms)])
@@ -103,6 +111,8 @@ def test_lines_of_experiments(name, kind):
 def test_results_of_experiments_and_numbers_of_checks():
     written = {"version", "benchmark", "part", *(one.name for one in fields(BenchmarkResults))}
     assert set(SCHEMA["$defs"]["selection"]["properties"]) == written
+    written = {"version", "benchmark", "part", *(one.name for one in fields(LearningResults))}
+    assert set(SCHEMA["$defs"]["learning"]["properties"]) == written
     assert {name for one in build_all() for name in one.measures} < set(SCHEMA["$defs"]["diagnostics"]["properties"])
 
 

@@ -41,12 +41,25 @@ This page is made from the schema by `make json`.
 """
 
 PARTS = {
-    "Commands": ("evaluate", "compare", "check", "demo", "methods", "synth", "figure", "costs", "selection"),
-    "In Python": ("evaluation", "comparison", "reward_evaluations"),
+    "Commands": (
+        "evaluate",
+        "compare",
+        "check",
+        "learn",
+        "demo",
+        "methods",
+        "synth",
+        "figure",
+        "costs",
+        "selection",
+        "learning",
+    ),
+    "In Python": ("evaluation", "comparison", "reward_evaluations", "learned"),
     "An answer": ("answer", "interval", "difference", "named_difference", "next_step", "candidate"),
+    "A policy": ("policy", "contender"),
     "Checks": ("diagnostics", "finding", "over_time", "period"),
     "The log": ("log", "ends", "encoding", "fitted_propensities", "bin"),
-    "Experiments": ("method", "figure_line", "cost", "score", "coverage", "alarm", "check_alarm"),
+    "Experiments": ("method", "figure_line", "cost", "score", "coverage", "alarm", "check_alarm", "gain", "holding"),
 }
 
 

@@ -42,7 +42,10 @@ LOG_TEXTS = {
 A new role need not be here: it is then called by its name.
 """
 
-NAMES = {folder: ", ".join(registry.names(folder)) for folder in ("estimators", "selectors", "models", "intervals")}
+NAMES = {
+    folder: ", ".join(registry.names(folder))
+    for folder in ("estimators", "selectors", "models", "intervals", "learners")
+}
 TARGETS = (
     "Column of the target's probabilities, labels as text, or doses, a label, or a policy such as uniform, "
     "greedy:SCORES, 0.1*uniform + 0.9*TARGET or MODULE:FUNCTION; repeat for several."
@@ -56,6 +59,7 @@ CANDIDATES = f"default, plain, paper or estimators, with commas: {NAMES['estimat
 MODELS = f"best (a stack of several, slower), {NAMES['models']} or none. {SPEC}"
 USUAL_SELECTOR, USUAL_MODEL = "ladder; ocv for doses, or with --validator or --splits", "cross-fitted, or ridge-on-dose"
 
+LEARNERS = f"default or learners, with commas: {NAMES['learners']}. {SPEC}"
 PERIODS = ("hour", "day", "week", "month", "quarter", "year")
 PERIOD = f"{', '.join(PERIODS)}: what each line of the table over time is; the log must have a time."
 REQUIRE = "good or caution: exit with 3 if the verdict on a target is worse."

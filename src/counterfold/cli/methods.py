@@ -12,7 +12,7 @@ Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown, with
 
 
 def methods(*, as_json: Json = False, as_markdown: Markdown = False) -> None:
-    """List every estimator, selector, reward model, interval and diagnostic, with parameters, limits and needs."""
+    """List every estimator, selector, reward model, interval, learner and diagnostic, with parameters and needs."""
     from counterfold.report import console
     from counterfold.report import methods as found
 

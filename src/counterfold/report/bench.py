@@ -71,3 +71,25 @@ def checks(lines: Sequence[Any]) -> ConsoleRenderable:
             where = f"{most.share:.1%}, {most.family}" if most.alarms else ""
             shown.add_row(line.check, str(line.answers), str(line.alarms), f"{line.share:.1%}", where)
     return shown
+
+
+def gains(lines: Sequence[Any]) -> ConsoleRenderable:
+    """Return what each way to learn gains over the logger, over all families and at each number of rows."""
+    overall = [line for line in lines if line.family == lines[0].family]
+    title = "Gain of learnt policies over the logger, in standard deviations of the rewards"
+    shown = make_table(title, ("method",), ("rows", "problems", "gain", "95 %", "worse than the logger"), GAP)
+    for line in overall:
+        ends = f"{line.low:+.3f} to {line.high:+.3f}"
+        shown.add_row(line.method, f"{line.rows:,}", str(line.problems), f"{line.gain:+.3f}", ends, f"{line.worse:.1%}")
+    return shown
+
+
+def holdings(lines: Sequence[Any]) -> ConsoleRenderable:
+    """Return how often the stated interval of a learnt policy holds what it truly earns."""
+    title = "How often the 95 % interval of `learn` holds the truth"
+    shown = make_table(title, ("problems where it",), ("rows", "answers", "covered", "p", "mean width"), GAP)
+    for line in lines:
+        width = "" if line.width is None else f"{line.width:.3g}"
+        numbers = f"{line.rows:,}", str(line.answers), f"{line.share:.1%}", f"{line.p_value:.2g}", width
+        shown.add_row(line.answers_of, *numbers)
+    return shown

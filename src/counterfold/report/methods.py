@@ -1,4 +1,4 @@
-"""Every estimator, selector, reward model, interval and diagnostic, as read from the code."""
+"""Every estimator, selector, reward model, interval, learner and diagnostic, as read from the code."""
 
 import inspect
 import math
@@ -13,7 +13,7 @@ from counterfold import registry
 from counterfold.estimators.base import MANY
 from counterfold.report import make_table
 
-FOLDERS = ("estimators", "selectors", "models", "intervals", "diagnostics")
+FOLDERS = ("estimators", "selectors", "models", "intervals", "learners", "diagnostics")
 NEEDS = {
     "target_probs": "full target",
     "logging_probs": "full logging policy",

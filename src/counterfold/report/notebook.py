@@ -13,6 +13,7 @@ from counterfold.diagnostics.base import Finding
 from counterfold.estimates import Estimate
 from counterfold.evaluation import Comparison, Evaluation, RewardEvaluations
 from counterfold.evaluation.next_step import advise_on_log
+from counterfold.learning import Learned
 from counterfold.log import Log
 from counterfold.report import markup
 from counterfold.report.markup import Markup, tag
@@ -51,6 +52,13 @@ def _(result: Evaluation) -> str:
         fold_candidates(result),
         fold_findings(result.diagnostics),
     )
+
+
+@show.register
+def _(result: Learned) -> str:
+    found = markup.line(tag("b", result.sentence))
+    step = markup.line(tag("b", "Next step: "), result.next_step.sentence)
+    return markup.card(found, step, Markup(show(result.evaluation)))
 
 
 @show.register

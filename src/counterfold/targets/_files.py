@@ -14,11 +14,13 @@ def read_model_file(path: str | PathLike[str]) -> bytes:
     """Return the bytes of a file that holds a model."""
     file, name = Path(path), show(path)
     try:
-        if not file.is_file():
-            raise DataError(f"file `{name}` of `target` must be there, got {'a folder' if file.is_dir() else 'none'}.")
-        if file.stat().st_size > LARGEST_FILE:
-            raise DataError(f"file `{name}` of `target` must be a model of at most {LARGEST_FILE >> 30} GiB.")
-        return file.read_bytes()
+        is_file, size = file.is_file(), file.stat().st_size if file.is_file() else 0
+        content = file.read_bytes() if is_file and size <= LARGEST_FILE else None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise DataError(f"file `{name}` of `target` could not be read: {reason}.") from None
+    if content is not None:
+        return content
+    if is_file:
+        raise DataError(f"file `{name}` of `target` must be a model of at most {LARGEST_FILE >> 30} GiB.")
+    raise DataError(f"file `{name}` of `target` must be there, got {'a folder' if file.is_dir() else 'none'}.")

@@ -16,13 +16,29 @@ from counterfold.targets._values import read_list, read_text
 from counterfold.targets.base import Reads, Target, TargetForm
 from counterfold.targets.classifier import Classifier, can_predict
 
+OWN = frozenset(
+    f"counterfold.{name}"
+    for name in (
+        "policies.policy.Policy",
+        "policies.features.Features",
+        "policies.scorers.LinearScorer",
+        "policies.scorers.TreeScorer",
+        "policies.scorers.ForestScorer",
+        "policies.scorers.ClassifierScorer",
+        "encoding.numbers.NumberEncoding",
+        "encoding.levels.LevelEncoding",
+        "encoding.dates.DateEncoding",
+    )
+)
+"""The types that a policy of `learn` consists of, which hold numbers and texts alone; a classifier in it is none."""
+
 
 @dataclass(frozen=True, eq=False)
 class Skops(TargetForm):
     """The policy of a classifier that `skops.io.dump` wrote into a file, used as by `Classifier`.
 
     Unlike a pickle such a file runs no code when it is loaded. Types that skops does not know are refused, unless they
-    are named in `trusted`. Needs the extra `skops`.
+    are named in `trusted`; those of a policy that `learn` found are known. Needs the extra `skops`.
     """
 
     path: str | PathLike[str]
@@ -46,13 +62,13 @@ class Skops(TargetForm):
             raise ParameterError("a file of skops needs skops: pip install 'counterfold[skops]'.") from None
         content, name = read_model_file(self.path), show(self.path)
         with blame(DataError, "`{}` must be a file that `skops.io.dump` wrote, but reading it", name):
-            strange = [one for one in io.get_untrusted_types(data=content) if one not in self.trusted]
+            strange = [one for one in io.get_untrusted_types(data=content) if one not in {*self.trusted, *OWN}]
         if strange:
             listed = ",".join(strange)
             way = f"If you trust who made it, name them: `cf.Skops(path, trusted=[...])` (skops:FILE:trusted={listed})"
             raise DataError(f"`{name}` must hold types that are known to be safe, got {list_names(strange)}. {way}.")
         with blame(DataError, "`{}` must be a file that `skops.io.dump` wrote, but reading it", name):
-            model = io.loads(content, trusted=list(self.trusted))
+            model = io.loads(content, trusted=[*self.trusted, *OWN])
         if not can_predict(model):
             raise DataError(f"`{name}` must hold a fitted model with `predict`, got {type(model).__name__}.")
         return Classifier(model, self.columns)

@@ -10,10 +10,11 @@ from typing import Any
 
 from counterfold import checks
 from counterfold.diagnostics import Diagnostics
+from counterfold.drafts import write_whole
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.result import Evaluation
 from counterfold.report.html.cases import NAME, Report, list_cases, list_checks
-from counterfold.report.html.writing import require_writable, write_whole
+from counterfold.report.html.writing import require_writable
 
 __all__ = [
     "NAME",
@@ -37,7 +38,7 @@ def write_report(report: Report, path: FilePath) -> None:
     checks.true_or_false(rows=report.shows_rows)
     from counterfold.report.html.page import render
 
-    write_whole(place, render(report))
+    write_whole("report", place, render(report).encode())
 
 
 def write_evaluation(result: Evaluation, path: FilePath, *, rows: bool) -> None:

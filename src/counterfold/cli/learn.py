@@ -1,0 +1,118 @@
+"""The command `learn`: the best policy that a log supports, and what it is worth."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterfold import intervals
+from counterfold.cli import _texts
+from counterfold.cli._report import ReportOptions
+from counterfold.cli.options import (
+    COLUMNS,
+    NOT_MET,
+    Json,
+    LogOptions,
+    Requirement,
+    Seed,
+    Threads,
+    make_option,
+    print_json,
+    print_warnings,
+    say,
+    split_commas,
+    take_options,
+)
+from counterfold.tables.scan import LogScan
+
+if TYPE_CHECKING:
+    from counterfold.learning import Learned
+
+SHARE = "Share of the decisions that a policy may take from the logger; repeat for several."
+FORBID = "An action that the policy may not take; repeat for several."
+
+NAME = "policy"
+"""What the learnt policy is called in the report and in requirements."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions:
+    """A log's file and its columns, without any target."""
+
+    sql: Annotated[str | None, make_option("QUERY", _texts.SQL, panel=COLUMNS)] = None
+    db: Annotated[str | None, make_option("URI", _texts.DB, panel=COLUMNS)] = None
+    columns: LogScan
+
+    def name_target(self, name: str) -> LogOptions:
+        """Return the same with the name of what is found as the target."""
+        return LogOptions(sql=self.sql, db=self.db, target=[name], columns=self.columns)
+
+
+@dataclass(frozen=True)
+class LearnOptions:
+    """How a policy is learnt, and where it goes; whether it can be written is known before anything is read."""
+
+    out: Annotated[str, make_option("FILE", "Where the policy goes, a file of skops: policy.skops.")]
+    learners: Annotated[list[str], make_option("NAMES", _texts.LEARNERS)] = field(default_factory=lambda: ["default"])
+    share: Annotated[list[float] | None, make_option("NUMBER", SHARE, "1 and 0.5")] = None
+    forbid: Annotated[list[str] | None, make_option("ACTION", FORBID, "none")] = None
+    folds: Annotated[int, make_option("N", "Into how many parts rows are divided.")] = 5
+    level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
+    interval: Annotated[str, make_option("NAME", f"{_texts.NAMES['intervals']}. {_texts.SPEC}")] = intervals.DEFAULT
+    reward_range: Annotated[str | None, make_option("LOW,HIGH", _texts.RANGE, "known if there are two rewards")] = None
+    threads: Threads = None
+    as_json: Json = False
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        from counterfold.policies.policy import require_writable
+
+        require_writable("out", self.out)
+
+    def learn(self, log: LogOptions) -> "Learned":
+        """Return what is learnt from a log; print warnings."""
+        from counterfold.learning import SHARES, learn
+
+        limits: Any = None if self.reward_range is None else split_commas([self.reward_range])
+        with print_warnings():
+            return learn(
+                log.build_scan(),
+                split_commas(self.learners),
+                shares=self.share or SHARES,
+                forbidden=self.forbid or (),
+                folds=self.folds,
+                seed=self.seed,
+                level=self.level,
+                interval=self.interval,
+                reward_range=limits,
+                threads=self.threads,
+            )
+
+
+@take_options
+def learn(source: SourceOptions, *, wanted: LearnOptions, report: ReportOptions, requirement: Requirement) -> None:
+    """Learn a policy that earns more than the log did, and say what it is worth."""
+    from counterfold.evaluation.assembly import Results
+
+    log = source.name_target(NAME)
+    report.spare(log.columns.source)
+    found = wanted.learn(log)
+    found.policy.save(wanted.out)
+    contents = found.evaluation.contents
+
+    def describe() -> dict[str, Any]:
+        return {"log": log.describe(contents), "out": wanted.out, **found.to_dict()}
+
+    from counterfold.evaluation.comparison import Comparison
+
+    report.write_answers({"": Comparison({NAME: found.evaluation})}, describe, log)
+    if wanted.as_json:
+        print_json(describe())
+    else:
+        from counterfold.report import console, learning
+
+        console.show(*learning.learned(found, wanted.out))
+    requirement.enforce({"": Results({NAME: found.evaluation}, contents)})
+    if requirement.require is not None and not found.beats_log:
+        say("Error: the policy must beat the log, but nothing does safely.")
+        raise typer.Exit(NOT_MET)

@@ -1,0 +1,44 @@
+"""Files that are written as a whole or not at all; whether they can be is known before any work is done."""
+
+import os
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from counterfold.errors import ParameterError
+from counterfold.messages import shorten, show
+
+LONGEST = 200
+"""The longest name of a file, in bytes: most systems know none beyond 255, and a draft's is longer."""
+
+
+def require_place(argument: str, path: Any, endings: Sequence[str]) -> Path:
+    """Return where a file goes that an argument names; refuse what is no place for one."""
+    rule = f"`{argument}` must be the name of a file that ends in {endings[0]}"
+    if not isinstance(path, (str, PathLike)):
+        raise ParameterError(f"{rule}, got {shorten(path)}.")
+    found, name = Path(path).expanduser(), shorten(os.fspath(path))
+    if found.suffix.lower() not in endings or "\0" in str(found):
+        raise ParameterError(f"{rule}, got {name}.")
+    if len(os.fsencode(found.name)) > LONGEST:
+        raise ParameterError(f"`{argument}` must have a name of at most {LONGEST} bytes, got {name}.")
+    if found.is_dir():
+        raise ParameterError(f"`{argument}` must be a file, got the folder {name}.")
+    if not found.parent.is_dir():
+        raise ParameterError(f"`{argument}` must be in a folder that exists, got {name}.")
+    if not os.access(found.parent, os.W_OK):
+        raise ParameterError(f"`{argument}` must be in a folder that can be written to, got {name}.")
+    return found
+
+
+def write_whole(argument: str, path: Path, content: bytes) -> None:
+    """Write a file beside its place first, so that there is never a part of one."""
+    draft = path.with_name(f".{os.getpid()}.{path.name}")
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    except OSError as error:
+        raise ParameterError(f"`{argument}` could not be written to {show(path)}: {error}.") from None
+    finally:
+        draft.unlink(missing_ok=True)

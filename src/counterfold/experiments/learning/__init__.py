@@ -1,0 +1,1 @@
+"""The benchmark of learning: what policies that are learnt from logs are truly worth, and whether that is known."""

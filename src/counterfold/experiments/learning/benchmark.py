@@ -1,0 +1,65 @@
+"""LearningBenchmark: the benchmark of learning from beginning to end, and the files of its results."""
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import get_args
+
+from counterfold import checks
+from counterfold.experiments import runner
+from counterfold.experiments.files import refuse_unwritable, write_csv, write_parquet
+from counterfold.experiments.learning import results
+from counterfold.experiments.learning.experiment import KNOWN, LearningExperiment, list_tasks
+from counterfold.experiments.learning.results import Gain, Holding
+from counterfold.experiments.results import load_pyplot
+from counterfold.experiments.selection.experiment import Part
+from counterfold.progress import Progress
+
+
+@dataclass(frozen=True)
+class LearningResults:
+    """What a benchmark found, and the files that hold it."""
+
+    gains: list[Gain]
+    coverage: list[Holding]
+    files: list[Path]
+
+
+@dataclass(frozen=True, eq=False)
+class LearningBenchmark:
+    """The settings of a run; all files go to the folder `out`, and a restart goes on from there."""
+
+    out: Path
+    problems: int = 12
+    part: Part = "held"
+    families: tuple[str, ...] = KNOWN
+    rows: tuple[int, ...] = (500, 2000)
+    seed: int = 0
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        checks.whole(1, problems=self.problems, jobs=self.jobs)
+        checks.whole(20, **{f"rows[{place}]": size for place, size in enumerate(self.rows)})
+        checks.seeds(seed=self.seed)
+        checks.one_of(get_args(Part), part=self.part)
+        for family in self.families:
+            checks.one_of(KNOWN, families=family)
+
+    def run(self, progress: Progress | None = None) -> LearningResults:
+        """Return what was found and the paths of the files, each of which is written as a whole or not at all."""
+        load_pyplot()
+        families = [family for family in KNOWN if family in self.families]
+        tasks = list_tasks(families, max(self.problems, 2), self.rows, self.part)
+        settings = {"benchmark": "learning", "seed": self.seed, "version": version("counterfold")}
+        settings |= {"code": runner.digest_package()}  # because it is what is measured
+        with refuse_unwritable(self.out):
+            work = LearningExperiment(self.seed)
+            rows = runner.run_tasks(tasks, work, self.out / "learning.jsonl", settings, self.jobs, progress)
+            gains, coverage = results.gains(rows), results.holdings(rows)
+            files = [
+                write_parquet(rows, self.out / "learning.parquet"),
+                write_csv(gains, self.out / "learning.csv"),
+                write_csv(coverage, self.out / "learning-coverage.csv"),
+                *results.draw_gains(gains, self.out / "learning-gains"),
+            ]
+        return LearningResults(gains, coverage, files)

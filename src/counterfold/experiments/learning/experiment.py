@@ -1,0 +1,164 @@
+"""LearningExperiment: draws the problem of a task, and returns a row for every way to learn a policy from it."""
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import counterfold as cf
+from counterfold.arrays import Floats, row_sums
+from counterfold.experiments.files import Row
+from counterfold.experiments.learning import references
+from counterfold.experiments.learning.references import Decide
+from counterfold.experiments.paper.experiment import RUNS_PER_SEED
+from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, FAMILIES, Bandit, draw_bandit
+from counterfold.experiments.selection.experiment import Part, part_of
+
+LEFT_OUT = ("user's model", "few rows", "many rows")
+"""Families that differ from others only by a model that nobody has while learning, or by their number of rows."""
+
+KNOWN = tuple(family for family in FAMILIES if family not in LEFT_OUT)
+
+OURS, LOGGER, BEST = "learn", "logger", "best"
+REFERENCES: dict[str, Callable[[cf.Log, int], Decide]] = {
+    "IPW learner": references.learn_by_ipw,
+    "greedy DM": references.learn_by_model,
+    "DRPolicyTree": references.learn_by_econml,
+}
+MOST_ACTIONS = 20
+"""Of logs with more actions EconML's tree is not asked, which fits a model for each."""
+
+CONTEXTS = 1 << 12
+"""On how many quasi-random contexts the true value of a policy is computed."""
+
+APART = 1000
+"""How far the seeds of two families are apart, so that their problems have nothing in common."""
+
+
+class LearningTask(NamedTuple):
+    """A problem: its family, its number there, and how many rows its log has."""
+
+    family: str
+    number: int
+    rows: int
+
+    def __str__(self) -> str:
+        return "|".join(map(str, tuple(self)))
+
+
+def list_tasks(families: Sequence[str], problems: int, rows: Sequence[int], part: Part) -> list[LearningTask]:
+    """Return those of the first `problems` of each family that belong to a part, at each number of rows.
+
+    >>> [task.number for task in list_tasks(["binary"], 6, [500], "development")]
+    [0, 3]
+    """
+    numbers = [number for number in range(problems) if part in {"all", part_of(number)}]
+    return [LearningTask(family, number, size) for size in rows for family in families for number in numbers]
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A bandit and the seed that draws its log; it knows what any policy is truly worth."""
+
+    bandit: Bandit
+    seed: int
+
+    @cached_property
+    def log(self) -> cf.Log:
+        """The log."""
+        return self.bandit.draw_problem(self.seed).log
+
+    @cached_property
+    def contexts(self) -> Floats:
+        """Quasi-random contexts."""
+        from scipy.stats import norm, qmc
+
+        points = qmc.Sobol(CONTEXT_COLUMNS, scramble=True, rng=np.random.default_rng(0)).random(CONTEXTS)
+        return np.asarray(norm.ppf(points))
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The scores of rewards, logging policy and target, by the function that the seed draws first."""
+        return self.bandit.draw_scores(np.random.default_rng(self.seed))(self.contexts)
+
+    @cached_property
+    def means(self) -> Floats:
+        """The mean reward of every action."""
+        return self.bandit.means(self.scores[0])
+
+    def value(self, probs: Floats) -> float:
+        """Return what a policy truly earns per decision."""
+        return float(row_sums(probs, self.means).mean())
+
+    @property
+    def logger_value(self) -> float:
+        """Return what the logging policy truly earns."""
+        return self.value(self.bandit.logging(self.scores[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class LearningExperiment:
+    """What a task of the benchmark needs to know besides the task; `learners` are those of `learn`."""
+
+    seed: int = 0
+    learners: Any = "default"
+
+    def __call__(self, task: LearningTask) -> list[Row]:
+        """Return a row for every method."""
+        world = self.draw_world(task)
+        log = world.log
+        where = {"family": task.family, "problem": task.number, "rows": task.rows, "actions": len(log.actions)}
+        where |= {"part": part_of(task.number), "scale": float(log.reward.std()), "logged": world.logger_value}
+        rows = [
+            self.learn(world),
+            make_row(LOGGER, world.logger_value),
+            make_row(BEST, float(world.means.max(1).mean())),
+        ]
+        known = dict(REFERENCES)
+        if find_spec("econml") is None or len(log.actions) > MOST_ACTIONS:
+            known.pop("DRPolicyTree")
+        for name, learn in known.items():
+            start = time.perf_counter()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of fits that did not converge
+                decide = learn(log, 0)
+            seconds = time.perf_counter() - start
+            rows.append(make_row(name, world.value(decide(world.contexts)), seconds))
+        return [where | row for row in rows]
+
+    def draw_world(self, task: LearningTask) -> World:
+        """Return the problem of a task; at all numbers of rows it has the same rewards and policies."""
+        number = task.number + RUNS_PER_SEED * self.seed
+        bandit = replace(draw_bandit(task.family, number), rows=task.rows)
+        return World(bandit, APART * (1 + KNOWN.index(task.family)) + number)
+
+    def learn(self, world: World) -> Row:
+        """Return what `learn` finds; where nothing beats the log, the logger stays."""
+        start = time.perf_counter()
+        learned = cf.learn(world.log, self.learners, progress=False, threads=1)
+        seconds = time.perf_counter() - start
+        own = world.value(learned.policy.predict_proba(world.contexts))
+        evaluation, gain = learned.evaluation, learned.evaluation.uplift().interval()
+        ends = evaluation.interval.low, evaluation.interval.high, gain.low, gain.high
+        low, high, gain_low, gain_high = (end if math.isfinite(end) else None for end in ends)
+        row = make_row(OURS, own if learned.beats_log else world.logger_value, seconds)
+        row |= {"beats_log": learned.beats_log, "chosen": learned.chosen, "verdict": evaluation.verdict, "own": own}
+        return row | {
+            "estimate": evaluation.value,
+            "low": low,
+            "high": high,
+            "gain_low": gain_low,
+            "gain_high": gain_high,
+        }
+
+
+def make_row(method: str, value: float, seconds: float = 0.0) -> Row:
+    """Return what a method's policy truly earns; other columns are for `learn` alone."""
+    nothing = dict.fromkeys(("chosen", "verdict", "own", "estimate", "low", "high", "gain_low", "gain_high"))
+    return {"method": method, "value": value, "seconds": seconds, "beats_log": None, **nothing}

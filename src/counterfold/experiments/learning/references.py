@@ -1,0 +1,64 @@
+"""Reference learners: what others do, as simply as can be, to compare with."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from counterfold.arrays import Floats, Ints
+from counterfold.log import Log
+
+Decide = Callable[[Floats], Floats]
+"""From contexts (n x d) to the probabilities of all actions (n x A)."""
+
+FEWEST = 10
+"""How often an action must have been logged for EconML to learn of it."""
+
+
+def take_always(codes: Callable[[Floats], Ints], actions: int) -> Decide:
+    """Return the policy that takes the action that a function tells."""
+    return lambda context: np.asarray(np.eye(actions)[codes(context)])
+
+
+def learn_by_ipw(log: Log, seed: int) -> Decide:
+    """Return the class that a logistic regression predicts, fitted to logged actions with weights reward / propensity.
+
+    Rewards are shifted to be positive, as such learners want them.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    weights = (log.reward - log.reward.min()) / log.propensity
+    model = LogisticRegression(max_iter=200).fit(log.context, log.action, sample_weight=weights / weights.mean())
+    return take_always(lambda context: np.asarray(model.predict(context), dtype=np.intp), len(log.actions))
+
+
+def learn_by_model(log: Log, seed: int) -> Decide:
+    """Return the action with the highest reward by a ridge regression for each action."""
+    from sklearn.linear_model import Ridge
+
+    taken = [np.flatnonzero(log.action == code) for code in range(len(log.actions))]
+    models = [Ridge(alpha=1.0).fit(log.context[rows], log.reward[rows]) if len(rows) else None for rows in taken]
+
+    def pick(context: Floats) -> Ints:
+        never = np.full(len(context), log.reward.min())
+        scores = [never if model is None else model.predict(context) for model in models]
+        return np.asarray(np.column_stack(scores).argmax(axis=1))
+
+    return take_always(pick, len(log.actions))
+
+
+def learn_by_econml(log: Log, seed: int) -> Decide:
+    """Return EconML's doubly robust policy tree, with linear models of rewards and propensities.
+
+    Actions that were hardly ever logged are left out, because every part of the rows must have each.
+    """
+    from econml.policy import DRPolicyTree
+    from sklearn.linear_model import LogisticRegression, Ridge
+
+    models = {"model_regression": Ridge(alpha=1.0), "model_propensity": LogisticRegression(max_iter=200)}
+    tree = DRPolicyTree(**models, max_depth=3, min_samples_leaf=20, cv=3, random_state=seed)
+    codes = np.flatnonzero(np.bincount(log.action, minlength=len(log.actions)) >= FEWEST)
+    kept = np.isin(log.action, codes)
+    if len(codes) < 2:
+        return take_always(lambda context: np.full(len(context), np.bincount(log.action).argmax()), len(log.actions))
+    tree.fit(log.reward[kept], log.action[kept], X=log.context[kept])
+    return take_always(lambda context: codes[np.asarray(tree.predict(context), dtype=np.intp)], len(log.actions))

@@ -1,0 +1,1 @@
+"""Learners, one short file each: ways to learn a policy from a log."""

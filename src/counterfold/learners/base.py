@@ -1,0 +1,133 @@
+"""Learner: makes scores of actions from logged rows; TrainingRows: what it learns from."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from counterfold.arrays import Bools, Floats, Ints
+from counterfold.checks import freeze
+from counterfold.errors import ParameterError, blame, is_own
+from counterfold.log import Log
+from counterfold.messages import shorten
+from counterfold.models.base import Examples
+from counterfold.models.cross_fitted import CrossFitted
+from counterfold.models.shared_ridge import SharedRidge
+from counterfold.policies.scorers import LinearScorer, Scorer
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    r"""Rows that a policy is learnt from, and what several learners make of them.
+
+    `examples` are as if a policy that takes all actions equally often were to be valued, so that reward models are to
+    be right for all actions; they know nothing of probabilities, because a policy does not know them either.
+    `logging_probs` (n x A) have no columns where only those of the logged actions are known.
+    """
+
+    examples: Examples
+    propensity: Floats
+    logging_probs: Floats
+    allowed: Bools
+
+    @classmethod
+    def of(cls, log: Log, allowed: Bools) -> "TrainingRows":
+        """Return all rows of a log."""
+        count, nothing = len(log.actions), np.empty((len(log), 0))
+        ids = np.arange(len(log)) if log.row_numbers is None else log.row_numbers
+        units = ids if log.group is None else log.group
+        importance = freeze(1 / (count * log.propensity))
+        known = log.context, log.action, log.reward, nothing, importance, nothing, nothing
+        examples = Examples(ids, units, *known, count, log.counts)
+        return cls(examples, log.propensity, nothing if log.logging_probs is None else log.logging_probs, allowed)
+
+    def __len__(self) -> int:
+        return len(self.propensity)
+
+    def take(self, index: Ints) -> "TrainingRows":
+        """Return some of the rows."""
+        some = replace(self, examples=self.examples.take(index), propensity=self.propensity[index])
+        return replace(some, logging_probs=self.logging_probs[index])
+
+    @property
+    def context(self) -> Floats:
+        """The contexts (n x d)."""
+        return self.examples.context
+
+    @cached_property
+    def reward_scorer(self) -> LinearScorer:
+        """The predicted reward of every action, by a `SharedRidge` of all rows."""
+        models = SharedRidge().fit(self.examples)
+        scale: Floats = models.scaling.scale  # type: ignore[attr-defined]
+        slopes = models.slopes / scale[:, None]  # type: ignore[attr-defined]
+        intercepts = models.intercepts - models.scaling.centre @ slopes  # type: ignore[attr-defined]
+        return LinearScorer(intercepts, slopes, scale)
+
+    @cached_property
+    def robust_scores(self) -> Floats:
+        r"""The doubly robust score of every action (n x A), whose mean over rows estimates what taking it earns.
+
+        $$\Gamma_{ia} = \hat q^{(-f(i))}(x_i, a) + \frac{1[a_i = a]}{p_i} (r_i - \hat q^{(-f(i))}(x_i, a))$$
+
+        with predictions by models that never saw the row, and $1 / p_i$ at most the root of the number of rows, so that
+        no row decides alone.
+        """
+        scores = CrossFitted(SharedRidge()).predictions(self.examples)
+        rows, actions = np.arange(len(self)), self.examples.actions
+        weights = np.minimum(1 / self.propensity, max(np.sqrt(len(self)), 1.0))
+        scores[rows, actions] += weights * (self.examples.rewards - scores[rows, actions])
+        return np.asarray(scores)
+
+
+def example_training_rows() -> TrainingRows:
+    """Return 40 rows with one column of context, by which the second of two actions was likelier where it is large.
+
+    It earned more there, too: the context times 1 if it was taken, and 1 otherwise.
+    """
+    context = np.repeat([0.0, 1.0, 2.0, 3.0], 10)
+    chance = 0.2 + 0.2 * context
+    action = (np.tile(np.arange(10), 4) < 10 * chance - 0.5).astype(np.intp)
+    probs = np.column_stack([1 - chance, chance])
+    log = Log(context=context[:, None], action=action, reward=np.where(action, context, 1.0), logging_probs=probs)
+    return TrainingRows.of(log, np.ones(2, dtype=bool))
+
+
+class Learner(ABC):
+    """A way to learn a policy, scikit-learn shaped: parameters are fields, and `fit` learns from rows."""
+
+    extra: ClassVar[str | None] = None
+    """The package that it needs besides those that are always there."""
+
+    is_greedy: ClassVar[bool] = True
+    """Whether the action with the highest score is taken; otherwise probabilities are the softmax of the scores."""
+
+    @property
+    def name(self) -> str:
+        """Return what it is called, with the settings that are not the usual ones."""
+        known: Any = fields(self) if is_dataclass(self) else ()  # a user's own need not be one
+        own = [f"{one.name}={getattr(self, one.name)!r}" for one in known if getattr(self, one.name) != one.default]
+        return f"{type(self).__name__}({', '.join(own)})" if own else type(self).__name__
+
+    def explain_lack(self, rows: TrainingRows) -> str | None:
+        """Return why it does not apply to a log, if so."""
+        return None
+
+    @abstractmethod
+    def fit(self, rows: TrainingRows, seed: int) -> Scorer:
+        """Return the scores of actions that it learns from the rows."""
+
+
+def fit_learner(learner: Learner, rows: TrainingRows, seed: int) -> Scorer:
+    """Return what a learner learns from the rows; a user's own may raise anything, or return no scores."""
+    if is_own(type(learner)):
+        return learner.fit(rows, seed)
+    name = type(learner).__name__
+    with blame(ParameterError, "the learner {}", name):
+        scorer = learner.fit(rows, seed)
+        scores = np.asarray(scorer.score(rows.context[:1]), dtype=np.float64)
+    if scores.shape != (1, rows.examples.n_actions) or not np.isfinite(scores).all():
+        rule = f"return a finite score for each of {rows.examples.n_actions} actions"
+        raise ParameterError(f"the learner {name} must {rule}, got {shorten(scores)} in a row.")
+    return scorer

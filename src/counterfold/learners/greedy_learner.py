@@ -1,0 +1,27 @@
+"""Greedy: the action with the highest predicted reward."""
+
+from dataclasses import dataclass
+
+from counterfold.learners.base import Learner, TrainingRows
+from counterfold.policies.scorers import Scorer
+
+
+@dataclass(frozen=True)
+class GreedyLearner(Learner):
+    r"""Take the action whose predicted reward is the highest, by a `SharedRidge` on the context.
+
+    $$\pi(x) = \arg\max_a \hat q(x, a)$$
+
+    Qian, Murphy (2011), "Performance guarantees for individualized treatment rules".
+
+    Rows count more where their action was unlikely, so that the model is right for all actions alike.
+
+    >>> from counterfold.learners.base import example_training_rows
+    >>> import numpy as np
+    >>> scores = GreedyLearner().fit(example_training_rows(), 0).score(np.array([[0.0], [3.0]]))
+    >>> scores.argmax(axis=1)
+    array([0, 1])
+    """
+
+    def fit(self, rows: TrainingRows, seed: int) -> Scorer:
+        return rows.reward_scorer

@@ -1,0 +1,65 @@
+"""WeightedClassifier: a classifier of scikit-learn's kind that learns which action is worth the most."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from counterfold.errors import ModelError, blame
+from counterfold.learners.base import Learner, TrainingRows
+from counterfold.policies.scorers import ClassifierScorer, Scorer
+
+LARGEST = 1 << 20
+"""At most how many pairs of a row and an action a classifier is fitted on."""
+
+
+@dataclass(frozen=True)
+class WeightedClassifier(Learner):
+    r"""Fit a classifier to all actions of all rows, each with what it is worth there beyond the worst one as weight.
+
+    $$\max_\pi \sum_i \sum_a (\Gamma_{ia} - \min_b \Gamma_{ib})\, 1[\pi(x_i) = a]$$
+
+    Zhao, Zeng, Rush, Kosorok (2012), "Estimating individualized treatment rules using outcome weighted learning".
+
+    The sum differs from the doubly robust estimate of the policy's value by what no policy can change. Probabilities
+    of the classifier are the policy's. By default it is scikit-learn's logistic regression.
+
+    >>> from counterfold.learners.base import example_training_rows
+    >>> import numpy as np
+    >>> scores = WeightedClassifier().fit(example_training_rows(), 0).score(np.array([[0.0], [3.0]]))
+    >>> scores.argmax(axis=1)
+    array([0, 1])
+    """
+
+    classifier: Any = None
+    is_greedy = False
+
+    @property
+    def name(self) -> str:
+        name = type(self).__name__
+        return name if self.classifier is None else f"{name}({type(self.classifier).__name__})"
+
+    def explain_lack(self, rows: TrainingRows) -> str | None:
+        if not rows.context.shape[1]:
+            return "needs a context"
+        return f"takes at most {LARGEST} rows times actions" if rows.robust_scores.size > LARGEST else None
+
+    def fit(self, rows: TrainingRows, seed: int) -> Scorer:
+        from sklearn.base import clone
+
+        scores, counts = rows.robust_scores[:, rows.allowed], rows.examples.counts
+        worth = scores - scores.min(axis=1, keepdims=True)
+        worth = worth if counts is None else worth * counts[:, None]
+        places, codes = np.nonzero(worth)
+        weights, actions = worth[places, codes], np.flatnonzero(rows.allowed)[codes]
+        classifier = make_usual() if self.classifier is None else self.classifier
+        with blame(ModelError, "the classifier {}", type(classifier).__name__):
+            fitted = clone(classifier).fit(rows.context[places], actions, sample_weight=weights / weights.mean())
+        return ClassifierScorer(fitted, rows.examples.n_actions)
+
+
+def make_usual() -> Any:
+    """Return a logistic regression that is not fitted yet."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=300)

@@ -1,0 +1,108 @@
+"""Learned: a policy, what it is worth by rows that it was not learnt from, and what it competed with."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from os import PathLike
+from typing import Any
+
+from counterfold import messages, standard_json
+from counterfold.display import Displayed
+from counterfold.evaluation.next_step import NextStep
+from counterfold.evaluation.result import Evaluation
+from counterfold.policies.policy import Policy
+
+
+@dataclass(frozen=True)
+class ContenderLine:
+    """One line of the table: a contender, what it would have earned out of fold, and more than the log.
+
+    `folds` says in how many folds the rows of all other ones choose it, and `chosen` whether all rows do. The interval
+    is as if it had been the only contender: those of the chosen ones are too good on average, and `Learned.evaluation`
+    is corrected for that.
+    """
+
+    contender: str
+    value: float
+    gain: float
+    low: float
+    high: float
+    verdict: str
+    folds: int
+    chosen: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Learned(Displayed):
+    """A policy that was learnt from a log, and what it is worth.
+
+    - `policy`: what to do; `policy.predict_proba(context)`, `policy.describe()`, `policy.save("policy.skops")`.
+    - `evaluation`: what the policy would have earned, by rows that took no part in learning or choosing it.
+    - `attempt`: the same of the best contender, whether or not it was good enough; if it was, that is the `evaluation`.
+    - `beats_log`: whether it earns more than the log did even at the lower end of its interval. Otherwise nothing beats
+      the log safely, and the `policy` does as the log did, as far as the context tells.
+    - `table`: a line for each contender; `chosen` is the name of the best one; `left_out` says which learners did not
+      apply and why.
+    """
+
+    policy: Policy
+    evaluation: Evaluation
+    attempt: Evaluation
+    beats_log: bool
+    chosen: str
+    table: list[ContenderLine]
+    left_out: Mapping[str, str]
+
+    @property
+    def next_step(self) -> NextStep:
+        """Return what to do now."""
+        if self.beats_log:
+            return self.evaluation.next_step
+        step = self.attempt.next_step
+        if not self.attempt.answerable:
+            return step
+        better = step.action if step.action in {"A/B test", "log more"} else "keep"
+        return NextStep(better, f"Keep what you have: {self.sentence} {step.sentence}", step.per_arm, step.times_rows)
+
+    @property
+    def sentence(self) -> str:
+        """Say whether anything beats the log, and by how much."""
+        gap = self.attempt.uplift()
+        low, high = gap.interval()
+        by = f"{gap.value:+.3g} per decision ({low:+.3g} to {high:+.3g})"
+        name = messages.show(self.chosen)
+        if self.beats_log:
+            return f"{name} beats the log: {by}."
+        if not self.attempt.answerable:
+            return "Nothing beats the log safely: the log cannot tell what the best learnt policy would earn."
+        return f"Nothing beats the log safely: the best learnt policy, {name}, would earn {by}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain numbers, texts, lists and dictionaries."""
+        return {
+            "beats_log": self.beats_log,
+            "chosen": self.chosen,
+            "sentence": self.sentence,
+            "next_step": asdict(self.next_step),
+            "policy": {
+                "share": self.policy.share,
+                "actions": [messages.show(str(label)) for label in self.policy.labels],
+                "features": list(self.policy.features.names),
+                "importance": dict(self.policy.importance),
+                "text": self.policy.describe(),
+            },
+            "contenders": [asdict(line) for line in self.table],
+            "left_out": dict(self.left_out),
+            "evaluation": self.evaluation.to_dict(),
+            "attempt": self.attempt.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """Return the result as standard JSON; a number that is not finite is null."""
+        return standard_json.write(self.to_dict())
+
+    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
+        """Write a report of the evaluation as one HTML file, without the rows that carry it if `rows` is False."""
+        self.evaluation.to_html(path, rows=rows)
+
+    def __repr__(self) -> str:
+        return f"Learned({messages.clean_sentence(self.sentence)})"

@@ -1,0 +1,90 @@
+"""Features: from contexts as users have them to the numbers that a policy was learnt from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from counterfold.arrays import Floats
+from counterfold.checks import LARGEST, Checker
+from counterfold.encoding import ColumnEncoding, read_frame
+from counterfold.errors import DataError
+from counterfold.log import Log
+from counterfold.messages import list_names, shorten, show
+
+CHECK = Checker()
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The columns of a context: their names as users have them, how those are encoded that are no plain numbers.
+
+    `columns` are the names of the numbers that they become. `are_named` is False if they came as a plain matrix.
+    """
+
+    names: list[str]
+    columns: list[str]
+    encodings: dict[str, ColumnEncoding]
+    are_named: bool
+
+    @classmethod
+    def of(cls, log: Log) -> "Features":
+        """Return the features of a log's context."""
+        names = list(dict.fromkeys(log.context_sources))
+        encodings = {name: one for name, one in log.encodings.items() if name in names}
+        are_named = names != [str(place) for place in range(len(names))] or bool(encodings)
+        return cls(names, list(log.context_names), encodings, are_named)
+
+    def encode(self, context: Any) -> Floats:
+        """Return contexts as the numbers that were learnt from: a data frame or a mapping by names, or a matrix."""
+        table = self._read_table(context)
+        numbers = self._read_matrix(context) if table is None else self._encode_table(table)
+        if not (np.abs(numbers) <= LARGEST).all():
+            row = int(np.argmin((np.abs(numbers) <= LARGEST).all(axis=1)))
+            raise DataError(f"`context` must be finite numbers, got others first at row {row}.")
+        return numbers
+
+    def _read_table(self, context: Any) -> pa.Table | None:
+        if isinstance(context, Mapping):
+            try:
+                return pa.table({str(name): column for name, column in context.items()})
+            except (pa.ArrowException, TypeError, ValueError) as error:
+                reason = " ".join(str(error).split())
+                raise DataError(
+                    f"`context` must be columns of one length, but reading them failed: {reason}."
+                ) from None
+        return read_frame(context)
+
+    def _encode_table(self, table: pa.Table) -> Floats:
+        missing = [name for name in self.names if name not in table.column_names]
+        if missing:
+            found = list_names(table.column_names) if table.column_names else "none"
+            raise DataError(f"`context` must have column `{show(missing[0])}`, which the policy looks at, got {found}.")
+        parts = [self._encode_column(name, table.column(name)) for name in self.names]
+        columns = [column for part in parts for column in part]
+        return np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
+
+    def _encode_column(self, name: str, column: pa.ChunkedArray) -> list[Floats]:
+        if name in self.encodings:
+            return list(self.encodings[name].encode(column, CHECK))
+        try:
+            return [np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)]
+        except pa.ArrowException:
+            raise DataError(f"`context` column `{show(name)}` must be numbers, got {column.type}.") from None
+
+    def _read_matrix(self, context: Any) -> Floats:
+        wanted = (
+            f"a data frame with {len(self.names)} columns" if self.are_named else f"rows of {len(self.names)} numbers"
+        )
+        if self.are_named and self.encodings:
+            raise DataError(f"`context` must be {wanted}, {list_names(self.names)}, got {shorten(context)}.")
+        try:
+            array = np.asarray(context, dtype=np.float64)
+        except (TypeError, ValueError):
+            array = np.empty(0)
+        if array.ndim != 2 or array.shape[1] != len(self.names):
+            got = f"shape {array.shape}" if array.size or array.ndim == 2 else shorten(context)
+            raise DataError(f"`context` must be {wanted}, got {got}.")
+        return array

@@ -1,0 +1,138 @@
+"""Policy: what to do in any context, as probabilities of all actions; it can be read, and saved without code."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterfold.arrays import Bools, Floats
+from counterfold.drafts import require_place, write_whole
+from counterfold.errors import DataError, ParameterError
+from counterfold.messages import show
+from counterfold.policies.features import Features
+from counterfold.policies.scorers import Scorer
+
+ENDINGS = (".skops",)
+"""How the name of a file with a policy ends."""
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    r"""A policy that was learnt from a log: the probability of each of its actions, by the context.
+
+    $$\pi(a \mid x) = c\, \operatorname{softmax}_a(s(x, a)) + (1 - c)\, \hat\pi_0(a \mid x)$$
+
+    where $s$ are the scores of `scorer`, of which one that `is_greedy` takes the highest alone, $c$ is the `share` of
+    decisions that it takes itself, and $\hat\pi_0$ what was learnt of the logging policy by the scores of `logger`.
+    Actions that are not `allowed` have probability 0. It can be a target of `evaluate` as it is, or from the file that
+    `save` writes: `cf.Skops("policy.skops")`.
+    """
+
+    labels: list[Any]
+    features: Features
+    scorer: Scorer
+    is_greedy: bool
+    allowed: Bools
+    share: float
+    logger: Scorer
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Return the labels of the actions, in the order of the columns of probabilities."""
+        return np.array(self.labels)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Return the columns that it looks at, where contexts have names."""
+        if not self.features.are_named:
+            raise AttributeError("feature_names_in_")
+        return np.array(self.features.names, dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Return how many columns it looks at."""
+        return len(self.features.names)
+
+    def predict_proba(self, context: Any, available: Any = None) -> Floats:
+        """Return the probability of every action (n x A) in some contexts.
+
+        These are as they were in the log: a data frame or a mapping with the same columns, in any order, or a matrix if
+        the log had one. `available` (n x A) says which actions can be taken where, if not all can.
+        """
+        numbers = self.features.encode(context)
+        return self.decide(numbers, self._read_available(available, len(numbers)))
+
+    def _read_available(self, available: Any, rows: int) -> Bools | None:
+        if available is None:
+            return None
+        found = np.asarray(available)
+        if found.shape != (rows, len(self.labels)):
+            rule = f"true or false for each of {len(self.labels)} actions in each of {rows} rows"
+            raise DataError(f"`available` must be {rule}, got shape {found.shape}.")
+        return found.astype(bool)
+
+    def decide(self, numbers: Floats, available: Bools | None = None) -> Floats:
+        """Return the probability of every action in contexts that are encoded already."""
+        possible = np.broadcast_to(self.allowed, (len(numbers), len(self.labels)))
+        possible = possible if available is None else possible & available
+        if not possible.any(axis=1).all():
+            row = int(np.argmin(possible.any(axis=1)))
+            raise DataError(
+                f"every row must have an action that is allowed and available, got none first at row {row}."
+            )
+        probs = choose(self.scorer.score(numbers), possible, is_greedy=self.is_greedy)
+        if self.share == 1:
+            return np.asarray(probs)
+        return np.asarray(
+            self.share * probs + (1 - self.share) * choose(self.logger.score(numbers), possible, is_greedy=False)
+        )
+
+    def predict(self, context: Any) -> NDArray[Any]:
+        """Return the most likely action in each context."""
+        return np.asarray(self.classes_[self.predict_proba(context).argmax(axis=1)])
+
+    def describe(self) -> str:
+        """Return what people can read of the policy: a tree as nested conditions, others by what they look at most."""
+        names, labels = [show(one) for one in self.features.columns], [show(str(one)) for one in self.labels]
+        heading = self.scorer.heading if self.is_greedy else "by the softmax of these scores:"
+        lines = [heading, self.scorer.describe(names, labels)] if heading else [self.scorer.describe(names, labels)]
+        if self.share < 1:
+            lines.append(f"{1 - self.share:.0%} of the decisions as the log took them, as far as its context tells")
+        if not self.allowed.all():
+            never = [label for label, good in zip(labels, self.allowed, strict=True) if not good]
+            lines.append(f"never {', '.join(never)}")
+        return "\n".join(lines)
+
+    @property
+    def importance(self) -> Mapping[str, float]:
+        """Return how much each column of the context matters to the scores; the shares add up to 1, or are all 0."""
+        shares = self.scorer.weigh_features(len(self.features.columns))
+        return dict(zip(self.features.columns, shares.tolist(), strict=True))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the policy into a file of skops, which holds no code; an existing file is replaced as a whole."""
+        place = require_writable("path", path)
+        from skops import io
+
+        write_whole("path", place, io.dumps(self))
+
+
+def require_writable(argument: str, path: Any) -> Path:
+    """Return where a policy goes; refuse what is no place for one, and say what is not installed."""
+    if find_spec("skops") is None:
+        raise ParameterError("a file of skops needs skops: pip install 'counterfold[skops]'.")
+    return require_place(argument, path, ENDINGS)
+
+
+def choose(scores: Floats, possible: Bools, *, is_greedy: bool) -> Floats:
+    """Return the probabilities that scores give to possible actions: a softmax, or the best one alone."""
+    masked = np.where(possible, scores, -np.inf)
+    if is_greedy:
+        return np.asarray(np.eye(scores.shape[1])[masked.argmax(axis=1)])
+    shifted = np.exp(masked - masked.max(axis=1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))

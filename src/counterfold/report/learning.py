@@ -1,0 +1,37 @@
+"""A policy that was learnt, for the terminal: whether it beats the log comes first."""
+
+from rich.styled import Styled
+
+from counterfold import messages
+from counterfold.learning.result import Learned
+from counterfold.report import text
+from counterfold.report.numbers import format_signed
+from counterfold.report.tables import Lines, add_title, new_grid
+
+LINES = 20
+"""How many lines of a policy are shown at most; the file has it all."""
+
+
+def learned(found: Learned, path: str) -> list[text.Block]:
+    """Return all that is shown of a policy: the answer, what it competed with, how it decides and its evaluation."""
+    grid = new_grid()
+    grid.add_row("answer", Styled(found.sentence, "bold"))
+    grid.add_row("next step", Styled(found.next_step.sentence, "bold"))
+    grid.add_row("policy", f"written to {messages.show(path)}")
+    names = "contender", "more than the log", "interval", "verdict", "chosen in"
+    lines = []
+    for line in sorted(found.table, key=lambda one: -one.low):
+        error = (line.high - line.low) / 4
+        ends = f"{format_signed(line.low, error)} to {format_signed(line.high, error)}"
+        folds = f"{line.folds} fold{'s' * (line.folds > 1)}" if line.folds else ""
+        lines.append((messages.show(line.contender), format_signed(line.gain, error), ends, line.verdict, folds))
+    note = "each interval is as if there were no other contender; the evaluation below is corrected for choosing"
+    blocks: list[text.Block] = [grid, add_title("contenders", Lines(names, lines, texts=2), Styled(note, "dim"))]
+    if found.left_out:
+        left_out = [f"{messages.show(name)} {reason}" for name, reason in found.left_out.items()]
+        blocks.append(Styled(f"left out: {'; '.join(left_out)}", "dim"))
+    shown = found.policy.describe().splitlines()
+    more = [f"... and {len(shown) - LINES} lines more"] if len(shown) > LINES else []
+    blocks.append(add_title("how it decides", *shown[:LINES], *more))
+    title = "the learnt policy" if found.beats_log else "the policy that does as the log did"
+    return [*blocks, *text.evaluation(title, found.evaluation)]

@@ -1,0 +1,91 @@
+"""The command `learn`: a policy in a file, an answer on the screen or as JSON, and nothing where it is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+FAST = "--learners", "greedy-learner"
+
+
+@pytest.fixture
+def offers(save):
+    """Save a log in which the best action depends on the age, and return its name."""
+    rng = np.random.default_rng(0)
+    age, action = rng.normal(size=120), np.array(["red", "green", "blue"])[rng.integers(3, size=120)]
+    reward = np.where(action == "red", age, np.where(action == "blue", -age, 0.0)) + rng.normal(size=120) / 4
+    known = {"age": age, "height": rng.normal(size=120), "action": action, "reward": reward}
+    return save(**known, logging_probs=None, target=None, propensity=np.full(120, 1 / 3)).name
+
+
+def test_a_policy_is_learnt_written_and_evaluated(offers, run, tmp_path):
+    code, out, err = run("learn", offers, *FAST, "--out", "policy.skops")
+    assert (code, err) == (0, "")
+    assert "GreedyLearner beats the log" in " ".join(out.split())
+    assert "written to policy.skops" in out
+    assert (tmp_path / "policy.skops").stat().st_size > 0
+    code, out, err = run("evaluate", offers, "--target", "skops:policy.skops", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["evaluations"][0]["uplift"]["interval"]["low"] > 0
+
+
+def test_json_says_it_all_and_a_report_is_written(offers, run, tmp_path):
+    code, out, err = run("learn", offers, *FAST, "--out", "policy.skops", "--json", "--report", "report.html")
+    assert code == 0
+    assert err == "The report is in report.html.\n"
+    answer = json.loads(out)
+    assert answer["beats_log"]
+    assert answer["out"] == "policy.skops"
+    assert answer["policy"]["actions"] == ["blue", "green", "red"]
+    assert answer["evaluation"] == answer["attempt"]
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!")
+
+
+def test_what_is_required_of_the_verdict(offers, run):
+    asked = "learn", offers, *FAST, "--out", "policy.skops", "--json"
+    verdict = json.loads(run(*asked)[1])["evaluation"]["verdict"]
+    assert verdict == "caution"  # there are few rows
+    assert run(*asked, "--require", "caution")[0] == 0
+    code, _, err = run(*asked, "--require", "good")
+    assert (code, err) == (3, "Error: every verdict must be good, but that on `policy` is caution.\n")
+    assert run(*asked, "--require", "excellent")[0] == 2
+
+
+def test_a_pipeline_can_require_a_gain(offers, run):
+    asked = "learn", offers, *FAST, "--out", "policy.skops"
+    assert run(*asked, "--reward", "height")[0] == 0
+    code, out, err = run(*asked, "--reward", "height", "--require", "caution")
+    assert "Nothing beats the log safely" in " ".join(out.split())
+    assert (code, err) == (3, "Error: the policy must beat the log, but nothing does safely.\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--out", "policy.pickle"], "`out` must be the name of a file that ends in .skops, got 'policy.pickle'."),
+        (["--out", "none/policy.skops"], "`out` must be in a folder that exists, got 'none/policy.skops'."),
+        (["--out", "policy.skops", "--learners", "gredy"], "unknown learner `gredy`."),
+        (["--out", "policy.skops", "--forbid", "pink"], "`forbidden` must be actions of the log"),
+        (["--out", "policy.skops", "--share", "2"], "`shares` must be in [0, 1], got 2.0."),
+        (["--out", "policy.skops", "--folds", "1"], "`folds` must be a whole number of at least 2, got 1."),
+        (
+            ["--out", "policy.skops", "--reward", "reward", "--reward", "age"],
+            "must have one reward to learn from, got 2.",
+        ),
+        ([], "Missing option '--out'."),
+    ],
+)
+def test_bad_input_is_one_sentence_and_nothing_is_written(options, sentence, offers, run, tmp_path):
+    before = {one.name for one in tmp_path.iterdir()}
+    code, out, err = run("learn", offers, *options)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert err.startswith("Error: ")
+    assert err.count("\n") == 1
+    assert {one.name for one in tmp_path.iterdir()} == before
+
+
+def test_doses_are_refused(doses, run):
+    code, _, err = run("learn", doses(), "--out", "policy.skops")
+    assert code == 2
+    assert "must have a log of actions to choose from, got doses." in err

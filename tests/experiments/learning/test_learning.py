@@ -1,0 +1,90 @@
+"""The benchmark of learning: what policies are worth is that of a loop."""
+
+import json
+
+import numpy as np
+import pytest
+
+import counterfold as cf
+from counterfold.experiments.learning import references, results
+from counterfold.experiments.learning.experiment import KNOWN, LearningExperiment, LearningTask, list_tasks
+from counterfold.experiments.selection.bandits import FAMILIES
+
+
+def test_tasks_are_of_one_part_and_every_family_is_known():
+    held = list_tasks(["binary", "bands"], 6, [500, 2000], "held")
+    assert [task.number for task in held[:4]] == [1, 2, 4, 5]
+    assert len(held) == 16
+    assert set(KNOWN) < set(FAMILIES)
+
+
+def test_problems_of_two_families_or_numbers_have_nothing_in_common():
+    experiment = LearningExperiment()
+    tasks = [LearningTask(family, number, 50) for family in ("binary", "continuous") for number in (0, 1)]
+    contexts = [experiment.draw_world(task).log.context for task in tasks]
+    assert len({context[0, 0] for context in contexts}) == 4
+
+
+def test_a_policy_is_worth_what_a_loop_says():
+    world = LearningExperiment().draw_world(LearningTask("continuous", 0, 100))
+    probs = np.full((len(world.contexts), len(world.log.actions)), 1 / len(world.log.actions))
+    total = 0.0
+    for context in world.contexts[:: len(world.contexts) // 8]:
+        scores = world.bandit.draw_scores(np.random.default_rng(world.seed))(context[None])
+        total += float(world.bandit.means(scores[0]).mean())
+    few = [float(row.mean()) for row in world.means[:: len(world.contexts) // 8]]
+    assert total == pytest.approx(sum(few))
+    assert world.value(probs) == pytest.approx(float(world.means.mean()))
+
+
+@pytest.mark.parametrize("learn", [references.learn_by_ipw, references.learn_by_model, references.learn_by_econml])
+def test_references_find_a_gain_that_is_easy_to_see(learn):
+    rng = np.random.default_rng(0)
+    context, action = rng.normal(size=(600, 2)), rng.integers(2, size=600)
+    reward = np.where(action == 1, context[:, 0], -context[:, 0])
+    log = cf.Log(context=context, action=action, reward=reward, propensity=np.full(600, 0.5))
+    decided = learn(log, 0)(np.array([[2.0, 0.0], [-2.0, 0.0]]))
+    np.testing.assert_array_equal(decided, [[0, 1], [1, 0]])
+
+
+def make_row(method, value, family="binary", **more):
+    usual = {"family": family, "rows": 500, "method": method, "value": value, "logged": 1.0, "scale": 2.0}
+    return usual | {"beats_log": True, "low": None, "high": 3.0, "own": value} | more
+
+
+def test_gains_and_harm_are_those_of_a_loop():
+    rows = [
+        make_row("learn", 2.0),
+        make_row("learn", 0.5, "bands"),
+        make_row("greedy DM", 1.0),
+        make_row("logger", 1.0),
+    ]
+    found = {(line.family, line.method): line for line in results.gains(rows)}
+    overall = found["all families", "learn"]
+    assert (overall.problems, overall.gain, overall.worse) == (2, 0.125, 0.5)
+    assert found["binary", "learn"].gain == 0.5
+    assert found["binary", "greedy DM"].worse == 0
+    assert ("binary", "logger") not in found
+
+
+def test_intervals_hold_or_not():
+    rows = [make_row("learn", 2.0), make_row("learn", 4.0, low=0.0), make_row("learn", 1.0, beats_log=False, low=0.0)]
+    found = {line.answers_of: line for line in results.holdings(rows)}
+    assert (found["all"].answers, found["all"].share) == (3, pytest.approx(2 / 3))
+    assert found["beats the log"].share == 0.5
+    assert found["keeps the log"].width == pytest.approx(1.5)
+
+
+def test_the_command_runs(run, tmp_path):
+    options = "--families", "binary", "--problems", "1", "--part", "all", "--rows", "60", "--jobs", "1"
+    code, out, _ = run("bench", "learning", "--out", "found", *options, "--json")
+    assert code == 0
+    answer = json.loads(out)
+    assert {line["method"] for line in answer["gains"]} >= {"learn", "IPW learner", "greedy DM", "best"}
+    best = next(line["gain"] for line in answer["gains"] if line["method"] == "best")
+    assert all(line["gain"] <= best + 1e-9 for line in answer["gains"])
+    assert {str(path) for path in (tmp_path / "found").glob("learning*.csv")} <= {
+        str(tmp_path / one) for one in answer["files"]
+    }
+    code, _, err = run("bench", "learning", "--out", "other", "--families", "binry")
+    assert (code, "binary" in err) == (2, True)
