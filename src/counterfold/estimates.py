@@ -1,6 +1,8 @@
 """Estimate: a policy value with everything that can be derived from its contributions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -215,6 +217,16 @@ def subtract_biases(one: Estimate, other: Estimate) -> float:
         lines = [find_deviations(exposure.weights) for exposure in (one.exposure, other.exposure)]
         apart = float(np.square(lines[0] - lines[1]).sum()) / 2
     return float((first - second) ** 2 + 2 * apart * first * second)
+
+
+def correlate_weights(exposures: Sequence[Exposure | None]) -> Floats:
+    """Return the correlations of the weights of several targets; those that are not known, or all equal, have none."""
+    found = np.eye(len(exposures))
+    known = [(place, find_deviations(one.weights)) for place, one in enumerate(exposures) if one is not None]
+    for (place, line), (other, second) in combinations(known, 2):
+        if len(line) == len(second):
+            found[place, other] = found[other, place] = float(line @ second)
+    return found
 
 
 def find_deviations(weights: Floats) -> Floats:

@@ -43,7 +43,16 @@ This page is made from the schema by `make json`.
 PARTS = {
     "Commands": ("evaluate", "compare", "check", "demo", "methods", "synth", "figure", "costs", "selection"),
     "In Python": ("evaluation", "comparison", "reward_evaluations"),
-    "An answer": ("answer", "interval", "difference", "named_difference", "next_step", "candidate"),
+    "An answer": (
+        "answer",
+        "interval",
+        "difference",
+        "named_difference",
+        "decision",
+        "standing",
+        "next_step",
+        "candidate",
+    ),
     "Checks": ("diagnostics", "finding", "over_time", "period"),
     "The log": ("log", "ends", "encoding", "fitted_propensities", "bin"),
     "Experiments": ("method", "figure_line", "cost", "score", "coverage", "alarm", "check_alarm"),

@@ -10,10 +10,19 @@ from counterfold.diagnostics import Diagnostics
 from counterfold.diagnostics.base import Finding
 from counterfold.estimates import Estimate
 from counterfold.evaluation.comparison import Comparison
-from counterfold.evaluation.next_step import NextStep, advise_on_log
+from counterfold.evaluation.next_step import advise_on_log
 from counterfold.evaluation.result import Evaluation
 from counterfold.report import details
-from counterfold.report.numbers import find_error, format_gap, format_logged, format_number, format_value
+from counterfold.report.choice import Choice, find_choice
+from counterfold.report.numbers import (
+    find_error,
+    format_gap,
+    format_logged,
+    format_number,
+    format_share,
+    format_signed,
+    format_value,
+)
 from counterfold.report.picture import Line, Picture
 from counterfold.report.tables import Lines, add_title, colour, new_grid
 
@@ -85,35 +94,66 @@ def comparison(found: Comparison) -> list[Block]:
     """
     differences = found.differences
     known = {name: gap for name, gap in differences.items() if found.is_answerable(name)}
-    steps = {name: found.advise(name) for name in differences}
-    logged = format_logged(next(iter(found.evaluations.values())))
-    lines = [("log", logged, "" if found.baseline else "baseline", "", "", "")]
-    for name, one in found.evaluations.items():
-        value = format_value(one)[0] if one.answerable else WITHHELD
-        gap = format_gap(known[name]) if name in known else (WITHHELD if name in differences else "baseline", "")
-        step = steps[name].action if name in steps else ""
-        lines.append((messages.show(name), value, *gap, one.verdict, step))
-    table = Lines(("policy", "value", "difference", "interval", "verdict", "next step"), lines, texts=2)
     findings = group_findings({name: one.diagnostics for name, one in found.evaluations.items()})
+    table = list_policies(found, known)
     if not known:
         return [table, *findings]
-    best = max(known, key=lambda name: known[name].value)
     drawn = [Line(name, gap.value, format_gap(gap)[0], gap.interval()) for name, gap in known.items()]
     pictures = Group(f"difference to {name_baseline(found)}:", Picture(drawn, 0.0))
-    return [summarise(found, best, known[best], steps[best]), table, pictures, *findings]
+    return [summarise(found, known), table, pictures, *findings]
 
 
-def summarise(found: Comparison, name: str, gap: Estimate, step: NextStep) -> ConsoleRenderable:
-    """Return which policy earns most, and what to do about it."""
-    value, interval = format_gap(gap)
-    count = len(found) - (found.baseline is not None)
-    several = f" among {count}; the best of several looks better than it is" if count > 1 else ""
+def list_policies(found: Comparison, known: Mapping[str, Estimate]) -> Lines:
+    """Return a line for every policy, with how all stand together if there are several."""
+    chosen, first = find_choice(found), next(iter(found.evaluations.values()))
+    more = () if chosen is None else ("for all at once", "best")
+    names = "policy", "value", "difference", "interval", *more, "verdict", "next step"
+    log = {"policy": "log", "value": format_logged(first), "difference": "" if found.baseline else "baseline"}
+    if chosen is not None:
+        log["best"] = format_share(chosen.decision.standings[0].probability_best)
+    lines = [log, *(describe_policy(name, found, known.get(name), chosen) for name in found)]
+    return Lines(names, [[line.get(name, "") for name in names] for line in lines], texts=2)
+
+
+def describe_policy(name: str, found: Comparison, gap: Estimate | None, chosen: Choice | None) -> dict[str, str]:
+    """Return the line of a policy; `gap` is its difference to the baseline, if that is known."""
+    one = found[name]
+    line = {"policy": messages.show(name), "value": format_value(one)[0] if one.answerable else WITHHELD}
+    line |= {"difference": "baseline" if name == found.baseline else WITHHELD, "verdict": one.verdict}
+    if gap is not None:
+        line |= zip(("difference", "interval"), format_gap(gap), strict=True)
+        line["for all at once"] = format_ends(found, name)
+    if name != found.baseline:
+        line["next step"] = found.advise(name).action
+    if chosen is not None and name in chosen.standings:
+        line["best"] = format_share(chosen.standings[name].probability_best)
+    return line
+
+
+def format_ends(found: Comparison, name: str) -> str:
+    """Return the interval of a difference that holds together with the others, if there is one."""
+    ends = found.simultaneous.get(name)
+    if ends is None:
+        return ""
+    low, high = (format_signed(end, find_error(found.differences[name].stderr, ends)) for end in ends)
+    return f"{low} to {high}"
+
+
+def summarise(found: Comparison, known: Mapping[str, Estimate]) -> ConsoleRenderable:
+    """Return which policy to choose, or else which one has the highest value, and what to do about it."""
+    chosen = find_choice(found)
+    best = max(known, key=lambda name: known[name].value)
+    name = best if chosen is None or chosen.decision.choice is None else chosen.decision.choice
+    value, interval = format_gap(known[name])
     grid = new_grid()
-    grid.add_row("best" if several else "policy", Styled(f"{messages.show(name)}{several}", "bold"))
+    if chosen is not None:
+        grid.add_row("choice", Styled(chosen.tell(), "bold"))
+        grid.add_row("best", chosen.tell_contenders())
+    grid.add_row("policy", Styled(messages.show(name), "bold"))
     level = f"{100 * found[name].level:g} % interval"
     grid.add_row("difference", f"{value} to {name_baseline(found)}, {level} {interval}")
     grid.add_row("verdict", colour(found.judge(name).verdict))
-    grid.add_row("next step", Styled(step.sentence, "bold"))
+    grid.add_row("next step", Styled(found.advise(name).sentence, "bold"))
     return grid
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from counterfold.report.choice import Choice, find_choice
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Prose, Table, tabulate
 from counterfold.report.html.cases import Answered, Case, Report
@@ -15,7 +16,9 @@ POLICIES_COLUMNS = {
     "value": ("Reward per decision", formats.words),
     "gap": ("Difference", formats.words),
     "interval": ("Interval of the difference", formats.words),
+    "together": ("For all at once", formats.words),
     "confidence": ("Confidence that it is better", formats.words),
+    "best": ("Probability to be best", formats.words),
     "verdict": ("Verdict on the log", formats.words),
     "step": ("Next step", formats.words),
 }
@@ -28,6 +31,11 @@ CHECKED = "The log was only checked: no policy was evaluated."
 CONFIDENCE = (
     "The confidence that a policy is better goes by the interval of the difference: it is above 97.5 % if all of the "
     "95 % interval is above 0. It knows nothing of errors that the log cannot show, such as wrong propensities."
+)
+TOGETHER = (
+    "Of several policies, some look better than they are by chance. The intervals for all at once hold together as "
+    "often as each of the others does alone, and the next step goes by them. The probability to be best is that among "
+    "the policies that the log can answer for."
 )
 
 
@@ -48,17 +56,37 @@ class Policies(Section):
             blocks += [Prose(f"Judged by {formats.text(reward)}:") if reward else None]
             blocks += [draw_values(own), draw_differences(own), summarise(own)]
         is_told = any(one.answered is not None and one.answered.confidence is not None for one in report.cases)
+        is_several = any(one.answered is not None and one.answered.compared.simultaneous for one in report.cases)
+        told = [Prose(CONFIDENCE) if is_told else None, Prose(TOGETHER) if is_several else None]
         few = f"Only the first {len(report.chapters)} of {len(report.cases)} have a chapter below; the JSON has all."
         is_cut = len(report.chapters) < len(report.cases)
-        return [*blocks, Prose(CONFIDENCE) if is_told else None, Prose(few) if is_cut else None]
+        return [*blocks, *told, Prose(few) if is_cut else None]
 
 
 def summarise(cases: Sequence[Case]) -> Table:
     """Return a line for each policy, with its verdict; what the log cannot answer for is withheld."""
     first = cases[0].answered
-    logged = [] if first is None else [{"name": "today", "value": first.write(first.evaluation.logged.value)}]
-    lines = [*logged, *(describe(one) for one in cases)]
-    return tabulate("All policies", lines, POLICIES_COLUMNS)
+    chosen = None if first is None else find_choice(first.compared)
+    columns = {name: one for name, one in POLICIES_COLUMNS.items() if chosen or name not in {"together", "best"}}
+    today: dict[str, Any] = {"name": "today"} if first is None else {"name": "today", "value": write_logged(first)}
+    if chosen is not None:
+        today["best"] = formats.share(chosen.decision.standings[0].probability_best)
+    lines = [*([] if first is None else [today]), *(describe(one) | describe_standing(one, chosen) for one in cases)]
+    return tabulate("All policies", lines, columns)
+
+
+def write_logged(answered: Answered) -> str:
+    """Return what the log earned."""
+    return answered.write(answered.evaluation.logged.value)
+
+
+def describe_standing(case: Case, chosen: Choice | None) -> dict[str, Any]:
+    """Return how a policy stands among several."""
+    if chosen is None or case.answered is None or case.target not in chosen.standings:
+        return {}
+    ends = case.answered.compared.simultaneous.get(case.target)
+    together = None if ends is None else " to ".join(map(case.answered.write_signed, ends))
+    return {"together": together, "best": formats.share(chosen.standings[case.target].probability_best)}
 
 
 def describe(case: Case) -> dict[str, Any]:
