@@ -8,7 +8,7 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.estimates import Estimate
-from counterfold.evaluation.joint import Joint, find_common_level, standardise, stretch_noise
+from counterfold.evaluation.joint import LOWEST, Joint, find_common_level, standardise, stretch_noise
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Field:
         """
         leader = int(np.argmax([one.value for one in self.estimates]))
         gap, level = self.estimates[leader] - self.estimates[place], self.logged.level
-        if place == leader or gap.interval(max(2 * level - 1, 0.01)).low <= 0:
+        if place == leader or gap.interval(max(2 * level - 1, LOWEST)).low <= 0:
             return True
         largest = standardise(self.drawn - self.drawn[:, [place]]).max(axis=1)
         return gap.interval(find_common_level(largest, level, tails=1)).low <= 0
