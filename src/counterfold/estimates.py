@@ -1,7 +1,7 @@
 """Estimate: a policy value with everything that can be derived from its contributions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -169,6 +169,13 @@ class Estimate(Displayed):
             sure, unsure = (sure, level) if holds(level) else (level, unsure)
         tail = (1 - sure) / 2
         return 1 - tail if self.value > number else tail
+
+    def times(self, factor: float) -> "Estimate":
+        """Return the estimate of a multiple of the value."""
+        moves = Moves(self.moves.source, factor * self.moves.values)
+        contributions, bias_variance = factor * self.contributions, factor**2 * self.bias_variance
+        unseen = self.unseen.times(factor)
+        return replace(self, contributions=contributions, moves=moves, bias_variance=bias_variance, unseen=unseen)
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Return the difference of two estimates on the same rows; its error is paired row by row.

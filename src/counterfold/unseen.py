@@ -47,6 +47,17 @@ class Unseen:
         """Return what would hold if no reward were missed."""
         return replace(self, chances=())
 
+    def times(self, factor: float) -> "Unseen":
+        """Return what holds for a multiple of the value."""
+        if factor == 0:
+            return Unseen(limits=(0.0, 0.0))
+        size, turn = abs(factor), 1 if factor > 0 else -1
+        chances = (
+            Chance(one.effective, *(size * way for way in (one.below, one.above)[::turn])) for one in self.chances
+        )
+        least, most = (factor * end for end in self.limits[::turn])
+        return Unseen(tuple(chances), (least, most), None if self.slope is None else factor * self.slope)
+
     def between(self, other: "Unseen", gained: float, lost: float) -> "Unseen":
         """Return what holds for the difference of two values.
 

@@ -12,6 +12,7 @@ from counterfold.display import Plotted
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.evaluation.decision import Decision, Field
+from counterfold.evaluation.guards import Guard, Guarded, Guards
 from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.result import Evaluation
 from counterfold.intervals.base import Bounds
@@ -48,11 +49,13 @@ class Comparison(Plotted):
 
     `comparison["name"]` is the evaluation of a target; `table` has a line for each difference, and `pandas.DataFrame`
     and `polars.DataFrame` take it as it is. `simultaneous` are the intervals that hold all at once, and `decision` is
-    what the differences say together: which target to choose, and which may be the best.
+    what the differences say together: which target to choose, and which may be the best. With `guards`, `guarded` has a
+    line for each target: whether it keeps to all of them.
     """
 
     evaluations: Mapping[str, Evaluation]
     baseline: str | None = None
+    guards: Guards | None = None
 
     def __getitem__(self, target: str) -> Evaluation:
         return self.evaluations[target]
@@ -85,7 +88,13 @@ class Comparison(Plotted):
         if not known:
             return None
         targets = {name: one.estimate for name, one in self.evaluations.items() if name in {*known, self.baseline}}
-        return Field(first.logged, targets, self.baseline, first.seed)
+        allowed = None if self.guards is None else frozenset(one.target for one in self.guarded if one.passes)
+        return Field(first.logged, targets, self.baseline, first.seed, allowed)
+
+    @cached_property
+    def guarded(self) -> list[Guarded]:
+        """Return for each target but the baseline whether it keeps to all guards."""
+        return [] if self.guards is None else [self.guards.judge(name) for name in self.differences]
 
     @cached_property
     def decision(self) -> Decision | None:
@@ -139,7 +148,8 @@ class Comparison(Plotted):
         evaluations = [{"target": name, **one.to_dict()} for name, one in self.evaluations.items()]
         decision = None if self.decision is None else asdict(self.decision)
         both = {"baseline": self.baseline or "log", "decision": decision}
-        return {**both, "differences": differences, "evaluations": evaluations}
+        guarded = [asdict(one) for one in self.guarded]
+        return {**both, "guarded": guarded, "differences": differences, "evaluations": evaluations}
 
     def _describe_ends(self, name: str) -> dict[str, Any] | None:
         ends = self.simultaneous.get(name)
@@ -157,6 +167,13 @@ class Comparison(Plotted):
 
     def __repr__(self) -> str:
         return f"Comparison(with {messages.show(self.baseline or 'the log')}: {'; '.join(map(str, self.table))})"
+
+
+def guard_comparison(
+    found: Mapping[str, Mapping[str, Evaluation]], baseline: str | None, guards: Sequence[Guard], decisive: str
+) -> Comparison:
+    """Return a comparison by the reward to decide by, with guards on others (evaluations by reward and target)."""
+    return Comparison(found[decisive], baseline, Guards(tuple(guards), found, decisive, baseline))
 
 
 def list_targets(targets: Any) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """Decision: which of several policies on one log to choose, and which of them may be the best."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -28,8 +28,9 @@ class Decision:
     """What several differences to the baseline say together.
 
     With probability `level` all of their intervals hold at once if each has the level `each_level`. `choice` is the
-    policy whose difference is largest by the lower end of such an interval, or None if none is above 0: then none beats
-    the baseline safely. With probability `level` the best policy is among those of the `standings` that may be.
+    policy whose difference is largest by the lower end of such an interval, among those that keep to all guards; it is
+    None if no lower end is above 0: then none beats the baseline safely. With probability `level` the best policy is
+    among those of the `standings` that may be.
     """
 
     level: float
@@ -50,12 +51,16 @@ LOG = "log"
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """All policies that a log can answer for: what it `logged`, and targets by name, one of which is the `baseline`."""
+    """All policies that a log can answer for: what it `logged`, and targets by name, one of which is the `baseline`.
+
+    If only some are `allowed`, others are not chosen.
+    """
 
     logged: Estimate
     targets: Mapping[str, Estimate]
     baseline: str | None
     seed: int
+    allowed: Collection[str] | None = None
 
     @cached_property
     def estimates(self) -> list[Estimate]:
@@ -99,9 +104,10 @@ class Field:
 
     def choose(self) -> str | None:
         """Return the target that beats the baseline by most, by the lower ends of the intervals; None if none does."""
-        lows = {name: gap.interval().low for name, gap in self.widened.items()}
-        best = max(lows, key=lambda name: lows[name])
-        return best if lows[best] > 0 else None
+        allowed = self.widened if self.allowed is None else self.allowed
+        lows = {name: gap.interval().low for name, gap in self.widened.items() if name in allowed}
+        best = max(lows, key=lambda name: lows[name], default=None)
+        return best if best is not None and lows[best] > 0 else None
 
     def find_probabilities(self) -> list[float]:
         """Return with which probability each policy earns most, by draws that reach as far as the intervals."""

@@ -37,7 +37,8 @@ class Joint:
     r"""What several estimates on one log have in common: their moves over the same units, and what is left of biases.
 
     The covariance of the noise is $M M^\top + B$, where a line of `moves` (M) says how an estimate moves with each
-    unit, and `biases` (B) is the covariance of what may be left of their biases. To multiply the moves of each unit by
+    unit, and `biases` (B) is the covariance of what may be left of their biases; `source` is that of moves which are
+    paired. To multiply the moves of each unit by
     a normal number and to sum them, which is the multiplier bootstrap, is to draw from that covariance.
 
     Chernozhukov, Chetverikov, Kato (2013), "Gaussian approximations and multiplier bootstrap for maxima of sums of
@@ -46,6 +47,7 @@ class Joint:
 
     moves: Floats
     biases: Floats
+    source: str = ""
 
     @classmethod
     def of(cls, estimates: Sequence[Estimate]) -> "Joint":
@@ -58,9 +60,21 @@ class Joint:
         if len(first.values) and all(one.moves.is_paired_with(first) for one in estimates):
             roots = np.sqrt([one.bias_variance for one in estimates])
             biases = correlate_weights([one.exposure for one in estimates]) * np.outer(roots, roots)
-            return cls(np.stack([one.moves.values for one in estimates]), biases)
+            return cls(np.stack([one.moves.values for one in estimates]), biases, first.source)
         hidden = np.diag([one.hidden_variance for one in estimates])
         return cls(np.stack([find_moves(one) for one in estimates]), hidden)
+
+    @classmethod
+    def combine(cls, several: Sequence["Joint"]) -> "Joint":
+        """Return what estimates by different rewards of one log have in common: moves over the same units alone."""
+        kinds = list(dict.fromkeys((one.source, one.moves.shape[1]) for one in several))
+        ends = np.cumsum([0, *(width for _, width in kinds)])
+        moves = []
+        for one in several:
+            start = int(ends[kinds.index((one.source, one.moves.shape[1]))])
+            after = int(ends[-1]) - start - one.moves.shape[1]
+            moves.append(np.pad(one.moves, ((0, 0), (start, after))))
+        return cls(np.concatenate(moves), join_blocks([one.biases for one in several]))
 
     def draw(self, contrasts: Floats, gaps: Sequence[Estimate], seed: int) -> Floats:
         """Return draws of the noise of some contrasts (contrasts x estimates), a line for each draw.
@@ -96,6 +110,15 @@ def standardise(drawn: Floats) -> Floats:
     """Return draws (draws x differences) in standard deviations, 0 where nothing moves."""
     deviations = drawn.std(axis=0)
     return np.asarray(drawn / np.where(deviations > 0, deviations, np.inf))
+
+
+def join_blocks(several: Sequence[Floats]) -> Floats:
+    """Return a matrix with some others on its diagonal, and else 0."""
+    ends = np.cumsum([0, *map(len, several)])
+    found = np.zeros((ends[-1], ends[-1]))
+    for start, end, one in zip(ends, ends[1:], several, strict=False):
+        found[start:end, start:end] = one
+    return found
 
 
 def find_moves(estimate: Estimate) -> Floats:
