@@ -50,6 +50,8 @@ PARTS = {
         "named_difference",
         "decision",
         "standing",
+        "guarded",
+        "guard_line",
         "next_step",
         "candidate",
     ),

@@ -12,7 +12,7 @@ from counterfold.display import Plotted
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.evaluation.decision import Decision, Field
-from counterfold.evaluation.guards import Guard, Guarded, Guards
+from counterfold.evaluation.guards import Guard, Guarded, Guards, heed_guards
 from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.result import Evaluation
 from counterfold.intervals.base import Bounds
@@ -126,7 +126,9 @@ class Comparison(Plotted):
         named = logged if self.baseline is None else f"`{messages.show(self.baseline)}` would"
         known = {} if self.field is None else self.field.widened
         gap = known[target] if target in known else one.uplift(other)
-        return advise(Trial(gap, one.value, one.logged, one.contents), self.judge(target), named)
+        step = advise(Trial(gap, one.value, one.logged, one.contents), self.judge(target), named)
+        broken = next((guarded for guarded in self.guarded if guarded.target == target and not guarded.passes), None)
+        return step if broken is None else heed_guards(step, broken, one.level)
 
     def is_answerable(self, target: str) -> bool:
         """Say whether the log can tell how much more a target would have earned."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from counterfold.arrays import Bools, Floats
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.evaluation.joint import LOWEST, Joint, stretch_noise
+from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
 
 AMOUNT = re.compile(r"([+-]?)\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)\s*(%?)")
@@ -196,3 +197,17 @@ def add_rewards(reward: str | Sequence[str], guards: Sequence[Guard]) -> tuple[s
     if len(several) != 1:
         raise ParameterError(f"`guards` must be given with one `reward` to decide by, got {len(several)} rewards.")
     return several[0], list(dict.fromkeys([*several, *(guard.reward for guard in guards)]))
+
+
+def heed_guards(step: NextStep, found: Guarded, level: float) -> NextStep:
+    """Return what to do about a target that does not keep to all guards: it is not shipped, whatever it earns."""
+    if step.action not in {"ship", "A/B test"}:
+        return step
+    worst = min(found.guards, key=lambda line: -1.0 if line.probability is None else line.probability)
+    named = f"`{messages.show(worst.guard)}`"
+    if found.probability is not None and found.probability > 1 - level:
+        chance = f"keeps to all guards with a probability of {100 * found.probability:.0f} %"
+        sentence = f"Run an A/B test before you ship it: it {chance}, and is the least sure to keep to {named}."
+        return replace(step, action="A/B test", sentence=sentence)
+    why = "this log cannot tell if it keeps to" if worst.probability is None else "it does not keep to"
+    return replace(step, action="do not ship", sentence=f"Do not ship it: {why} the guard {named}.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from counterfold import messages
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.decision import Decision, Standing
+from counterfold.evaluation.guards import GuardLine
 from counterfold.report.numbers import find_error, format_number, format_share
 
 MOST_NAMES = 5
@@ -36,12 +37,24 @@ class Choice:
     def tell(self) -> str:
         """Return which policy to choose, and what it earns more at least; or that none beats the baseline safely."""
         chosen, together = self.decision.choice, f"intervals that hold for all {self.count} policies at once"
+        guarded = self.tell_guards()
+        if chosen is None and guarded:
+            return f"{guarded} None of those beats {self.baseline} safely, by {together}."
         if chosen is None:
             return f"No policy beats {self.baseline} safely: by {together}, each may earn less."
         least, gap = self.found.simultaneous[chosen].low, self.found.differences[chosen]
         more = format_number(least, find_error(gap.stderr, self.found.simultaneous[chosen]))
         sure = f"by {together}, it earns at least {more} more than {self.baseline}"
-        return f"{self.quote(chosen)} is the safe choice: {sure}."
+        return f"{guarded} {self.quote(chosen)} is the safe choice: {sure}.".strip()
+
+    def tell_guards(self) -> str:
+        """Return which policies keep to all guards, if there are any."""
+        if self.found.guards is None:
+            return ""
+        level, passed = f"{100 * self.decision.level:g} %", [one.target for one in self.found.guarded if one.passes]
+        names = ", ".join(map(self.quote, passed[:MOST_NAMES])) if passed else "No policy"
+        rest = f" and {len(passed) - MOST_NAMES} others" if len(passed) > MOST_NAMES else ""
+        return f"{names}{rest} {'keep' if len(passed) > 1 else 'keeps'} to all guards with a probability of {level}."
 
     def tell_contenders(self) -> str:
         """Return which policies may be the best, with their probabilities."""
@@ -71,3 +84,12 @@ def find_choice(found: Comparison, logged: str = "the log", quote: Quote = messa
     if found.decision is None or not found.simultaneous:
         return None
     return Choice(found, found.decision, logged, quote)
+
+
+def write_guard(line: GuardLine) -> tuple[str, str, str, str]:
+    """Return a value, how far it may be from it, its limit, and how probably it keeps to that."""
+    if line.value is None or line.end is None or line.limit is None or line.probability is None:
+        return "withheld", "", "", ""
+    error = max(abs(line.end - line.value) / 2, 1e-9 * abs(line.value))
+    value, end, limit = (format_number(number, error) for number in (line.value, line.end, line.limit))
+    return value, end, limit, format_share(line.probability)

@@ -13,7 +13,7 @@ from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.next_step import advise_on_log
 from counterfold.evaluation.result import Evaluation
 from counterfold.report import details
-from counterfold.report.choice import Choice, find_choice
+from counterfold.report.choice import Choice, find_choice, write_guard
 from counterfold.report.numbers import (
     find_error,
     format_gap,
@@ -96,11 +96,24 @@ def comparison(found: Comparison) -> list[Block]:
     known = {name: gap for name, gap in differences.items() if found.is_answerable(name)}
     findings = group_findings({name: one.diagnostics for name, one in found.evaluations.items()})
     table = list_policies(found, known)
+    guards = [add_title("guards", list_guards(found))] if found.guards else []
     if not known:
-        return [table, *findings]
+        return [table, *guards, *findings]
     drawn = [Line(name, gap.value, format_gap(gap)[0], gap.interval()) for name, gap in known.items()]
     pictures = Group(f"difference to {name_baseline(found)}:", Picture(drawn, 0.0))
-    return [summarise(found, known), table, pictures, *findings]
+    return [summarise(found, known), table, *guards, pictures, *findings]
+
+
+def list_guards(found: Comparison) -> Lines:
+    """Return a line for each policy and guard, and one for all guards of a policy if there are several."""
+    lines = []
+    for one in found.guarded:
+        name = messages.show(one.target)
+        lines += [(name, messages.show(line.guard), *write_guard(line), line.verdict) for line in one.guards]
+        if len(one.guards) > 1:
+            sure = WITHHELD if one.probability is None else format_share(one.probability)
+            lines.append((name, "all", "", "", "", sure, "passes" if one.passes else "fails"))
+    return Lines(("policy", "guard", "value", "may be", "limit", "holds", "verdict"), lines, texts=1)
 
 
 def list_policies(found: Comparison, known: Mapping[str, Estimate]) -> Lines:

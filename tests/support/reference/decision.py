@@ -19,11 +19,19 @@ def draw_differences(policies, baseline, draws, seed):
         yield noise
 
 
-def find_reach(policies, baseline, level, draws, seed):
-    """Return how many standard errors all differences are within, with a probability."""
+def find_reach(policies, baseline, wanted, draws, seed):
+    """Return how many standard errors all differences are within, with a probability, if all may be wrong at once.
+
+    What is wanted is that probability, and the degrees of freedom of the factor by which they are.
+    """
+    rng, (level, freedom) = random.Random(-seed), wanted  # noqa: S311 (no secret)
+    factors = [(freedom / sum(rng.gauss(0, 1) ** 2 for _ in range(freedom))) ** 0.5 for _ in range(draws)]
     several = list(draw_differences(policies, baseline, draws, seed))
     errors = [statistics.pstdev(noise[place] for noise in several) for place in range(len(policies))]
-    largest = sorted(max(abs(one) / error for one, error in zip(noise, errors, strict=True)) for noise in several)
+    largest = sorted(
+        factor * max(abs(one) / error for one, error in zip(noise, errors, strict=True))
+        for factor, noise in zip(factors, several, strict=True)
+    )
     return largest[int(level * draws)]
 
 

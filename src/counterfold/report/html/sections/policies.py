@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from counterfold.report.choice import Choice, find_choice
+from counterfold.report.choice import Choice, find_choice, write_guard
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Prose, Table, tabulate
 from counterfold.report.html.cases import Answered, Case, Report
@@ -23,6 +23,17 @@ POLICIES_COLUMNS = {
     "step": ("Next step", formats.words),
 }
 
+GUARDS_COLUMNS = {
+    "name": ("Policy", formats.text),
+    "guard": ("Guard", formats.text),
+    "value": ("Value", formats.words),
+    "end": ("May be", formats.words),
+    "limit": ("Limit", formats.words),
+    "holds": ("Probability that it holds", formats.words),
+    "all": ("That all hold", formats.words),
+    "passes": ("All guards", formats.words),
+    "verdict": ("Verdict on the log", formats.words),
+}
 
 UNSEEN = "missing-support"
 """The finding that the log never took some actions of a target."""
@@ -54,7 +65,7 @@ class Policies(Section):
             if any(one.answered is None for one in own):
                 return [Prose(CHECKED)]
             blocks += [Prose(f"Judged by {formats.text(reward)}:") if reward else None]
-            blocks += [draw_values(own), draw_differences(own), summarise(own)]
+            blocks += [draw_values(own), draw_differences(own), summarise(own), list_guards(own)]
         is_told = any(one.answered is not None and one.answered.confidence is not None for one in report.cases)
         is_several = any(one.answered is not None and one.answered.compared.simultaneous for one in report.cases)
         told = [Prose(CONFIDENCE) if is_told else None, Prose(TOGETHER) if is_several else None]
@@ -73,6 +84,21 @@ def summarise(cases: Sequence[Case]) -> Table:
         today["best"] = formats.share(chosen.decision.standings[0].probability_best)
     lines = [*([] if first is None else [today]), *(describe(one) | describe_standing(one, chosen) for one in cases)]
     return tabulate("All policies", lines, columns)
+
+
+def list_guards(cases: Sequence[Case]) -> Table | None:
+    """Return a line for each policy and guard, if there are guards."""
+    first = cases[0].answered
+    if first is None or first.compared.guards is None:
+        return None
+    lines: list[dict[str, Any]] = []
+    for one in first.compared.guarded:
+        told = {"name": one.target, "passes": "passes" if one.passes else "fails"}
+        sure = None if one.probability is None else formats.share(one.probability)
+        for line in one.guards:
+            numbers = dict(zip(("value", "end", "limit", "holds"), write_guard(line), strict=True))
+            lines.append({**told, "guard": line.guard, **numbers, "verdict": line.verdict, "all": sure})
+    return tabulate("Guards on other rewards", lines, GUARDS_COLUMNS)
 
 
 def write_logged(answered: Answered) -> str:
