@@ -40,6 +40,7 @@ from .evaluation import evaluate as evaluate
 from .evaluation.decision import Decision as Decision
 from .evaluation.guards import Guarded as Guarded
 from .evaluation.next_step import NextStep as NextStep
+from .evaluation.robustness import Robustness as Robustness
 from .intervals.base import Bounds as Bounds
 from .intervals.base import Interval as Interval
 from .intervals.bootstrap import Bootstrap as Bootstrap

@@ -53,6 +53,7 @@ PARTS = {
         "guarded",
         "guard_line",
         "next_step",
+        "robustness",
         "candidate",
     ),
     "Checks": ("diagnostics", "finding", "over_time", "period"),

@@ -67,3 +67,13 @@ def format_share(part: float) -> str:
     if 0 < part < 0.01:
         return "under 1 %"
     return "over 99 %" if 0.99 < part < 1 - ROUNDING else f"{100 * part:.0f} %"
+
+
+def format_factor(number: float) -> str:
+    """Return a factor that is a little above 1, to two digits of what it is above.
+
+    >>> format_factor(1.0041), format_factor(1.26), format_factor(3.4), format_factor(1.00000001)
+    ('1.0041', '1.26', '3.4', '1.00010')
+    """
+    above = max(number - 1, 1e-4)
+    return f"{1 + above:.{max(1, 1 - math.floor(math.log10(above)))}f}"

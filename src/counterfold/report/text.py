@@ -13,9 +13,10 @@ from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.next_step import advise_on_log
 from counterfold.evaluation.result import Evaluation
 from counterfold.report import details
-from counterfold.report.choice import Choice, find_choice, write_guard
+from counterfold.report.choice import find_choice, write_guard
 from counterfold.report.numbers import (
     find_error,
+    format_factor,
     format_gap,
     format_logged,
     format_number,
@@ -66,6 +67,9 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
         grid.add_row("value", Styled(f"{value} per decision, {level} {interval}", "bold"))
         grid.add_row("the log earned", f"{format_logged(result)} per decision")
         grid.add_row("difference", f"{gap}, {level} {gap_interval}")
+        if (factor := result.robustness.propensity_factor) is not None:
+            wrong = f"propensities that are all wrong by a factor of {format_factor(factor)}, each in its worst way"
+            grid.add_row("undone by", wrong)
     else:
         grid.add_row("value", f"{WITHHELD}, because the log cannot answer")
         grid.add_row("the log earned", f"{format_logged(result)} per decision")
@@ -101,7 +105,7 @@ def comparison(found: Comparison) -> list[Block]:
         return [table, *guards, *findings]
     drawn = [Line(name, gap.value, format_gap(gap)[0], gap.interval()) for name, gap in known.items()]
     pictures = Group(f"difference to {name_baseline(found)}:", Picture(drawn, 0.0))
-    return [summarise(found, known), table, *guards, pictures, *findings]
+    return [summarise(found, known), table, *list_standings(found), *guards, pictures, *findings]
 
 
 def list_guards(found: Comparison) -> Lines:
@@ -117,30 +121,28 @@ def list_guards(found: Comparison) -> Lines:
 
 
 def list_policies(found: Comparison, known: Mapping[str, Estimate]) -> Lines:
-    """Return a line for every policy, with how all stand together if there are several."""
-    chosen, first = find_choice(found), next(iter(found.evaluations.values()))
-    more = () if chosen is None else ("for all at once", "best")
-    names = "policy", "value", "difference", "interval", *more, "verdict", "next step"
-    log = {"policy": "log", "value": format_logged(first), "difference": "" if found.baseline else "baseline"}
-    if chosen is not None:
-        log["best"] = format_share(chosen.decision.standings[0].probability_best)
-    lines = [log, *(describe_policy(name, found, known.get(name), chosen) for name in found)]
-    return Lines(names, [[line.get(name, "") for name in names] for line in lines], texts=2)
+    """Return a line for every policy."""
+    logged = format_logged(next(iter(found.evaluations.values())))
+    lines = [("log", logged, "" if found.baseline else "baseline", "", "", "")]
+    for name, one in found.evaluations.items():
+        value = format_value(one)[0] if one.answerable else WITHHELD
+        gap = format_gap(known[name]) if name in known else ("baseline" if name == found.baseline else WITHHELD, "")
+        step = "" if name == found.baseline else found.advise(name).action
+        lines.append((messages.show(name), value, *gap, one.verdict, step))
+    return Lines(("policy", "value", "difference", "interval", "verdict", "next step"), lines, texts=2)
 
 
-def describe_policy(name: str, found: Comparison, gap: Estimate | None, chosen: Choice | None) -> dict[str, str]:
-    """Return the line of a policy; `gap` is its difference to the baseline, if that is known."""
-    one = found[name]
-    line = {"policy": messages.show(name), "value": format_value(one)[0] if one.answerable else WITHHELD}
-    line |= {"difference": "baseline" if name == found.baseline else WITHHELD, "verdict": one.verdict}
-    if gap is not None:
-        line |= zip(("difference", "interval"), format_gap(gap), strict=True)
-        line["for all at once"] = format_ends(found, name)
-    if name != found.baseline:
-        line["next step"] = found.advise(name).action
-    if chosen is not None and name in chosen.standings:
-        line["best"] = format_share(chosen.standings[name].probability_best)
-    return line
+def list_standings(found: Comparison) -> list[ConsoleRenderable]:
+    """Return how all policies stand together, the most probable first, if there are several."""
+    chosen = find_choice(found)
+    if chosen is None:
+        return []
+    names = ["log", *(messages.show(one.policy) for one in chosen.decision.standings[1:])]
+    ends = ["", *(format_ends(found, one.policy) for one in chosen.decision.standings[1:])]
+    several = zip(names, ends, chosen.decision.standings, strict=True)
+    ranked = sorted(several, key=lambda line: -line[2].probability_best)
+    lines = [(name, end, format_share(one.probability_best)) for name, end, one in ranked]
+    return [add_title("all at once", Lines(("policy", "difference", "is the best"), lines))]
 
 
 def format_ends(found: Comparison, name: str) -> str:

@@ -3,7 +3,7 @@
 import math
 
 from counterfold import messages
-from counterfold.report.numbers import format_number, format_share, format_signed
+from counterfold.report.numbers import format_factor, format_number, format_share, format_signed
 
 NOTHING = "\N{EN DASH}"
 """What stands in a table where there is no number."""
@@ -63,13 +63,8 @@ def setting(number: float, error: float = 0.0) -> str:
 
 
 def factor(number: float, error: float = 0.0) -> str:
-    """Return a factor that is a little above 1, to two digits of what it is above.
-
-    >>> factor(1.0041), factor(1.26), factor(3.4), factor(1.00000001)
-    ('1.0041', '1.26', '3.4', '1.00010')
-    """
-    above = max(number - 1, 1e-4)
-    return f"{1 + above:.{max(1, 1 - math.floor(math.log10(above)))}f}"
+    """Return a factor that is a little above 1."""
+    return format_factor(number)
 
 
 def text(value: object, error: float = 0.0) -> str:
