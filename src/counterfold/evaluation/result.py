@@ -1,5 +1,6 @@
 """Evaluation: the answer, with everything needed to defend it."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -99,6 +100,15 @@ class Evaluation(Plotted):
         """Return how wrong the data may be before the difference to the log is no longer told from 0."""
         low, high = self.uplift().interval()
         return Robustness.of(self.exhibits, is_told=bool(low > 0 or high < 0))
+
+    def count_rows(self, width: float) -> int:
+        """Return how many rows like these an interval of the difference to the log needs that is so wide.
+
+        It shrinks with the square root of the rows.
+        """
+        checks.above(0, width=width)
+        low, high = self.uplift().interval()
+        return max(1, math.ceil(self.contents.rewards.count * ((high - low) / width) ** 2))
 
     def uplift(self, other: "Evaluation | None" = None) -> Estimate:
         """Return how much more than the log, or than another target on the same log, the target would have earned.
