@@ -8,8 +8,9 @@ how often the intervals of 95 % each do, `wider` how much farther the simultaneo
 farther they would if nothing were known of how policies move together. `best` is how often the truly best policy is
 among the contenders, and `contenders` how many there are on average, the log included.
 
-A pick may be to keep the log. Regret is what the best policy earns more than the one that is picked, in standard
-deviations of the rewards; `worse` is how often the pick earns less than the log.
+All ways to pick are among the policies that the log can answer for, and may keep the log. Regret is what the best of
+these earns more than the one that is picked, in standard deviations of the rewards; `worse` is how often the pick earns
+less than the log.
 """
 
 import argparse
@@ -72,9 +73,11 @@ def judge(found, truth, logged, scale):
     ends = [(line.simultaneous or (line.low, line.high), gap) for line, gap in known]
     worth = {"log": logged} | {line.target: logged + gap for line, gap in known}
     true_best = max(worth, key=worth.get)
-    picks = {"lower bound": decision.choice or "log", **pick_by_values(compared, found, len(truth))}
-    earned = {name: logged if pick == "log" else truth[int(pick)] for name, pick in picks.items()}
-    most = max(logged, truth.max())
+    answered = {line.target: found[line.target] for line, _ in known}
+    picks = {"lower bound": decision.choice or "log", "most probable": decision.contenders[0]}
+    picks |= pick_by_values(answered, found["0"].logged.value)
+    earned = {name: worth[pick] for name, pick in picks.items()}
+    most = worth[true_best]
     return Outcome(
         len(known),
         all(low <= gap <= high for (low, high), gap in ends),
@@ -92,17 +95,14 @@ def reach(level):
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def pick_by_values(compared, found, count):
+def pick_by_values(known, logged):
     """Return which policy has the highest value, or `log`, by the default and by fixed estimators."""
-    logged = found["0"].logged.value
-    values = {
-        "point estimate": {str(one): found[str(one)].value for one in range(count) if compared.is_answerable(str(one))}
-    }
+    values = {"point estimate": {name: one.value for name, one in known.items()}}
     for name in FIXED:
-        lines = {str(one): [line.value for line in found[str(one)].table if line.name == name] for one in range(count)}
+        lines = {one: [line.value for line in found.table if line.name == name] for one, found in known.items()}
         values[name] = {one: line[0] for one, line in lines.items() if line}
     return {
-        name: max(several | {"log": logged}, key=(several | {"log": logged}).get) for name, several in values.items()
+        name: max({"log": logged} | several, key=({"log": logged} | several).get) for name, several in values.items()
     }
 
 
@@ -131,7 +131,7 @@ def show_coverage(outcomes):
 
 def show_regret(outcomes):
     """Return a table of regret and of picks that are worse than the log, by the number of policies."""
-    names = ["lower bound", "point estimate", *FIXED]
+    names = ["lower bound", "most probable", "point estimate", *FIXED]
     table = Table("policies", *names)
     for count in COUNTS:
         own = [one for (_, several), ones in outcomes.items() if several == count for one in ones]
