@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from counterfold.report.choice import Choice, find_choice, write_guard
+from counterfold.report.choice import find_choice, write_guard
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Prose, Table, tabulate
 from counterfold.report.html.cases import Answered, Case, Report
@@ -16,11 +16,16 @@ POLICIES_COLUMNS = {
     "value": ("Reward per decision", formats.words),
     "gap": ("Difference", formats.words),
     "interval": ("Interval of the difference", formats.words),
-    "together": ("For all at once", formats.words),
     "confidence": ("Confidence that it is better", formats.words),
-    "best": ("Probability to be best", formats.words),
     "verdict": ("Verdict on the log", formats.words),
     "step": ("Next step", formats.words),
+}
+
+STANDINGS_COLUMNS = {
+    "name": ("Policy", formats.text),
+    "together": ("Difference, by intervals for all at once", formats.words),
+    "best": ("Probability to be best", formats.words),
+    "may": ("May be the best", formats.words),
 }
 
 GUARDS_COLUMNS = {
@@ -65,7 +70,7 @@ class Policies(Section):
             if any(one.answered is None for one in own):
                 return [Prose(CHECKED)]
             blocks += [Prose(f"Judged by {formats.text(reward)}:") if reward else None]
-            blocks += [draw_values(own), draw_differences(own), summarise(own), list_guards(own)]
+            blocks += [draw_values(own), draw_differences(own), summarise(own), list_standings(own), list_guards(own)]
         is_told = any(one.answered is not None and one.answered.confidence is not None for one in report.cases)
         is_several = any(one.answered is not None and one.answered.compared.simultaneous for one in report.cases)
         told = [Prose(CONFIDENCE) if is_told else None, Prose(TOGETHER) if is_several else None]
@@ -77,13 +82,31 @@ class Policies(Section):
 def summarise(cases: Sequence[Case]) -> Table:
     """Return a line for each policy, with its verdict; what the log cannot answer for is withheld."""
     first = cases[0].answered
+    logged = [] if first is None else [{"name": "today", "value": first.write(first.evaluation.logged.value)}]
+    lines = [*logged, *(describe(one) for one in cases)]
+    return tabulate("All policies", lines, POLICIES_COLUMNS)
+
+
+def list_standings(cases: Sequence[Case]) -> Table | None:
+    """Return how all policies stand together, the most probable first, if there are several."""
+    first = cases[0].answered
     chosen = None if first is None else find_choice(first.compared)
-    columns = {name: one for name, one in POLICIES_COLUMNS.items() if chosen or name not in {"together", "best"}}
-    today: dict[str, Any] = {"name": "today"} if first is None else {"name": "today", "value": write_logged(first)}
-    if chosen is not None:
-        today["best"] = formats.share(chosen.decision.standings[0].probability_best)
-    lines = [*([] if first is None else [today]), *(describe(one) | describe_standing(one, chosen) for one in cases)]
-    return tabulate("All policies", lines, columns)
+    if chosen is None:
+        return None
+    answers = {case.target: case.answered for case in cases}
+    lines = []
+    for place, one in enumerate(chosen.decision.standings):
+        ends = chosen.found.simultaneous.get(one.policy) if place else None
+        own = answers.get(one.policy)
+        together = None if ends is None or own is None else " to ".join(map(own.write_signed, ends))
+        told = {
+            "together": together,
+            "best": formats.share(one.probability_best),
+            "may": "yes" if one.may_be_best else "no",
+        }
+        lines.append((one.probability_best, {"name": one.policy if place else "today", **told}))
+    ranked = sorted(lines, key=lambda pair: -pair[0])
+    return tabulate("All policies at once", [line for _, line in ranked], STANDINGS_COLUMNS)
 
 
 def list_guards(cases: Sequence[Case]) -> Table | None:
@@ -99,20 +122,6 @@ def list_guards(cases: Sequence[Case]) -> Table | None:
             numbers = dict(zip(("value", "end", "limit", "holds"), write_guard(line), strict=True))
             lines.append({**told, "guard": line.guard, **numbers, "verdict": line.verdict, "all": sure})
     return tabulate("Guards on other rewards", lines, GUARDS_COLUMNS)
-
-
-def write_logged(answered: Answered) -> str:
-    """Return what the log earned."""
-    return answered.write(answered.evaluation.logged.value)
-
-
-def describe_standing(case: Case, chosen: Choice | None) -> dict[str, Any]:
-    """Return how a policy stands among several."""
-    if chosen is None or case.answered is None or case.target not in chosen.standings:
-        return {}
-    ends = case.answered.compared.simultaneous.get(case.target)
-    together = None if ends is None else " to ".join(map(case.answered.write_signed, ends))
-    return {"together": together, "best": formats.share(chosen.standings[case.target].probability_best)}
 
 
 def describe(case: Case) -> dict[str, Any]:
