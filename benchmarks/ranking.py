@@ -29,27 +29,34 @@ POLICIES, CONTEXTS = 10, 2**13
 FIXED = ("SNIPS", "DM", "DR")
 
 
-def draw_policies(bandit, seed):
-    """Return the log, ten policies on it, and what each is worth."""
+def draw_policies(bandit, seed, count=POLICIES, shares=(1.0,)):
+    """Return the log, some policies on it, what each is worth, and what the one that logged is worth.
+
+    A policy prefers what a random mixture of the scores does, with one of the `shares`, and else does what was logged.
+    """
     problem = bandit.draw_problem(seed)
     compute_scores = bandit.draw_scores(np.random.default_rng(seed))  # the first thing that a problem draws
     rng = np.random.default_rng([seed, 1])
-    mixtures = rng.choice([0.5, 1.0, 3.0], size=(POLICIES, 1)) * rng.normal(size=(POLICIES, 3))
+    mixtures = rng.choice([0.5, 1.0, 3.0], size=(count, 1)) * rng.normal(size=(count, 3))
+    each = rng.choice(shares, size=count)
 
     def decide(scores):
-        return [softmax(np.tensordot(mixture, scores, 1)) for mixture in mixtures]
+        own = [softmax(np.tensordot(mixture, scores, 1)) for mixture in mixtures]
+        logging = bandit.logging(scores[1])
+        return logging, [(1 - share) * logging + share * one for share, one in zip(each, own, strict=True)]
 
     points = qmc.Sobol(CONTEXT_COLUMNS, scramble=True, rng=np.random.default_rng(0)).random(CONTEXTS)
     scores = compute_scores(norm.ppf(points))
     means = bandit.means(scores[0])
-    truth = [float((policy * means).sum(axis=1).mean()) for policy in decide(scores)]
-    return problem, decide(compute_scores(problem.log.context)), np.array(truth)
+    logging, policies = decide(scores)
+    logged, *truth = (float((policy * means).sum(axis=1).mean()) for policy in [logging, *policies])
+    return problem, decide(compute_scores(problem.log.context))[1], np.array(truth), logged
 
 
 def rank(task):
     """Return the rank correlation and the regret of every way to value policies, on one problem."""
     family, seed = task
-    problem, policies, truth = draw_policies(draw_bandit(family, seed), seed)
+    problem, policies, truth, _ = draw_policies(draw_bandit(family, seed), seed)
     targets = {str(number): policy for number, policy in enumerate(policies)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cf.SupportWarning)

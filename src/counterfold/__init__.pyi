@@ -37,7 +37,10 @@ from .evaluation import check as check
 from .evaluation import compare as compare
 from .evaluation import estimate as estimate
 from .evaluation import evaluate as evaluate
+from .evaluation.decision import Decision as Decision
+from .evaluation.guards import Guarded as Guarded
 from .evaluation.next_step import NextStep as NextStep
+from .evaluation.robustness import Robustness as Robustness
 from .intervals.base import Bounds as Bounds
 from .intervals.base import Interval as Interval
 from .intervals.betting_bound import BettingBound as BettingBound

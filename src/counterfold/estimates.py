@@ -1,6 +1,8 @@
 """Estimate: a policy value with everything that can be derived from its contributions."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -168,6 +170,13 @@ class Estimate(Displayed):
         tail = (1 - sure) / 2
         return 1 - tail if self.value > number else tail
 
+    def times(self, factor: float) -> "Estimate":
+        """Return the estimate of a multiple of the value."""
+        moves = Moves(self.moves.source, factor * self.moves.values)
+        contributions, bias_variance = factor * self.contributions, factor**2 * self.bias_variance
+        unseen = self.unseen.times(factor)
+        return replace(self, contributions=contributions, moves=moves, bias_variance=bias_variance, unseen=unseen)
+
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Return the difference of two estimates on the same rows; its error is paired row by row.
 
@@ -215,6 +224,16 @@ def subtract_biases(one: Estimate, other: Estimate) -> float:
         lines = [find_deviations(exposure.weights) for exposure in (one.exposure, other.exposure)]
         apart = float(np.square(lines[0] - lines[1]).sum()) / 2
     return float((first - second) ** 2 + 2 * apart * first * second)
+
+
+def correlate_weights(exposures: Sequence[Exposure | None]) -> Floats:
+    """Return the correlations of the weights of several targets; those that are not known, or all equal, have none."""
+    found = np.eye(len(exposures))
+    known = [(place, find_deviations(one.weights)) for place, one in enumerate(exposures) if one is not None]
+    for (place, line), (other, second) in combinations(known, 2):
+        if len(line) == len(second):
+            found[place, other] = found[other, place] = float(line @ second)
+    return found
 
 
 def find_deviations(weights: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """Unseen: how far rewards that happen not to be in a log may move a value."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 Limits = tuple[float, float]
@@ -42,6 +42,21 @@ class Unseen:
             low, high = min(low, value - missed * below), max(high, value + missed * above)
         least, most = self.limits
         return min(max(low, least), value), max(min(high, most), value)
+
+    def forget(self) -> "Unseen":
+        """Return what would hold if no reward were missed."""
+        return replace(self, chances=())
+
+    def times(self, factor: float) -> "Unseen":
+        """Return what holds for a multiple of the value."""
+        if factor == 0:
+            return Unseen(limits=(0.0, 0.0))
+        size, turn = abs(factor), 1 if factor > 0 else -1
+        chances = (
+            Chance(one.effective, *(size * way for way in (one.below, one.above)[::turn])) for one in self.chances
+        )
+        least, most = (factor * end for end in self.limits[::turn])
+        return Unseen(tuple(chances), (least, most), None if self.slope is None else factor * self.slope)
 
     def between(self, other: "Unseen", gained: float, lost: float) -> "Unseen":
         """Return what holds for the difference of two values.

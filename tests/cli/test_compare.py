@@ -65,3 +65,31 @@ def test_the_table_says_what_speaks_against_a_policy(run, save):
     code, out, _ = run("compare", save(), "--target", "target")
     assert code == 0
     assert "target: the log is worth only " in out
+
+
+def test_guards_are_told_and_bad_ones_are_refused(run, save):
+    rewards = {"cost": [float(row % 7) for row in range(120)]}
+    path = save(**rewards)
+    options = "--target", "target", "--target", "pi"
+    code, out, err = run("compare", path, *options, "--guard", "cost <= +50%", "--guard", "cost >= 0")
+    assert (code, err) == (0, "")
+    assert "keep" in out
+    rows = [line.split() for line in out.splitlines()]
+    assert ["policy", "guard", "value", "may", "be", "limit", "holds", "verdict"] in rows
+    assert sum(row[1:2] == ["all"] for row in rows) == 2
+    code, out, err = run("compare", path, *options, "--guard", "cost <= 50%")
+    wanted = "`guards` must have `+50%` or `-50%` for a change, or `0.5` for a level, got 'cost <= 50%'."
+    assert (code, out, err) == (2, "", f"Error: {wanted}\n")
+    code, out, err = run("compare", path, *options, "--guard", "cost <= +1", "--reward", "reward", "--reward", "cost")
+    assert (code, out) == (2, "")
+    assert err == "Error: `guards` must be given with one `reward` to decide by, got 2 rewards.\n"
+
+
+def test_several_policies_are_told_with_what_holds_for_all_at_once(run, save):
+    code, out, err = run("compare", save(), "--target", "target", "--target", "pi")
+    assert (code, err) == (0, "")
+    rows = [line.split() for line in out.splitlines()]
+    assert rows[0][0] == "choice"
+    start = rows.index(["all", "at", "once"])
+    assert rows[start + 1] == ["policy", "difference", "is", "the", "best"]
+    assert {row[0] for row in rows[start + 2 : start + 5]} == {"log", "target", "pi"}

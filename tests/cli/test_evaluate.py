@@ -65,7 +65,7 @@ def test_json_has_what_the_table_has(evaluated, run, save):
     assert found["log"] == log | {"context": ["age", "height"], "decisions": 120} | missing
     [answer] = found["evaluations"]
     keys = "target value stderr interval logged uplift selected selector seed verdict answerable next_step diagnostics"
-    assert set(answer) == {*keys.split(), "left_out", "context", "table"}
+    assert set(answer) == {*keys.split(), "robustness", "left_out", "context", "table"}
     assert answer["interval"]["low"] < answer["value"] < answer["interval"]["high"]
     [chosen] = [line for line in answer["table"] if line["chosen"]]
     assert (chosen["name"], chosen["value"]) == (answer["selected"], answer["value"])

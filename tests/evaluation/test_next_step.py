@@ -121,3 +121,22 @@ def test_answers_and_comparisons_say_what_to_do():
     assert found["a"].next_step.action == found.advise("a").action == "do not ship"
     assert "`b` would" in found.advise("a").sentence
     assert found["b"].next_step.per_arm == FEWEST
+
+
+def test_rows_for_an_interval_of_some_width():
+    """What is promised for a quarter of the width comes true on a log of as many rows."""
+    rng = np.random.default_rng(0)
+
+    def draw_log(rows):
+        action = rng.integers(2, size=rows)
+        return cf.Log(action=action, reward=action + rng.normal(size=rows), propensity=np.full(rows, 0.5))
+
+    found = cf.evaluate(draw_log(500), 1, progress=False)
+    low, high = found.uplift().interval()
+    assert found.count_rows(high - low) in {500, 501}
+    needed = found.count_rows((high - low) / 4)
+    assert needed == pytest.approx(8000, abs=1)
+    low_then, high_then = cf.evaluate(draw_log(needed), 1, progress=False).uplift().interval()
+    assert high_then - low_then == pytest.approx((high - low) / 4, rel=0.15)
+    with pytest.raises(cf.ParameterError, match="`width` must be a finite number above 0, got -1"):
+        found.count_rows(-1.0)

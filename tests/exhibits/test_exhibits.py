@@ -11,7 +11,7 @@ import pytest
 import counterfold as cf
 from counterfold import exhibits, registry, standard_json
 from counterfold.exhibits import sensitivity
-from reference.exhibits import bin_weights, bound_snips, leave_out_movers, support_actions
+from reference.exhibits import bin_weights, bound_snips, explore_actions, leave_out_movers, support_actions
 
 LABELS = ("a", "b", "c", "d")
 ROWS = 600
@@ -35,7 +35,7 @@ WEIGHTS = TARGET[np.arange(ROWS), LOG.action] / LOG.propensity
 
 def test_every_file_is_an_exhibit_with_lines_of_plain_numbers():
     assert {one.name for one in exhibits.build_all()} == set(registry.names("exhibits"))
-    assert set(FOUND.exhibits) == set(registry.names("exhibits")) - {"losses"}
+    assert set(FOUND.exhibits) == set(registry.names("exhibits")) - {"losses", "days", "worst-support"}
     for shown in FOUND.exhibits.values():
         assert shown.lines
         assert len({tuple(line) for line in shown.lines}) == 1
@@ -66,6 +66,77 @@ def test_influence_against_loop():
     rows, without = leave_out_movers(WEIGHTS.tolist(), LOG.reward.tolist(), 10)
     assert [line["row"] for line in lines] == rows
     assert [line["without"] for line in lines] == pytest.approx(without)
+
+
+def test_exploration_against_loop():
+    shown = FOUND.exhibits["exploration"]
+    expected = explore_actions(LOG.action.tolist(), WEIGHTS.tolist(), LOG.reward.tolist(), LOG.propensity.tolist(), 0.1)
+    assert shown.facts == {"explored": 0.1}
+    assert {line["action"] for line in shown.lines} == {LABELS[code] for code in expected}
+    for line in shown.lines:
+        found = line["variance_share"], line["width"]
+        assert found == pytest.approx(expected[LABELS.index(line["action"])])
+    assert sum(line["variance_share"] for line in shown.lines) == pytest.approx(1)
+    assert [line["width"] for line in shown.lines] == sorted(line["width"] for line in shown.lines)
+
+
+def test_a_log_that_explored_the_action_is_as_much_narrower():
+    """What is promised for an action comes true on logs that did explore it, within 4 standard errors of 40 logs."""
+    share, rows = 0.1, 4000
+    plain, new = np.array([0.9, 0.1]), (1 - share) * np.array([0.9, 0.1]) + share * np.array([0.0, 1.0])
+    promised, found = [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        errors = []
+        for policy in (plain, new):
+            action = rng.choice(2, size=rows, p=policy)
+            log = cf.Log(action=action, reward=action + rng.normal(size=rows), propensity=policy[action])
+            errors.append(cf.estimate(log, np.array([0.2, 0.8])[action], "snips").stderr)
+            if policy is plain:
+                shown = cf.check(log, cf.Probabilities(np.array([0.2, 0.8])[action])).exhibits["exploration"]
+                promised += [line["width"] for line in shown.lines if line["action"] == "1"]
+        found.append(errors[1] / errors[0])
+    apart = np.array(promised) - np.array(found)
+    assert abs(apart.mean()) < 4 * apart.std(ddof=1) / np.sqrt(len(apart))
+    assert np.mean(promised) < 0.8
+
+
+def test_days_against_loop():
+    rng = np.random.default_rng(7)
+    days = rng.integers(5, size=ROWS)
+    log, target = draw_log(time=np.datetime64("2024-02-27") + days)
+    shown = cf.evaluate(log, target)
+    lines, robust = shown.exhibits["days"].lines, shown.robustness
+    everything = (WEIGHTS @ LOG.reward) / WEIGHTS.sum()
+    expected = {}
+    for day in range(5):
+        left = days != day
+        name = str(np.datetime64("2024-02-27") + day)
+        expected[name] = (int((~left).sum()), (WEIGHTS[left] @ LOG.reward[left]) / WEIGHTS[left].sum())
+    assert {line["day"]: (line["rows"], pytest.approx(line["without"])) for line in lines} == expected
+    assert sum(line["weight_share"] for line in lines) == pytest.approx(1)
+    apart = [abs(line["without"] - everything) for line in lines]
+    assert apart == sorted(apart, reverse=True)
+    assert robust.without_day == pytest.approx(lines[0]["without"])
+    assert robust.without_row == pytest.approx(shown.exhibits["influence"].lines[0]["without"])
+    assert robust.snips == pytest.approx(everything)
+
+
+def test_what_was_never_tried_at_its_worst():
+    """Two in a hundred decisions go to an action that the log could not take."""
+    never = 0.98 * np.tile([0.0, 0.0, 1.0, 0.0], (ROWS, 1)) + 0.02 * np.eye(4)[3]
+    with pytest.warns(cf.SupportWarning):
+        found = cf.evaluate(LOG, never)
+    shown, (low, high) = found.exhibits["worst-support"], found.uplift().interval()
+    assert shown.facts["mass"] == pytest.approx(0.02)
+    last = shown.lines[-1]
+    assert last["low"] == pytest.approx(low - 0.02 * found.value)  # rewards are 0 and 1
+    assert last["high"] == pytest.approx(high + 0.02 * (1 - found.value))
+    assert low > 0
+    share = low / (0.02 * found.value)
+    assert shown.facts["share"] == (pytest.approx(share) if share <= 1 else None)
+    assert found.robustness.unsupported_share == shown.facts["share"]
+    assert "worst-support" not in FOUND.exhibits
 
 
 def test_ladder_adds_up_to_the_answer():
@@ -166,14 +237,15 @@ def test_sample_size_shrinks_with_the_root_of_the_rows():
 def test_engines_show_the_same(tmp_path, names):
     columns = {"action": np.array(names)[LOG.action], "reward": LOG.reward, "propensity": LOG.propensity}
     columns |= {"x": LOG.context[:, 0], "new": TARGET[np.arange(ROWS), LOG.action]}
+    columns["time"] = np.datetime64("2024-02-27") + np.arange(ROWS) // 50
     pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=170)
     one, other = (cf.evaluate(tmp_path / "log.parquet", "new", engine=engine) for engine in ("memory", "local"))
     assert one.exhibits["support"].facts["is_weighted"]
-    for name in ("weights", "support", "influence"):
+    for name in ("weights", "support", "influence", "exploration", "days"):
         assert flatten(one.exhibits[name]) == pytest.approx(flatten(other.exhibits[name]), rel=1e-9)
     assert set(one.exhibits) == set(other.exhibits)
     checked = [cf.check(tmp_path / "log.parquet", "new", engine=engine).exhibits for engine in ("memory", "local")]
-    assert [set(shown) for shown in checked] == [{"weights", "support", "influence"}] * 2
+    assert [set(shown) for shown in checked] == [{"weights", "support", "influence", "exploration", "days"}] * 2
 
 
 def flatten(shown):
@@ -285,4 +357,4 @@ def test_rows_in_turn_have_a_sensitivity_too():
 
 
 def test_what_needs_no_answer_is_with_the_diagnostics_too():
-    assert set(FOUND.diagnostics.exhibits) == {"weights", "support", "influence"}
+    assert set(FOUND.diagnostics.exhibits) == {"weights", "support", "influence", "exploration"}

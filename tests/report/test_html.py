@@ -73,7 +73,8 @@ def test_several_targets_have_a_chapter_each(found_page):
     page = found_page
     chapters = [words for level, words in list_headings(page) if level == 2]
     assert chapters[2:-1] == ["new", "<b>bold</b>"]
-    assert "would earn most" in page.shown
+    assert "intervals that hold for all 2 policies at once" in page.shown
+    assert "Probability to be best" in page.shown
     assert len(page.answer["evaluations"]) == 2
 
 

@@ -26,14 +26,18 @@ def test_the_doubt_says_how_wrong_propensities_undo_it(log, write):
     assert "all wrong by a factor" not in write(cf.evaluate(log, "uniform")).shown  # there is nothing to undo
 
 
-def test_the_best_of_several_is_compared_with_the_next(log, write):
+def test_the_safe_choice_and_those_that_may_be_best_are_told(log, write):
     found = cf.compare(log, {"b": "b", "c": "c", "a": "a"})
     shown = html.unescape(write(found).shown)
-    best, second = sorted(("b", "c"), key=lambda name: -found[name].value)
-    assert f"It leads “{second}”, the next one, by +" in shown
-    assert "so the log cannot tell which of the two is better" in shown
-    far = html.unescape(write(cf.compare(log, {"b": best, "a": "a"})).shown)
-    assert "so it is better than that one, too" in far
+    chosen = max(("b", "c"), key=lambda name: found.simultaneous[name].low)
+    assert f"“{chosen}” is the safe choice: by intervals that hold for all 3 policies at once" in shown
+    cannot = re.search("The log cannot tell these from the best, each with its probability to be it: (.*?)\\.", shown)[
+        1
+    ]
+    assert {*re.findall("“(.)”", cannot)} == {"b", "c"}
+    far = html.unescape(write(cf.compare(log, {"b": "b", "a": "a"})).shown)
+    assert "The log can tell that “b” earns most." in far
+    assert "No policy beats today safely" in html.unescape(write(cf.compare(log, {"a": "a", "same": "a"})).shown)
 
 
 def test_what_could_not_be_checked_did_not_pass(log, write):

@@ -1,6 +1,8 @@
 """The command `compare`: how much more one policy would have earned than another, or than the log did."""
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 from counterfold.cli._answers import join_rewards
 from counterfold.cli._report import ReportOptions
@@ -13,7 +15,14 @@ from counterfold.cli.options import (
     take_options,
 )
 
+if TYPE_CHECKING:
+    from counterfold.contents import Contents
+    from counterfold.evaluation.comparison import Comparison
+
+GUARD = "A limit on another reward, such as `latency <= +2%` of the baseline's, `refund <= +0.01` or `latency <= 200`."
+
 Baseline = Annotated[str | None, make_option("COLUMN", "The target to compare with.", "the log itself")]
+Guards = Annotated[list[str] | None, make_option("RULE", f"{GUARD} Can be repeated.")]
 
 
 @take_options
@@ -21,17 +30,24 @@ def compare(
     log: LogOptions,
     *,
     baseline: Baseline = None,
+    guard: Guards = None,
     answer: AnswerOptions,
     report: ReportOptions,
     requirement: Requirement,
 ) -> None:
     """Say how much more each target policy would have earned than the log did, or than another one of them."""
-    from counterfold.evaluation.comparison import Comparison, require_baseline
+    from counterfold.evaluation.comparison import Comparison, guard_comparison, require_baseline
+    from counterfold.evaluation.guards import add_rewards, read_guards
 
     require_baseline(baseline, log.targets)
+    rules = read_guards(guard or [])
+    decisive, rewards = add_rewards(log.columns.reward, rules)
     report.spare(log.columns.source)
-    found = answer.evaluate(log)
+    found = answer.evaluate(replace(log, columns=replace(log.columns, reward=rewards)))
     compared = {reward: (Comparison(one.targets, baseline), one.contents) for reward, one in found.items()}
+    if rules:
+        each = {reward: one.targets for reward, one in found.items()}
+        compared = {decisive: (guard_comparison(each, baseline, rules, decisive), found[decisive].contents)}
 
     def describe() -> dict[str, Any]:
         return join_rewards({name: {"log": log.describe(of), **one.to_dict()} for name, (one, of) in compared.items()})
@@ -40,10 +56,15 @@ def compare(
     if answer.as_json:
         print_json(describe())
     else:
-        from counterfold.report import console, details, tables, text
-
-        for reward, (one, _) in compared.items():
-            shown = text.comparison(one)
-            console.show(*(shown if len(found) == 1 else [tables.add_title(f"by {reward}"), *shown]))
-        console.show(details.contents({reward: one.contents for reward, one in found.items()}))
+        show(compared)
     requirement.enforce(found)
+
+
+def show(compared: "Mapping[str, tuple[Comparison, Contents]]") -> None:
+    """Print comparisons, and what the log holds."""
+    from counterfold.report import console, details, tables, text
+
+    for reward, (one, _) in compared.items():
+        shown = text.comparison(one)
+        console.show(*(shown if len(compared) == 1 else [tables.add_title(f"by {reward}"), *shown]))
+    console.show(details.contents({reward: contents for reward, (_, contents) in compared.items()}))

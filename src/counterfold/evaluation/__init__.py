@@ -4,6 +4,7 @@ The functions live here, because a module `evaluate.py` would take the place of 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Unpack, overload
 
@@ -18,7 +19,8 @@ from counterfold.estimators.base import Estimator, require_frozen
 from counterfold.evaluation.assembly import add_knowledge, check_targets, evaluate_targets
 from counterfold.evaluation.candidates import Wanted, try_out
 from counterfold.evaluation.comparison import Comparison as Comparison
-from counterfold.evaluation.comparison import list_targets, require_baseline
+from counterfold.evaluation.comparison import guard_comparison, list_targets, require_baseline
+from counterfold.evaluation.guards import Guard, add_rewards, read_guards
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Candidate as Candidate
 from counterfold.evaluation.result import Evaluation as Evaluation
@@ -235,12 +237,15 @@ def compare(
     targets: Mapping[str, Any] | Sequence[str] | str,
     *,
     baseline: str | None = None,
+    guards: Sequence[str] | str = (),
     **settings: Unpack[Settings],
 ) -> Comparison | dict[str, Comparison]:
     """Return how much more each target would have earned than the log did, or than the target `baseline`.
 
     `targets` are named, or are names of columns. Differences are paired row by row, so that their errors may be much
-    smaller than those of the values. The other arguments are those of `evaluate`; several rewards give a mapping of
+    smaller than those of the values. `guards` are limits on other rewards of the log, such as `"latency <= +2%"` of
+    what the baseline has, `"refund <= +0.01"` or `"latency <= 200"`: `guarded` says which targets keep to all of them,
+    and only these are chosen. The other arguments are those of `evaluate`; several rewards give a mapping of
     comparisons.
 
     >>> import counterfold as cf
@@ -252,8 +257,26 @@ def compare(
     named = list_targets(targets)
     baseline = None if baseline == "log" and "log" not in named else baseline
     require_baseline(baseline, named)
+    rules = read_guards(guards)
+    if rules:
+        return compare_guarded(log, named, baseline, rules, settings)
     found: Mapping[str, Any] = evaluate(log, named, **settings)
     first = next(iter(found.values()))
     if isinstance(first, RewardEvaluations):
         return {name: Comparison({target: found[target][name] for target in found}, baseline) for name in first}
     return Comparison(found, baseline)
+
+
+def compare_guarded(
+    log: Any, targets: Mapping[str, Any], baseline: str | None, guards: Sequence[Guard], settings: Settings
+) -> Comparison:
+    """Return a comparison with guards on other rewards, which are evaluated in the same pass over the log."""
+    if isinstance(log, Log):
+        raise ParameterError("`guards` must be given with a file or a data frame, got a `Log`, which has one reward.")
+    is_scan = isinstance(log, LogScan)
+    decisive, rewards = add_rewards(log.reward if is_scan else settings.get("reward", LogScan.reward), guards)
+    source = replace(log, reward=rewards) if is_scan else log
+    asked: Any = settings if is_scan else {**settings, "reward": rewards}
+    found: Mapping[str, Any] = evaluate(source, targets, **asked)
+    by_reward = {reward: {name: found[name][reward] for name in found} for reward in rewards}
+    return guard_comparison(by_reward, baseline, guards, decisive)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from os import PathLike
 from typing import Any, get_args
 
@@ -10,8 +11,11 @@ from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.display import Plotted
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
+from counterfold.evaluation.decision import Decision, Field
+from counterfold.evaluation.guards import Guard, Guarded, Guards, heed_guards
 from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.result import Evaluation
+from counterfold.intervals.base import Bounds
 from counterfold.targets import has_fixed_shares
 
 
@@ -20,6 +24,8 @@ class Difference:
     """How much more one target would have earned, with an interval, and the verdict on it.
 
     The verdict is that on the target's own value, or "not answerable" if the log cannot tell what the baseline earned.
+    `simultaneous` is the interval that holds together with those of the other targets; None where there is no other,
+    or where the log cannot answer.
     """
 
     target: str
@@ -28,6 +34,7 @@ class Difference:
     low: float
     high: float
     verdict: str
+    simultaneous: Bounds | None = None
 
     def __str__(self) -> str:
         name = messages.show(self.target)
@@ -41,11 +48,14 @@ class Comparison(Plotted):
     """Evaluations of several targets on one log, and their differences to `baseline`, or to the log if that is None.
 
     `comparison["name"]` is the evaluation of a target; `table` has a line for each difference, and `pandas.DataFrame`
-    and `polars.DataFrame` take it as it is.
+    and `polars.DataFrame` take it as it is. `simultaneous` are the intervals that hold all at once, and `decision` is
+    what the differences say together: which target to choose, and which may be the best. With `guards`, `guarded` has a
+    line for each target: whether it keeps to all of them.
     """
 
     evaluations: Mapping[str, Evaluation]
     baseline: str | None = None
+    guards: Guards | None = None
 
     def __getitem__(self, target: str) -> Evaluation:
         return self.evaluations[target]
@@ -56,7 +66,7 @@ class Comparison(Plotted):
     def __len__(self) -> int:
         return len(self.evaluations)
 
-    @property
+    @cached_property
     def differences(self) -> dict[str, Estimate]:
         """Return how much more each target would have earned, paired row by row."""
         other = None if self.baseline is None else self.evaluations[self.baseline]
@@ -68,8 +78,37 @@ class Comparison(Plotted):
         return [self._describe(name, gap) for name, gap in self.differences.items()]
 
     def _describe(self, name: str, gap: Estimate) -> Difference:
-        ends = gap.interval()
-        return Difference(name, gap.value, gap.stderr, ends.low, ends.high, self.judge(name).verdict)
+        ends, together = gap.interval(), self.simultaneous.get(name)
+        return Difference(name, gap.value, gap.stderr, ends.low, ends.high, self.judge(name).verdict, together)
+
+    @cached_property
+    def field(self) -> Field | None:
+        """Return the policies that the log can answer for; None where that leaves nothing to compare."""
+        first, known = next(iter(self.evaluations.values())), list(filter(self.is_answerable, self.differences))
+        if not known:
+            return None
+        targets = {name: one.estimate for name, one in self.evaluations.items() if name in {*known, self.baseline}}
+        allowed = None if self.guards is None else frozenset(one.target for one in self.guarded if one.passes)
+        return Field(first.logged, targets, self.baseline, first.seed, allowed)
+
+    @cached_property
+    def guarded(self) -> list[Guarded]:
+        """Return for each target but the baseline whether it keeps to all guards."""
+        return [] if self.guards is None else [self.guards.judge(name) for name in self.differences]
+
+    @cached_property
+    def decision(self) -> Decision | None:
+        """Return which target to choose by all differences together; None where the log cannot answer for any."""
+        return None if self.field is None else self.field.decide()
+
+    @cached_property
+    def simultaneous(self) -> dict[str, Bounds]:
+        """Return intervals of the differences that hold all at once, if the log can answer for several.
+
+        They are wider than those of each difference alone, the less the more alike targets are.
+        """
+        several = {} if self.field is None else self.field.widened
+        return {name: gap.interval() for name, gap in several.items()} if len(several) > 1 else {}
 
     def judge(self, target: str) -> Diagnostics:
         """Return what speaks against a difference: the worse of what does against the target and the baseline."""
@@ -80,11 +119,16 @@ class Comparison(Plotted):
     def advise(self, target: str, *, logged: str = "the log did") -> NextStep:
         """Return what to do about a target, by its difference to the baseline and the worse verdict of both.
 
+        Of several targets, one is shipped only if the interval that holds together with those of the others says so.
         `logged` is what sentences say of the log where that is the baseline: "it would earn more than the log did".
         """
         one, other = self.evaluations[target], None if self.baseline is None else self.evaluations[self.baseline]
         named = logged if self.baseline is None else f"`{messages.show(self.baseline)}` would"
-        return advise(Trial(one.uplift(other), one.value, one.logged, one.contents), self.judge(target), named)
+        known = {} if self.field is None else self.field.widened
+        gap = known[target] if target in known else one.uplift(other)
+        step = advise(Trial(gap, one.value, one.logged, one.contents), self.judge(target), named)
+        broken = next((guarded for guarded in self.guarded if guarded.target == target and not guarded.passes), None)
+        return step if broken is None else heed_guards(step, broken, one.level)
 
     def is_answerable(self, target: str) -> bool:
         """Say whether the log can tell how much more a target would have earned."""
@@ -98,12 +142,20 @@ class Comparison(Plotted):
                 "target": name,
                 "answerable": self.is_answerable(name),
                 **self.evaluations[name].difference(gap),
+                "simultaneous": self._describe_ends(name),
                 "next_step": asdict(self.advise(name)),
             }
             for name, gap in self.differences.items()
         ]
         evaluations = [{"target": name, **one.to_dict()} for name, one in self.evaluations.items()]
-        return {"baseline": self.baseline or "log", "differences": differences, "evaluations": evaluations}
+        decision = None if self.decision is None else asdict(self.decision)
+        both = {"baseline": self.baseline or "log", "decision": decision}
+        guarded = [asdict(one) for one in self.guarded]
+        return {**both, "guarded": guarded, "differences": differences, "evaluations": evaluations}
+
+    def _describe_ends(self, name: str) -> dict[str, Any] | None:
+        ends = self.simultaneous.get(name)
+        return None if ends is None else self.evaluations[name].ends(ends)
 
     def to_json(self) -> str:
         """Return the comparison as standard JSON; a number that is not finite is null."""
@@ -117,6 +169,13 @@ class Comparison(Plotted):
 
     def __repr__(self) -> str:
         return f"Comparison(with {messages.show(self.baseline or 'the log')}: {'; '.join(map(str, self.table))})"
+
+
+def guard_comparison(
+    found: Mapping[str, Mapping[str, Evaluation]], baseline: str | None, guards: Sequence[Guard], decisive: str
+) -> Comparison:
+    """Return a comparison by the reward to decide by, with guards on others (evaluations by reward and target)."""
+    return Comparison(found[decisive], baseline, Guards(tuple(guards), found, decisive, baseline))
 
 
 def list_targets(targets: Any) -> Mapping[str, Any]:

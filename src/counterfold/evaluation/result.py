@@ -1,5 +1,6 @@
 """Evaluation: the answer, with everything needed to defend it."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from counterfold.display import Plotted
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.evaluation.next_step import NextStep, Trial, advise
+from counterfold.evaluation.robustness import Robustness
 from counterfold.exhibits import Shown
 from counterfold.history import Period
 from counterfold.intervals.base import Bounds, Interval
@@ -93,6 +95,21 @@ class Evaluation(Plotted):
         """Return what to do now: a word such as "ship" or "A/B test", and a sentence."""
         return advise(Trial(self.uplift(), self.value, self.logged, self.contents), self.diagnostics)
 
+    @property
+    def robustness(self) -> Robustness:
+        """Return how wrong the data may be before the difference to the log is no longer told from 0."""
+        low, high = self.uplift().interval()
+        return Robustness.of(self.exhibits, is_told=bool(low > 0 or high < 0))
+
+    def count_rows(self, width: float) -> int:
+        """Return how many rows like these an interval of the difference to the log needs that is so wide.
+
+        It shrinks with the square root of the rows.
+        """
+        checks.above(0, width=width)
+        low, high = self.uplift().interval()
+        return max(1, math.ceil(self.contents.rewards.count * ((high - low) / width) ** 2))
+
     def uplift(self, other: "Evaluation | None" = None) -> Estimate:
         """Return how much more than the log, or than another target on the same log, the target would have earned.
 
@@ -143,6 +160,7 @@ class Evaluation(Plotted):
             "verdict": self.verdict,
             "answerable": self.answerable,
             "next_step": asdict(self.next_step),
+            "robustness": asdict(self.robustness),
             "diagnostics": self.diagnostics.to_dict(),
             "left_out": self.left_out,
             "context": {

@@ -10,6 +10,9 @@ MOST_DECIMALS, MOST_DIGITS = 9, 12
 """A number that would need more decimals, or more digits before the point, is written with an exponent."""
 
 
+ROUNDING = 1e-9
+"""How near to 1 a sum of probabilities is taken for 1."""
+
 LARGE = 10_000
 """From here on, thousands are separated."""
 
@@ -53,3 +56,24 @@ def format_logged(result: Evaluation) -> str:
 def find_error(stderr: float, interval: Bounds) -> float:
     """Return the error that numbers are shown to: that of the interval if it is wider, as where there is no reward."""
     return max(stderr, (interval.high - interval.low) / 6)
+
+
+def format_share(part: float) -> str:
+    """Return a share in whole percents, for sentences.
+
+    >>> [format_share(part) for part in (0.1234, 0.0, 0.002, 0.999)]
+    ['12 %', '0 %', 'under 1 %', 'over 99 %']
+    """
+    if 0 < part < 0.01:
+        return "under 1 %"
+    return "over 99 %" if 0.99 < part < 1 - ROUNDING else f"{100 * part:.0f} %"
+
+
+def format_factor(number: float) -> str:
+    """Return a factor that is a little above 1, to two digits of what it is above.
+
+    >>> format_factor(1.0041), format_factor(1.26), format_factor(3.4), format_factor(1.00000001)
+    ('1.0041', '1.26', '3.4', '1.00010')
+    """
+    above = max(number - 1, 1e-4)
+    return f"{1 + above:.{max(1, 1 - math.floor(math.log10(above)))}f}"

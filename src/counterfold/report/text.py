@@ -10,10 +10,20 @@ from counterfold.diagnostics import Diagnostics
 from counterfold.diagnostics.base import Finding
 from counterfold.estimates import Estimate
 from counterfold.evaluation.comparison import Comparison
-from counterfold.evaluation.next_step import NextStep, advise_on_log
+from counterfold.evaluation.next_step import advise_on_log
 from counterfold.evaluation.result import Evaluation
 from counterfold.report import details
-from counterfold.report.numbers import find_error, format_gap, format_logged, format_number, format_value
+from counterfold.report.choice import find_choice, write_guard
+from counterfold.report.numbers import (
+    find_error,
+    format_factor,
+    format_gap,
+    format_logged,
+    format_number,
+    format_share,
+    format_signed,
+    format_value,
+)
 from counterfold.report.picture import Line, Picture
 from counterfold.report.tables import Lines, add_title, colour, new_grid
 
@@ -57,6 +67,9 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
         grid.add_row("value", Styled(f"{value} per decision, {level} {interval}", "bold"))
         grid.add_row("the log earned", f"{format_logged(result)} per decision")
         grid.add_row("difference", f"{gap}, {level} {gap_interval}")
+        if (factor := result.robustness.propensity_factor) is not None:
+            wrong = f"propensities that are all wrong by a factor of {format_factor(factor)}, each in its worst way"
+            grid.add_row("undone by", wrong)
     else:
         grid.add_row("value", f"{WITHHELD}, because the log cannot answer")
         grid.add_row("the log earned", f"{format_logged(result)} per decision")
@@ -85,35 +98,77 @@ def comparison(found: Comparison) -> list[Block]:
     """
     differences = found.differences
     known = {name: gap for name, gap in differences.items() if found.is_answerable(name)}
-    steps = {name: found.advise(name) for name in differences}
+    findings = group_findings({name: one.diagnostics for name, one in found.evaluations.items()})
+    table = list_policies(found, known)
+    guards = [add_title("guards", list_guards(found))] if found.guards else []
+    if not known:
+        return [table, *guards, *findings]
+    drawn = [Line(name, gap.value, format_gap(gap)[0], gap.interval()) for name, gap in known.items()]
+    pictures = Group(f"difference to {name_baseline(found)}:", Picture(drawn, 0.0))
+    return [summarise(found, known), table, *list_standings(found), *guards, pictures, *findings]
+
+
+def list_guards(found: Comparison) -> Lines:
+    """Return a line for each policy and guard, and one for all guards of a policy if there are several."""
+    lines = []
+    for one in found.guarded:
+        name = messages.show(one.target)
+        lines += [(name, messages.show(line.guard), *write_guard(line), line.verdict) for line in one.guards]
+        if len(one.guards) > 1:
+            sure = WITHHELD if one.probability is None else format_share(one.probability)
+            lines.append((name, "all", "", "", "", sure, "passes" if one.passes else "fails"))
+    return Lines(("policy", "guard", "value", "may be", "limit", "holds", "verdict"), lines, texts=1)
+
+
+def list_policies(found: Comparison, known: Mapping[str, Estimate]) -> Lines:
+    """Return a line for every policy."""
     logged = format_logged(next(iter(found.evaluations.values())))
     lines = [("log", logged, "" if found.baseline else "baseline", "", "", "")]
     for name, one in found.evaluations.items():
         value = format_value(one)[0] if one.answerable else WITHHELD
-        gap = format_gap(known[name]) if name in known else (WITHHELD if name in differences else "baseline", "")
-        step = steps[name].action if name in steps else ""
+        gap = format_gap(known[name]) if name in known else ("baseline" if name == found.baseline else WITHHELD, "")
+        step = "" if name == found.baseline else found.advise(name).action
         lines.append((messages.show(name), value, *gap, one.verdict, step))
-    table = Lines(("policy", "value", "difference", "interval", "verdict", "next step"), lines, texts=2)
-    findings = group_findings({name: one.diagnostics for name, one in found.evaluations.items()})
-    if not known:
-        return [table, *findings]
+    return Lines(("policy", "value", "difference", "interval", "verdict", "next step"), lines, texts=2)
+
+
+def list_standings(found: Comparison) -> list[ConsoleRenderable]:
+    """Return how all policies stand together, the most probable first, if there are several."""
+    chosen = find_choice(found)
+    if chosen is None:
+        return []
+    names = ["log", *(messages.show(one.policy) for one in chosen.decision.standings[1:])]
+    ends = ["", *(format_ends(found, one.policy) for one in chosen.decision.standings[1:])]
+    several = zip(names, ends, chosen.decision.standings, strict=True)
+    ranked = sorted(several, key=lambda line: -line[2].probability_best)
+    lines = [(name, end, format_share(one.probability_best)) for name, end, one in ranked]
+    return [add_title("all at once", Lines(("policy", "difference", "is the best"), lines))]
+
+
+def format_ends(found: Comparison, name: str) -> str:
+    """Return the interval of a difference that holds together with the others, if there is one."""
+    ends = found.simultaneous.get(name)
+    if ends is None:
+        return ""
+    low, high = (format_signed(end, find_error(found.differences[name].stderr, ends)) for end in ends)
+    return f"{low} to {high}"
+
+
+def summarise(found: Comparison, known: Mapping[str, Estimate]) -> ConsoleRenderable:
+    """Return which policy to choose, or else which one has the highest value, and what to do about it."""
+    chosen = find_choice(found)
     best = max(known, key=lambda name: known[name].value)
-    drawn = [Line(name, gap.value, format_gap(gap)[0], gap.interval()) for name, gap in known.items()]
-    pictures = Group(f"difference to {name_baseline(found)}:", Picture(drawn, 0.0))
-    return [summarise(found, best, known[best], steps[best]), table, pictures, *findings]
-
-
-def summarise(found: Comparison, name: str, gap: Estimate, step: NextStep) -> ConsoleRenderable:
-    """Return which policy earns most, and what to do about it."""
-    value, interval = format_gap(gap)
-    count = len(found) - (found.baseline is not None)
-    several = f" among {count}; the best of several looks better than it is" if count > 1 else ""
+    name = best if chosen is None or chosen.decision.choice is None else chosen.decision.choice
+    value, interval = format_gap(known[name])
     grid = new_grid()
-    grid.add_row("best" if several else "policy", Styled(f"{messages.show(name)}{several}", "bold"))
+    if chosen is not None:
+        grid.add_row("choice", Styled(chosen.tell(), "bold"))
+        grid.add_row("best", chosen.tell_contenders())
+    grid.add_row("policy", Styled(messages.show(name), "bold"))
     level = f"{100 * found[name].level:g} % interval"
     grid.add_row("difference", f"{value} to {name_baseline(found)}, {level} {interval}")
     grid.add_row("verdict", colour(found.judge(name).verdict))
-    grid.add_row("next step", Styled(step.sentence, "bold"))
+    grid.add_row("next step", Styled(found.advise(name).sentence, "bold"))
     return grid
 
 

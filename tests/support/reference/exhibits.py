@@ -54,3 +54,18 @@ def bound_snips(weights, rewards, factor):
         changed = [one * weight for one, weight in zip(factors, weights, strict=True)]
         values.append(sum(w * r for w, r in zip(changed, rewards, strict=True)) / sum(changed))
     return min(values), max(values)
+
+
+def explore_actions(actions, weights, rewards, propensities, share):
+    """Return of each action its share in the variance of SNIPS, and the width if a share of decisions explored it."""
+    value = sum(weight * reward for weight, reward in zip(weights, rewards, strict=True)) / sum(weights)
+    squares = [(weight * (reward - value)) ** 2 for weight, reward in zip(weights, rewards, strict=True)]
+    found = {}
+    for action in set(actions):
+        after = 0.0
+        for own, square, propensity in zip(actions, squares, propensities, strict=True):
+            new = (1 - share) * propensity + (share if own == action else 0.0)
+            after += square * propensity / new
+        mine = sum(square for own, square in zip(actions, squares, strict=True) if own == action)
+        found[action] = mine / sum(squares), math.sqrt(after / sum(squares))
+    return found

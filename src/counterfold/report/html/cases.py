@@ -46,7 +46,7 @@ def quote(name: str) -> str:
 class Answered:
     """An evaluation of a target, and how much more it earns than `baseline`: nothing where it is the baseline.
 
-    `is_known` says whether the log can tell the difference.
+    `is_known` says whether the log can tell the difference; `compared` are all targets judged by the same reward.
     """
 
     evaluation: Evaluation
@@ -54,6 +54,7 @@ class Answered:
     gap: Estimate | None
     step: NextStep
     is_known: bool
+    compared: Comparison
 
     @property
     def is_same(self) -> bool:
@@ -222,7 +223,7 @@ def make_case(target: str, reward: str, found: Comparison) -> Case:
     one, gap = found[target], found.differences.get(target)
     baseline = "today" if found.baseline is None else isolate(messages.show(found.baseline))
     step = one.next_step if gap is None else found.advise(target, logged="today")
-    answered = Answered(one, baseline, gap, step, found.is_answerable(target))
+    answered = Answered(one, baseline, gap, step, found.is_answerable(target), found)
     return Case(target, reward, one.diagnostics, one.exhibits, one.contents, answered)
 
 

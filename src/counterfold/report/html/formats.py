@@ -3,15 +3,12 @@
 import math
 
 from counterfold import messages
-from counterfold.report.numbers import format_number, format_signed
+from counterfold.report.numbers import format_factor, format_number, format_share, format_signed
 
 NOTHING = "\N{EN DASH}"
 """What stands in a table where there is no number."""
 
 PERCENT = "\N{NO-BREAK SPACE}%"
-
-ROUNDING = 1e-9
-"""How near to 1 a sum of probabilities is taken for 1."""
 
 ALMOST = 0.999
 """A probability that is larger than this, or as near to 0, is not written in full: no approximation is so good."""
@@ -39,14 +36,8 @@ def percent(share: float, error: float = 0.0) -> str:
 
 
 def share(part: float, error: float = 0.0) -> str:
-    """Return a share in whole percents, for sentences.
-
-    >>> [share(part).replace(PERCENT, " %") for part in (0.1234, 0.0, 0.002, 0.999)]
-    ['12 %', '0 %', 'under 1 %', 'over 99 %']
-    """
-    if 0 < part < 0.01:
-        return f"under 1{PERCENT}"
-    return f"over 99{PERCENT}" if 0.99 < part < 1 - ROUNDING else f"{100 * part:.0f}{PERCENT}"
+    """Return a share in whole percents, for sentences; no line breaks before the sign."""
+    return format_share(part).replace(" %", PERCENT)
 
 
 def probability(chance: float, error: float = 0.0) -> str:
@@ -72,13 +63,8 @@ def setting(number: float, error: float = 0.0) -> str:
 
 
 def factor(number: float, error: float = 0.0) -> str:
-    """Return a factor that is a little above 1, to two digits of what it is above.
-
-    >>> factor(1.0041), factor(1.26), factor(3.4), factor(1.00000001)
-    ('1.0041', '1.26', '3.4', '1.00010')
-    """
-    above = max(number - 1, 1e-4)
-    return f"{1 + above:.{max(1, 1 - math.floor(math.log10(above)))}f}"
+    """Return a factor that is a little above 1."""
+    return format_factor(number)
 
 
 def text(value: object, error: float = 0.0) -> str:

@@ -6,9 +6,10 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from counterfold import messages
+from counterfold.report.choice import find_choice
 from counterfold.report.html import formats
 from counterfold.report.html.cases import NAME, Answered, Case, Report, quote
-from counterfold.report.numbers import find_error, format_number, format_signed
+from counterfold.report.numbers import format_number
 
 SURE = 10.0
 """A difference is told in percent if what the log earned is so many standard errors from 0."""
@@ -211,26 +212,12 @@ def tell_change(line: Mapping[str, Any]) -> str:
 
 
 def tell_best(cases: Sequence[Case]) -> str:
-    """Return which of several targets would earn most, by one reward; nothing where there is no choice."""
-    known = [case for case in cases if case.answered is not None and case.answered.gap is not None]
-    shown = [case for case in known if case.answered is not None and case.answered.is_known]
-    if len(shown) < 2 or len({case.reward for case in cases}) > 1:
+    """Return which of several targets to choose, by one reward, and which may be the best; nothing without a choice."""
+    first = cases[0].answered
+    if first is None or len({case.reward for case in cases}) > 1:
         return ""
-    best = max(shown, key=lambda case: case.answered.evaluation.value if case.answered else 0.0)
-    doubt = "The best of several looks better than it is, because chance helps to choose it."
-    most = f"Of {len(shown)} policies that the log can answer for, {name_policy(best)} would earn most."
-    return f"{most} {tell_lead(best, [case for case in shown if case is not best])} {doubt}"
-
-
-def tell_lead(best: Case, others: Sequence[Case]) -> str:
-    """Return how much more the best of several would earn than the next one, and whether the log can tell."""
-    known = {case: case.answered.evaluation for case in [best, *others] if case.answered is not None}
-    second = max(others, key=lambda case: known[case].value)
-    lead = known[best].uplift(known[second])
-    ends = lead.interval()
-    told, low, high = (format_signed(number, find_error(lead.stderr, ends)) for number in (lead.value, *ends))
-    sure = "so it is better than that one, too" if ends.low > 0 else "so the log cannot tell which of the two is better"
-    return f"It leads {name_policy(second)}, the next one, by {told} (interval {low} to {high}), {sure}."
+    chosen = find_choice(first.compared, logged="today", quote=quote)
+    return "" if chosen is None else f"{chosen.tell()} {chosen.tell_contenders()}"
 
 
 def write_message(report: Report) -> str:

@@ -6,10 +6,19 @@ from typing import ClassVar
 
 from counterfold.evaluation.next_step import round_up
 from counterfold.report.html import formats
-from counterfold.report.html.blocks import Block, Fact, Facts, Prose
+from counterfold.report.html.blocks import Block, Fact, Facts, Prose, Table, tabulate
 from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.charts.what_if import draw_sample_size, draw_sensitivity
 from counterfold.report.html.sections.base import WITHHELD, Section
+
+MOST_ACTIONS = 12
+"""How many actions are listed."""
+
+ACTIONS_COLUMNS = {
+    "action": ("Action", formats.text),
+    "variance_share": ("Its share in the uncertainty today", formats.percent),
+    "narrower": ("The interval would be", formats.words),
+}
 
 SAME = "The policy does what is done today: there is no difference that could change."
 
@@ -26,7 +35,22 @@ class WhatIf(Section):
             return [Prose(WITHHELD if case.answered else "Nothing was evaluated.")]
         if case.shown_answer.is_same:
             return [Prose(SAME)]
-        return [list_facts(case), draw_sensitivity(case), draw_sample_size(case)]
+        return [list_facts(case), draw_sensitivity(case), draw_sample_size(case), list_actions(case)]
+
+
+def list_actions(case: Case) -> Table | None:
+    """Return what trying each action more would be worth, the most useful first."""
+    shown = case.exhibits.get("exploration")
+    if shown is None or len(shown.lines) < 2:
+        return None
+    share = formats.share(shown.facts["explored"])
+    lines = [{**line, "narrower": tell_width(line["width"])} for line in shown.lines[:MOST_ACTIONS]]
+    return tabulate(f"If {share} of all decisions took one action at random", lines, ACTIONS_COLUMNS)
+
+
+def tell_width(width: float) -> str:
+    """Return by how much an interval would be narrower or wider."""
+    return f"{formats.percent(abs(1 - width))} {'narrower' if width < 1 else 'wider'}"
 
 
 def list_facts(case: Case) -> Facts | None:
@@ -38,6 +62,11 @@ def list_facts(case: Case) -> Facts | None:
         found.append(
             Fact("propensities wrong by a factor of", least, "each in its worst way, would change the conclusion")
         )
+    unseen = case.exhibits.get("worst-support")
+    if unseen is not None and unseen.facts["is_told"]:
+        share = unseen.facts["share"]
+        least = "not even all of it" if share is None else formats.percent(share)
+        found.append(Fact("of what was never tried", least, "at the worst reward, would change the conclusion"))
     times = None if case.answered is None else case.answered.step.times_rows
     if times is not None:
         much = "this log has enough" if times <= 1 else f"{max(2, round_up(times)):,} times this log"

@@ -1,0 +1,213 @@
+"""Guards: what other rewards of a log must not become, and which policies keep to all of them at once."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from counterfold import messages
+from counterfold.arrays import Bools, Floats
+from counterfold.errors import ParameterError
+from counterfold.estimates import Estimate
+from counterfold.evaluation.joint import LOWEST, Joint, stretch_noise
+from counterfold.evaluation.next_step import NextStep
+from counterfold.evaluation.result import Evaluation
+
+AMOUNT = re.compile(r"([+-]?)\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)\s*(%?)")
+"""A sign or none, a number and a percent sign or none."""
+
+RULE = re.compile(r"(.*\S)\s*(<=|>=)\s*([^<>=]*)", re.DOTALL)
+"""A reward, a relation and an amount."""
+
+FORMS = "such as `latency <= +2%`, `refund >= -0.01` or `latency <= 200`"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A limit on a reward: at most or at least a level, or a difference to the baseline, or a share of it.
+
+    >>> Guard.of("latency <= +2%")
+    Guard(text='latency <= +2%', reward='latency', is_most=True, kind='share', amount=0.02)
+    """
+
+    text: str
+    reward: str
+    is_most: bool
+    kind: Literal["level", "difference", "share"]
+    amount: float
+
+    @classmethod
+    def of(cls, text: str) -> "Guard":
+        """Return the guard that a text describes: a signed number is a change from the baseline, others are levels."""
+        words = RULE.fullmatch(text.strip()) if isinstance(text, str) else None
+        amount = AMOUNT.fullmatch(words[3].strip()) if words else None
+        if words is None or amount is None:
+            raise ParameterError(f"`guards` must be texts {FORMS}, got {messages.shorten(text)}.")
+        sign, number, percent = amount.groups()
+        if percent and not sign:
+            more, level = f"`+{number}%` or `-{number}%` for a change", f"`{float(number) / 100:g}` for a level"
+            raise ParameterError(f"`guards` must have {more}, or {level}, got {messages.shorten(text)}.")
+        size = float(sign + number) / (100 if percent else 1)
+        kind: Any = "share" if percent else "difference" if sign else "level"
+        return cls(" ".join(text.split()), words[1].strip(), words[2] == "<=", kind, size)
+
+    def find_gap(self, target: Estimate, base: Estimate) -> tuple[Estimate, float]:
+        """Return what the guard is about, and the number that it must not pass.
+
+        A share is one of the size of the baseline's mean: 2 % more than -10 is -9.8.
+        """
+        if self.kind == "level":
+            return target, self.amount
+        if self.kind == "difference":
+            return target - base, self.amount
+        return target - base.times(1 + self.amount * (1 if base.value >= 0 else -1)), 0.0
+
+
+@dataclass(frozen=True)
+class GuardLine:
+    """How one target keeps to one guard.
+
+    `value` is what it would earn in the guard's reward, `limit` what it may by the estimates, and `end` how far the
+    value may be from that in the direction of the limit, with the level of the comparison. `probability` is that the
+    guard holds. Numbers are None where the log cannot answer.
+    """
+
+    guard: str
+    value: float | None
+    end: float | None
+    limit: float | None
+    probability: float | None
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """Whether a target keeps to all guards: the `probability` that all hold, and that it earns more as well.
+
+    It `passes` if all hold with the level of the comparison.
+    """
+
+    target: str
+    passes: bool
+    probability: float | None
+    probability_better: float | None
+    guards: list[GuardLine]
+
+
+@dataclass(frozen=True, eq=False)
+class Guards:
+    """All guards, and the evaluations of all targets by their rewards, and by the reward to decide by (`decisive`)."""
+
+    rules: tuple[Guard, ...]
+    evaluations: Mapping[str, Mapping[str, Evaluation]]
+    decisive: str
+    baseline: str | None
+
+    @cached_property
+    def estimates(self) -> dict[tuple[str, str | None], Estimate]:
+        """Return what all policies earn in all rewards; the log's own policy is None."""
+        found: dict[tuple[str, str | None], Estimate] = {}
+        for reward, several in self.evaluations.items():
+            found[reward, None] = next(iter(several.values())).logged
+            found |= {(reward, target): one.estimate for target, one in several.items()}
+        return found
+
+    @cached_property
+    def joint(self) -> Joint:
+        """Return how all of them move together; biases in different rewards have nothing in common."""
+        rewards = dict.fromkeys(reward for reward, _ in self.estimates)
+        return Joint.combine(
+            [Joint.of([one for (own, _), one in self.estimates.items() if own == reward]) for reward in rewards]
+        )
+
+    def judge(self, target: str) -> Guarded:
+        """Return whether a target keeps to all guards, by draws of the noise of all rewards at once."""
+        if not all(self.is_answerable(target, rule) for rule in self.rules):
+            lines = [self.describe(target, rule, None) for rule in self.rules]
+            return Guarded(target, passes=False, probability=None, probability_better=None, guards=lines)
+        better = Guard("", self.decisive, is_most=False, kind="difference", amount=0.0)
+        held = self.draw(target, [*self.rules, better])
+        every, level = held[:, :-1].all(axis=1), self.estimates[self.decisive, None].level
+        lines = [
+            self.describe(target, rule, float(own)) for rule, own in zip(self.rules, held.mean(axis=0), strict=False)
+        ]
+        is_known = self.is_answerable(target, better)
+        more = float((every & held[:, -1]).mean()) if is_known else None
+        return Guarded(target, bool(every.mean() >= level), float(every.mean()), more, lines)
+
+    def draw(self, target: str, rules: Sequence[Guard]) -> Bools:
+        """Return which guards hold in each draw of the noise (draws x guards)."""
+        found = [rule.find_gap(self.estimates[rule.reward, target], self.find_base(rule)) for rule in rules]
+        gaps, limits = [gap for gap, _ in found], np.array([limit for _, limit in found])
+        contrasts = np.stack([self.contrast(target, rule) for rule in rules])
+        seed = self.evaluations[self.decisive][target].seed
+        values = stretch_noise(self.joint.draw(contrasts, gaps, seed), gaps)
+        is_most = np.array([rule.is_most for rule in rules])
+        return np.asarray(np.where(is_most, values <= limits, values >= limits), dtype=np.bool_)
+
+    def find_base(self, rule: Guard) -> Estimate:
+        """Return what the baseline earns in the reward of a guard."""
+        return self.estimates[rule.reward, self.baseline]
+
+    def contrast(self, target: str, rule: Guard) -> Floats:
+        """Return by how much each estimate counts in what a guard is about."""
+        places = {key: place for place, key in enumerate(self.estimates)}
+        line = np.zeros(len(places))
+        line[places[rule.reward, target]] += 1.0
+        if rule.kind != "level":
+            sign = 1 if self.find_base(rule).value >= 0 else -1
+            line[places[rule.reward, self.baseline]] -= 1.0 + (rule.amount * sign if rule.kind == "share" else 0.0)
+        return line
+
+    def is_answerable(self, target: str, rule: Guard) -> bool:
+        """Say whether the log can tell what a guard is about."""
+        several = self.evaluations[rule.reward]
+        base = self.baseline is None or rule.kind == "level" or several[self.baseline].answerable
+        return base and several[target].answerable
+
+    def describe(self, target: str, rule: Guard, probability: float | None) -> GuardLine:
+        """Return the line of a target and a guard."""
+        one = self.evaluations[rule.reward][target]
+        if not self.is_answerable(target, rule):
+            return GuardLine(rule.text, None, None, None, None, "not answerable")
+        gap, limit = rule.find_gap(one.estimate, self.find_base(rule))
+        low, high = gap.interval(max(2 * one.level - 1, LOWEST))
+        reach = (high if rule.is_most else low) - gap.value
+        return GuardLine(
+            rule.text, one.value, one.value + reach, one.value + limit - gap.value, probability, one.verdict
+        )
+
+
+def read_guards(texts: Sequence[str] | str) -> tuple[Guard, ...]:
+    """Return the guards that texts describe, each once."""
+    several = [texts] if isinstance(texts, str) else texts
+    if not isinstance(several, Sequence):
+        raise ParameterError(f"`guards` must be a list of texts {FORMS}, got {messages.shorten(texts)}.")
+    return tuple(dict.fromkeys(Guard.of(text) for text in several))
+
+
+def add_rewards(reward: str | Sequence[str], guards: Sequence[Guard]) -> tuple[str, str | list[str]]:
+    """Return the reward to decide by, and all rewards that must be evaluated."""
+    if not guards:
+        return "", reward if isinstance(reward, str) else list(reward)
+    several = [reward] if isinstance(reward, str) else list(reward)
+    if len(several) != 1:
+        raise ParameterError(f"`guards` must be given with one `reward` to decide by, got {len(several)} rewards.")
+    return several[0], list(dict.fromkeys([*several, *(guard.reward for guard in guards)]))
+
+
+def heed_guards(step: NextStep, found: Guarded, level: float) -> NextStep:
+    """Return what to do about a target that does not keep to all guards: it is not shipped, whatever it earns."""
+    if step.action not in {"ship", "A/B test"}:
+        return step
+    worst = min(found.guards, key=lambda line: -1.0 if line.probability is None else line.probability)
+    named = f"`{messages.show(worst.guard)}`"
+    if found.probability is not None and found.probability > 1 - level:
+        chance = f"keeps to all guards with a probability of {100 * found.probability:.0f} %"
+        sentence = f"Run an A/B test before you ship it: it {chance}, and is the least sure to keep to {named}."
+        return replace(step, action="A/B test", sentence=sentence)
+    why = "this log cannot tell if it keeps to" if worst.probability is None else "it does not keep to"
+    return replace(step, action="do not ship", sentence=f"Do not ship it: {why} the guard {named}.")

@@ -1,0 +1,95 @@
+"""The choice among several policies, in sentences for the terminal, the report and notebooks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from counterfold import messages
+from counterfold.evaluation.comparison import Comparison
+from counterfold.evaluation.decision import Decision, Standing
+from counterfold.evaluation.guards import GuardLine
+from counterfold.report.numbers import find_error, format_number, format_share
+
+MOST_NAMES = 5
+"""How many policies that may be the best are named."""
+
+Quote = Callable[[str], str]
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a comparison of several policies comes to; `logged` is what the log's own policy is called."""
+
+    found: Comparison
+    decision: Decision
+    logged: str = "the log"
+    quote: Quote = messages.show
+
+    @property
+    def count(self) -> int:
+        """Return how many differences there are that hold together."""
+        return len(self.found.simultaneous)
+
+    @property
+    def baseline(self) -> str:
+        """Return what policies are compared with."""
+        return self.logged if self.found.baseline is None else self.quote(self.found.baseline)
+
+    def tell(self) -> str:
+        """Return which policy to choose, and what it earns more at least; or that none beats the baseline safely."""
+        chosen, together = self.decision.choice, f"intervals that hold for all {self.count} policies at once"
+        guarded = self.tell_guards()
+        if chosen is None and guarded:
+            return f"{guarded} None of those beats {self.baseline} safely, by {together}."
+        if chosen is None:
+            return f"No policy beats {self.baseline} safely: by {together}, each may earn less."
+        least, gap = self.found.simultaneous[chosen].low, self.found.differences[chosen]
+        more = format_number(least, find_error(gap.stderr, self.found.simultaneous[chosen]))
+        sure = f"by {together}, it earns at least {more} more than {self.baseline}"
+        return f"{guarded} {self.quote(chosen)} is the safe choice: {sure}.".strip()
+
+    def tell_guards(self) -> str:
+        """Return which policies keep to all guards, if there are any."""
+        if self.found.guards is None:
+            return ""
+        level, passed = f"{100 * self.decision.level:g} %", [one.target for one in self.found.guarded if one.passes]
+        names = ", ".join(map(self.quote, passed[:MOST_NAMES])) if passed else "No policy"
+        rest = f" and {len(passed) - MOST_NAMES} others" if len(passed) > MOST_NAMES else ""
+        return f"{names}{rest} {'keep' if len(passed) > 1 else 'keeps'} to all guards with a probability of {level}."
+
+    def tell_contenders(self) -> str:
+        """Return which policies may be the best, with their probabilities."""
+        ranked = sorted(
+            zip(self.names, self.decision.standings, strict=True), key=lambda pair: -pair[1].probability_best
+        )
+        may = [(name, one) for name, one in ranked if one.may_be_best]
+        if len(may) == 1:
+            return f"The log can tell that {may[0][0]} earns most."
+        named = [f"{name} ({format_share(one.probability_best)})" for name, one in may[:MOST_NAMES]]
+        rest = f" and {len(may) - MOST_NAMES} others" if len(may) > MOST_NAMES else ""
+        return f"The log cannot tell these from the best, each with its probability to be it: {', '.join(named)}{rest}."
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Return what policies are called, the log's own first."""
+        return [self.logged, *(self.quote(one.policy) for one in self.decision.standings[1:])]
+
+    @property
+    def standings(self) -> dict[str, Standing]:
+        """Return how each target stands."""
+        return {one.policy: one for one in self.decision.standings[1:]}
+
+
+def find_choice(found: Comparison, logged: str = "the log", quote: Quote = messages.show) -> Choice | None:
+    """Return the choice among several policies; nothing where the log can answer for less than two."""
+    if found.decision is None or not found.simultaneous:
+        return None
+    return Choice(found, found.decision, logged, quote)
+
+
+def write_guard(line: GuardLine) -> tuple[str, str, str, str]:
+    """Return a value, how far it may be from it, its limit, and how probably it keeps to that."""
+    if line.value is None or line.end is None or line.limit is None or line.probability is None:
+        return "withheld", "", "", ""
+    error = max(abs(line.end - line.value) / 2, 1e-9 * abs(line.value))
+    value, end, limit = (format_number(number, error) for number in (line.value, line.end, line.limit))
+    return value, end, limit, format_share(line.probability)

@@ -1,0 +1,146 @@
+"""Guards on other rewards: how they are written, which policies keep to all at once, and what follows from it."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import counterfold as cf
+from counterfold.evaluation.guards import Guard
+from json_schema import validate
+
+ROWS = 4000
+ASKED = {"reward": "revenue", "progress": False}
+
+
+@pytest.fixture(scope="module")
+def log():
+    """Return a log of coin flips: c earns most but is slow, d earns nearly as much, and b less than d."""
+    rng = np.random.default_rng(0)
+    item = rng.integers(4, size=ROWS)
+    return {
+        "action": np.array(list("abcd"))[item],
+        "revenue": np.array([1.0, 1.2, 1.5, 1.48])[item] + rng.normal(size=ROWS),
+        "latency": np.array([100.0, 101.0, 110.0, 101.0])[item] + 10 * rng.normal(size=ROWS),
+        "propensity": np.full(ROWS, 0.25),
+    }
+
+
+TEXTS = {
+    "latency <= +2%": ("latency", True, "share", 0.02),
+    "refund >= -0.01": ("refund", False, "difference", -0.01),
+    "latency<=200": ("latency", True, "level", 200.0),
+    "score - 0.2 * cost >= +1e-3": ("score - 0.2 * cost", False, "difference", 0.001),
+    " share of `a` >= - .5 % ": ("share of `a`", False, "share", -0.005),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), TEXTS.items())
+def test_a_signed_number_is_a_change_and_others_are_levels(text, expected):
+    found = Guard.of(text)
+    assert (found.reward, found.is_most, found.kind, found.amount) == expected
+
+
+BAD = {
+    "no relation": ("latency", r"texts such as `latency <= \+2%`.*, got 'latency'\."),
+    "strict": ("latency < 3", "got 'latency < 3'"),
+    "no reward": ("<= 3", "got '<= 3'"),
+    "no number": ("latency <= much", "got 'latency <= much'"),
+    "two": ("1 <= latency <= 3 <= 4", "column|expression|`reward`"),
+    "unsigned percent": ("latency <= 2%", "`\\+2%` or `-2%` for a change, or `0.02` for a level, got 'latency <= 2%'"),
+    "not a text": ([5], "got 5"),
+    "not a list": (5, "a list of texts"),
+    "unknown": ("nothing <= 3", "column `nothing` must be there"),
+}
+
+
+@pytest.mark.parametrize(("guards", "message"), BAD.values(), ids=BAD)
+def test_bad_guards_are_refused_with_a_sentence(log, guards, message):
+    with pytest.raises(cf.CounterfoldError, match=message):
+        cf.compare(log, ["b", "c"], guards=guards, **ASKED)
+
+
+def test_guards_need_a_table_and_one_reward_to_decide_by(log):
+    with pytest.raises(cf.ParameterError, match="with one `reward` to decide by, got 2 rewards"):
+        cf.compare(log, ["b"], reward=["revenue", "latency"], guards="latency <= +2%")
+    own = cf.read_log(log, reward="revenue", ignore=["latency"])
+    with pytest.raises(cf.ParameterError, match="got a `Log`, which has one reward"):
+        cf.compare(own, {"b": "b"}, guards="latency <= +2%")
+
+
+@pytest.mark.parametrize("engine", ["memory", "local"])
+def test_only_policies_that_keep_to_all_guards_are_chosen(log, engine, tmp_path):
+    pa.parquet.write_table(pa.table(log), tmp_path / "log.parquet")
+    found = cf.compare(tmp_path / "log.parquet", list("bcd"), guards=["latency <= +2%"], engine=engine, **ASKED)
+    passed = {one.target: one.passes for one in found.guarded}
+    assert passed == {"b": True, "c": False, "d": True}
+    assert found.decision.choice == "d"
+    assert found.advise("c").action == "do not ship"
+    assert "`latency <= +2%`" in found.advise("c").sentence
+    assert found.advise("d").action == "ship"
+    validate(json.loads(found.to_json()), "comparison")
+    scan = cf.LogScan(tmp_path / "log.parquet", reward="revenue")
+    again = cf.compare(scan, list("bcd"), guards="latency <= +2%", engine=engine, progress=False)
+    assert again.guarded == found.guarded
+
+
+def test_a_guard_is_judged_by_the_baseline(log):
+    found = cf.compare(log, list("acd"), baseline="c", guards=["latency <= -5%", "latency >= -20"], **ASKED)
+    lines = {one.target: one for one in found.guarded}
+    assert list(lines) == ["a", "d"]
+    first, second = lines["d"].guards
+    by_latency = cf.evaluate(log, {"c": "c", "d": "d"}, reward="latency", ignore=["revenue"], progress=False)
+    assert first.limit == pytest.approx(0.95 * by_latency["c"].value, rel=1e-6)
+    assert second.limit == pytest.approx(by_latency["c"].value - 20, rel=1e-6)
+    assert first.value == pytest.approx(by_latency["d"].value, rel=1e-6)
+    assert first.value < first.end < first.limit
+    assert second.limit < second.end < second.value
+    assert lines["d"].passes
+
+
+def test_the_probability_of_a_guard_is_that_of_its_difference(log):
+    """The joint draws agree with the interval of the difference, whose confidence is found in another way."""
+    found = cf.compare(log, ["b"], guards=["latency <= -2"], **ASKED)
+    [line] = found.guarded[0].guards
+    one = cf.evaluate(log, "b", reward="latency", ignore=["revenue"], progress=False)
+    assert line.probability == pytest.approx(1 - one.uplift().find_confidence(-2.0), abs=0.03)
+    assert 0.6 < line.probability < 0.99
+
+
+def test_rewards_that_move_together_hold_or_break_together(log):
+    """Two guards on the same noise hold together as often as one; on opposite noise they exclude each other."""
+    value = cf.evaluate(log, "b", reward="latency", ignore=["revenue"], progress=False).value
+    same = [f"latency <= {value}", f"twin <= {2 * value}"]
+    opposite = [f"latency <= {value}", f"twin >= {2 * value}"]
+    for rules, together in ((same, 0.5), (opposite, 0.0)):
+        [one] = cf.compare(log | {"twin": 2 * log["latency"]}, ["b"], guards=rules, **ASKED).guarded
+        assert [line.probability for line in one.guards] == pytest.approx([0.5, 0.5], abs=0.05)
+        assert one.probability == pytest.approx(together, abs=0.05)
+
+
+def test_rows_without_a_reward_leave_nothing_in_common(log):
+    holes = np.where(np.arange(ROWS) % 3 == 0, np.nan, log["latency"])
+    found = cf.compare(log | {"latency": holes}, list("bd"), guards=["latency <= +2%"], missing_reward="drop", **ASKED)
+    assert [one.passes for one in found.guarded] == [True, True]
+
+
+def test_a_target_that_a_reward_cannot_answer_for_passes_no_guard(log):
+    never = {name: column for name, column in log.items() if name != "propensity"}
+    never["logging_probs"] = [[0.25, 0.25, 0.25, 0.25, 0.0]] * ROWS
+    with pytest.warns(cf.SupportWarning):
+        found = cf.compare(never, {"e": "e", "d": "d"}, actions=list("abcde"), guards=["latency <= +2%"], **ASKED)
+    line = found.guarded[0]
+    assert (line.passes, line.probability, line.guards[0].value) == (False, None, None)
+    assert found.decision.choice == "d"
+    validate(json.loads(found.to_json()), "comparison")
+
+
+def test_shares_of_a_negative_mean_go_by_its_size(log):
+    """Costs that are written as negative rewards: 5 % more is nearer to 0."""
+    costs = {name: column for name, column in log.items() if name != "latency"} | {"saved": -log["latency"]}
+    found = cf.compare(costs, ["d"], guards=["saved >= -5%"], **ASKED)
+    [line] = found.guarded[0].guards
+    assert line.limit == pytest.approx(1.05 * np.mean(costs["saved"]), rel=1e-6)
+    assert line.probability > 0.99
