@@ -14,12 +14,16 @@ from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.pool import Pool
 from counterfold.rows import Rows
+from counterfold.segment_sums import AllSegmentSums
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Additive, Sums
 from counterfold.unseen import Chance, Limits, Unseen
 
-SOME_UNSUPPORTED = 0.001
-"""Support counts as missing if at least this share of the target's probability lacks it."""
+SOME_UNSUPPORTED, TOO_MUCH_UNSUPPORTED = 0.001, 0.1
+"""Support counts as missing if the first share of the target's probability lacks it; the second one is too much."""
+
+FEW_ROWS, TOO_FEW_ROWS = 100.0, 10.0
+"""An answer from fewer effective rows is to be taken with caution, or not at all."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +171,10 @@ class Evidence(ABC):
     @abstractmethod
     def sum_units(self, estimators: Sequence[Estimator], pool: Pool) -> Sums:
         """Return the sums of some estimators' terms over at most 1,024 units of rows."""
+
+    @abstractmethod
+    def sum_segments(self, estimators: Sequence[Estimator], pool: Pool) -> AllSegmentSums | None:
+        """Return the sums of some estimators' terms over units of each segment; nothing if no columns are cut."""
 
     @abstractmethod
     def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:

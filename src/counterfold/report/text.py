@@ -15,6 +15,7 @@ from counterfold.evaluation.result import Evaluation
 from counterfold.report import details
 from counterfold.report.numbers import find_error, format_gap, format_logged, format_number, format_value
 from counterfold.report.picture import Line, Picture
+from counterfold.report.segments import list_segments
 from counterfold.report.tables import Lines, add_title, colour, new_grid
 
 WITHHELD = "withheld"
@@ -31,7 +32,7 @@ def evaluation(title: str, result: Evaluation, *, everything: bool = False, trut
     blocks += [details.findings(found)] if found.findings else []
     blocks += [details.checks(found, everything=everything)]
     blocks += [details.estimators(result, everything=everything)]
-    return [*blocks, *over_time(found)]
+    return [*blocks, *list_segments(result.segmented, result.segments), *over_time(found)]
 
 
 def check(title: str, found: Diagnostics, *, everything: bool = False) -> list[Block]:
@@ -95,12 +96,18 @@ def comparison(found: Comparison) -> list[Block]:
         lines.append((messages.show(name), value, *gap, one.verdict, step))
     table = Lines(("policy", "value", "difference", "interval", "verdict", "next step"), lines, texts=2)
     findings = group_findings({name: one.diagnostics for name, one in found.evaluations.items()})
+    lines_of = found.segments
+    segments: list[Block] = [
+        block
+        for name in differences
+        for block in list_segments(found[name].segmented, lines_of[name], name_baseline(found), of=name)
+    ]
     if not known:
-        return [table, *findings]
+        return [table, *findings, *segments]
     best = max(known, key=lambda name: known[name].value)
     drawn = [Line(name, gap.value, format_gap(gap)[0], gap.interval()) for name, gap in known.items()]
     pictures = Group(f"difference to {name_baseline(found)}:", Picture(drawn, 0.0))
-    return [summarise(found, best, known[best], steps[best]), table, pictures, *findings]
+    return [summarise(found, best, known[best], steps[best]), table, pictures, *findings, *segments]
 
 
 def summarise(found: Comparison, name: str, gap: Estimate, step: NextStep) -> ConsoleRenderable:

@@ -117,6 +117,13 @@ class Ladder(Selector):
     def witnesses(self) -> Sequence[Estimator]:
         return [*self.rungs, *self.pulls.values()]
 
+    @property
+    def doubted(self) -> Sequence[Estimator]:
+        return self.rungs
+
+    def find_doubt(self, sums: Sums) -> float:
+        return replace(self, knows_pulls=False).mix_rungs(sums)[1]
+
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         return self.select(rows, candidates, rng, pool).scores
 
