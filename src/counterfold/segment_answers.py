@@ -8,12 +8,12 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr
 
 from counterfold.arrays import Floats
 from counterfold.estimates import Estimate
 from counterfold.evidence import FEW_ROWS, SOME_UNSUPPORTED, TOO_FEW_ROWS, TOO_MUCH_UNSUPPORTED
 from counterfold.intervals.base import Bounds
+from counterfold.intervals.skewed_t import SkewedT
 
 DRAWS = 1 << 14
 """How many draws tell how far the farthest of several segments is from the truth."""
@@ -25,7 +25,10 @@ USUAL = 0.1
 """How many standard deviations of the rewards the differences of segments usually vary by: half of a Cauchy's scale."""
 
 ALARM = 0.001
-"""The p-value below which segments seem to depend on what was decided."""
+"""How likely it may be that segments seem to depend on what was decided, though they do not."""
+
+ROUNDING = 1e-9
+"""How far a mean weight may be from the expected one, since weights have rounding errors."""
 
 
 class Kept(NamedTuple):
@@ -119,18 +122,18 @@ class SegmentedColumn:
         return values, bound_together([one.gap for one in self.answers], shares_units=self.shares_units)
 
     @cached_property
-    def outcome_p(self) -> float | None:
-        """Return how likely weights are, by chance, so far from 1 on average in some segment; nothing if unknown."""
+    def misweighed(self) -> int | None:
+        """Return in how many segments the mean weight is not what it must be; nothing where that is not known."""
         known = [one for one in self.answers if one.kept.effective >= FEW_ROWS]
         if not self.tests_weights or not known:
             return None
-        least = min(test_weight(one) for one in known)
-        return 1.0 if least == 1 else -math.expm1(len(known) * math.log1p(-least))
+        level = (1 - ALARM) ** (1 / len(known))
+        return sum(not holds(one.weight.interval(level, SkewedT()), one.expected) for one in known)
 
     @property
     def is_outcome(self) -> bool:
         """Say whether the column seems to be known only after the decision."""
-        return self.outcome_p is not None and self.outcome_p < ALARM
+        return bool(self.misweighed)
 
     @cached_property
     def table(self) -> list[Segment]:
@@ -151,12 +154,9 @@ class SegmentedColumn:
         return Segment(self.name, one.name, one.kept.rows, effective, *numbers, *ends, verdict, reason)
 
 
-def test_weight(one: SegmentAnswer) -> float:
-    """Return the p-value of a segment's mean weight, by Student's test with as many freedoms as squares count."""
-    units, apart = one.weight.units, abs(one.weight.value - one.expected)
-    if units.constant or apart <= 1e-9:
-        return 1.0
-    return 2 * float(stdtr(units.freedom, -apart / units.stderr))
+def holds(interval: Bounds, number: float) -> bool:
+    """Say whether an interval holds a number, which has rounding errors."""
+    return interval.low - ROUNDING <= number <= interval.high + ROUNDING
 
 
 def bound_together(estimates: Sequence[Estimate], *, shares_units: bool) -> list[Bounds]:
@@ -193,26 +193,24 @@ def pool_differences(gaps: Sequence[Estimate], whole: Estimate, usual: float) ->
     $$\tilde d_s = \mathbb E_\tau \left[ \frac{\tau^2 d_s + \sigma_s^2 d}{\tau^2 + \sigma_s^2} \right]$$
 
     where the true differences vary around $d$ with a standard deviation $\tau$ that has half a Cauchy distribution
-    before the segments are seen, times the likelihood $\prod_s N(d_s; d, \tau^2 + \sigma_s^2)$ after. The error holds
-    what is left of the segment's own, what is not known of $\tau$, and the error of the whole.
+    before the segments are seen, times the likelihood $\prod_s N(d_s; d, \tau^2 + \sigma_s^2)$ after. $\sigma_s$ is the
+    noise alone: with what may be left of a bias, segments would seem to differ less than their errors allow. The error
+    holds what is left of the segment's own, what is not known of $\tau$, and the error of the whole.
     """
-    centre = whole.value
-    values, errors = np.array([one.value for one in gaps]), np.array([one.stderr for one in gaps])
-    known = np.isfinite(errors)
-    variances = np.square(np.where(known, errors, 0.0))
+    noise = np.array([max(one.shown_variance, one.moves.variance) for one in gaps])
+    biases = np.array([one.stderr**2 for one in gaps]) - noise
+    known = np.isfinite(biases)
+    apart = np.where(known, np.array([one.value for one in gaps]) - whole.value, 0.0)
     taus = np.square(TAUS * usual)[:, None]
-    total = taus + variances
+    total = taus + noise
     there = known & (total > 0)
-    fit = np.where(
-        there, np.log(np.where(there, total, 1.0)) + np.square(values - centre) / np.where(there, total, 1.0), 0.0
-    )
-    chances = weigh_taus(-fit.sum(axis=1) / 2)
-    own = np.where(known, np.divide(taus, total, out=np.ones_like(total), where=total > 0), 0.0)
-    means = centre + own * (np.where(known, values, centre) - centre)
-    left = np.where(known, own * variances, taus)
-    pooled = chances @ means
-    spread = chances @ (left + np.square(means - pooled) + np.square((1 - own) * whole.stderr))
-    return list(zip(pooled.tolist(), np.sqrt(spread).tolist(), strict=True))
+    safe = np.where(there, total, 1.0)
+    chances = weigh_taus(-np.where(there, np.log(safe) + np.square(apart) / safe, 0.0).sum(axis=1) / 2)
+    own = np.where(known, np.where(there, taus / safe, 1.0), 0.0)
+    left = np.where(known, own * noise + np.square(own) * np.where(known, biases, 0.0), taus)
+    pooled = chances @ (own * apart)
+    spread = chances @ (left + np.square(own * apart - pooled) + np.square((1 - own) * whole.stderr))
+    return list(zip((whole.value + pooled).tolist(), np.sqrt(spread).tolist(), strict=True))
 
 
 def weigh_taus(likelihoods: Floats) -> Floats:

@@ -15,23 +15,24 @@ class OutcomeSegments(Diagnostic):
 
     where $m_s$ is the target's probability of what lacks support there. A segment that depends on the action, such as
     the page on which somebody landed because of it, has other weights, and what the target would have earned "there" is
-    no question that a log can answer. Segments of at least 100 effective rows are tested, by Student's test with
-    Šidák's correction; not where propensities are fitted, nor on logs of doses.
+    no question that a log can answer. Segments of at least 100 effective rows are looked at: by the intervals of
+    `SkewedT` with a joint level of 99.9 %, as weights are skewed. Not where propensities are fitted, nor on logs of
+    doses.
     """
 
     label = "segments known before"
-    measures = ("outcome_segments_p",)
+    measures = ("outcome_segments",)
     needs_answer = True
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
-        known = [one for one in (answer.segments if answer else ()) if one.outcome_p is not None]
+        known = [one for one in (answer.segments if answer else ()) if one.misweighed is not None]
         if not known:
             return None
-        least = min(one.outcome_p or 0.0 for one in known)
-        text = f"how likely chance lets weights differ so between segments: p = {least:.2g}"
+        count = sum(one.misweighed or 0 for one in known)
+        text = f"the mean weight is not what it must be in {count} segments"
         bad = [f"`{messages.show(one.name)}`" for one in known if one.is_outcome]
         if not bad:
-            return Measurement({"outcome_segments_p": least}, text)
+            return Measurement({"outcome_segments": 0}, text)
         problem = f"weights are not 1 on average in segments of {', '.join(bad)}, so they depend on what was decided"
         remedy = "name columns in `by` that were known before the decision"
-        return Measurement({"outcome_segments_p": least}, text, [self.make_finding("caution", problem, remedy)])
+        return Measurement({"outcome_segments": count}, text, [self.make_finding("caution", problem, remedy)])
