@@ -64,13 +64,9 @@ def answer(family, number, segments):
     places = [int(one.segment) for one in lines]
     truth, gap = value[places], (value - logged)[places]
     known = np.array([one.verdict != "not answerable" for one in lines])
-    low, high, gap_low, gap_high, difference, pooled, pooled_low, pooled_high = np.transpose(
-        [
-            (one.low, one.high, one.difference_low, one.difference_high)
-            + (one.difference, one.pooled, one.pooled_low, one.pooled_high)
-            for one in lines
-        ]
-    )
+    ends = "low", "high", "difference_low", "difference_high", "difference", "pooled", "pooled_low", "pooled_high"
+    numbers = np.array([[getattr(one, name) for one in lines] for name in ends])
+    low, high, gap_low, gap_high, difference, pooled, pooled_low, pooled_high = numbers
     holds, gap_holds = (low <= truth) & (truth <= high), (gap_low <= gap) & (gap <= gap_high)
     scale = float(log.reward.std())
     own, drawn = (

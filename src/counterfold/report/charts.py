@@ -93,6 +93,7 @@ def list_drawers_of_one() -> Mapping[str, Callable[[Case], Figure | None]]:
         ladder,
         losses,
         over_time,
+        segments,
         support,
         tuning,
         weights,
@@ -114,6 +115,7 @@ def list_drawers_of_one() -> Mapping[str, Callable[[Case], Figure | None]]:
         "sensitivity": what_if.draw_factors,
         "sample-size": what_if.draw_sample_size,
         "over-time": over_time.draw_over_time,
+        "segments": segments.draw_first_column,
     }
 
 

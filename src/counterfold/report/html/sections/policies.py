@@ -8,6 +8,7 @@ from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Prose, Table, tabulate
 from counterfold.report.html.cases import Answered, Case, Report
 from counterfold.report.html.charts.policies import draw_differences, draw_values
+from counterfold.report.html.charts.segments import draw_segments
 from counterfold.report.html.sections.base import Section
 
 POLICIES_COLUMNS = {
@@ -50,7 +51,8 @@ class Policies(Section):
         is_told = any(one.answered is not None and one.answered.confidence is not None for one in report.cases)
         few = f"Only the first {len(report.chapters)} of {len(report.cases)} have a chapter below; the JSON has all."
         is_cut = len(report.chapters) < len(report.cases)
-        return [*blocks, Prose(CONFIDENCE) if is_told else None, Prose(few) if is_cut else None]
+        segments = [figure for one in report.chapters for figure in draw_segments(one)]
+        return [*blocks, Prose(CONFIDENCE) if is_told else None, *segments, Prose(few) if is_cut else None]
 
 
 def summarise(cases: Sequence[Case]) -> Table:
