@@ -18,7 +18,7 @@ from counterfold.intervals.skewed_t import SkewedT
 DRAWS = 1 << 14
 """How many draws tell how far the farthest of several segments is from the truth."""
 
-TAUS = np.concatenate([[0.0], np.geomspace(0.01, 10.0, 64)])
+TAUS = np.concatenate([[0.0], np.geomspace(0.01, 1000.0, 128)])
 """By how much segments may truly differ (a standard deviation), in `USUAL` standard deviations of the rewards."""
 
 USUAL = 0.1
@@ -195,7 +195,8 @@ def pool_differences(gaps: Sequence[Estimate], whole: Estimate, usual: float) ->
     where the true differences vary around $d$ with a standard deviation $\tau$ that has half a Cauchy distribution
     before the segments are seen, times the likelihood $\prod_s N(d_s; d, \tau^2 + \sigma_s^2)$ after. $\sigma_s$ is the
     noise alone: with what may be left of a bias, segments would seem to differ less than their errors allow. The error
-    holds what is left of the segment's own, what is not known of $\tau$, and the error of the whole.
+    holds what is left of the segment's noise, all that may be left of its bias, which others may have in common, what
+    is not known of $\tau$, and the error of the whole.
     """
     noise = np.array([max(one.shown_variance, one.moves.variance) for one in gaps])
     biases = np.array([one.stderr**2 for one in gaps]) - noise
@@ -207,7 +208,7 @@ def pool_differences(gaps: Sequence[Estimate], whole: Estimate, usual: float) ->
     safe = np.where(there, total, 1.0)
     chances = weigh_taus(-np.where(there, np.log(safe) + np.square(apart) / safe, 0.0).sum(axis=1) / 2)
     own = np.where(known, np.where(there, taus / safe, 1.0), 0.0)
-    left = np.where(known, own * noise + np.square(own) * np.where(known, biases, 0.0), taus)
+    left = np.where(known, own * noise + np.where(known, biases, 0.0), taus)
     pooled = chances @ (own * apart)
     spread = chances @ (left + np.square(own * apart - pooled) + np.square((1 - own) * whole.stderr))
     return list(zip((whole.value + pooled).tolist(), np.sqrt(spread).tolist(), strict=True))

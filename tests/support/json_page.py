@@ -45,6 +45,7 @@ PARTS = {
     "In Python": ("evaluation", "comparison", "reward_evaluations"),
     "An answer": ("answer", "interval", "difference", "named_difference", "next_step", "candidate"),
     "Checks": ("diagnostics", "finding", "over_time", "period"),
+    "Segments": ("segments", "segment"),
     "The log": ("log", "ends", "encoding", "fitted_propensities", "bin"),
     "Experiments": ("method", "figure_line", "cost", "score", "coverage", "alarm", "check_alarm"),
 }

@@ -138,6 +138,19 @@ def users_of_one_mood():
     return cf.read_log(columns | {"logging_probs": data.logging.tolist(), "x": data.x[:, 0]}), data.target
 
 
+def harmed_on_one_device():
+    data = clean_data()
+    device = np.arange(2000) % 4
+    better = data.target.argmax(axis=1) == data.a
+    data.r += np.where(device == 3, -2.0, 2.0) * better
+    return log_of(data, by={"device": device}), data.target
+
+
+def segments_from_afterwards():
+    data = clean_data()
+    return log_of(data, by={"page": np.where(data.a < 2, "first", "last")}), data.target
+
+
 PROVOKED = {
     "as-read": (as_another_tool_wrote_it, {}),
     "disagreement": (biased_answer, {"candidates": ["dm"], "reward_model": np.zeros((2000, 4)) + np.arange(4)}),
@@ -146,6 +159,7 @@ PROVOKED = {
     "few-groups": (five_groups, {}),
     "fitted-propensities": (nothing_logged, {}),
     "few-rewards": (one_click_counts, {}),
+    "harmed-segment": (harmed_on_one_device, {}),
     "largest-weight": (one_large_weight, {}),
     "mean-weight": (wrong_propensities, {}),
     "missing-rewards": (rewards_of_one_action_missing, {}),
@@ -154,6 +168,7 @@ PROVOKED = {
     "outlying-rewards": (missing_rewards, {}),
     "repeated-rows": (rows_four_times, {}),
     "outcome-context": (context_from_afterwards, {}),
+    "outcome-segments": (segments_from_afterwards, {}),
     "propensities": (wrong_propensities, {}),
     "rough-propensities": (few_draws, {}),
     "several-loggers": (loggers_in_turn, {}),

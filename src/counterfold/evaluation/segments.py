@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ class SegmentAssembly:
         counts = np.ones(len(rows)) if rows.counts is None else rows.counts / rows.counts.mean()
         logged = self.estimate_one(LoggedValue(), sums, counts[is_there], kept.rows)
         estimate = self.estimate_one(self.winner, sums, (counts * rows.weights)[is_there], effective)
-        estimate = replace(estimate, bias_variance=self.find_hidden_variance(estimate, some))
+        estimate = replace(estimate, bias_variance=self.find_hidden_variance(some))
         weights = Estimate("mean weight", some.weights / some.sizes, sizes=some.sizes)
         return SegmentAnswer(name, kept, estimate, logged, subtract(estimate, logged), weights, 1 - kept.unsupported)
 
@@ -83,25 +84,23 @@ class SegmentAssembly:
         known = replace(estimate, contributions=contributions, moves=Moves("units of a column", moves), unseen=unseen)
         return replace(known, exposure=exposure, level=question.level, method=question.interval)
 
-    def find_hidden_variance(self, estimate: Estimate, sums: Sums) -> float:
+    def find_hidden_variance(self, sums: Sums) -> float:
         """Return the variance that units of a segment do not show: of what may be left of a bias, and of fits.
 
-        A selector may know what is left of the bias by the segment's own sums. Of another one the error of the whole
-        tells how much noise comes from fitting and choosing, in relation to what contributions show.
+        A selector may know what is left of the bias by the segment's own sums. Where it does not, the noise of fitting
+        and choosing is as much larger than in the whole log as the segment is smaller.
         """
         if len(sums) < 2:
             return math.inf
-        if self.selection.moves is not None:
-            hidden = self.choice.selector.find_doubt(sums)
-        else:
-            hidden = ratio_of(self.estimate.hidden_variance, self.estimate.shown_variance) * estimate.shown_variance
-        fits = self.evidence.find_propensity_variance(self.winner)
-        return hidden + fits * self.evidence.decision_count / float(sums.sizes.sum())
+        times = self.evidence.decision_count / float(sums.sizes.sum())
+        if self.selection.moves is None:
+            return self.estimate.hidden_variance * times
+        return self.choice.selector.find_doubt(sums) + self.propensity_variance * times
 
-
-def ratio_of(above: float, below: float) -> float:
-    """Return the ratio of two numbers, 0 where it is not known."""
-    return above / below if below else 0.0
+    @cached_property
+    def propensity_variance(self) -> float:
+        """Return what fitting propensities adds to the variance in the whole log."""
+        return self.evidence.find_propensity_variance(self.winner)
 
 
 def jackknife(estimator: Estimator, sums: Sums) -> Floats:
