@@ -11,7 +11,7 @@ import numpy as np
 from counterfold.balance import Balance
 from counterfold.contents import Contents
 from counterfold.estimates import Estimate, Moves
-from counterfold.estimators.base import Estimator
+from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.segment_sums import AllSegmentSums
@@ -190,3 +190,12 @@ class Evidence(ABC):
 
         There is none where the model does so already, or where nothing is fitted.
         """
+
+
+def count_alike(evidence: Evidence) -> float:
+    """Return how many rows of a group tell as much as one independent row: the design effect of the rewards' mean."""
+    rewards = evidence.contents.rewards
+    if evidence.contents.groups is None or not rewards.squares:
+        return 1.0
+    plain = rewards.squares / rewards.weight / rewards.effective
+    return max(1.0, evidence.estimate("log", LoggedValue()).shown_variance / plain)

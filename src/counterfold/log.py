@@ -55,11 +55,10 @@ class Log(Displayed):
     - `by`: columns by name whose values are segments, each answered for itself; "age:5" cuts numbers into five parts.
     - `propensity="fit"`: nobody logged any, and they are fitted from the context; see the page on propensities.
     - `propensity_precision`: "1000 draws" if probabilities are shares of draws, "3 digits" or "float16" if rounded.
-    - The rest is for logs that are read from tables: how rows and columns are named in errors, what a longer log tells
-      of which this is a part, the index of a pandas frame, and whether somebody chose the columns of the context.
+    - The rest is for logs that are read from tables, which may be parts of a longer one.
 
-    Rows of pandas frames and columns belong together by their index: in another order they are put in that of the
-    actions or doses, and with another index they are refused. Everything else goes by position.
+    Rows of pandas belong together by their index: in another order they are put in that of the actions or doses, and
+    with another index they are refused. Everything else goes by position.
 
     >>> import counterfold as cf
     >>> cf.Log(action=["a", "b", "a"], reward=[1.0, 0.0, 0.5], propensity=[0.5, 0.5, 0.8])
@@ -131,13 +130,8 @@ class Log(Displayed):
         propensity = propensity if fit is None else None
         propensity_checks.refuse_precision(self.precision, {"fit": fit, "dose": dose, "logger_probs": logger_probs})
         by_row = {"action": action, "dose": dose, "reward": reward, "context": context, "propensity": propensity}
-        by_row |= {
-            "group": group,
-            "logger": logger,
-            "available": available,
-            "logging_probs": logging_probs,
-            "kept": kept,
-        }
+        by_row |= {"group": group, "logger": logger, "available": available, "logging_probs": logging_probs}
+        by_row |= {"kept": kept}
         self.index = choose_index(by_row.values()) if index is None else index
         given = {name: align_rows(name, value, self.index, check) for name, value in by_row.items()}
         self.reward = log_checks.check_rewards(given["reward"], check)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from counterfold import kernels
-from counterfold.arrays import Floats, Ints, row_sums, take_rows
+from counterfold.arrays import Floats, Ints, row_sums, stack_columns, take_rows
 from counterfold.checks import SMALLEST_SPREAD, freeze
 from counterfold.errors import ModelError, blame
 from counterfold.log import Kind, Log
@@ -79,8 +79,7 @@ class Rows:
             target_probs = np.full(doses.shape, 1 / target.draws)
             target_probs[:, 0] = 0.0
         n_actions = doses.shape[1] or len(log.actions)
-        units = row_numbers if log.group is None else log.group
-        weights = target.logged / log.propensity
+        units, weights = row_numbers if log.group is None else log.group, target.logged / log.propensity
         weights = freeze(np.where(weights < SMALLEST_SPREAD, 0.0, weights))  # as its square would be
         logging_probs = nothing if log.logging_probs is None else log.logging_probs
         known = log.context, log.action, log.reward, doses, weights, target_probs, logging_probs
@@ -99,8 +98,8 @@ class Rows:
             precision=log.precision,
             times=None if log.time is None else log.time.values,
             has_days=log.time is not None and log.time.has_days,
-            identifiers=np.column_stack(list(log.identifiers.values())) if log.identifiers else None,
-            segments=np.column_stack([one.codes for one in log.segments]) if log.segments else None,
+            identifiers=stack_columns(list(log.identifiers.values())),
+            segments=stack_columns([one.codes for one in log.segments]),
         )
 
     def __len__(self) -> int:

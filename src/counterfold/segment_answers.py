@@ -98,6 +98,11 @@ class Segment:
     verdict: str
     reason: str | None
 
+    @property
+    def answerable(self) -> bool:
+        """Say whether the log can answer for the segment; otherwise its numbers are not to be relied on."""
+        return self.verdict != "not answerable"
+
 
 @dataclass(frozen=True, eq=False)
 class SegmentedColumn:

@@ -84,8 +84,8 @@ def test_against_naive_loop(groups, has_kept):
 @pytest.mark.parametrize(
     "settings", [{}, {"candidates": ["snips"], "selector": "slope"}, {"group": "user"}, {"reward_model": None}]
 )
-def test_engines_agree(engine, settings, table, tmp_path):
-    user = np.arange(ROWS) // 3
+def test_engines_agree(engine, settings, tmp_path):
+    table, user = make_table(rows=900), np.arange(900) // 3
     pa.parquet.write_table(pa.table(table | {"user": user}), tmp_path / "log.parquet", row_group_size=400)
     settings = {"group": None} | settings
     both = [evaluate(tmp_path / "log.parquet", ["device", "age"], engine=one, **settings) for one in ("memory", engine)]

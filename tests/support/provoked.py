@@ -141,14 +141,19 @@ def users_of_one_mood():
 def harmed_on_one_device():
     data = clean_data()
     device = np.arange(2000) % 4
-    better = data.target.argmax(axis=1) == data.a
-    data.r += np.where(device == 3, -2.0, 2.0) * better
+    data.r += np.where(device == 3, -2.0, 2.0) * is_gained(data)
     return log_of(data, by={"device": device}), data.target
 
 
 def segments_from_afterwards():
     data = clean_data()
-    return log_of(data, by={"page": np.where(data.a < 2, "first", "last")}), data.target
+    return log_of(data, by={"page": np.where(is_gained(data), "first", "last")}), data.target
+
+
+def is_gained(data):
+    """Say where the target takes the logged action more often than the log."""
+    logged = np.arange(len(data.a)), data.a
+    return data.target[logged] > data.logging[logged]
 
 
 PROVOKED = {

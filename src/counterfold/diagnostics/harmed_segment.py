@@ -26,7 +26,7 @@ class HarmedSegment(Diagnostic):
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         if answer is None or not answer.segments:
             return None
-        lines = [line for column in answer.segments for line in column.table if line.verdict != "not answerable"]
+        lines = [line for column in answer.segments for line in column.table if line.answerable]
         count = sum(len(column.answers) for column in answer.segments)
         harmed = sorted((one for one in lines if one.difference_high < 0), key=lambda one: one.difference_high)
         text = f"{count} segments, {len(lines)} of which the log can answer for; less than the log in {len(harmed)}"

@@ -22,7 +22,7 @@ from counterfold.evaluation.noise import include_choosing
 from counterfold.evaluation.question import Choice, Question
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.evaluation.segments import SegmentAssembly
-from counterfold.evidence import Evidence
+from counterfold.evidence import Evidence, count_alike
 from counterfold.log import Log
 from counterfold.messages import cut, shorten, show
 from counterfold.pool import Pool, limit_blas
@@ -137,19 +137,17 @@ class Assembly:
     def evaluate(self) -> Evaluation:
         """Return the answer: the choice among the candidates, its error, and what speaks against it."""
         question, choice, evidence = self.question, self.choice, self.evidence
-        candidates = choice.candidates
-        selection = self.choose()
+        candidates, selection = choice.candidates, self.choose()
         winner = selection.answer(candidates)
         name = list(choice.estimators)[selection.chosen] if winner in candidates else winner.name
         estimate = self.include_noise(evidence.estimate(name, winner), winner, selection)
         estimate = self.complete(include_propensities(estimate, evidence.find_propensity_variance(winner)))
         logged = self.estimate_log(knows_moves=selection.moves is not None)
-        asked = question, choice, evidence, selection, winner, estimate, estimate - logged
-        segments = SegmentAssembly(*asked, count_alike(evidence)).answer_all(Pool(self.pool.threads))
-        examined = Answer(estimate, winner, choice.selector.validator, segments)
         table = self.tabulate(selection)
         values = {one.name: (one.value, one.stderr) for one in table}
         answered = exhibits.Answered(estimate, estimate - logged, choice.estimators, values, selection)
+        segments = SegmentAssembly(question, choice, evidence, answered, winner).answer_all(Pool(self.pool.threads))
+        examined = Answer(estimate, winner, choice.selector.validator, segments)
         shown = exhibits.show_all(self.exhibits, evidence, answered)
         apart = {one.name: shown[one.name] for one in self.exhibits if not one.needs_answer and one.name in shown}
         return Evaluation(
@@ -252,15 +250,6 @@ def add_knowledge(estimate: Estimate, evidence: Evidence, limits: Limits | None 
 def weigh_evenly(rows: Rows, weights: Floats) -> Floats:
     """Return weights as they are where all rows stand for the same number of decisions."""
     return weights if rows.counts is None else weights * (rows.counts / rows.counts.mean())
-
-
-def count_alike(evidence: Evidence) -> float:
-    """Return how many rows of a group tell as much as one independent row: the design effect of the rewards' mean."""
-    rewards = evidence.contents.rewards
-    if evidence.contents.groups is None or not rewards.squares:
-        return 1.0
-    plain = rewards.squares / rewards.weight / rewards.effective
-    return max(1.0, evidence.estimate("log", LoggedValue()).shown_variance / plain)
 
 
 def require_range(rewards: Spread, limits: Limits | None) -> None:

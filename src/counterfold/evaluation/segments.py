@@ -11,12 +11,13 @@ from counterfold.arrays import Bools, Floats, Ints
 from counterfold.estimates import Estimate, Exposure, Moves
 from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.evaluation.question import Choice, Question
-from counterfold.evidence import Evidence
+from counterfold.evidence import Evidence, count_alike
+from counterfold.exhibits.base import Answered
 from counterfold.pool import Pool
 from counterfold.segment_answers import Kept, SegmentAnswer, SegmentedColumn, subtract
 from counterfold.segment_sums import SegmentSums
 from counterfold.segments import Cut
-from counterfold.selectors.base import Mixture, Selection
+from counterfold.selectors.base import Mixture
 from counterfold.sums import Sums
 
 
@@ -24,18 +25,19 @@ from counterfold.sums import Sums
 class SegmentAssembly:
     """What is asked of every segment, and what is known to answer it.
 
-    `winner` is the estimator of the answer, `estimate` the answer for all rows and `uplift` its difference to the log;
-    `alike` is how many rows of a group tell as much as one independent row.
+    `answered` is the answer for all rows, and `winner` the estimator that gave it.
     """
 
     question: Question
     choice: Choice
     evidence: Evidence
-    selection: Selection
+    answered: Answered
     winner: Estimator
-    estimate: Estimate
-    uplift: Estimate
-    alike: float
+
+    @cached_property
+    def alike(self) -> float:
+        """Return how many rows of a group tell as much as one independent row."""
+        return count_alike(self.evidence)
 
     def answer_all(self, pool: Pool) -> tuple[SegmentedColumn, ...]:
         """Return the answers for the segments of every column that is cut."""
@@ -55,7 +57,7 @@ class SegmentAssembly:
         scale = math.sqrt(rewards.squares / rewards.weight)
         tests_weights = self.evidence.rows.kind == "labels" and contents.fitted is None
         known = scale, contents.groups is not None, tests_weights
-        return SegmentedColumn(cut.column, tuple(answers), self.uplift, *known, cut.note)
+        return SegmentedColumn(cut.column, tuple(answers), self.answered.uplift, *known, cut.note)
 
     def answer_segment(self, name: str, place: int, column: SegmentSums, is_there: Bools) -> SegmentAnswer:
         """Return the answer for one segment."""
@@ -74,7 +76,7 @@ class SegmentAssembly:
     def estimate_one(self, estimator: Estimator, sums: Sums, weights: Floats, effective: float) -> Estimate:
         """Return what an estimator says of one segment, with all that its interval rests on."""
         some, question = sums.without_empty, self.question
-        estimate = some.estimate(self.estimate.name, estimator)
+        estimate = some.estimate(self.answered.estimate.name, estimator)
         unseen = self.evidence.foresee(estimate.value, effective / self.alike, question.reward_range)
         shift = float(np.clip(estimate.value, *unseen.limits)) - estimate.value
         contributions = estimate.contributions + shift if shift else estimate.contributions
@@ -93,8 +95,8 @@ class SegmentAssembly:
         if len(sums) < 2:
             return math.inf
         times = self.evidence.decision_count / float(sums.sizes.sum())
-        if self.selection.moves is None:
-            return self.estimate.hidden_variance * times
+        if self.answered.selection.moves is None:
+            return self.answered.estimate.hidden_variance * times
         return self.choice.selector.find_doubt(sums) + self.propensity_variance * times
 
     @cached_property

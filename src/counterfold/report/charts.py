@@ -78,9 +78,10 @@ def _(result: Diagnostics) -> dict[str, list[Case]]:
 
 def list_drawers() -> Mapping[str, Drawer]:
     """Return what draws each chart, by the picture's name."""
-    from counterfold.report.html.charts import policies
+    from counterfold.report.html.charts import policies, segments
 
     of_several: dict[str, Drawer] = {"answer": policies.draw_values, "compare": policies.draw_differences}
+    of_several["segments"] = partial(draw_first, segments.draw_first_column)
     return of_several | {name: partial(draw_first, draw) for name, draw in list_drawers_of_one().items()}
 
 
@@ -93,7 +94,6 @@ def list_drawers_of_one() -> Mapping[str, Callable[[Case], Figure | None]]:
         ladder,
         losses,
         over_time,
-        segments,
         support,
         tuning,
         weights,
@@ -115,7 +115,6 @@ def list_drawers_of_one() -> Mapping[str, Callable[[Case], Figure | None]]:
         "sensitivity": what_if.draw_factors,
         "sample-size": what_if.draw_sample_size,
         "over-time": over_time.draw_over_time,
-        "segments": segments.draw_first_column,
     }
 
 

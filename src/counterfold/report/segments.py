@@ -36,7 +36,7 @@ def describe(line: Segment) -> tuple[str, ...]:
     """Return the cells of a segment; numbers that the log cannot answer for are withheld."""
     error = find_error(line.difference_stderr, Bounds(line.difference_low, line.difference_high))
     name, rows, logged = messages.show(line.segment), f"{line.rows:,}", format_number(line.logged, error)
-    if line.verdict == "not answerable":
+    if not line.answerable:
         return name, rows, logged, WITHHELD, WITHHELD, "", "", line.verdict
     signed = line.difference, line.difference_low, line.difference_high, line.pooled
     gap, low, high, pooled = (format_signed(number, error) for number in signed)

@@ -43,7 +43,7 @@ class Segments(Picture):
 def list_lines(result: Evaluation) -> list[Segment]:
     """Return the segments of the first column that the log can answer for."""
     first = [one for one in result.segments if one.column == result.segments[0].column]
-    return [one for one in first if one.verdict != "not answerable"][:MOST_LINES]
+    return [one for one in first if one.answerable][:MOST_LINES]
 
 
 def describe(lines: Sequence[Segment], level: float) -> tuple[str, str]:

@@ -41,7 +41,7 @@ def draw_segments(case: Case) -> Iterator[Figure]:
         return
     for column in dict.fromkeys(line.column for line in answered.segments):
         lines = [line for line in answered.segments if line.column == column]
-        if any(line.verdict != "not answerable" for line in lines):
+        if any(line.answerable for line in lines):
             yield draw_column(case, answered, column, lines)
 
 
@@ -52,7 +52,7 @@ def draw_first_column(case: Case) -> Figure | None:
 
 def draw_column(case: Case, answered: Answered, column: str, lines: Sequence[Segment]) -> Figure:
     """Return the differences in all segments of a column that the log can answer for."""
-    known = [line for line in lines if line.verdict != "not answerable"][: base.MOST]
+    known = [line for line in lines if line.answerable][: base.MOST]
     names = base.tell_apart([line.segment for line in known])
     drawn = [describe(name, line) for name, line in zip(names, known, strict=True)]
     error = min(find_error(line.difference_stderr, find_ends(line)) for line in known)
@@ -81,7 +81,7 @@ def describe(name: str, line: Segment) -> dict[str, Any]:
 def withhold(line: Segment) -> dict[str, Any]:
     """Return a line of the table, without numbers that the log cannot answer for."""
     found = asdict(line)
-    return found | dict.fromkeys(NUMBERS) if line.verdict == "not answerable" else found
+    return found if line.answerable else found | dict.fromkeys(NUMBERS)
 
 
 def find_ends(line: Segment) -> Bounds:
