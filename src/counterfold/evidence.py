@@ -25,6 +25,9 @@ SOME_UNSUPPORTED, TOO_MUCH_UNSUPPORTED = 0.001, 0.1
 FEW_ROWS, TOO_FEW_ROWS = 100.0, 10.0
 """An answer from fewer effective rows is to be taken with caution, or not at all."""
 
+FEW_GROUPS = 20
+"""An answer from fewer groups is to be taken with caution: their noise is hardly known."""
+
 
 @dataclass(frozen=True)
 class Unsupported:

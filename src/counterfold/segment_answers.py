@@ -11,7 +11,7 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.estimates import Estimate
-from counterfold.evidence import FEW_ROWS, SOME_UNSUPPORTED, TOO_FEW_ROWS, TOO_MUCH_UNSUPPORTED
+from counterfold.evidence import FEW_GROUPS, FEW_ROWS, SOME_UNSUPPORTED, TOO_FEW_ROWS, TOO_MUCH_UNSUPPORTED
 from counterfold.intervals.base import Bounds
 from counterfold.intervals.skewed_t import SkewedT
 
@@ -24,7 +24,7 @@ TAUS = np.concatenate([[0.0], np.geomspace(0.01, 1000.0, 128)])
 USUAL = 0.1
 """How many standard deviations of the rewards the differences of segments usually vary by: half of a Cauchy's scale."""
 
-ALARM = 0.001
+ALARM = 1e-4
 """How likely it may be that segments seem to depend on what was decided, though they do not."""
 
 ROUNDING = 1e-9
@@ -32,9 +32,13 @@ ROUNDING = 1e-9
 
 
 class Kept(NamedTuple):
-    """The rows of a segment, how many they are worth for the target, and how much of it they could not try."""
+    """The rows of a segment, their groups, how many they are worth for the target, and how much they could not try.
+
+    There are as many groups as rows where rows belong to none; of many, those that share a unit count as one.
+    """
 
     rows: int
+    groups: int
     effective: float
     unsupported: float
 
@@ -56,18 +60,19 @@ class SegmentAnswer:
 
     def judge(self) -> tuple[str, str | None]:
         """Return the verdict on the segment alone, and the reason if it is not good."""
-        rows, effective, missing = self.kept
-        if effective == 0:
-            return "not answerable", "the target never takes a logged action there"
-        if effective < TOO_FEW_ROWS or not math.isfinite(self.estimate.stderr):
-            return "not answerable", f"its {rows} rows are worth only {effective:.3g} for this target"
-        if missing >= TOO_MUCH_UNSUPPORTED:
-            return "not answerable", f"{missing:.0%} of what the target does there could never be logged"
-        if missing >= SOME_UNSUPPORTED:
-            return "caution", f"{missing:.1%} of what the target does there could never be logged"
-        if effective < FEW_ROWS:
-            return "caution", f"its {rows} rows are worth only {effective:.3g} for this target"
-        return "good", None
+        rows, groups, effective, missing = self.kept
+        worth = f"its {rows} rows are worth only {effective:.3g} for this target"
+        worth = worth if effective else "the target never takes a logged action there"
+        lacking = f"{missing:.1%} of what the target does there could never be logged"
+        is_unknown = effective < TOO_FEW_ROWS or not math.isfinite(self.estimate.stderr)
+        reasons = (
+            ("not answerable", is_unknown, worth),
+            ("not answerable", missing >= TOO_MUCH_UNSUPPORTED, lacking),
+            ("caution", missing >= SOME_UNSUPPORTED, lacking),
+            ("caution", effective < FEW_ROWS, worth),
+            ("caution", groups < FEW_GROUPS, f"its rows are of only {groups} groups"),
+        )
+        return next(((verdict, reason) for verdict, is_so, reason in reasons if is_so), ("good", None))
 
 
 @dataclass(frozen=True)

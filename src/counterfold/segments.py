@@ -275,14 +275,12 @@ def as_column(name: str, value: Any) -> pa.ChunkedArray:
     """Return values of any kind as a column of Arrow; objects of several kinds as their texts."""
     if hasattr(value, "__arrow_c_stream__"):
         return pa.chunked_array(value)
+    if np.ndim(value) != 1:
+        raise DataError(
+            f"`by` column `{messages.show(name)}` must be one value per row, got {messages.shorten(value)}."
+        )
     try:
         found = value if isinstance(value, (pa.Array, pa.ChunkedArray)) else pa.array(value, from_pandas=True)
     except (TypeError, ValueError, pa.ArrowException):
-        try:
-            found = pa.array([None if one is None else str(one) for one in value])
-        except TypeError:
-            shown = messages.show(name)
-            raise DataError(
-                f"`by` column `{shown}` must be one value per row, got {messages.shorten(value)}."
-            ) from None
+        found = pa.array([None if one is None else str(one) for one in value])
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])

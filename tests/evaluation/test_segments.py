@@ -157,6 +157,14 @@ def test_a_segment_without_a_logged_action_of_the_target_is_not_answerable(table
     assert any(one.name == "outcome-segments" for one in result.diagnostics.findings)
 
 
+def test_a_segment_of_few_groups_is_a_caution(table):
+    result = evaluate(
+        table | {"user": np.arange(ROWS) // 30 % 50, "half": np.arange(ROWS) // 30 % 50 < 6}, "half", group="user"
+    )
+    assert {line.segment: line.verdict for line in result.segments} == {"false": "good", "true": "caution"}
+    assert "only 6 groups" in next(line.reason for line in result.segments if line.segment == "true")
+
+
 def test_a_verdict_is_never_better_than_that_on_the_whole(table):
     wrong = np.random.default_rng(0).dirichlet([2, 2, 2], ROWS).tolist()
     result = evaluate(table | {"logging_probs": wrong}, "device")
@@ -286,6 +294,9 @@ def test_refused_in_a_log_and_by_check(table):
     known = {"action": [0, 1], "reward": [0.0, 1.0], "propensity": [0.5, 0.5]}
     with pytest.raises(cf.DataError, match=r"`by` column `a` must have one entry per row \(2\), got 3"):
         cf.Log(**known, by={"a": [1, 2, 3]})
+    for value in (3, np.zeros((2, 2))):
+        with pytest.raises(cf.DataError, match="`by` column `a` must be one value per row"):
+            cf.Log(**known, by={"a": value})
     with pytest.raises(cf.ParameterError, match="`by` must be a mapping of names to columns"):
         cf.Log(**known, by="device")
     with pytest.raises(cf.ParameterError, match="`by` must be for `evaluate` or `compare`"):

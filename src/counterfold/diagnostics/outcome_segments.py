@@ -16,7 +16,7 @@ class OutcomeSegments(Diagnostic):
     where $m_s$ is the target's probability of what lacks support there. A segment that depends on the action, such as
     the page on which somebody landed because of it, has other weights, and what the target would have earned "there" is
     no question that a log can answer. Segments of at least 100 effective rows are looked at: by the intervals of
-    `SkewedT` with a joint level of 99.9 %, as weights are skewed. Not where propensities are fitted, nor on logs of
+    `SkewedT` with a joint level of 99.99 %, as weights are skewed. Not where propensities are fitted, nor on logs of
     doses.
     """
 

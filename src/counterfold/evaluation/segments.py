@@ -65,7 +65,7 @@ class SegmentAssembly:
         some, size = sums.without_empty, float(sums.sizes.sum())
         weight = float(some.weights.sum())
         effective = weight**2 / float(column.facts.squared_weight[place]) if weight else 0.0
-        kept = Kept(int(column.facts.rows[place]), effective, float(column.facts.unsupported[place]) / size)
+        kept = Kept(int(column.facts.rows[place]), len(some), effective, float(column.facts.unsupported[place]) / size)
         counts = np.ones(len(rows)) if rows.counts is None else rows.counts / rows.counts.mean()
         logged = self.estimate_one(LoggedValue(), sums, counts[is_there], kept.rows)
         estimate = self.estimate_one(self.winner, sums, (counts * rows.weights)[is_there], effective)
