@@ -159,10 +159,10 @@ def test_a_segment_without_a_logged_action_of_the_target_is_not_answerable(table
 
 def test_a_segment_of_few_groups_is_a_caution(table):
     result = evaluate(
-        table | {"user": np.arange(ROWS) // 30 % 50, "half": np.arange(ROWS) // 30 % 50 < 6}, "half", group="user"
+        table | {"user": np.arange(ROWS) // 30 % 50, "half": np.arange(ROWS) // 30 % 50 < 12}, "half", group="user"
     )
     assert {line.segment: line.verdict for line in result.segments} == {"false": "good", "true": "caution"}
-    assert "only 6 groups" in next(line.reason for line in result.segments if line.segment == "true")
+    assert "only 12 groups" in next(line.reason for line in result.segments if line.segment == "true")
 
 
 def test_a_verdict_is_never_better_than_that_on_the_whole(table):
