@@ -1,5 +1,6 @@
 """Names for the few array types that are used everywhere, and the few operations that are."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -40,3 +41,8 @@ def count_least(values: NDArray[Scalar], most: int) -> tuple[NDArray[Scalar], In
     if len(found) < most and len(some) < len(values):
         found, counts = np.unique(values, return_counts=True)
     return found[:most], counts[:most]
+
+
+def stack_columns(columns: Sequence[NDArray[Scalar]]) -> NDArray[Scalar] | None:
+    """Return columns of equal length as a matrix; nothing of none."""
+    return np.column_stack(columns) if columns else None

@@ -11,6 +11,7 @@ from counterfold.encoding import ColumnEncoding, note_encodings
 from counterfold.log import Log
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import FittedPropensities
+from counterfold.segments import Cut
 
 ROUNDING = 1e-9
 """How small a part of a variance is taken for a rounding error."""
@@ -83,7 +84,7 @@ class Contents:
     `missing_rewards` those that were dropped or taken as 0, if any were. `columns` are the columns of numbers that
     models see, each with that of the context which it comes from, and `encoded` says how those that are text or have
     gaps became numbers. `taken` are columns that have a role because of their names alone, by role, and `identifiers`
-    columns without a role that are called like users or sessions.
+    columns without a role that are called like users or sessions. `cuts` are how columns become segments.
     """
 
     rewards: Spread
@@ -104,6 +105,7 @@ class Contents:
     encoded: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     taken: Mapping[str, str] = field(default_factory=dict)
     identifiers: tuple[str, ...] = ()
+    cuts: tuple[Cut, ...] = ()
 
     @classmethod
     def of(cls, log: Log) -> "Contents":
@@ -127,6 +129,7 @@ class Contents:
             encoded={one.name: one.to_dict() for one in list_encodings(log)},
             taken=dict(log.taken),
             identifiers=tuple(log.identifiers),
+            cuts=tuple(one.cut for one in log.segments),
         )
 
     def to_dict(self) -> dict[str, Any]:

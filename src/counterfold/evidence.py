@@ -11,15 +11,22 @@ import numpy as np
 from counterfold.balance import Balance
 from counterfold.contents import Contents
 from counterfold.estimates import Estimate, Moves
-from counterfold.estimators.base import Estimator
+from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.pool import Pool
 from counterfold.rows import Rows
+from counterfold.segment_sums import AllSegmentSums
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Additive, Sums
 from counterfold.unseen import Chance, Limits, Unseen
 
-SOME_UNSUPPORTED = 0.001
-"""Support counts as missing if at least this share of the target's probability lacks it."""
+SOME_UNSUPPORTED, TOO_MUCH_UNSUPPORTED = 0.001, 0.1
+"""Support counts as missing if the first share of the target's probability lacks it; the second one is too much."""
+
+FEW_ROWS, TOO_FEW_ROWS = 100.0, 10.0
+"""An answer from fewer effective rows is to be taken with caution, or not at all."""
+
+FEW_GROUPS = 20
+"""An answer from fewer groups is to be taken with caution: their noise is hardly known."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +176,10 @@ class Evidence(ABC):
         """Return the sums of some estimators' terms over at most 1,024 units of rows."""
 
     @abstractmethod
+    def sum_segments(self, estimators: Sequence[Estimator], pool: Pool) -> AllSegmentSums | None:
+        """Return the sums of some estimators' terms over units of each segment; nothing if no columns are cut."""
+
+    @abstractmethod
     def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:
         """Return the answer with an error that includes the noise of fitting the reward model."""
 
@@ -182,3 +193,12 @@ class Evidence(ABC):
 
         There is none where the model does so already, or where nothing is fitted.
         """
+
+
+def count_alike(evidence: Evidence) -> float:
+    """Return how many rows of a group tell as much as one independent row: the design effect of the rewards' mean."""
+    rewards = evidence.contents.rewards
+    if evidence.contents.groups is None or not rewards.squares:
+        return 1.0
+    plain = rewards.squares / rewards.weight / rewards.effective
+    return max(1.0, evidence.estimate("log", LoggedValue()).shown_variance / plain)

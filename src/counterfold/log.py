@@ -23,6 +23,7 @@ from counterfold.label_checks import check_labels
 from counterfold.logger_checks import LOGGER_WEIGHTS, Loggers, check_loggers, has_several_loggers
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import Decisions, FittedPropensities, Precision, PropensityFit, as_fit, as_precision
+from counterfold.segments import Segmentation, read_segments
 from counterfold.times import Times, read_times
 
 Fit = PropensityFit | FittedPropensities
@@ -38,8 +39,7 @@ class Log(Displayed):
     Every argument takes a numpy array or anything that turns into one: a list, a pandas or polars column or frame, a
     pyarrow array; the log keeps copies. Give `logging_probs` if you have them, as some estimators need them.
 
-    - `context`: one row per decision; without it the reward model knows the action alone. Text and dates of a data
-      frame, and missing numbers, are encoded, see the page on context.
+    - `context`: one row per decision, without which the reward model knows the action alone; see the page on context.
     - `action`: labels of any one kind. `actions` lists all labels in the order of the probabilities' columns; by
       default it is the columns' names, an ordered categorical's categories, 0 to A - 1 or 1 to A for whole-number
       labels, or the sorted labels seen. In the last case columns without names are refused: their order is unknown.
@@ -52,14 +52,13 @@ class Log(Displayed):
       that each of them gives in every row, whoever decided there. `logging_probs` follow from them: those of all
       loggers mixed by how often each decided (`logger_weights="balanced"`), or the row's own logger's ("own").
     - `kept`: the probability with which each row was kept, if not all were: it stands for 1 / `kept` decisions.
+    - `by`: columns by name whose values are segments, each answered for itself; "age:5" cuts numbers into five parts.
     - `propensity="fit"`: nobody logged any, and they are fitted from the context; see the page on propensities.
-    - `propensity_precision`: "1000 draws" if probabilities are shares of so many draws of the policy, "3 digits" or
-      "float16" if they are rounded; some may be 0 then.
-    - The rest is for logs that are read from tables: how rows and columns are named in errors, what a longer log tells
-      of which this is a part, the index of a pandas frame, and whether somebody chose the columns of the context.
+    - `propensity_precision`: "1000 draws" if probabilities are shares of draws, "3 digits" or "float16" if rounded.
+    - The rest is for logs that are read from tables, which may be parts of a longer one.
 
-    Rows of pandas frames and columns belong together by their index: in another order they are put in that of the
-    actions or doses, and with another index they are refused. Everything else goes by position.
+    Rows of pandas belong together by their index: in another order they are put in that of the actions or doses, and
+    with another index they are refused. Everything else goes by position.
 
     >>> import counterfold as cf
     >>> cf.Log(action=["a", "b", "a"], reward=[1.0, 0.0, 0.5], propensity=[0.5, 0.5, 0.8])
@@ -96,6 +95,7 @@ class Log(Displayed):
     missing_rewards: MissingRewards | None = None
     taken: Mapping[str, str] = MappingProxyType({})
     identifiers: Mapping[str, Ints] = MappingProxyType({})
+    segments: tuple[Segmentation, ...]
 
     def __init__(  # noqa: PLR0913 (a log has many columns)
         self,
@@ -122,6 +122,7 @@ class Log(Displayed):
         logger_shares: Mapping[str, float] | None = None,
         least_kept: float | None = None,
         time: ArrayLike | Times | None = None,
+        by: Mapping[str, ArrayLike] | tuple[Segmentation, ...] | None = None,
     ) -> None:
         """Check every argument and keep what the estimators need."""
         self.named_context, self.precision = named_context, as_precision(propensity_precision)
@@ -139,6 +140,7 @@ class Log(Displayed):
         self.group = None if group is None else log_checks.check_groups(given["group"], len(self), check)
         self._know_kept(given["kept"], least_kept, check)
         self.time = read_times(align_rows("time", time, self.index, check), len(self), check)
+        self.segments = read_segments(by, len(self), self.index, check)
         self.row_numbers, self.seen, self.action = check.row_numbers, seen, np.zeros(len(self), dtype=np.intp)
         if dose is not None:
             refused = given | {"actions": actions, "action_features": action_features, "logger_probs": logger_probs}
@@ -194,9 +196,8 @@ class Log(Displayed):
             self.units = log_checks.identify_units(given["group"], len(self), check)
             self.fit_propensities(fit)
             return
-        logged, precision = None, self.precision
-        if self.logging_probs is not None:
-            logged = propensity_checks.take_logged(self.logging_probs, self.action, source, precision, check)
+        probs, precision, codes = self.logging_probs, self.precision, self.action
+        logged = None if probs is None else propensity_checks.take_logged(probs, codes, source, precision, check)
         known = given["propensity"], logged, len(self), source, precision
         self.propensity = propensity_checks.check_propensity(*known, check)
 
@@ -295,6 +296,5 @@ class Log(Displayed):
     @property
     def choices(self) -> str:
         """Say in a few words what could be done."""
-        if self.dose is None:
-            return f"{len(self.actions)} actions"
-        return f"doses from {self.dose.min():g} to {self.dose.max():g}"
+        doses = self.dose
+        return f"{len(self.actions)} actions" if doses is None else f"doses from {doses.min():g} to {doses.max():g}"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from counterfold import kernels
-from counterfold.arrays import Floats, Ints, row_sums, take_rows
+from counterfold.arrays import Floats, Ints, row_sums, stack_columns, take_rows
 from counterfold.checks import SMALLEST_SPREAD, freeze
 from counterfold.errors import ModelError, blame
 from counterfold.log import Kind, Log
@@ -23,7 +23,7 @@ USUAL_SHARE = 0.8
 
 BY_ROW = (
     *("weights", "propensity", "unsupported", "groups"),
-    *("row_numbers", "counts", "times", "identifiers"),
+    *("row_numbers", "counts", "times", "identifiers", "segments"),
 )
 """What rows hold for every row, besides the examples of the reward model; some of it may be missing."""
 
@@ -41,12 +41,11 @@ class Rows:
     smoothed by the rule of thumb. `times` say when each row was decided, if that is known: in microseconds since 1970,
     or in numbers that tell the order alone unless the log `has_days`.
 
-    `labels` are the actions by their codes.
-    `precision` says how well propensities are known, if they are counted in draws or rounded.
-    `counts` are how many decisions each row stands for, where some rows were likelier to be kept than others.
-    `identifiers` (n x k) are hashes of users or sessions that nobody named as groups, -1 where there is none.
-    `stands_for` is the number of rows in the log if these are a sample of it. `whole` are all rows, or that sample, for
-    formulas that must know something of the whole log.
+    `labels` are the actions by their codes. `segments` (n x k) are each row's, by each of k columns, if asked for.
+    `precision` says how well propensities are known, if they are counted in draws or rounded. `counts` are how many
+    decisions each row stands for, where some rows were likelier to be kept than others. `identifiers` (n x k) are
+    hashes of users or sessions that nobody named as groups, -1 where there is none. `stands_for` is the number of rows
+    in the log if these are a sample of it. `whole` are all rows, or that sample, for formulas that look at them.
     """
 
     examples: Examples
@@ -64,6 +63,7 @@ class Rows:
     times: Floats | None = None
     has_days: bool = False
     identifiers: Ints | None = None
+    segments: Ints | None = None
     refit: Lazy | None = None
     whole: "Rows | None" = None
     stands_for: int | None = None
@@ -79,8 +79,7 @@ class Rows:
             target_probs = np.full(doses.shape, 1 / target.draws)
             target_probs[:, 0] = 0.0
         n_actions = doses.shape[1] or len(log.actions)
-        units = row_numbers if log.group is None else log.group
-        weights = target.logged / log.propensity
+        units, weights = row_numbers if log.group is None else log.group, target.logged / log.propensity
         weights = freeze(np.where(weights < SMALLEST_SPREAD, 0.0, weights))  # as its square would be
         logging_probs = nothing if log.logging_probs is None else log.logging_probs
         known = log.context, log.action, log.reward, doses, weights, target_probs, logging_probs
@@ -99,7 +98,8 @@ class Rows:
             precision=log.precision,
             times=None if log.time is None else log.time.values,
             has_days=log.time is not None and log.time.has_days,
-            identifiers=np.column_stack(list(log.identifiers.values())) if log.identifiers else None,
+            identifiers=stack_columns(list(log.identifiers.values())),
+            segments=stack_columns([one.codes for one in log.segments]),
         )
 
     def __len__(self) -> int:

@@ -65,12 +65,25 @@ def test_json_has_what_the_table_has(evaluated, run, save):
     assert found["log"] == log | {"context": ["age", "height"], "decisions": 120} | missing
     [answer] = found["evaluations"]
     keys = "target value stderr interval logged uplift selected selector seed verdict answerable next_step diagnostics"
-    assert set(answer) == {*keys.split(), "robustness", "left_out", "context", "table"}
+    assert set(answer) == {*keys.split(), "robustness", "left_out", "context", "table", "segments"}
     assert answer["interval"]["low"] < answer["value"] < answer["interval"]["high"]
     [chosen] = [line for line in answer["table"] if line["chosen"]]
     assert (chosen["name"], chosen["value"]) == (answer["selected"], answer["value"])
     [shown] = [float(line[1]) for line in lines(run("evaluate", save(), "--selector", "ocv")[1]) if line[0] == "value"]
     assert shown == pytest.approx(answer["value"], abs=0.05 * answer["stderr"])
+
+
+def test_segments_are_shown_and_in_json(evaluated, run, save):
+    found = evaluated("--by", "age:2", "--by", "height:3")
+    told = found["evaluations"][0]["segments"]
+    assert [(one["column"], len(one["table"])) for one in told] == [("age", 2), ("height", 3)]
+    code, text, _ = run("evaluate", save(), "--by", "age:2")
+    assert code == 0
+    assert "by age" in text
+    assert all(line["segment"] in text for line in told[0]["table"])
+    code, text, error = run("check", save(), "--by", "age")
+    assert (code, text) == (2, "")
+    assert "`by` must be for `evaluate` or `compare`" in error
 
 
 def test_several_targets_are_each_answered_and_left_out_of_the_context(evaluated):

@@ -10,7 +10,7 @@ from counterfold import registry
 from counterfold.report import charts, plots
 from shown_results import UGLY, make
 
-SHOWN_BY = {"losses": "ocv", "reliability": "fitted", "compare": "comparison"}
+SHOWN_BY = {"losses": "ocv", "reliability": "fitted", "compare": "comparison", "segments": "segments"}
 NAMES = registry.names("report.plots")
 
 

@@ -83,12 +83,16 @@ EXPECTED = {
         "target y": [line.value for line in r.over_time()],
         "log y": [line.logged for line in r.over_time()],
     },
+    "segments": lambda r: {
+        "difference x": [line.difference for line in r.segments[:3]],
+        "difference interval": [(line.difference_low, line.difference_high) for line in r.segments[:3]],
+    },
     "compare": lambda r: {
         "difference x": [gap.value for gap in r.differences.values()],
         "difference interval": [gap.interval() for gap in r.differences.values()],
     },
 }
-SHOWN_BY = {"losses": "ocv", "reliability": "fitted", "compare": "comparison"}
+SHOWN_BY = {"losses": "ocv", "reliability": "fitted", "compare": "comparison", "segments": "segments"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -119,7 +123,7 @@ def test_whatever_applies_becomes_a_file_without_a_warning(kind):
 
 
 def test_pictures_that_apply_to_a_result():
-    everything = set(NAMES) - {"compare"}
+    everything = set(NAMES) - {"compare", "segments"}
     assert set(list_drawable(make("ladder"))) == everything - {"losses", "reliability"}
     assert set(list_drawable(make("doses"))) == everything - {
         "ladder",
@@ -127,6 +131,7 @@ def test_pictures_that_apply_to_a_result():
         "over-time",
         "action-calibration",
     }
+    assert set(list_drawable(make("segments"))) - everything == {"segments"}
     assert set(list_drawable(make("check"))) == {*SHARES, "over-time"}
     assert set(list_drawable(make("comparison"))) == {"answer", "compare"}
     assert set(list_drawable(make("rewards"))) == {"compare"}

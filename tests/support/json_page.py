@@ -70,6 +70,7 @@ PARTS = {
     ),
     "A policy": ("policy", "contender"),
     "Checks": ("diagnostics", "finding", "over_time", "period"),
+    "Segments": ("segments", "segment"),
     "The log": ("log", "ends", "encoding", "fitted_propensities", "bin"),
     "Experiments": ("method", "figure_line", "cost", "score", "coverage", "alarm", "check_alarm", "gain", "holding"),
 }

@@ -138,6 +138,24 @@ def users_of_one_mood():
     return cf.read_log(columns | {"logging_probs": data.logging.tolist(), "x": data.x[:, 0]}), data.target
 
 
+def harmed_on_one_device():
+    data = clean_data()
+    device = np.arange(2000) % 4
+    data.r += np.where(device == 3, -2.0, 2.0) * is_gained(data)
+    return log_of(data, by={"device": device}), data.target
+
+
+def segments_from_afterwards():
+    data = clean_data()
+    return log_of(data, by={"page": np.where(is_gained(data), "first", "last")}), data.target
+
+
+def is_gained(data):
+    """Say where the target takes the logged action more often than the log."""
+    logged = np.arange(len(data.a)), data.a
+    return data.target[logged] > data.logging[logged]
+
+
 PROVOKED = {
     "as-read": (as_another_tool_wrote_it, {}),
     "disagreement": (biased_answer, {"candidates": ["dm"], "reward_model": np.zeros((2000, 4)) + np.arange(4)}),
@@ -146,6 +164,7 @@ PROVOKED = {
     "few-groups": (five_groups, {}),
     "fitted-propensities": (nothing_logged, {}),
     "few-rewards": (one_click_counts, {}),
+    "harmed-segment": (harmed_on_one_device, {}),
     "largest-weight": (one_large_weight, {}),
     "mean-weight": (wrong_propensities, {}),
     "missing-rewards": (rewards_of_one_action_missing, {}),
@@ -154,6 +173,7 @@ PROVOKED = {
     "outlying-rewards": (missing_rewards, {}),
     "repeated-rows": (rows_four_times, {}),
     "outcome-context": (context_from_afterwards, {}),
+    "outcome-segments": (segments_from_afterwards, {}),
     "propensities": (wrong_propensities, {}),
     "rough-propensities": (few_draws, {}),
     "several-loggers": (loggers_in_turn, {}),

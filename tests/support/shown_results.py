@@ -78,6 +78,7 @@ MAKERS = {
     "no model": lambda: evaluate("default", "default", None, group=np.arange(ROWS) // 3),
     "many": lambda: evaluate("paper", kinds=40, kept=np.where(np.arange(ROWS) % 3, 0.5, 1.0)),
     "fitted": lambda: evaluate(propensity="fit"),
+    "segments": lambda: evaluate(by={UGLY: np.arange(ROWS) % 3, "half": np.arange(ROWS) % 2}),
     "noisy": evaluate_noisy,
     "doses": evaluate_doses,
     "rare": lambda: cf.evaluate(make_rare_log(), 1),

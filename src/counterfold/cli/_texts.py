@@ -33,6 +33,7 @@ LOG_TEXTS = {
     "time": ("COLUMN", "Column of when decisions were made.", "time, if it is of dates"),
     "available": ("COLUMN", "Column of the actions that could be taken.", "available, if there"),
     "kept": ("COLUMN", "Column of the probability with which each row was kept, if not all were.", "kept, if there"),
+    "by": ("COLUMN", "Column whose values are segments, answered each; age:5 cuts numbers in five; repeatable.", ""),
     "actions": ("LABELS", "All actions in the order of the probabilities, with commas.", ""),
     "format": ("NAME", f"{', '.join(registry.names('readers'))}. A name may carry settings.", "by the name's ending"),
     "action_features": ("FILE", "A file with each action's label and numbers about it.", ""),

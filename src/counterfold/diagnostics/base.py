@@ -18,6 +18,7 @@ from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence, Observer
 from counterfold.history import History, Period
 from counterfold.rows import Rows
+from counterfold.segment_answers import SegmentedColumn
 
 Severity = Literal["note", "caution", "not answerable"]
 Verdict = Literal["good", "caution", "not answerable"]
@@ -55,11 +56,15 @@ class Measurement(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """An answer to be examined: the estimate, the estimator that gave it, and the validator that chose it, if any."""
+    """An answer to be examined: the estimate, the estimator that gave it, and the validator that chose it, if any.
+
+    `segments` are the answers for the segments of each column that was cut.
+    """
 
     estimate: Estimate
     estimator: Estimator
     validator: Estimator | None
+    segments: Sequence[SegmentedColumn] = ()
 
 
 class Diagnostic(Observer, ABC):
@@ -143,8 +148,9 @@ class Diagnostics(Plotted):
     `unsupported_mass`, `unexplored_rows`, `groups`, `design_effect`, `design_effect_p`, `effective_rewards`,
     `top_row_share`, `top_five_share`, `value_without_top_row`, `outlying_rewards`, `repeated_share`, `row_copies`,
     `repeated_excess`, `propensities_p`, `context_p`, `periods`, `drift_p`, `drift`, `logged_drift_p`, `late_rows`,
-    `disagreement` and `model_shift`, explained in the diagnostics' own files; besides, `rows`, the range of the rewards
-    (`reward_low`, `reward_high`) and, on a log of doses, the `bandwidth` of weights.
+    `harmed_segments`, `outcome_segments`, `disagreement` and `model_shift`, explained in the diagnostics' own files;
+    besides, `rows`, the range of the rewards (`reward_low`, `reward_high`) and, on a log of doses, the `bandwidth` of
+    weights.
     `texts` say what was measured, by what it is called, and `unknown` are those that only say why it could not be.
     `findings` say what is wrong, the worst first; the `verdict` is
     the worst of them, and `reasons` are their problems in words. `history` is what `over_time` makes tables of, if the

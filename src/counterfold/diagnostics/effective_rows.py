@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
-from counterfold.evidence import Evidence
+from counterfold.evidence import FEW_ROWS, TOO_FEW_ROWS, Evidence
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class EffectiveRows(Diagnostic):
     Kish (1965), "Survey sampling".
     """
 
-    few: float = 100.0
-    too_few: float = 10.0
+    few: float = FEW_ROWS
+    too_few: float = TOO_FEW_ROWS
     label = "effective rows"
     measures = ("effective_rows",)
     is_always_shown = True

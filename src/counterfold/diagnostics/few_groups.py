@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
-from counterfold.evidence import Evidence
+from counterfold.evidence import FEW_GROUPS, Evidence
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class FewGroups(Diagnostic):
     Where there are nearly as many groups as rows, `nearly_all` of them or more, a note says that they change nothing.
     """
 
-    few: int = 20
+    few: int = FEW_GROUPS
     nearly_all: float = 0.9
     label = "groups"
     measures = ("groups",)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
-from counterfold.evidence import SOME_UNSUPPORTED, Evidence
+from counterfold.evidence import SOME_UNSUPPORTED, TOO_MUCH_UNSUPPORTED, Evidence
 from counterfold.rows import Rows
 from counterfold.support import is_certain
 
@@ -21,7 +21,7 @@ class MissingSupport(Diagnostic):
     """
 
     some: float = SOME_UNSUPPORTED
-    too_much: float = 0.1
+    too_much: float = TOO_MUCH_UNSUPPORTED
     label = "support"
     measures = ("unsupported_rows", "unsupported_mass", "unexplored_rows")
     is_always_shown = True

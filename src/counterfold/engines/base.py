@@ -24,12 +24,14 @@ class Request:
     """What is asked of an engine: evidence by each reward of a log on each of these targets, with this reward model.
 
     An engine that has only sums asks `list_estimators` what the evidence on a target must know, with a sample of the
-    target's rows; `needs_sample` says whether the answer depends on those rows. `observers` look at all rows.
+    target's rows, and `list_segmented` what it must know of every segment; `needs_sample` says whether the answer
+    depends on those rows. `observers` look at all rows.
     """
 
     targets: Mapping[str, Any]
     reward_model: Any
     list_estimators: Callable[[Rows], Sequence[Estimator]]
+    list_segmented: Callable[[Rows], Sequence[Estimator]]
     needs_sample: bool
     observers: Sequence[Observer]
     progress: Progress | bool = True

@@ -22,6 +22,7 @@ from counterfold.models import Column, as_model
 from counterfold.models.cross_fitted import CrossFitted
 from counterfold.pool import Pool
 from counterfold.rows import Rows
+from counterfold.segment_sums import AllSegmentSums, sum_all_segments
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums, sum_buckets
 from counterfold.tables import roles
@@ -131,6 +132,10 @@ class RowEvidence(Evidence):
 
     def sum_units(self, estimators: Sequence[Estimator], pool: Pool) -> Sums:
         return sum_buckets(self.rows, estimators, pool)
+
+    def sum_segments(self, estimators: Sequence[Estimator], pool: Pool) -> AllSegmentSums | None:
+        cuts = self.contents.cuts
+        return sum_all_segments(self.rows, estimators, cuts, pool) if cuts else None
 
     def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:
         """Return the answer with an error from refits of the reward model.

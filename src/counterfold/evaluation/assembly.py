@@ -21,7 +21,8 @@ from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.evaluation.noise import include_choosing
 from counterfold.evaluation.question import Choice, Question
 from counterfold.evaluation.result import Candidate, Evaluation
-from counterfold.evidence import Evidence
+from counterfold.evaluation.segments import SegmentAssembly
+from counterfold.evidence import Evidence, count_alike
 from counterfold.log import Log
 from counterfold.messages import cut, shorten, show
 from counterfold.pool import Pool, limit_blas
@@ -75,8 +76,11 @@ def evaluate_targets(
             choice = question.resolve(evidence.rows)
             return Assembly(question, choice, evidence, diagnostics, shown, replace(pool, progress=moved)).evaluate()
 
-    wanted = targets, question.reward_model, list_estimators, question.needs_sample, [*diagnostics, *shown]
-    request = Request(*wanted, progress)
+    def list_segmented(rows: Rows) -> Sequence[Estimator]:
+        return question.resolve(rows).segmented_estimators
+
+    wanted = targets, question.reward_model, list_estimators, list_segmented
+    request = Request(*wanted, question.needs_sample, [*diagnostics, *shown], progress)
     return gather_results(where, request, answer)
 
 
@@ -86,7 +90,10 @@ def check_targets(
     """Return what the diagnostics say of every target of a log by each of its rewards, without evaluating any."""
     diagnostics, shown = build_all(), [one for one in exhibits.build_all() if not one.needs_answer]
     list_estimators = partial(list_witnesses, [one for one in diagnostics if not one.needs_answer])
-    request = Request(targets, None, list_estimators, needs_sample=False, observers=[*diagnostics, *shown])
+    if not isinstance(source, Log) and source.by:
+        raise ParameterError("`by` must be for `evaluate` or `compare`, which tell what segments would have earned.")
+    observers = [*diagnostics, *shown]
+    request = Request(targets, None, list_estimators, list_estimators, needs_sample=False, observers=observers)
 
     def find(_reward: str, _name: str, evidence: Evidence) -> Diagnostics:
         return replace(Diagnostics.of(evidence, diagnostics), exhibits=exhibits.show_all(shown, evidence, None))
@@ -130,17 +137,17 @@ class Assembly:
     def evaluate(self) -> Evaluation:
         """Return the answer: the choice among the candidates, its error, and what speaks against it."""
         question, choice, evidence = self.question, self.choice, self.evidence
-        candidates = choice.candidates
-        selection = self.choose()
+        candidates, selection = choice.candidates, self.choose()
         winner = selection.answer(candidates)
         name = list(choice.estimators)[selection.chosen] if winner in candidates else winner.name
         estimate = self.include_noise(evidence.estimate(name, winner), winner, selection)
         estimate = self.complete(include_propensities(estimate, evidence.find_propensity_variance(winner)))
-        examined = Answer(estimate, winner, choice.selector.validator)
         logged = self.estimate_log(knows_moves=selection.moves is not None)
         table = self.tabulate(selection)
         values = {one.name: (one.value, one.stderr) for one in table}
         answered = exhibits.Answered(estimate, estimate - logged, choice.estimators, values, selection)
+        segments = SegmentAssembly(question, choice, evidence, answered, winner).answer_all(Pool(self.pool.threads))
+        examined = Answer(estimate, winner, choice.selector.validator, segments)
         shown = exhibits.show_all(self.exhibits, evidence, answered)
         apart = {one.name: shown[one.name] for one in self.exhibits if not one.needs_answer and one.name in shown}
         return Evaluation(
@@ -157,6 +164,7 @@ class Assembly:
             method=question.interval,
             contents=evidence.contents,
             exhibits=shown,
+            segmented=segments,
         )
 
     def choose(self) -> Selection:
@@ -242,15 +250,6 @@ def add_knowledge(estimate: Estimate, evidence: Evidence, limits: Limits | None 
 def weigh_evenly(rows: Rows, weights: Floats) -> Floats:
     """Return weights as they are where all rows stand for the same number of decisions."""
     return weights if rows.counts is None else weights * (rows.counts / rows.counts.mean())
-
-
-def count_alike(evidence: Evidence) -> float:
-    """Return how many rows of a group tell as much as one independent row: the design effect of the rewards' mean."""
-    rewards = evidence.contents.rewards
-    if evidence.contents.groups is None or not rewards.squares:
-        return 1.0
-    plain = rewards.squares / rewards.weight / rewards.effective
-    return max(1.0, evidence.estimate("log", LoggedValue()).shown_variance / plain)
 
 
 def require_range(rewards: Spread, limits: Limits | None) -> None:

@@ -14,8 +14,9 @@ from counterfold.estimates import Estimate
 from counterfold.evaluation.decision import Decision, Field
 from counterfold.evaluation.guards import Guard, Guarded, Guards, heed_guards
 from counterfold.evaluation.next_step import NextStep, Trial, advise
-from counterfold.evaluation.result import Evaluation
+from counterfold.evaluation.result import Evaluation, describe_segments, judge_segments
 from counterfold.intervals.base import Bounds
+from counterfold.segment_answers import Segment, SegmentedColumn, subtract_answers
 from counterfold.targets import has_fixed_shares
 
 
@@ -135,6 +136,19 @@ class Comparison(Plotted):
         other = self.baseline is None or self.evaluations[self.baseline].answerable
         return other and self.evaluations[target].answerable
 
+    @property
+    def segments(self) -> dict[str, list[Segment]]:
+        """Return a line for each segment of every target, with its difference to the baseline there."""
+        return {name: judge_segments(self._segment(name), self.judge(name)) for name in self.differences}
+
+    def _segment(self, target: str) -> tuple[SegmentedColumn, ...]:
+        """Return the answers for all segments, with differences to the baseline."""
+        one, other = self.evaluations[target], None if self.baseline is None else self.evaluations[self.baseline]
+        if other is None:
+            return one.segmented
+        whole, pairs = one.uplift(other), zip(one.segmented, other.segmented, strict=True)
+        return tuple(subtract_answers(mine, theirs, whole) for mine, theirs in pairs)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain numbers, texts, lists and dictionaries."""
         differences = [
@@ -144,6 +158,7 @@ class Comparison(Plotted):
                 **self.evaluations[name].difference(gap),
                 "simultaneous": self._describe_ends(name),
                 "next_step": asdict(self.advise(name)),
+                "segments": describe_segments(self.evaluations[name].segmented, self.segments[name]),
             }
             for name, gap in self.differences.items()
         ]

@@ -38,6 +38,11 @@ class Choice:
         """Return what evidence must know to choose and to compare: candidates, what judges them, and the log."""
         return list(dict.fromkeys([*self.candidates, *self.selector.witnesses, LoggedValue()]))
 
+    @property
+    def segmented_estimators(self) -> list[Estimator]:
+        """Return what evidence must know of every segment: candidates, what tells their bias there, and the log."""
+        return list(dict.fromkeys([*self.candidates, *self.selector.doubted, LoggedValue()]))
+
 
 @dataclass(frozen=True, eq=False)
 class Question:

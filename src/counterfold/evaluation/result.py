@@ -1,11 +1,11 @@
 """Evaluation: the answer, with everything needed to defend it."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, get_args
 
 from counterfold import checks, messages, standard_json
 from counterfold.contents import Contents
@@ -18,6 +18,7 @@ from counterfold.evaluation.robustness import Robustness
 from counterfold.exhibits import Shown
 from counterfold.history import Period
 from counterfold.intervals.base import Bounds, Interval
+from counterfold.segment_answers import Segment, SegmentedColumn
 from counterfold.selectors.base import Selector
 
 
@@ -64,6 +65,7 @@ class Evaluation(Plotted):
     method: Interval
     contents: Contents
     exhibits: Mapping[str, Shown] = field(default_factory=dict)
+    segmented: tuple[SegmentedColumn, ...] = ()
 
     @property
     def value(self) -> float:
@@ -132,6 +134,14 @@ class Evaluation(Plotted):
         """
         return self.diagnostics.over_time(period)
 
+    @property
+    def segments(self) -> list[Segment]:
+        """Return a line for each segment of every column in `by`: the value there and its difference to the log.
+
+        No verdict on a segment is better than that on the whole. The table is empty where no column was named.
+        """
+        return judge_segments(self.segmented, self.diagnostics)
+
     def keep_possible(self, number: float) -> float:
         """Return a value within the possible rewards, from which rounding errors may have moved it."""
         low, high = self.estimate.unseen.limits
@@ -169,6 +179,7 @@ class Evaluation(Plotted):
                 "encoded": {name: dict(how) for name, how in self.contents.encoded.items()},
             },
             "table": [asdict(candidate) for candidate in self.table],
+            "segments": describe_segments(self.segmented, self.segments),
         }
 
     def to_json(self) -> str:
@@ -187,3 +198,34 @@ class Evaluation(Plotted):
         interval = f"{100 * self.level:g} % interval {self.interval.low:.4g} to {self.interval.high:.4g}"
         by = messages.clean_sentence(f"by {self.selected}, {self.verdict}")
         return f"Evaluation({self.value:.4g}, {interval}, {by})"
+
+
+OWN = {"harmed-segment", "outcome-segments"}
+"""What is said of segments themselves, and is no reason to doubt all of them."""
+
+
+def judge_segments(columns: Sequence[SegmentedColumn], diagnostics: Diagnostics) -> list[Segment]:
+    """Return a line for each segment; no verdict on one is better than that on the whole."""
+    rank: Sequence[str] = get_args(Verdict)
+    against = [one for one in diagnostics.findings if one.severity != "note" and one.name not in OWN]
+    lines = [line for column in columns for line in column.table]
+    if not against:
+        return lines
+    worst = against[0]
+    return [
+        line
+        if rank.index(line.verdict) >= rank.index(worst.severity)
+        else replace(line, verdict=worst.severity, reason=f"of the whole log: {worst.problem}")
+        for line in lines
+    ]
+
+
+def describe_segments(columns: Sequence[SegmentedColumn], lines: Sequence[Segment]) -> list[dict[str, Any]] | None:
+    """Return what JSON says of segments, column by column; nothing where no column was named."""
+    if not columns:
+        return None
+    found = []
+    for column in columns:
+        table = [asdict(line) for line in lines if line.column == column.name]
+        found.append({"column": column.name, "note": column.note, "table": table})
+    return found

@@ -78,9 +78,10 @@ def _(result: Diagnostics) -> dict[str, list[Case]]:
 
 def list_drawers() -> Mapping[str, Drawer]:
     """Return what draws each chart, by the picture's name."""
-    from counterfold.report.html.charts import policies
+    from counterfold.report.html.charts import policies, segments
 
     of_several: dict[str, Drawer] = {"answer": policies.draw_values, "compare": policies.draw_differences}
+    of_several["segments"] = partial(draw_first, segments.draw_first_column)
     return of_several | {name: partial(draw_first, draw) for name, draw in list_drawers_of_one().items()}
 
 

@@ -25,6 +25,7 @@ from counterfold.report.numbers import (
     format_value,
 )
 from counterfold.report.picture import Line, Picture
+from counterfold.report.segments import list_segments
 from counterfold.report.tables import Lines, add_title, colour, new_grid
 
 WITHHELD = "withheld"
@@ -41,7 +42,7 @@ def evaluation(title: str, result: Evaluation, *, everything: bool = False, trut
     blocks += [details.findings(found)] if found.findings else []
     blocks += [details.checks(found, everything=everything)]
     blocks += [details.estimators(result, everything=everything)]
-    return [*blocks, *over_time(found)]
+    return [*blocks, *list_segments(result.segmented, result.segments), *over_time(found)]
 
 
 def check(title: str, found: Diagnostics, *, everything: bool = False) -> list[Block]:
@@ -101,11 +102,19 @@ def comparison(found: Comparison) -> list[Block]:
     findings = group_findings({name: one.diagnostics for name, one in found.evaluations.items()})
     table = list_policies(found, known)
     guards = [add_title("guards", list_guards(found))] if found.guards else []
+    segments = list_differences(found)
     if not known:
-        return [table, *guards, *findings]
+        return [table, *guards, *findings, *segments]
     drawn = [Line(name, gap.value, format_gap(gap)[0], gap.interval()) for name, gap in known.items()]
     pictures = Group(f"difference to {name_baseline(found)}:", Picture(drawn, 0.0))
-    return [summarise(found, known), table, *list_standings(found), *guards, pictures, *findings]
+    return [summarise(found, known), table, *list_standings(found), *guards, pictures, *findings, *segments]
+
+
+def list_differences(found: Comparison) -> list[Block]:
+    """Return a table of the differences in each segment for every policy and every column of segments."""
+    baseline, segments = name_baseline(found), found.segments
+    several = (list_segments(found[one].segmented, segments[one], baseline, of=one) for one in found.differences)
+    return [block for blocks in several for block in blocks]
 
 
 def list_guards(found: Comparison) -> Lines:

@@ -137,6 +137,15 @@ class Selector(ABC):
         return [] if self.validator is None else [self.validator]
 
     @property
+    def doubted(self) -> Sequence[Estimator]:
+        """Return the estimators whose sums over the units of a segment tell what may be left of the bias there."""
+        return []
+
+    def find_doubt(self, sums: Sums) -> float:
+        """Return the variance of what may be left of the bias of an answer on these units."""
+        return 0.0
+
+    @property
     def least_units(self) -> int:
         """Return how many units of rows it takes to choose by their sums."""
         return 2

@@ -117,6 +117,14 @@ class Ladder(Selector):
     def witnesses(self) -> Sequence[Estimator]:
         return [*self.rungs, *self.pulls.values()]
 
+    @property
+    def doubted(self) -> Sequence[Estimator]:
+        return self.rungs
+
+    def find_doubt(self, sums: Sums) -> float:
+        """Return what the steps on these units say, taken as it is: segments are noisier than the whole log."""
+        return replace(self, knows_pulls=False).mix_rungs(sums)[1] / DOUBT
+
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         return self.select(rows, candidates, rng, pool).scores
 

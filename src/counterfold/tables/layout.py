@@ -17,6 +17,7 @@ from counterfold.log import Fit, Log
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import Precision
 from counterfold.propensity_checks import check_kept
+from counterfold.segments import By, BySummary, Cut, Segmentation
 from counterfold.tables import columns, roles
 from counterfold.tables.usual_names import LEAVE_OUT, TAKEN, note_bad_times, note_names
 from counterfold.tally import Tally
@@ -37,7 +38,7 @@ class Layout:
     decision, besides the reward's; `missing_rewards` are those that were dropped or taken as 0. `summaries` say how
     each column of the context is summed up that holds no lists, and `encodings` how it becomes numbers, once all rows
     told. `taken` are columns that have their role because of their names alone, by role, and `identifiers` those that
-    are called like users or sessions.
+    are called like users or sessions. `by` are columns whose values are segments, and `cuts` how, once all rows told.
     """
 
     roles: dict[str, str]
@@ -63,6 +64,8 @@ class Layout:
     encodings: Mapping[str, ColumnEncoding] = field(default_factory=dict)
     taken: Mapping[str, str] = field(default_factory=dict)
     identifiers: Sequence[str] = ()
+    by: tuple[By, ...] = ()
+    cuts: tuple[Cut, ...] = ()
 
     def read_clock(self, table: pa.Table) -> "Layout":
         """Return the same with what the first rows of a table tell of how times are written."""
@@ -96,7 +99,7 @@ class Layout:
     def places(self, table: pa.Table) -> list[str]:
         """Return every column that is read."""
         taken = [place for role, name in self.roles.items() for place in roles.places(table, role, name)]
-        return list(dict.fromkeys([*taken, *self.context, *self.identifiers]))
+        return list(dict.fromkeys([*taken, *self.context, *self.identifiers, *(one.column for one in self.by)]))
 
     def checker(self, row_numbers: Ints | None) -> Checker:
         """Return what names rows and columns of a table in errors."""
@@ -131,6 +134,7 @@ class Layout:
             logger_shares=self.logger_shares,
             least_kept=self.least_kept,
             propensity_precision=self.precision,
+            by=tuple(Segmentation(cut, cut.encode(table.column(cut.column))) for cut in self.cuts),
         )
         log = log.leave_out(self.left_out).add_notes([*self.notes, *note_names(self.taken)])
         log.missing_rewards, log.taken = self.missing_rewards, self.taken
@@ -171,10 +175,18 @@ class Layout:
     def learn_from(self, table: pa.Table) -> "Layout":
         """Return the layout with all that a table of all rows tells, if there is room for what becomes of it."""
         layout = self.judge_times(self.tally_times(table)) if self.guesses_time else self
-        layout = layout.learn(self.summarise(table))
+        layout = layout.learn(self.summarise(table)).learn_cuts(self.summarise_by(table))
         more = max(0, layout.count_outputs() - len(layout.context))
         capacity.require_rows(table.num_rows, table.nbytes + capacity.NUMBER * table.num_rows * more)
         return layout
+
+    def summarise_by(self, table: pa.Table, row_numbers: Ints | None = None) -> BySummary | None:
+        """Return what the rows of a table tell of columns whose values are segments; nothing if there are none."""
+        return BySummary.of(self.by, table, row_numbers) if self.by else None
+
+    def learn_cuts(self, summary: BySummary | None) -> "Layout":
+        """Return the layout with how columns are cut into segments."""
+        return self if summary is None else replace(self, cuts=summary.learn(self.by))
 
     def count_outputs(self) -> int:
         """Return how many numbers the context of a row has, if lists count as one."""

@@ -17,6 +17,7 @@ from counterfold.files.schemas import require_readable
 from counterfold.missing_rewards import MissingRewards
 from counterfold.readers import suggest_format
 from counterfold.readers.base import NO_CONTEXT, NOTES
+from counterfold.segments import By, require_values, resolve_by
 from counterfold.tables import columns
 from counterfold.tables.scan import Role
 from counterfold.tables.usual_names import USUAL_NAMES
@@ -121,6 +122,21 @@ def list_context(
     if outcome is not None:
         raise DataError(f"`context` must not hold column `{outcome}`, {WITH_REWARD}.")
     return chosen
+
+
+def find_by(table: pa.Table, texts: Sequence[str], roles: Mapping[str, str]) -> tuple[By, ...]:
+    """Return the columns whose values are segments, which must be known before the decision."""
+    several = resolve_by(texts, table.column_names)
+    for one in several:
+        require(table, {"by": one.column})
+        require_values(one.column, table.schema.field(one.column).type)
+        known_later = next((role for role in AFTER_DECISION if roles.get(role) == one.column), None)
+        what = None if known_later is None else f"which is {NAMED_ROLES.get(known_later, f'the {known_later}')}"
+        what = WITH_REWARD if one.column in find_outcomes(table) else what
+        if what is not None:
+            rule = "must be a column that is known before the decision"
+            raise DataError(f"`by` {rule}, got `{messages.show(one.column)}`, {what}.")
+    return several
 
 
 def may_be_context(table: pa.Table, name: str) -> bool:

@@ -70,6 +70,7 @@ class LogScan:
     available: str | None = _column(Role("matrix", beside="action"))
     kept: str | None = _column(Role("numbers", beside="reward"))
     time: str | None = _column(Role("times", beside="reward"))  # found by itself only if it is of dates
+    by: str | Sequence[str] = ()
     actions: Sequence[Any] | None = None
     action_features: Any = None
     ignore: Sequence[str] = ("target",)
@@ -88,6 +89,7 @@ class LogScan:
         if self.context is not None:
             object.__setattr__(self, "context", list_names("context", self.context))
         object.__setattr__(self, "ignore", list_names("ignore", self.ignore))
+        object.__setattr__(self, "by", list_names("by", self.by))
 
     def _require_reward_settings(self) -> None:
         """Require a known way with missing rewards, and a horizon wherever times of rewards are given."""
@@ -166,6 +168,7 @@ class LogScan:
         plain = [] if named else [name for name in outcomes if name not in {*found.values(), *ignore}]
         left_out |= dict.fromkeys(plain, "it is known only with the reward") | names.explain(named=named)
         layout = replace(layout, outcomes=outcomes, missing_rewards=roles.find_missing_rewards(table))
+        layout = replace(layout, by=roles.find_by(table, self.by, found))
         layout = replace(layout, precision=as_precision(self.propensity_precision), left_out=left_out)
         is_private, notes = isinstance(self.source, (str, PathLike)), [*roles.find_notes(table), *names.notes]
         layout = replace(layout, taken=names.taken, identifiers=names.identifiers)
@@ -193,6 +196,7 @@ class Columns(TypedDict, total=False):
     available: str | None
     kept: str | None
     time: str | None
+    by: str | Sequence[str]
     actions: Sequence[Any] | None
     action_features: Any
     ignore: Sequence[str]

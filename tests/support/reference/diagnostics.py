@@ -233,6 +233,16 @@ def compare_days(days, contributions, alike=1.0):
     return min(p, 1.0), math.sqrt(max(beyond, 0.0)), found
 
 
+def harmed_segment(_data, _labels):
+    """No column is cut; tests/evaluation/test_segments.py has the naive loops."""
+    return {"harmed_segments": None}
+
+
+def outcome_segments(_data, _labels):
+    """No column is cut; tests/evaluation/test_segments.py has the naive loops."""
+    return {"outcome_segments": None}
+
+
 def missing_rewards(_data, _labels):
     """No reward is missing; tests/tables/test_missing_rewards.py has the naive loop."""
     return {"missing_rewards": None, "missing_rewards_p": None}
@@ -265,6 +275,7 @@ MEASURES = {
     "few-groups": few_groups,
     "fitted-propensities": fitted_propensities,
     "few-rewards": few_rewards,
+    "harmed-segment": harmed_segment,
     "largest-weight": largest_weight,
     "mean-weight": mean_weight,
     "missing-rewards": missing_rewards,
@@ -273,6 +284,7 @@ MEASURES = {
     "outlying-rewards": outlying_rewards,
     "repeated-rows": repeated_rows,
     "outcome-context": outcome_context,
+    "outcome-segments": outcome_segments,
     "propensities": propensities,
     "rough-propensities": rough_propensities,
     "several-loggers": several_loggers,

@@ -119,11 +119,12 @@ def sum_targets(plan: Plan, rows: PreparedRows, request: Request) -> Task[dict[s
         log_checks.refuse_copies(plan.log.reward, plan.log.propensity, last.rewards.count, check)
     if first is None:
         plan, balance = plan.test_balance(last.balance)
-    contents = describe_contents(plan, first, last)
+    contents = replace(describe_contents(plan, first, last), cuts=last_pass.builder.layout.cuts)
     evidence: dict[str, Evidence] = {}
     for name, found in last.targets.items():
         known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, found.observed
-        evidence[name] = SumEvidence(*known, found.sums.without_empty, last_pass.models.get(name), balance=balance)
+        sums = found.sums.without_empty, last_pass.models.get(name), found.segments
+        evidence[name] = SumEvidence(*known, *sums, balance=balance)
     return evidence
 
 
@@ -145,13 +146,15 @@ def prepare_last_pass(plan: Plan, first: FirstPassSums | None, request: Request)
     if first is not None:
         batch, count = first.batch, first.rewards.count
         seen = None if first.seen is None else first.seen > 0
-        builder = replace(builder, layout=replace(builder.layout, seen=seen))
+        builder = replace(builder, layout=replace(builder.layout, seen=seen).learn_cuts(first.by))
     models = plan.fit(first)
     samples = {name: replace(rows, stands_for=count) for name, rows in builder.build(batch, models)[1].items()}
     estimators = {name: request.list_estimators(rows) for name, rows in samples.items()}
+    has_cuts = bool(builder.layout.cuts)
+    segmented = {name: request.list_segmented(rows) for name, rows in samples.items()} if has_cuts else {}
     known_units = None if first is None else first.known_units
     balance = plan.first_pass.balance if first is None else None
-    return LastPass(builder, models, estimators, samples, request.observers, known_units, balance)
+    return LastPass(builder, models, estimators, segmented, samples, request.observers, known_units, balance)
 
 
 def describe_contents(plan: Plan, first: FirstPassSums | None, last: LastPassSums) -> Contents:

@@ -14,6 +14,7 @@ from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.engines.passes.sample import Sample
 from counterfold.hashing import hash_numbers
 from counterfold.models import ModelStream, ModelSums, Summed
+from counterfold.segments import BySummary
 from counterfold.sums import BUCKETS, add_known
 from counterfold.tables.batches import Batch
 
@@ -26,7 +27,8 @@ class FirstPassSums:
     """What the first pass found; what it found of different rows can be added.
 
     `seen` says how often each action was logged, and `groups` are the least hashes of groups. `balance` are sums that
-    tell which columns are context, unless rows belong to groups, of which the sample then tells.
+    tell which columns are context, unless rows belong to groups, of which the sample then tells; `by` is what tells
+    how columns are cut into segments.
     """
 
     rewards: Spread
@@ -35,6 +37,7 @@ class FirstPassSums:
     sample: Sample
     models: Mapping[str, ModelSums]
     balance: BalanceSums | None
+    by: BySummary | None = None
 
     def __add__(self, other: "FirstPassSums") -> "FirstPassSums":
         groups = None
@@ -43,7 +46,8 @@ class FirstPassSums:
         seen = None if self.seen is None or other.seen is None else self.seen + other.seen
         models = {name: mine + other.models[name] for name, mine in self.models.items()}
         rewards, balance = self.rewards + other.rewards, add_known(self.balance, other.balance)
-        return FirstPassSums(rewards, seen, groups, self.sample + other.sample, models, balance)
+        by = add_known(self.by, other.by)
+        return FirstPassSums(rewards, seen, groups, self.sample + other.sample, models, balance, by)
 
     @property
     def batch(self) -> Batch:
@@ -98,4 +102,5 @@ class FirstPass:
             sample=Sample.of(batch, self.size, self.row_count),
             models=models,
             balance=None if self.builder.has_groups else self.balance.sums(log),
+            by=self.builder.layout.summarise_by(*batch),
         )

@@ -17,6 +17,7 @@ from counterfold.evidence import Observer, Unsupported, observe_rows
 from counterfold.hashing import assign_folds, hash_numbers
 from counterfold.models import Fitted
 from counterfold.rows import Rows
+from counterfold.segment_sums import AllSegmentSums, sum_segments
 from counterfold.sums import BUCKETS, Sums, add_known, sum_by_bucket
 from counterfold.tables.batches import Batch
 
@@ -29,12 +30,14 @@ class TargetSums:
     unsupported: Unsupported | None
     squared_weight: float
     observed: Mapping[str, Any]
+    segments: AllSegmentSums | None = None
 
     def __add__(self, other: "TargetSums") -> "TargetSums":
         unsupported = add_known(self.unsupported, other.unsupported)
         shared = {name: mine + other.observed[name] for name, mine in self.observed.items() if name in other.observed}
         squared, observed = self.squared_weight + other.squared_weight, {**self.observed, **other.observed, **shared}
-        return TargetSums(self.sums + other.sums, unsupported, squared, observed)
+        segments = add_known(self.segments, other.segments)
+        return TargetSums(self.sums + other.sums, unsupported, squared, observed, segments)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +61,15 @@ class LastPassSums:
 class LastPass:
     """What the last pass does with a batch.
 
-    `samples` are the rows of every target that stand for the whole log. If there are few units, `known_units` are all
-    of them, in order: the numbers of rows, or the hashes of groups; each has a bucket of its own. `balance` is there if
-    no first pass tested the log.
+    `segmented` are the estimators that are summed by segment. `samples` are the rows of every target that stand for the
+    whole log. If there are few units, `known_units` are all of them, in order: the numbers of rows, or the hashes of
+    groups; each has a bucket of its own. `balance` is there if no first pass tested the log.
     """
 
     builder: RowBuilder
     models: Mapping[str, Fitted]
     estimators: Mapping[str, Sequence[Estimator]]
+    segmented: Mapping[str, Sequence[Estimator]]
     samples: Mapping[str, Rows]
     observers: Sequence[Observer]
     known_units: Ints | None
@@ -85,10 +89,12 @@ class LastPass:
 
     def _sum_target(self, name: str, rows: Rows) -> TargetSums:
         rows = replace(rows, whole=self.samples[name])
-        sums = sum_by_bucket(rows, self.estimators[name], self.assign_buckets(rows.examples.units), BUCKETS)
+        bucket, cuts, estimators = self.assign_buckets(rows.examples.units), self.builder.layout.cuts, self.segmented
+        sums = sum_by_bucket(rows, self.estimators[name], bucket, BUCKETS)
+        segments = sum_segments(rows, estimators[name], bucket, cuts) if cuts else None
         squared = float(np.square(rows.masses).sum())
         observed = observe_rows(rows, self.observers)
-        return TargetSums(sums, Unsupported.of(rows), squared, observed)
+        return TargetSums(sums, Unsupported.of(rows), squared, observed, segments)
 
     def assign_buckets(self, units: Ints) -> Ints:
         """Return the bucket of each row."""

@@ -78,7 +78,7 @@ class Plan:
         fixes_context = layout.named_context or layout.fit is not None
         needs_first = builder.has_groups or rows.count <= BUCKETS or request.needs_sample
         is_unknown = is_context_unknown(layout) or (has_full_target and is_support_unknown(log))
-        needs_first = needs_first or is_unknown or model is not None
+        needs_first = needs_first or is_unknown or model is not None or bool(layout.by)
         size = count_sample(layout, head.table, log.context.shape[1], len(targets))
         columns = list_read_columns(layout, head.table, [*named, *list_features(targets.values())])
         streams = stream_models(model, builder.examples(head))
@@ -96,7 +96,7 @@ class Plan:
         log = self.log.leave_out(reasons)
         context = [name for name in self.builder.layout.context if name not in reasons]
         layout = replace(self.builder.layout, context=context, width=len(log.context_names))
-        needed = list_features(self.builder.targets.values())
+        needed = [*list_features(self.builder.targets.values()), *(one.column for one in layout.by)]
         columns = [place for place in self.columns if place not in reasons or place in needed]
         return replace(self, builder=replace(self.builder, layout=layout), log=log, columns=columns), balance
 

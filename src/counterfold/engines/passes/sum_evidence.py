@@ -11,6 +11,7 @@ from counterfold.evidence import Evidence
 from counterfold.models import Fitted
 from counterfold.pool import Pool
 from counterfold.rows import Rows
+from counterfold.segment_sums import AllSegmentSums
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums
 
@@ -24,6 +25,7 @@ class SumEvidence(Evidence):
 
     sums: Sums
     model: Fitted | None
+    segments: AllSegmentSums | None = None
 
     @property
     def mean_weight(self) -> Estimate:
@@ -44,6 +46,9 @@ class SumEvidence(Evidence):
 
     def sum_units(self, estimators: Sequence[Estimator], pool: Pool) -> Sums:
         return self.sums.some(estimators)
+
+    def sum_segments(self, estimators: Sequence[Estimator], pool: Pool) -> AllSegmentSums | None:
+        return self.segments
 
     def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:
         """Return the answer with an error that includes how models fitted on some of the rows differ.

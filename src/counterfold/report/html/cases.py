@@ -1,6 +1,6 @@
 """Case: one target, judged by one reward; a report is about one or several of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -15,6 +15,7 @@ from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
 from counterfold.exhibits import Shown
 from counterfold.report.numbers import find_error, format_number, format_signed
+from counterfold.segment_answers import Segment
 
 ROUNDING = 1e-9
 """How small a difference, in relation to what the log earned, is taken for a rounding error."""
@@ -47,6 +48,7 @@ class Answered:
     """An evaluation of a target, and how much more it earns than `baseline`: nothing where it is the baseline.
 
     `is_known` says whether the log can tell the difference; `compared` are all targets judged by the same reward.
+    `segments` tell the difference in each segment.
     """
 
     evaluation: Evaluation
@@ -55,6 +57,7 @@ class Answered:
     step: NextStep
     is_known: bool
     compared: Comparison
+    segments: Sequence[Segment] = ()
 
     @property
     def is_same(self) -> bool:
@@ -223,7 +226,8 @@ def make_case(target: str, reward: str, found: Comparison) -> Case:
     one, gap = found[target], found.differences.get(target)
     baseline = "today" if found.baseline is None else isolate(messages.show(found.baseline))
     step = one.next_step if gap is None else found.advise(target, logged="today")
-    answered = Answered(one, baseline, gap, step, found.is_answerable(target), found)
+    known = found.is_answerable(target)
+    answered = Answered(one, baseline, gap, step, known, found, found.segments.get(target, ()))
     return Case(target, reward, one.diagnostics, one.exhibits, one.contents, answered)
 
 

@@ -9,6 +9,7 @@ from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Prose, Table, tabulate
 from counterfold.report.html.cases import Answered, Case, Report
 from counterfold.report.html.charts.policies import draw_differences, draw_values
+from counterfold.report.html.charts.segments import draw_segments
 from counterfold.report.html.sections.base import Section
 
 POLICIES_COLUMNS = {
@@ -76,7 +77,8 @@ class Policies(Section):
         told = [Prose(CONFIDENCE) if is_told else None, Prose(TOGETHER) if is_several else None]
         few = f"Only the first {len(report.chapters)} of {len(report.cases)} have a chapter below; the JSON has all."
         is_cut = len(report.chapters) < len(report.cases)
-        return [*blocks, *told, Prose(few) if is_cut else None]
+        segments = [figure for one in report.chapters for figure in draw_segments(one)]
+        return [*blocks, *told, *segments, Prose(few) if is_cut else None]
 
 
 def summarise(cases: Sequence[Case]) -> Table:

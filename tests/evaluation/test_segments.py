@@ -1,0 +1,350 @@
+"""Segments: against naive loops, the same on every engine, what they say, and what is refused."""
+
+import json
+import math
+from datetime import datetime
+
+import jsonschema
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import counterfold as cf
+from counterfold.estimates import Estimate, Moves
+from counterfold.segment_answers import find_joint_level, pool_differences
+from counterfold.segments import By, ColumnSummary, name_parts
+from reference.segments import answer_segment, pool
+
+ROWS = 1500
+PLAIN = {"candidates": ["snips"], "reward_model": None, "selector": "slope", "progress": False}
+
+
+def make_table(seed=0, rows=ROWS, **columns):
+    """Return a log in which the target helps all devices but one."""
+    rng = np.random.default_rng(seed)
+    device = rng.choice(["phone", "pc", "tablet"], rows, p=[0.6, 0.3, 0.1])
+    x, action = rng.normal(size=rows), rng.integers(3, size=rows)
+    reward = np.where(device == "pc", -1.0, 1.0) * (action == 2) + x + rng.normal(size=rows)
+    known = {"device": device, "age": rng.integers(18, 80, rows), "x": x, "action": action, "reward": reward}
+    target = [[0.1, 0.1, 0.8]] * rows
+    return known | {"logging_probs": [[1 / 3] * 3] * rows, "target": target} | columns
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_table()
+
+
+@pytest.fixture(scope="module")
+def path(table, tmp_path_factory):
+    where = tmp_path_factory.mktemp("segments") / "log.parquet"
+    pa.parquet.write_table(pa.table(table), where, row_group_size=400)
+    return where
+
+
+def evaluate(source, by, **settings):
+    return cf.evaluate(source, by=by, progress=False, **settings)
+
+
+def require_same_lines(found, expected):
+    """Require the same lines, up to how sums are rounded."""
+    for one, other in zip(found, expected, strict=True):
+        left, right = ({k: v for k, v in vars(line).items() if not isinstance(v, float)} for line in (one, other))
+        assert left == right
+        numbers = ([v for v in vars(line).values() if isinstance(v, float)] for line in (one, other))
+        np.testing.assert_allclose(*numbers, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("groups", [None, 200])
+@pytest.mark.parametrize("has_kept", [False, True])
+def test_against_naive_loop(groups, has_kept):
+    table = make_table(1, rows=600)
+    rng = np.random.default_rng(2)
+    table["kept"] = rng.choice([0.2, 0.5, 1.0], 600) if has_kept else np.ones(600)
+    if groups:
+        table["group"] = rng.integers(groups, size=600)
+    result = cf.evaluate(table, by="device", **PLAIN)
+    weights = np.where(table["action"] == 2, 2.4, 0.3)
+    units = table["group"] if groups else np.arange(600)
+    for line in result.segments:
+        there = table["device"] == line.segment
+        counts = 1 / table["kept"][there]
+        expected = answer_segment(weights[there], table["reward"][there], counts, units[there])
+        found = line.value, line.logged, line.stderr, line.difference_stderr
+        mass = weights[there] * counts
+        assert line.rows == there.sum()
+        assert line.effective_rows == pytest.approx(mass.sum() ** 2 / np.square(mass).sum())
+        assert found[:2] == pytest.approx(expected[:2])
+        assert found[2:] == pytest.approx(expected[2:], rel=0.02)  # or that of contributions, if it is larger
+        assert line.difference == pytest.approx(expected[0] - expected[1])
+
+
+@pytest.mark.parametrize("engine", ["local"])
+@pytest.mark.parametrize(
+    "settings", [{}, {"candidates": ["snips"], "selector": "slope"}, {"group": "user"}, {"reward_model": None}]
+)
+def test_engines_agree(engine, settings, tmp_path):
+    table, user = make_table(rows=900), np.arange(900) // 3
+    pa.parquet.write_table(pa.table(table | {"user": user}), tmp_path / "log.parquet", row_group_size=400)
+    settings = {"group": None} | settings
+    both = [evaluate(tmp_path / "log.parquet", ["device", "age"], engine=one, **settings) for one in ("memory", engine)]
+    require_same_lines(*(result.segments for result in both))
+    assert both[0].diagnostics.harmed_segments == both[1].diagnostics.harmed_segments > 0
+
+
+def test_a_log_in_memory_says_what_a_table_says(table):
+    columns = {name: table[name] for name in ("action", "reward", "logging_probs")}
+    log = cf.Log(context=table["x"][:, None], **columns, by={"device": table["device"], "age:4": table["age"]})
+    expected = evaluate(table, ["device", "age:4"], context=["x"]).segments
+    found = cf.evaluate(log, np.array(table["target"]), progress=False).segments
+    require_same_lines(found, expected)
+
+
+def test_segments_hold_the_rows_and_the_harm_is_found(table):
+    result = evaluate(table, "device")
+    truth = {"phone": 0.8 - 1 / 3, "pc": 1 / 3 - 0.8, "tablet": 0.8 - 1 / 3}
+    assert [line.segment for line in result.segments] == ["phone", "pc", "tablet"]
+    assert sum(line.rows for line in result.segments) == ROWS
+    for line in result.segments:
+        assert line.difference_low < truth[line.segment] < line.difference_high
+        assert line.low < line.value < line.high
+    finding = next(one for one in result.diagnostics.findings if one.name == "harmed-segment")
+    assert "`device` pc" in finding.problem
+    assert result.verdict == "caution"
+    assert [line.verdict for line in result.segments] == ["good", "good", "caution"]
+
+
+def test_one_segment_is_the_whole():
+    table = make_table(country=["nl"] * ROWS)
+    result = cf.evaluate(table, by="country", **PLAIN)
+    (line,) = result.segments
+    assert line.value == pytest.approx(result.value)
+    assert (line.difference_low, line.difference_high) == pytest.approx(tuple(result.uplift().interval()), rel=0.05)
+    assert line.pooled == pytest.approx(result.uplift().value)
+
+
+def test_small_segments_never_have_a_sure_number(table):
+    few = np.where(np.arange(ROWS) < 5, "few", np.where(np.arange(ROWS) == 7, "single", "many")).astype(object)
+    never = np.where(table["action"] == 2, "many", few)
+    result = evaluate(table | {"place": few}, "place")
+    by_name = {line.segment: line for line in result.segments}
+    assert by_name["few"].verdict == by_name["single"].verdict == "not answerable"
+    assert math.isinf(by_name["single"].stderr)
+    assert abs(by_name["few"].pooled - result.uplift().value) < abs(by_name["few"].difference - result.uplift().value)
+    told = json.loads(result.to_json())["segments"][0]["table"]
+    assert next(line["high"] for line in told if line["segment"] == "single") is None
+    target = np.eye(3)[np.full(ROWS, 2)].tolist()
+    with pytest.warns(cf.SupportWarning):
+        lines = evaluate(
+            table | {"place": never, "target": target, "logging_probs": cut_support(never)}, "place"
+        ).segments
+    assert {line.segment: line.verdict for line in lines}["few"] == "not answerable"
+
+
+def cut_support(place):
+    """Return probabilities of a log that never takes the last action in a few rows."""
+    return [[1 / 3] * 3 if one == "many" else [0.5, 0.5, 0.0] for one in place]
+
+
+def test_a_segment_without_a_logged_action_of_the_target_is_not_answerable(table):
+    place = np.where(table["action"] == 2, "taken", "other").astype(object)
+    target = [[0.0, 0.0, 1.0]] * ROWS
+    result = evaluate(table | {"place": place, "target": target}, "place", ignore=["target", "place"])
+    reasons = {line.segment: line.reason for line in result.segments}
+    assert {line.verdict for line in result.segments} == {"not answerable"}
+    assert "depend on what was decided" in reasons["taken"]
+    assert any(one.name == "outcome-segments" for one in result.diagnostics.findings)
+
+
+def test_a_segment_of_few_groups_is_a_caution(table):
+    result = evaluate(
+        table | {"user": np.arange(ROWS) // 30 % 50, "half": np.arange(ROWS) // 30 % 50 < 12}, "half", group="user"
+    )
+    assert {line.segment: line.verdict for line in result.segments} == {"false": "good", "true": "caution"}
+    assert "only 12 groups" in next(line.reason for line in result.segments if line.segment == "true")
+
+
+def test_a_verdict_is_never_better_than_that_on_the_whole(table):
+    wrong = np.random.default_rng(0).dirichlet([2, 2, 2], ROWS).tolist()
+    result = evaluate(table | {"logging_probs": wrong}, "device")
+    assert result.verdict == "caution"
+    assert {line.verdict for line in result.segments} <= {"caution", "not answerable"}
+    assert all(line.reason for line in result.segments)
+
+
+def test_several_targets_rewards_and_a_baseline(table):
+    more = table | {"score": -np.asarray(table["reward"]), "other": [[1 / 3] * 3] * ROWS}
+    settings = {"by": "device", "ignore": ["target", "other"], "progress": False}
+    found = cf.compare(
+        more,
+        ["target", "other"],
+        baseline="other",
+        reward="reward",
+        **settings | {"ignore": ["target", "other", "score"]},
+    )
+    lines = found.segments["target"]
+    values = {line.segment: line.value for line in found["other"].segments}
+    for line in lines:
+        assert line.logged == pytest.approx(values[line.segment])
+        assert line.difference == pytest.approx(line.value - line.logged)
+        assert line.difference_low < line.difference < line.difference_high
+    told = found.to_dict()["differences"][0]["segments"][0]["table"]
+    assert [line["segment"] for line in told] == [line.segment for line in lines]
+    several = cf.evaluate(more, "target", reward=["reward", "score"], **settings)
+    for one, other in zip(several["reward"].segments, several["score"].segments, strict=True):
+        assert one.value == pytest.approx(-other.value, rel=0.1, abs=0.05)
+
+
+def test_a_log_of_doses():
+    rng = np.random.default_rng(0)
+    dose, group = rng.uniform(0, 1, 800), rng.choice(["a", "b"], 800)
+    table = {"dose": dose, "reward": dose * (group == "a") + rng.normal(size=800) / 5, "propensity": np.ones(800)}
+    result = evaluate(table | {"kind": group, "target": np.full(800, 0.7)}, "kind")
+    values = {line.segment: line for line in result.segments}
+    assert values["a"].low < 0.7 < values["a"].high
+    assert values["b"].low < 0.0 < values["b"].high
+
+
+def test_json_follows_the_schema(path):
+    schema = cf.json_schema()
+    result = evaluate(path, ["device", "age:3"])
+    answer = json.loads(result.to_json())
+    jsonschema.validate(answer, {"$ref": "#/$defs/evaluation", "$defs": schema["$defs"]})
+    compared = json.loads(cf.compare(path, ["target"], by="device", progress=False).to_json())
+    jsonschema.validate(compared, {"$ref": "#/$defs/comparison", "$defs": schema["$defs"]})
+    assert evaluate(path, []).to_dict()["segments"] is None
+
+
+# how columns are cut
+
+
+def cut(values, text="column"):
+    column = pa.chunked_array([pa.array(values)])
+    found = ColumnSummary.of(column, np.arange(len(column))).learn(By.of(text, []))
+    return found, [found.labels[code] for code in found.encode(column)]
+
+
+CUTS = {
+    "text": (["b", "a", "b", None, " b ", ""], "column", ["b", "a", "b", "(missing)", "b", "(missing)"]),
+    "booleans": ([True, False, True], "column", ["true", "false", "true"]),
+    "few numbers": ([1.0, 2.5, 1.0, math.nan], "column", ["1", "2.5", "1", "(missing)"]),
+    "dates": (
+        [datetime(2024, 2, 3), None, datetime(2023, 12, 31)],  # noqa: DTZ001 (as logs have them)
+        "column",
+        ["2024-02", "(missing)", "2023-12"],
+    ),
+    "parts": (list(range(8)), "column:2", ["up to 3"] * 4 + ["above 3"] * 4),
+    "many equal numbers": ([5] * 9 + [6], "column:4", ["up to 5"] * 9 + ["above 5"]),
+    "equal numbers": ([5] * 10, "column:4", ["all"] * 10),
+    "odd characters": (["\x1b[31m", "=cmd", "ünï"], "column", ["\x1b[31m", "=cmd", "ünï"]),
+}
+
+
+@pytest.mark.parametrize(("values", "text", "expected"), CUTS.values(), ids=CUTS)
+def test_cuts(values, text, expected):
+    assert cut(values, text)[1] == expected
+
+
+def test_of_many_values_the_largest_are_segments():
+    values = [f"v{number:03d}" for number in range(120) for _ in range(130 - number)]
+    found, labels = cut(values)
+    assert labels.count("(other)") == sum(130 - number for number in range(50, 120))
+    assert found.labels[:2] == ("v000", "v001")
+    assert found.note == "`column` has 120 values; the 50 largest are segments, all others are one"
+
+
+def test_cuts_do_not_depend_on_how_rows_are_read():
+    rng = np.random.default_rng(0)
+    numbers = pa.chunked_array([pa.array(rng.normal(size=5000))])
+    whole = ColumnSummary.of(numbers, np.arange(5000))
+    halves = [ColumnSummary.of(numbers[part], np.arange(5000)[part]) for part in (slice(3000), slice(3000, None))]
+    by = By("column", 7)
+    np.testing.assert_array_equal(whole.learn(by).edges, (halves[1] + halves[0]).learn(by).edges)
+
+
+def test_names_of_parts_tell_them_apart():
+    assert name_parts(np.array([10000.1, 10000.2])) == ("up to 10000.1", "10000.1 to 10000.2", "above 10000.2")
+
+
+REFUSED = {
+    "no column": ("nothing", "column `nothing` must be there"),
+    "nearly a column": ("devise", "Did you mean `device`"),
+    "action": ("action", "`by` must be a column that is known before the decision, got `action`, which is the action"),
+    "reward": ("reward", "known before the decision, got `reward`, which is the reward"),
+    "lists": ("logging_probs", "`by` column `logging_probs` must hold text, categories, numbers"),
+    "parts of text": ("device:3", "`by` must cut a column of numbers into parts, got `device:3`"),
+    "one part": ("age:1", "`by` must cut numbers into 2 to 50 parts"),
+    "twice": (["age", "age:3"], "`by` must name each column once, got `age`"),
+    "identifier": ("id", "`by` column `id` must have few different values, got 1500 in 1500 rows"),
+    "gaps": ("gap", "`by` column `gap` must hold values, got none"),
+    "a number": (3, "`by` must be names of columns, as a list of texts, got 3"),
+}
+
+
+@pytest.mark.parametrize("engine", ["memory", "local"])
+@pytest.mark.parametrize(("by", "message"), REFUSED.values(), ids=REFUSED)
+def test_refused(by, message, engine, table):
+    more = table | {"id": [f"u{number}" for number in range(ROWS)], "gap": pa.nulls(ROWS, pa.string())}
+    with pytest.raises(cf.CounterfoldError, match=message):
+        evaluate(pa.table(more), by, engine=engine)
+
+
+def test_refused_in_a_log_and_by_check(table):
+    known = {"action": [0, 1], "reward": [0.0, 1.0], "propensity": [0.5, 0.5]}
+    with pytest.raises(cf.DataError, match=r"`by` column `a` must have one entry per row \(2\), got 3"):
+        cf.Log(**known, by={"a": [1, 2, 3]})
+    for value in (3, np.zeros((2, 2))):
+        with pytest.raises(cf.DataError, match="`by` column `a` must be one value per row"):
+            cf.Log(**known, by={"a": value})
+    with pytest.raises(cf.ParameterError, match="`by` must be a mapping of names to columns"):
+        cf.Log(**known, by="device")
+    with pytest.raises(cf.ParameterError, match="`by` must be for `evaluate` or `compare`"):
+        cf.check(table, by="device")
+    with pytest.raises(cf.ParameterError, match="`by` beside a Log"):
+        cf.evaluate(cf.Log(**known), [0.5, 0.5], by="device")
+
+
+# simultaneous intervals and pooling
+
+
+def make_estimates(moves):
+    return [Estimate("gap", np.zeros(2), moves=Moves("units", one)) for one in moves]
+
+
+def test_the_joint_level_is_sidaks_where_segments_are_apart_and_lower_where_they_go_together():
+    rng = np.random.default_rng(0)
+    apart, together = rng.normal(size=(6, 4000)), np.tile(rng.normal(size=4000), (6, 1))
+    assert find_joint_level(make_estimates(apart), 0.95, shares_units=False) == pytest.approx(0.95 ** (1 / 6))
+    assert find_joint_level(make_estimates(apart), 0.95, shares_units=True) == pytest.approx(0.95 ** (1 / 6), abs=1e-3)
+    assert find_joint_level(make_estimates(together), 0.95, shares_units=True) == pytest.approx(0.95, abs=2e-3)
+
+
+def test_pooling_against_a_plain_integral():
+    rng = np.random.default_rng(1)
+    errors = np.array([0.05, 0.1, 0.3, 0.02, 0.2])
+    for spread in (0.0, 0.1, 1.0):
+        values = 0.5 + spread * rng.normal(size=5) + errors * rng.normal(size=5)
+        gaps = [
+            Estimate("gap", np.full(2, v), moves=Moves("u", np.array([e]))) for v, e in zip(values, errors, strict=True)
+        ]
+        found = pool_differences(gaps, Estimate("whole", np.full(2, 0.5)), 0.1)
+        expected = pool(values, errors, 0.5, 0.1)
+        assert [one for one, _ in found] == pytest.approx(expected, abs=0.01 * max(spread, 0.1))
+        assert all(error > 0 for _, error in found)
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+def test_intervals_hold_all_segments_at_once():
+    """Where intervals hold with 95 %, fewer than 103 of 120 do with a probability of 0.0002."""
+    held = 0
+    for seed in range(120):
+        result = evaluate(make_table(seed, rows=1200), ["age:5"])
+        held += all(line.difference_low < find_truth(seed, line) < line.difference_high for line in result.segments)
+    assert held >= 103
+
+
+def find_truth(_seed, _line):
+    """Return the true difference of every part of the ages, on which nothing depends."""
+    return (0.8 - 1 / 3) * (0.7 - 0.3)

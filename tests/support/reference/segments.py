@@ -1,0 +1,47 @@
+"""Segments as naive loops: what SNIPS says of the rows of one, its jackknife error, and pooling by a plain integral."""
+
+import math
+
+
+def snips(weights, rewards, counts):
+    """Return the weighted mean reward of some rows."""
+    total = sum(w * c for w, c in zip(weights, counts, strict=True))
+    return sum(w * r * c for w, r, c in zip(weights, rewards, counts, strict=True)) / total
+
+
+def answer_segment(weights, rewards, counts, units):
+    """Return the value, the log's, and the jackknife errors of the value and of the difference; a unit is left out."""
+    value = snips(weights, rewards, counts)
+    logged = snips([1.0] * len(rewards), rewards, counts)
+    values, gaps = [], []
+    for unit in sorted(set(units)):
+        rest = [i for i, one in enumerate(units) if one != unit]
+        some = [[column[i] for i in rest] for column in (weights, rewards, counts)]
+        left = snips(*some)
+        values.append(left)
+        gaps.append(left - snips([1.0] * len(rest), *some[1:]))
+    return value, logged, jackknife_error(values), jackknife_error(gaps)
+
+
+def jackknife_error(values):
+    """Return the standard error by what is said without each of several units."""
+    middle = sum(values) / len(values)
+    return math.sqrt((len(values) - 1) / len(values) * sum((one - middle) ** 2 for one in values))
+
+
+def pool(values, errors, centre, scale, steps=20_000, most=60.0):
+    """Return differences drawn to a centre that is known, by a fine sum over how much segments may truly differ."""
+    weights, means = [], []
+    for step in range(steps):
+        share = most * ((step + 0.5) / steps) ** 3  # finer near 0
+        tau = scale * share
+        likelihood = 0.0
+        for value, error in zip(values, errors, strict=True):
+            variance = tau**2 + error**2
+            likelihood -= (math.log(variance) + (value - centre) ** 2 / variance) / 2
+        width = 3 * most * ((step + 0.5) / steps) ** 2
+        weights.append(math.exp(likelihood) * width / (1 + share**2))
+        both = zip(values, errors, strict=True)
+        means.append([(tau**2 * value + error**2 * centre) / (tau**2 + error**2) for value, error in both])
+    total = sum(weights)
+    return [sum(w * m[k] for w, m in zip(weights, means, strict=True)) / total for k in range(len(values))]
