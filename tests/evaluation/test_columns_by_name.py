@@ -64,7 +64,7 @@ def test_a_comparison(table):
     assert repr(found).startswith(f"Comparison(with old: new {line.value:+.4g}, from ")
     assert found.to_dict()["differences"][0]["value"] == line.value
     assert '"baseline":' in found.to_json()
-    assert pd.DataFrame(found.table).shape == (1, 6)
+    assert pd.DataFrame(found.table).shape == (1, 7)
 
 
 def test_what_the_log_cannot_answer_is_not_shown(table):

@@ -137,6 +137,18 @@ def test_a_target_that_a_reward_cannot_answer_for_passes_no_guard(log):
     validate(json.loads(found.to_json()), "comparison")
 
 
+def test_what_was_seen_too_rarely_passes_no_guard():
+    """Two rewards in 300 rows: draws may be above a small limit, but the interval reaches down to 0."""
+    rng = np.random.default_rng(0)
+    action, reward = rng.choice(["a", "b"], size=300), np.zeros(300)
+    reward[np.flatnonzero(action == "a")[:2]] = 1.0
+    log = {"action": action, "reward": reward, "revenue": rng.normal(size=300), "propensity": np.full(300, 0.5)}
+    [one] = cf.compare(log, ["a"], guards=["reward >= 0.0005"], **ASKED).guarded
+    [line] = one.guards
+    assert line.value > line.limit > line.end
+    assert not one.passes
+
+
 def test_shares_of_a_negative_mean_go_by_its_size(log):
     """Costs that are written as negative rewards: 5 % more is nearer to 0."""
     costs = {name: column for name, column in log.items() if name != "latency"} | {"saved": -log["latency"]}

@@ -26,6 +26,23 @@ FORMS = "such as `latency <= +2%`, `refund >= -0.01` or `latency <= 200`"
 
 
 @dataclass(frozen=True)
+class GuardLine:
+    """How one target keeps to one guard.
+
+    `value` is what it would earn in the guard's reward, `limit` what it may by the estimates, and `end` how far the
+    value may be from that in the direction of the limit, with the level of the comparison. `probability` is that the
+    guard holds. Numbers are None where the log cannot answer.
+    """
+
+    guard: str
+    value: float | None
+    end: float | None
+    limit: float | None
+    probability: float | None
+    verdict: str
+
+
+@dataclass(frozen=True)
 class Guard:
     """A limit on a reward: at most or at least a level, or a difference to the baseline, or a share of it.
 
@@ -54,6 +71,12 @@ class Guard:
         kind: Any = "share" if percent else "difference" if sign else "level"
         return cls(" ".join(text.split()), words[1].strip(), words[2] == "<=", kind, size)
 
+    def is_kept(self, line: GuardLine) -> bool:
+        """Say whether the value of a line is clearly on the right side of its limit."""
+        if line.end is None or line.limit is None:
+            return False
+        return line.end <= line.limit if self.is_most else line.end >= line.limit
+
     def find_gap(self, target: Estimate, base: Estimate) -> tuple[Estimate, float]:
         """Return what the guard is about, and the number that it must not pass.
 
@@ -67,27 +90,10 @@ class Guard:
 
 
 @dataclass(frozen=True)
-class GuardLine:
-    """How one target keeps to one guard.
-
-    `value` is what it would earn in the guard's reward, `limit` what it may by the estimates, and `end` how far the
-    value may be from that in the direction of the limit, with the level of the comparison. `probability` is that the
-    guard holds. Numbers are None where the log cannot answer.
-    """
-
-    guard: str
-    value: float | None
-    end: float | None
-    limit: float | None
-    probability: float | None
-    verdict: str
-
-
-@dataclass(frozen=True)
 class Guarded:
     """Whether a target keeps to all guards: the `probability` that all hold, and that it earns more as well.
 
-    It `passes` if all hold with the level of the comparison.
+    It `passes` if all hold with the level of the comparison, and the `end` of none is beyond its limit.
     """
 
     target: str
@@ -136,7 +142,8 @@ class Guards:
         ]
         is_known = self.is_answerable(target, better)
         more = float((every & held[:, -1]).mean()) if is_known else None
-        return Guarded(target, bool(every.mean() >= level), float(every.mean()), more, lines)
+        is_clear = all(rule.is_kept(line) for rule, line in zip(self.rules, lines, strict=True))
+        return Guarded(target, bool(is_clear and every.mean() >= level), float(every.mean()), more, lines)
 
     def draw(self, target: str, rules: Sequence[Guard]) -> Bools:
         """Return which guards hold in each draw of the noise (draws x guards)."""
