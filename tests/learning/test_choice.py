@@ -1,23 +1,26 @@
-"""What is valued in a fold depends on nothing that its rows say of rewards, neither by learning nor by choosing."""
+"""What is valued in a fold was learnt without it, and chosen by policies that were learnt without it, too."""
 
 import numpy as np
 import pytest
 
 import counterfold as cf
 from counterfold.learners.base import TrainingRows
-from counterfold.learning.choice import Gain, choose_by_fold, choose_contender, stitch
-from counterfold.learning.out_of_fold import assign_outer_folds, decide_out_of_fold
+from counterfold.learning.choice import Gain, choose_contender, stitch
+from counterfold.learning.out_of_fold import OutOfFold, assign_outer_folds
 from learning_logs import draw_log
 
 ALL = np.ones(3, dtype=bool)
 LEARNERS = [cf.GreedyLearner(), cf.SoftmaxLearner(), cf.PolicyTree(smallest_leaf=5), cf.WeightedClassifier()]
 
 
-def decide(log, fold=None):
+def start(log, fold=None):
     rows = TrainingRows.of(log, ALL)
     fold = assign_outer_folds(rows, 5) if fold is None else fold
-    possible = np.ones((len(log), 3), dtype=bool)
-    return decide_out_of_fold(rows, LEARNERS, possible, fold, 0, None)
+    return OutOfFold(rows, LEARNERS, np.ones((len(log), 3), dtype=bool), fold, 0)
+
+
+def decide(log, fold=None):
+    return start(log, fold).decide()
 
 
 def test_decisions_do_not_depend_on_the_rewards_of_their_own_fold():
@@ -50,24 +53,26 @@ def test_lower_bounds_are_those_of_a_loop():
     assert Gain(values, sizes, 0.7).find_lower_bound(kept) == pytest.approx(wanted)
 
 
-def test_a_fold_takes_what_the_others_choose():
+def test_a_fold_is_chosen_for_by_policies_that_do_not_know_it():
+    log = draw_log(rows=200)
+    before = start(log)
+    for number in (0, 3):
+        changed = np.where(before.fold == number, -5 * log.reward[::-1], log.reward)
+        after = start(draw_log(rows=200, reward=changed), before.fold)
+        mine, theirs = before.decide(number), after.decide(number)
+        for one in LEARNERS:
+            np.testing.assert_array_equal(mine.probs[one.name], theirs.probs[one.name])
+            own = before.fold == number
+            np.testing.assert_array_equal(mine.probs[one.name][own], before.decide().probs[one.name][own])
+    assert len(before.fitted) == 5 + 4 + 3  # what is learnt without two folds serves both
+
+
+def test_rows_take_what_their_fold_chose():
     fold = np.repeat([0, 1, 2], 10)
     lucky, steady = np.where(fold == 0, 9.0, -1.0), np.full(30, 0.5)
     gains = {"lucky": Gain(lucky, np.ones(30), 0.1), "steady": Gain(steady, np.ones(30), 0.1)}
     assert choose_contender(gains, np.ones(30, dtype=bool)) == "lucky"
-    assert choose_by_fold(gains, fold) == {0: "steady", 1: "lucky", 2: "lucky"}
+    chosen = {number: choose_contender(gains, fold != number) for number in range(3)}
+    assert chosen == {0: "steady", 1: "lucky", 2: "lucky"}
     probs = {"lucky": np.tile([1.0, 0.0], (30, 1)), "steady": np.tile([0.0, 1.0], (30, 1))}
-    stitched = stitch(probs, choose_by_fold(gains, fold), fold)
-    np.testing.assert_array_equal(stitched[:, 1], fold == 0)
-
-
-def test_what_a_fold_takes_does_not_depend_on_its_own_rows():
-    rng = np.random.default_rng(1)
-    fold = rng.integers(5, size=100)
-    several = {str(name): Gain(rng.normal(size=100), np.ones(100), 0.1) for name in range(6)}
-    for number in range(5):
-        changed = {
-            name: Gain(np.where(fold == number, rng.normal(size=100), one.contributions), one.sizes, one.reach)
-            for name, one in several.items()
-        }
-        assert choose_by_fold(several, fold)[number] == choose_by_fold(changed, fold)[number]
+    np.testing.assert_array_equal(stitch(probs, chosen, fold)[:, 1], fold == 0)

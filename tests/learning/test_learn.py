@@ -127,7 +127,7 @@ ROWS = {"action": ["a", "b"] * 30, "reward": [0.0, 1.0, 1.0] * 20, "propensity":
         ({"shares": 2}, r"`shares` must be in \[0, 1\], got 2"),
         ({"forbidden": "c"}, "`forbidden` must be actions of the log, a, b, got `c`"),
         ({"forbidden": ["a"]}, "must have two actions or more to choose from, got 1"),
-        ({"folds": 1}, "`folds` must be a whole number of at least 2, got 1"),
+        ({"folds": 2}, "`folds` must be a whole number of at least 3, got 2"),
         ({"level": 2}, r"`level` must be in \(0, 1\), got 2"),
         ({"group": "user"}, "`group` .column `user`. must have at least 2 different groups, got 1"),
         ({"learnes": "x"}, "has no argument `learnes`"),

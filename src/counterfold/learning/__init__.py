@@ -21,7 +21,7 @@ from counterfold.evaluation.result import Evaluation
 from counterfold.intervals.base import Interval
 from counterfold.learners.base import Learner, TrainingRows, fit_learner
 from counterfold.learners.imitation import Imitation
-from counterfold.learning.choice import Gain, choose_by_fold, choose_contender, stitch
+from counterfold.learning.choice import Gain, choose_contender, stitch
 from counterfold.learning.contenders import (
     Contender,
     check_shares,
@@ -29,7 +29,7 @@ from counterfold.learning.contenders import (
     resolve_learners,
     split_learners,
 )
-from counterfold.learning.out_of_fold import Decided, assign_outer_folds, decide_out_of_fold
+from counterfold.learning.out_of_fold import Decided, Decisions, OutOfFold, assign_outer_folds
 from counterfold.learning.result import ContenderLine as ContenderLine
 from counterfold.learning.result import Learned as Learned
 from counterfold.log import Log
@@ -71,8 +71,8 @@ def learn(
     Rows fall into `folds`, groups as a whole. Each learner learns from all folds but one, and decides in that one. What
     these decisions would have earned more than the log is estimated as by `evaluate`. The contender with the largest
     lower bound of that difference is chosen; so that choosing does no harm to the answer, `Learned.evaluation` values
-    in each fold what the other folds choose. If that does not beat the log at its lower bound, the policy does as the
-    log did. Otherwise the winner is learnt anew from all rows.
+    in each fold what the other folds choose, by policies that were learnt without it. If that does not beat the log at
+    its lower bound, the policy does as the log did. Otherwise the winner is learnt anew from all rows.
 
     - `log` and `columns`: as for `evaluate`; the rows must fit into memory, and actions must be labels.
     - `learners`: "default", or any mixture of learners, their names, and classifiers of scikit-learn's kind.
@@ -90,7 +90,7 @@ def learn(
     >>> learned.beats_log, learned.policy.predict([[2.0, 0.0], [-2.0, 0.0]]).tolist()
     (True, [1, 0])
     """
-    checks.whole(2, folds=folds)
+    checks.whole(3, folds=folds)
     question = Question.of(seed=seed, level=level, interval=interval, reward_range=reward_range)
     wanted, parts, moved = resolve_learners(learners), check_shares(shares), as_progress(progress)
     source = open_log(log, columns, learn)
@@ -100,7 +100,7 @@ def learn(
         allowed = find_allowed(chosen, forbidden)
         rows = TrainingRows.of(chosen, allowed)
         kept, left_out = split_learners(wanted, rows)
-        capacity.require_matrix("the policies", len(chosen) * (len(kept) + 1) * len(parts), len(chosen.actions))
+        capacity.require_matrix("the policies", len(chosen) * 2 * (len(kept) + 1) * len(parts), len(chosen.actions))
         contest = Contest(chosen, rows, kept, parts, folds, question, threads)
         with show_progress("Learning", progress=moved) as move:
             return contest.run(left_out, move)
@@ -139,16 +139,14 @@ class Contest:
 
     def run(self, left_out: Mapping[str, str], progress: Progress | None) -> Learned:
         """Return the winner, valued by rows that took no part in finding it."""
-        fold, seed = assign_outer_folds(self.rows, self.folds), self.question.seed
-        known = self.rows, [*self.learners, LOGGER], self.find_possible()
-        decisions = decide_out_of_fold(*known, fold, seed, progress)
-        contenders = {one.name: one for one in (Contender(each, c) for each in self.learners for c in self.shares)}
-        probs = {name: decisions.mix(one.learner.name, LOGGER.name, one.share) for name, one in contenders.items()}
+        fold = assign_outer_folds(self.rows, self.folds)
+        known = self.rows, [*self.learners, LOGGER], self.find_possible(), fold, self.question.seed
+        outside = OutOfFold(*known, progress)
+        decisions, contenders = outside.decide(), self.list_contenders()
+        probs = self.mix(decisions)
         evaluations = self.evaluate(probs)
-        gains = {name: Gain.of(one.uplift()) for name, one in evaluations.items() if one.answerable}
-        gains = gains or {name: Gain.of(one.uplift()) for name, one in evaluations.items()}
-        by_fold, everywhere = choose_by_fold(gains, fold), np.ones(len(fold), dtype=bool)
-        winner = choose_contender(gains, everywhere)
+        winner = choose_contender(find_gains(evaluations), np.ones(len(fold), dtype=bool))
+        by_fold = {number: self.choose_without(number, outside) for number in outside.numbers}
         attempt = self.evaluate({"policy": stitch(probs, by_fold, fold)})["policy"]
         beats_log = attempt.answerable and attempt.uplift().interval().low > 0
         evaluation = attempt if beats_log else self.evaluate({"policy": decisions.probs[LOGGER.name]})["policy"]
@@ -156,6 +154,29 @@ class Contest:
         votes = list(by_fold.values())
         table = [tabulate(name, one, votes.count(name), name == winner) for name, one in evaluations.items()]
         return Learned(policy, evaluation, attempt, beats_log, winner, table, left_out)
+
+    def list_contenders(self) -> dict[str, Contender]:
+        """Return every learner at every share, by name."""
+        return {one.name: one for one in (Contender(each, share) for each in self.learners for share in self.shares)}
+
+    def mix(self, decisions: Decisions) -> dict[str, Floats]:
+        """Return what each contender does in each row (n x A)."""
+        return {
+            name: decisions.mix(one.learner.name, LOGGER.name, one.share)
+            for name, one in self.list_contenders().items()
+        }
+
+    def choose_without(self, number: int, outside: OutOfFold) -> str:
+        """Return the contender that the rows of all folds but one choose, by policies that do not know that one.
+
+        If these had learnt from it, choosing would know whether its rewards agree with those of the others, which is
+        what the policies earn there.
+        """
+        names = list(self.list_contenders())
+        if len(names) == 1:
+            return names[0]
+        gains = find_gains(self.evaluate(self.mix(outside.decide(number))))
+        return choose_contender(gains, outside.fold != number)
 
     def find_possible(self) -> Bools:
         """Return which actions policies may take in each row: those that are allowed and that the log could take.
@@ -179,6 +200,12 @@ class Contest:
         scorer, logger = fit_learner(winner.learner, self.rows, seed), LOGGER.fit(self.rows, seed)
         is_greedy, features = winner.learner.is_greedy, Features.of(self.log)
         return Policy(list(self.log.actions), features, scorer, is_greedy, self.rows.allowed, winner.share, logger)
+
+
+def find_gains(evaluations: Mapping[str, Evaluation]) -> dict[str, Gain]:
+    """Return what contenders earn more than the log: those that the log can answer for, or all if there is none."""
+    known = {name: one for name, one in evaluations.items() if one.answerable} or evaluations
+    return {name: Gain.of(one.uplift()) for name, one in known.items()}
 
 
 def tabulate(name: str, evaluation: Evaluation, folds: int, chosen: bool) -> ContenderLine:  # noqa: FBT001 (a column)

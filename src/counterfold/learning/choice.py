@@ -41,11 +41,6 @@ def choose_contender(gains: Mapping[str, Gain], kept: Bools) -> str:
     return max(gains, key=lambda name: gains[name].find_lower_bound(kept))
 
 
-def choose_by_fold(gains: Mapping[str, Gain], fold: Ints) -> dict[int, str]:
-    """Return for each fold the contender that the rows of all other folds choose."""
-    return {int(number): choose_contender(gains, fold != number) for number in np.unique(fold)}
-
-
 def stitch(probs: Mapping[str, Floats], chosen: Mapping[int, str], fold: Ints) -> Floats:
     """Return the decisions (n x A) of the contender that each row's fold takes."""
     found = np.zeros_like(next(iter(probs.values())))

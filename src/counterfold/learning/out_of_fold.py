@@ -1,7 +1,9 @@
 """Decisions out of fold: in each row, what the policies do that were learnt without its fold."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from counterfold.hashing import assign_folds
 from counterfold.learners.base import Learner, TrainingRows, fit_learner
 from counterfold.log import Log
 from counterfold.policies.policy import choose
+from counterfold.policies.scorers import Scorer
 from counterfold.progress import Progress
 from counterfold.targets.base import Target, TargetForm
 
@@ -45,23 +48,53 @@ class Decisions:
 def assign_outer_folds(rows: TrainingRows, folds: int) -> Ints:
     """Return the fold of each row; groups stay together."""
     fold = assign_folds(rows.examples.units, folds)
-    if len(np.unique(fold)) < 2:
-        rule = f"rows (or groups of rows) in at least two of {folds} folds"
-        raise DataError(f"`log` must have {rule} to learn and to value on different ones, got {len(rows)} rows in one.")
+    count = len(np.unique(fold))
+    if count < 3:
+        rule = f"rows (or groups of rows) in at least three of {folds} folds"
+        why = "to learn, to choose and to value on different ones"
+        raise DataError(f"`log` must have {rule} {why}, got {len(rows)} rows in {count}.")
     return fold
 
 
-def decide_out_of_fold(
-    rows: TrainingRows, learners: Sequence[Learner], possible: Bools, fold: Ints, seed: int, progress: Progress | None
-) -> Decisions:
-    """Return what all learners' policies would do; actions that are not possible in a row have probability 0."""
-    found = {one.name: np.zeros((len(rows), rows.examples.n_actions)) for one in learners}
-    numbers = np.unique(fold)
-    for done, number in enumerate(numbers):
-        known, held = rows.take(np.flatnonzero(fold != number)), np.flatnonzero(fold == number)
-        for place, one in enumerate(learners):
-            if progress is not None:
-                progress(done * len(learners) + place, len(numbers) * len(learners))
-            scores = fit_learner(one, known, seed).score(rows.context[held])
-            found[one.name][held] = choose(scores, possible[held], is_greedy=one.is_greedy)
-    return Decisions(fold, found)
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """What learns from the rows of some folds and decides in others; what was learnt once is kept.
+
+    Actions that are not `possible` in a row have probability 0. `progress` counts rounds of learning.
+    """
+
+    rows: TrainingRows
+    learners: Sequence[Learner]
+    possible: Bools
+    fold: Ints
+    seed: int
+    progress: Progress | None = None
+    fitted: dict[frozenset[int], dict[str, Scorer]] = field(default_factory=dict)
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        """Return the numbers of the folds that have rows."""
+        return [int(number) for number in np.unique(self.fold)]
+
+    def decide(self, other: int | None = None) -> Decisions:
+        """Return what policies do in each row that were learnt without its fold, and without another one if named.
+
+        In the rows of that other fold they are learnt without it alone.
+        """
+        found = {one.name: np.zeros((len(self.rows), self.rows.examples.n_actions)) for one in self.learners}
+        for number in self.numbers:
+            held = np.flatnonzero(self.fold == number)
+            scorers = self.fit(frozenset({number} if other is None else {number, other}))
+            for one in self.learners:
+                scores = scorers[one.name].score(self.rows.context[held])
+                found[one.name][held] = choose(scores, self.possible[held], is_greedy=one.is_greedy)
+        return Decisions(self.fold, found)
+
+    def fit(self, without: frozenset[int]) -> dict[str, Scorer]:
+        """Return what each learner learns from the rows of all folds but some."""
+        if without not in self.fitted:
+            if self.progress is not None:
+                self.progress(len(self.fitted), math.comb(len(self.numbers) + 1, 2))
+            known = self.rows.take(np.flatnonzero(~np.isin(self.fold, list(without))))
+            self.fitted[without] = {one.name: fit_learner(one, known, self.seed) for one in self.learners}
+        return self.fitted[without]
