@@ -108,6 +108,15 @@ def test_any_classifier_that_takes_weights(classifier):
     assert learned.policy.predict([[3.0, 0.0]]).tolist() == [1]
 
 
+def test_a_classifier_with_nothing_to_tell_apart():
+    reward = np.zeros(400)
+    reward[7] = 1.0
+    rows = TrainingRows.of(draw_log(reward=reward), ALL)
+    same = cf.WeightedClassifier().fit(rows.take(np.arange(100, 200)), 0).score(rows.context[:3])
+    assert (same == same[0, 0]).all()
+    assert not cf.learn(draw_log(reward=reward), ["weighted-classifier"], progress=False).beats_log
+
+
 def test_a_classifier_without_weights_is_blamed():
     with pytest.raises(cf.ModelError, match="the classifier KNeighborsClassifier failed with TypeError"):
         cf.learn(draw_log(), [KNeighborsClassifier()], progress=False)

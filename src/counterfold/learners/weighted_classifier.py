@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from counterfold.arrays import Ints
 from counterfold.errors import ModelError, blame
 from counterfold.learners.base import Learner, TrainingRows
-from counterfold.policies.scorers import ClassifierScorer, Scorer
+from counterfold.policies.scorers import LEAST, ClassifierScorer, LinearScorer, Scorer
 
 LARGEST = 1 << 20
 """At most how many pairs of a row and an action a classifier is fitted on."""
@@ -22,7 +23,8 @@ class WeightedClassifier(Learner):
     Zhao, Zeng, Rush, Kosorok (2012), "Estimating individualized treatment rules using outcome weighted learning".
 
     The sum differs from the doubly robust estimate of the policy's value by what no policy can change. Probabilities
-    of the classifier are the policy's. By default it is scikit-learn's logistic regression.
+    of the classifier are the policy's. By default it is scikit-learn's logistic regression. Where one action alone is
+    worth anything it is taken, and where none is, as all rewards are the same, all are equally likely.
 
     >>> from counterfold.learners.base import example_training_rows
     >>> import numpy as np
@@ -42,7 +44,7 @@ class WeightedClassifier(Learner):
     def explain_lack(self, rows: TrainingRows) -> str | None:
         if not rows.context.shape[1]:
             return "needs a context"
-        return f"takes at most {LARGEST} rows times actions" if rows.robust_scores.size > LARGEST else None
+        return f"takes at most {LARGEST} rows times actions" if len(rows) * rows.examples.n_actions > LARGEST else None
 
     def fit(self, rows: TrainingRows, seed: int) -> Scorer:
         from sklearn.base import clone
@@ -52,10 +54,19 @@ class WeightedClassifier(Learner):
         worth = worth if counts is None else worth * counts[:, None]
         places, codes = np.nonzero(worth)
         weights, actions = worth[places, codes], np.flatnonzero(rows.allowed)[codes]
+        if len(np.unique(actions)) < 2:
+            return prefer(actions[:1], rows)
         classifier = make_usual() if self.classifier is None else self.classifier
         with blame(ModelError, "the classifier {}", type(classifier).__name__):
             fitted = clone(classifier).fit(rows.context[places], actions, sample_weight=weights / weights.mean())
         return ClassifierScorer(fitted, rows.examples.n_actions)
+
+
+def prefer(actions: Ints, rows: TrainingRows) -> Scorer:
+    """Return scores by which some actions are taken always; all are alike if there are none to prefer."""
+    intercepts, width = np.zeros(rows.examples.n_actions), rows.context.shape[1]
+    intercepts[actions] = -np.log(LEAST)
+    return LinearScorer(intercepts, np.zeros((width, len(intercepts))), np.ones(width))
 
 
 def make_usual() -> Any:
