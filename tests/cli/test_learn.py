@@ -67,7 +67,7 @@ def test_a_pipeline_can_require_a_gain(offers, run):
         (["--out", "policy.skops", "--learners", "gredy"], "unknown learner `gredy`."),
         (["--out", "policy.skops", "--forbid", "pink"], "`forbidden` must be actions of the log"),
         (["--out", "policy.skops", "--share", "2"], "`shares` must be in [0, 1], got 2.0."),
-        (["--out", "policy.skops", "--folds", "1"], "`folds` must be a whole number of at least 2, got 1."),
+        (["--out", "policy.skops", "--folds", "2"], "`folds` must be a whole number of at least 3, got 2."),
         (
             ["--out", "policy.skops", "--reward", "reward", "--reward", "age"],
             "must have one reward to learn from, got 2.",
