@@ -208,3 +208,11 @@ def test_policies_of_a_bandit_that_is_known():
     found = cf.compare(problem.log, targets, progress=False)
     assert found.decision.choice == "good"
     assert found.decision.contenders == ["good"]
+
+
+@pytest.mark.parametrize(("ahead", "may_be"), [(1.8, True), (2.4, False)])
+def test_copies_of_a_policy_do_not_make_it_harder_to_rule_out(ahead, may_be):
+    logged, good, bad = ((one - one.mean()) / one.std() for one in draw_columns(3, 0.0)[1:])
+    better = good + ahead * np.sqrt(2 / ROWS)  # by so many standard errors of the difference
+    for copies in (1, 40):
+        assert make_field(np.vstack([logged - 1, better, *[bad] * copies])).may_be_best(2) == may_be

@@ -45,6 +45,9 @@ class Decision:
         return [one.policy for one in ranked if one.may_be_best]
 
 
+ALIKE = 1e-4
+"""Policies whose difference has a noise below this share of the largest one are the same, but for rounding errors."""
+
 LOG = "log"
 """What the log's own policy is called."""
 
@@ -127,7 +130,8 @@ class Field:
         gap, level = self.estimates[leader] - self.estimates[place], self.logged.level
         if place == leader or gap.interval(max(2 * level - 1, LOWEST)).low <= 0:
             return True
-        largest = standardise(self.drawn - self.drawn[:, [place]]).max(axis=1)
+        least = ALIKE * float(self.drawn.std(axis=0).max())
+        largest = standardise(self.drawn - self.drawn[:, [place]], least).max(axis=1)
         return gap.interval(find_common_level(largest, level, tails=1)).low <= 0
 
     def decide(self) -> Decision:

@@ -38,8 +38,8 @@ class Joint:
 
     The covariance of the noise is $M M^\top + B$, where a line of `moves` (M) says how an estimate moves with each
     unit, and `biases` (B) is the covariance of what may be left of their biases; `source` is that of moves which are
-    paired. To multiply the moves of each unit by
-    a normal number and to sum them, which is the multiplier bootstrap, is to draw from that covariance.
+    paired. To multiply the moves of each unit by a normal number and to sum them, which is the multiplier bootstrap, is
+    to draw from that covariance.
 
     Chernozhukov, Chetverikov, Kato (2013), "Gaussian approximations and multiplier bootstrap for maxima of sums of
     high-dimensional random vectors".
@@ -106,10 +106,10 @@ def measure_reach(gap: Estimate) -> float:
     return (high - low) / 2 / normal_quantile(gap.level)
 
 
-def standardise(drawn: Floats) -> Floats:
-    """Return draws (draws x differences) in standard deviations, 0 where nothing moves."""
+def standardise(drawn: Floats, least: float = 0.0) -> Floats:
+    """Return draws (draws x differences) in standard deviations, 0 where nothing moves by more than the least."""
     deviations = drawn.std(axis=0)
-    return np.asarray(drawn / np.where(deviations > 0, deviations, np.inf))
+    return np.asarray(drawn / np.where(deviations > least, deviations, np.inf))
 
 
 def join_blocks(several: Sequence[Floats]) -> Floats:
