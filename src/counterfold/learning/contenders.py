@@ -18,9 +18,6 @@ from counterfold.support import find_supported
 DEFAULT = ("greedy-learner", "softmax-learner", "policy-tree", "policy-forest")
 """The learners that compete where the user does not say."""
 
-LOGGER = "logger"
-"""What the policy is called that does as the log did, as far as the context tells."""
-
 
 @dataclass(frozen=True, eq=False)
 class Contender:
