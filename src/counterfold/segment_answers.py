@@ -171,11 +171,11 @@ def holds(interval: Bounds, number: float) -> bool:
 
 def bound_together(estimates: Sequence[Estimate], *, shares_units: bool) -> list[Bounds]:
     """Return intervals that hold all truths at once with the level of the estimates."""
-    level = find_joint_level(estimates, estimates[0].level, shares_units=shares_units)
+    level = find_each_level(estimates, estimates[0].level, shares_units=shares_units)
     return [Bounds(*map(float, one.interval(level))) for one in estimates]
 
 
-def find_joint_level(estimates: Sequence[Estimate], level: float, *, shares_units: bool) -> float:
+def find_each_level(estimates: Sequence[Estimate], level: float, *, shares_units: bool) -> float:
     r"""Return the level that each of several intervals must have so that all hold their truths at once.
 
     It is $\gamma^{1/k}$ where k estimates are independent (Šidák, 1967), as those of different rows are. If rows of one

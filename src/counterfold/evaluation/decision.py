@@ -8,7 +8,7 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.estimates import Estimate
-from counterfold.evaluation.joint import LOWEST, Joint, find_common_level, standardise, stretch_noise
+from counterfold.evaluation.joint import LOWEST, Joint, find_each_level, standardise, stretch_noise
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Field:
         if len(self.gaps) < 2:
             return self.logged.level
         largest = np.abs(standardise(self.drawn[:, 1:])).max(axis=1)  # the log's own is none of those that are shown
-        return find_common_level(largest, self.logged.level, tails=2)
+        return find_each_level(largest, self.logged.level, tails=2)
 
     @cached_property
     def widened(self) -> dict[str, Estimate]:
@@ -132,7 +132,7 @@ class Field:
             return True
         least = ALIKE * float(self.drawn.std(axis=0).max())
         largest = standardise(self.drawn - self.drawn[:, [place]], least).max(axis=1)
-        return gap.interval(find_common_level(largest, level, tails=1)).low <= 0
+        return gap.interval(find_each_level(largest, level, tails=1)).low <= 0
 
     def decide(self) -> Decision:
         """Return what to choose, and how all stand."""

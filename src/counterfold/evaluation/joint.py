@@ -129,7 +129,7 @@ def find_moves(estimate: Estimate) -> Floats:
     return np.asarray(np.bincount(assign_folds(np.arange(len(moves)), BUCKETS), moves, BUCKETS), dtype=np.float64)
 
 
-def find_common_level(largest: Floats, level: float, tails: int) -> float:
+def find_each_level(largest: Floats, level: float, tails: int) -> float:
     r"""Return the level of each of several intervals, by which all of them hold together with a probability.
 
     If the largest of several standardised errors, in one direction or in both (`tails`), times a factor that is common
@@ -140,7 +140,7 @@ def find_common_level(largest: Floats, level: float, tails: int) -> float:
 
     >>> import numpy as np
     >>> one = np.random.default_rng(0).standard_normal(100_000)
-    >>> round(find_common_level(np.abs(one), 0.9, tails=2), 2), round(find_common_level(one, 0.9, tails=1), 2)
+    >>> round(find_each_level(np.abs(one), 0.9, tails=2), 2), round(find_each_level(one, 0.9, tails=1), 2)
     (0.9, 0.8)
     """
     alone = level if tails == 2 else max(2 * level - 1, LOWEST)
