@@ -11,6 +11,7 @@ from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import (
     COLUMNS,
     NOT_MET,
+    Everything,
     Json,
     LogOptions,
     Requirement,
@@ -90,7 +91,14 @@ class LearnOptions:
 
 
 @take_options
-def learn(source: SourceOptions, *, wanted: LearnOptions, report: ReportOptions, requirement: Requirement) -> None:
+def learn(
+    source: SourceOptions,
+    *,
+    wanted: LearnOptions,
+    everything: Everything = False,
+    report: ReportOptions,
+    requirement: Requirement,
+) -> None:
     """Learn a policy that earns more than the log did, and say what it is worth."""
     from counterfold.evaluation.assembly import Results
 
@@ -111,7 +119,7 @@ def learn(source: SourceOptions, *, wanted: LearnOptions, report: ReportOptions,
     else:
         from counterfold.report import console, learning
 
-        console.show(*learning.learned(found, wanted.out))
+        console.show(*learning.learned(found, wanted.out, everything=everything))
     requirement.enforce({"": Results({NAME: found.evaluation}, contents)})
     if requirement.require is not None and not found.beats_log:
         say("Error: the policy must beat the log, but nothing does safely.")
