@@ -196,8 +196,11 @@ def name_baseline(found: Comparison) -> str:
     return "the log" if found.baseline is None else messages.show(found.baseline)
 
 
-def rewards(title: str, found: Mapping[str, Evaluation]) -> list[Block]:
-    """Return a line for every reward: what a policy would have earned in it and what the log did; and all findings."""
+def rewards(title: str, found: Mapping[str, Evaluation], *, segments: bool = True) -> list[Block]:
+    """Return a line for every reward: what a policy would have earned in it and what the log did; and all findings.
+
+    Tables of `segments`, if there are any, name the reward; without them, evaluations of each reward have them.
+    """
     names = "reward", "value", "the log", "difference", "interval", "verdict", "next step"
     lines = []
     for name, one in found.items():
@@ -206,7 +209,10 @@ def rewards(title: str, found: Mapping[str, Evaluation]) -> list[Block]:
             numbers = format_value(one)[0], format_logged(one), *format_gap(one.uplift())
         lines.append((messages.show(name), *numbers, one.verdict, one.next_step.action))
     table = add_title(title, Lines(names, lines, texts=2))
-    return [table, *group_findings({name: one.diagnostics for name, one in found.items()})]
+    blocks: list[Block] = [table, *group_findings({name: one.diagnostics for name, one in found.items()})]
+    for name, one in found.items() if segments else ():
+        blocks += list_segments(one.segmented, one.segments, of=f"{title} by {name},")
+    return blocks
 
 
 def group_findings(found: Mapping[str, Diagnostics]) -> list[Block]:
