@@ -33,7 +33,10 @@ SHARE = "Share of the decisions that a policy may take from the logger; repeat f
 FORBID = "An action that the policy may not take; repeat for several."
 
 NAME = "policy"
-"""What the learnt policy is called in the report and in requirements."""
+"""What the learnt policy is called in requirements."""
+
+LEARNT, IMITATION = "learnt policy", "imitation of the log"
+"""What is evaluated in the report: what was learnt if it beats the log, and otherwise what does as the log did."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +116,8 @@ def learn(
 
     from counterfold.evaluation.comparison import Comparison
 
-    report.write_answers({"": Comparison({NAME: found.evaluation})}, describe, log)
+    shown = Comparison({LEARNT if found.beats_log else IMITATION: found.evaluation})
+    report.write_answers({"": shown}, describe, log)
     if wanted.as_json:
         print_json(describe())
     else:
