@@ -205,6 +205,8 @@ def test_target_mass_without_support_is_a_warning_on_stderr(run, save):
         r"Warning: `target`: the target puts 20\.00% of its probability, in 120 of 120 rows, .*[^.]\.\n", err
     )
     assert strict(out)["evaluations"][0]["diagnostics"]["unsupported_mass"] == pytest.approx(0.2)
+    path = save(**never, cost=[float(row % 7) for row in range(120)])
+    assert run("evaluate", path, "--reward", "reward", "--reward", "cost", "--json")[2] == err
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -23,10 +23,21 @@ def test_a_policy_is_learnt_written_and_evaluated(offers, run, tmp_path):
     assert (code, err) == (0, "")
     assert "GreedyLearner beats the log" in " ".join(out.split())
     assert "written to policy.skops" in out
+    assert "what the log holds" in out
     assert (tmp_path / "policy.skops").stat().st_size > 0
     code, out, err = run("evaluate", offers, "--target", "skops:policy.skops", "--json")
     assert (code, err) == (0, "")
     assert json.loads(out)["evaluations"][0]["uplift"]["interval"]["low"] > 0
+
+
+def test_names_are_whole_at_80_columns_and_all_checks_are_shown_on_demand(offers, run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    asked = "learn", offers, "--out", "policy.skops"
+    short = run(*asked, *FAST)[1]
+    assert "--all shows the numbers" in " ".join(short.split())
+    whole = run(*asked, "--learners", "softmax-learner", "--all")[1]
+    assert "0.5 * SoftmaxLearner + logger" in whole
+    assert "--all" not in whole
 
 
 def test_json_says_it_all_and_a_report_is_written(offers, run, tmp_path):
@@ -38,7 +49,7 @@ def test_json_says_it_all_and_a_report_is_written(offers, run, tmp_path):
     assert answer["out"] == "policy.skops"
     assert answer["policy"]["actions"] == ["blue", "green", "red"]
     assert answer["evaluation"] == answer["attempt"]
-    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!")
+    assert "What would “learnt policy” earn?" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_what_is_required_of_the_verdict(offers, run):
@@ -51,9 +62,10 @@ def test_what_is_required_of_the_verdict(offers, run):
     assert run(*asked, "--require", "excellent")[0] == 2
 
 
-def test_a_pipeline_can_require_a_gain(offers, run):
+def test_a_pipeline_can_require_a_gain(offers, run, tmp_path):
     asked = "learn", offers, *FAST, "--out", "policy.skops"
-    assert run(*asked, "--reward", "height")[0] == 0
+    assert run(*asked, "--reward", "height", "--report", "report.html")[0] == 0
+    assert "What would “imitation of the log” earn?" in (tmp_path / "report.html").read_text(encoding="utf-8")
     code, out, err = run(*asked, "--reward", "height", "--require", "caution")
     assert "Nothing beats the log safely" in " ".join(out.split())
     assert (code, err) == (3, "Error: the policy must beat the log, but nothing does safely.\n")

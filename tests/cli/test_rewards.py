@@ -62,6 +62,15 @@ def test_several_rewards(path, run, command):
     assert all(reward in out for reward in rewards)
 
 
+def test_segments_are_told_of_several_rewards(run, save):
+    rewards = {"cost": [float(row % 7) for row in range(120)]}
+    asked = "evaluate", save(**rewards), "--reward", "reward", "--reward", "cost"
+    code, out, _ = run(*asked, "--by", "age:2")
+    assert code == 0
+    assert [out.count(f"target by {reward}, by age") for reward in ("reward", "cost")] == [1, 1]
+    assert run(*asked, "--by", "age:2", "--all")[1].count("by age") == 2
+
+
 def test_a_worse_verdict_names_the_reward(path, run):
     code, _, err = run(
         "check", path, "--reward", "spend", "--reward", "click", "--missing-reward", "zero", "--require", "good"

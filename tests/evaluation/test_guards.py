@@ -34,6 +34,8 @@ TEXTS = {
     "latency<=200": ("latency", True, "level", 200.0),
     "score - 0.2 * cost >= +1e-3": ("score - 0.2 * cost", False, "difference", 0.001),
     " share of `a` >= - .5 % ": ("share of `a`", False, "share", -0.005),
+    "case when cost > 1 then 1 else 0 end <= 0.1": ("case when cost > 1 then 1 else 0 end", True, "level", 0.1),
+    "2 * abs((cost > 1)::int) <= 0.1": ("2 * abs((cost > 1)::int)", True, "level", 0.1),
 }
 
 
@@ -48,7 +50,8 @@ BAD = {
     "strict": ("latency < 3", "got 'latency < 3'"),
     "no reward": ("<= 3", "got '<= 3'"),
     "no number": ("latency <= much", "got 'latency <= much'"),
-    "two": ("1 <= latency <= 3 <= 4", "column|expression|`reward`"),
+    "a range": ("1 <= latency <= 3", "must have one relation each, got '1 <= latency <= 3'. Give each limit"),
+    "two limits": ("latency >= 1 and latency <= 3", "one relation each"),
     "unsigned percent": ("latency <= 2%", "`\\+2%` or `-2%` for a change, or `0.02` for a level, got 'latency <= 2%'"),
     "not a text": ([5], "got 5"),
     "not a list": (5, "a list of texts"),

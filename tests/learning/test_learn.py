@@ -27,7 +27,8 @@ def test_where_there_is_nothing_to_gain_the_log_is_kept():
     learned = cf.learn(draw_log(effect=0.0), **FAST)
     assert not learned.beats_log
     assert learned.sentence.startswith("Nothing beats the log safely")
-    assert learned.next_step.sentence.startswith("Keep what you have: Nothing beats the log safely")
+    assert learned.next_step.sentence.count("Keep what you have") == 1
+    assert learned.sentence not in learned.next_step.sentence
     probs = learned.policy.predict_proba(np.zeros((1, 2)))
     np.testing.assert_allclose(probs, [[0.5, 0.3, 0.2]], atol=0.01)
     assert abs(learned.evaluation.uplift().value) < 0.02
@@ -131,6 +132,8 @@ ROWS = {"action": ["a", "b"] * 30, "reward": [0.0, 1.0, 1.0] * 20, "propensity":
         ({"level": 2}, r"`level` must be in \(0, 1\), got 2"),
         ({"group": "user"}, "`group` .column `user`. must have at least 2 different groups, got 1"),
         ({"learnes": "x"}, "has no argument `learnes`"),
+        ({"engine": "local"}, "has no argument `engine`. It needs all rows in memory"),
+        ({"log": {**ROWS, "propensity": [1.0] * 60}}, "two possible actions or more in some row, got one in each"),
     ],
 )
 def test_bad_arguments_are_one_sentence(arguments, sentence):

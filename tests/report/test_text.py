@@ -2,7 +2,7 @@
 
 import pytest
 
-from counterfold.report.numbers import format_number
+from counterfold.report.numbers import format_number, format_signed
 
 
 @pytest.mark.parametrize(
@@ -11,6 +11,14 @@ from counterfold.report.numbers import format_number
 )
 def test_numbers_are_shown_to_two_digits_of_their_error(number, stderr, text):
     assert format_number(number, stderr) == text
+
+
+def test_nothing_has_no_minus_sign():
+    assert (format_number(-1e-9, 0.05), format_signed(-1e-9, 0.05), format_signed(-0.2, 0.5)) == (
+        "0.000",
+        "+0.000",
+        "-0.20",
+    )
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def evaluate(
         for name in first.targets:
             by_reward = {reward: one.targets[name] for reward, one in found.items()}
             if len(found) > 1:
-                console.show(*text.rewards(name, by_reward))
+                console.show(*text.rewards(name, by_reward, segments=not (everything or lines.period)))
             if len(found) == 1 or everything or lines.period:
                 for reward, result in by_reward.items():
                     title = name if len(found) == 1 else f"{name} by {reward}"

@@ -11,6 +11,7 @@ from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import (
     COLUMNS,
     NOT_MET,
+    Everything,
     Json,
     LogOptions,
     Requirement,
@@ -32,7 +33,10 @@ SHARE = "Share of the decisions that a policy may take from the logger; repeat f
 FORBID = "An action that the policy may not take; repeat for several."
 
 NAME = "policy"
-"""What the learnt policy is called in the report and in requirements."""
+"""What the learnt policy is called in requirements."""
+
+LEARNT, IMITATION = "learnt policy", "imitation of the log"
+"""What is evaluated in the report: what was learnt if it beats the log, and otherwise what does as the log did."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +94,14 @@ class LearnOptions:
 
 
 @take_options
-def learn(source: SourceOptions, *, wanted: LearnOptions, report: ReportOptions, requirement: Requirement) -> None:
+def learn(
+    source: SourceOptions,
+    *,
+    wanted: LearnOptions,
+    everything: Everything = False,
+    report: ReportOptions,
+    requirement: Requirement,
+) -> None:
     """Learn a policy that earns more than the log did, and say what it is worth."""
     from counterfold.evaluation.assembly import Results
 
@@ -105,13 +116,14 @@ def learn(source: SourceOptions, *, wanted: LearnOptions, report: ReportOptions,
 
     from counterfold.evaluation.comparison import Comparison
 
-    report.write_answers({"": Comparison({NAME: found.evaluation})}, describe, log)
+    shown = Comparison({LEARNT if found.beats_log else IMITATION: found.evaluation})
+    report.write_answers({"": shown}, describe, log)
     if wanted.as_json:
         print_json(describe())
     else:
         from counterfold.report import console, learning
 
-        console.show(*learning.learned(found, wanted.out))
+        console.show(*learning.learned(found, wanted.out, everything=everything))
     requirement.enforce({"": Results({NAME: found.evaluation}, contents)})
     if requirement.require is not None and not found.beats_log:
         say("Error: the policy must beat the log, but nothing does safely.")

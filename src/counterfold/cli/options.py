@@ -289,7 +289,10 @@ def print_warnings() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
+    sentences = []
     for warning in caught:
         name = warning.message.target if isinstance(warning.message, SupportWarning) else None
         about = f"`{messages.show(name)}`: " if name else ""
-        say(f"Warning: {about}{str(warning.message).removesuffix('.')}.")
+        sentences.append(f"Warning: {about}{str(warning.message).removesuffix('.')}.")
+    for sentence in dict.fromkeys(sentences):  # each reward of a log says the same of a target
+        say(sentence)

@@ -22,6 +22,9 @@ AMOUNT = re.compile(r"([+-]?)\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]
 RULE = re.compile(r"(.*\S)\s*(<=|>=)\s*([^<>=]*)", re.DOTALL)
 """A reward, a relation and an amount."""
 
+ENCLOSED = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\bcase\b.*?\bend\b", re.DOTALL | re.IGNORECASE)
+"""What of an expression may hold relations of its own: quoted texts, parentheses and cases."""
+
 FORMS = "such as `latency <= +2%`, `refund >= -0.01` or `latency <= 200`"
 
 
@@ -63,6 +66,7 @@ class Guard:
         amount = AMOUNT.fullmatch(words[3].strip()) if words else None
         if words is None or amount is None:
             raise ParameterError(f"`guards` must be texts {FORMS}, got {messages.shorten(text)}.")
+        require_one_relation(text, words[1])
         sign, number, percent = amount.groups()
         if percent and not sign:
             more, level = f"`+{number}%` or `-{number}%` for a change", f"`{float(number) / 100:g}` for a level"
@@ -186,6 +190,16 @@ class Guards:
         return GuardLine(
             rule.text, one.value, one.value + reach, one.value + limit - gap.value, probability, one.verdict
         )
+
+
+def require_one_relation(text: str, reward: str) -> None:
+    """Refuse a guard whose reward is compared with something itself: that is yes or no, and within any limit."""
+    bare, count = reward, 1
+    while count:
+        bare, count = ENCLOSED.subn("", bare)
+    if re.search("[<>=]", bare):
+        way = "Give each limit as a guard of its own"
+        raise ParameterError(f"`guards` must have one relation each, got {messages.shorten(text)}. {way}.")
 
 
 def read_guards(texts: Sequence[str] | str) -> tuple[Guard, ...]:

@@ -90,7 +90,11 @@ def find_allowed(log: Log, forbidden: Any) -> Bools:
     if strange:
         got = f"`{show(strange[0])}`"
         raise ParameterError(f"`forbidden` must be actions of the log, {list_names(labels)}, got {got}.")
-    allowed = find_supported(log).any(axis=0) & ~np.isin(labels, unwanted)
+    supported = find_supported(log)
+    if supported.sum(axis=1).max() < 2:
+        way = "Log decisions that are partly random, with their propensities"
+        raise DataError(f"`learn` must have two possible actions or more in some row, got one in each. {way}.")
+    allowed = supported.any(axis=0) & ~np.isin(labels, unwanted)
     if allowed.sum() < 2:
         raise DataError(f"`learn` must have two actions or more to choose from, got {int(allowed.sum())}.")
     return np.asarray(allowed)

@@ -1,7 +1,7 @@
 """Learned: a policy, what it is worth by rows that it was not learnt from, and what it competed with."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -60,8 +60,10 @@ class Learned(Displayed):
         step = self.attempt.next_step
         if not self.attempt.answerable:
             return step
-        better = step.action if step.action in {"A/B test", "log more"} else "keep"
-        return NextStep(better, f"Keep what you have: {self.sentence} {step.sentence}", step.per_arm, step.times_rows)
+        if step.action in {"keep", "log more"}:  # they say to keep what there is
+            return step
+        sentence = f"Keep what you have. As to the best learnt policy: {step.sentence}"
+        return replace(step, action="A/B test" if step.action == "A/B test" else "keep", sentence=sentence)
 
     @property
     def sentence(self) -> str:
@@ -74,7 +76,7 @@ class Learned(Displayed):
             return f"{name} beats the log: {by}."
         if not self.attempt.answerable:
             return "Nothing beats the log safely: the log cannot tell what the best learnt policy would earn."
-        return f"Nothing beats the log safely: the best learnt policy, {name}, would earn {by}."
+        return f"Nothing beats the log safely: the difference of the best learnt policy, {name}, is {by}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain numbers, texts, lists and dictionaries."""

@@ -39,6 +39,8 @@ class Choice:
         chosen, together = self.decision.choice, f"intervals that hold for all {self.count} policies at once"
         guarded = self.tell_guards()
         if chosen is None and guarded:
+            if not any(one.passes for one in self.found.guarded):
+                return f"{guarded} So none is chosen."
             return f"{guarded} None of those beats {self.baseline} safely, by {together}."
         if chosen is None:
             return f"No policy beats {self.baseline} safely: by {together}, each may earn less."

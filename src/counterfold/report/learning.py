@@ -4,7 +4,7 @@ from rich.styled import Styled
 
 from counterfold import messages
 from counterfold.learning.result import Learned
-from counterfold.report import text
+from counterfold.report import details, text
 from counterfold.report.numbers import format_signed
 from counterfold.report.tables import Lines, add_title, new_grid
 
@@ -12,13 +12,13 @@ LINES = 20
 """How many lines of a policy are shown at most; the file has it all."""
 
 
-def learned(found: Learned, path: str) -> list[text.Block]:
+def learned(found: Learned, path: str, *, everything: bool = False) -> list[text.Block]:
     """Return all that is shown of a policy: the answer, what it competed with, how it decides and its evaluation."""
     grid = new_grid()
     grid.add_row("answer", Styled(found.sentence, "bold"))
     grid.add_row("next step", Styled(found.next_step.sentence, "bold"))
     grid.add_row("policy", f"written to {messages.show(path)}")
-    names = "contender", "more than the log", "interval", "verdict", "chosen in"
+    names = "contender", "difference", "interval", "verdict", "chosen"
     lines = []
     for line in sorted(found.table, key=lambda one: -one.low):
         error = (line.high - line.low) / 4
@@ -33,5 +33,6 @@ def learned(found: Learned, path: str) -> list[text.Block]:
     shown = found.policy.describe().splitlines()
     more = [f"... and {len(shown) - LINES} lines more"] if len(shown) > LINES else []
     blocks.append(add_title("how it decides", *shown[:LINES], *more))
-    title = "the learnt policy" if found.beats_log else "the policy that does as the log did"
-    return [*blocks, *text.evaluation(title, found.evaluation)]
+    title = "the learnt policy" if found.beats_log else "as the log did"
+    contents = details.contents({"": found.evaluation.contents})
+    return [*blocks, *text.evaluation(title, found.evaluation, everything=everything), contents]

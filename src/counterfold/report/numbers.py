@@ -23,14 +23,15 @@ def format_number(number: float, stderr: float) -> str:
         return f"{number:.6g}"
     decimals = 1 - math.floor(math.log10(stderr))
     if decimals <= MOST_DECIMALS and abs(number) < 10**MOST_DIGITS:
-        return f"{number:{',' if abs(number) >= LARGE else ''}.{max(decimals, 0)}f}"
+        return f"{number:z{',' if abs(number) >= LARGE else ''}.{max(decimals, 0)}f}"  # z: there is no -0.000
     first = math.floor(math.log10(abs(number))) if number else 0
     return f"{number:.{max(first + decimals + 1, 1)}g}"
 
 
 def format_signed(number: float, stderr: float) -> str:
     """Return a difference with its sign."""
-    return ("+" if number >= 0 else "") + format_number(number, stderr)
+    text = format_number(number, stderr)
+    return text if text.startswith("-") or math.isnan(number) else f"+{text}"
 
 
 def format_value(result: Evaluation) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from counterfold.diagnostics import Diagnostics
 from counterfold.diagnostics.base import Finding
 from counterfold.estimates import Estimate
 from counterfold.evaluation.comparison import Comparison
+from counterfold.evaluation.guards import GuardLine
 from counterfold.evaluation.next_step import advise_on_log
 from counterfold.evaluation.result import Evaluation
 from counterfold.report import details
@@ -119,14 +120,23 @@ def list_differences(found: Comparison) -> list[Block]:
 
 def list_guards(found: Comparison) -> Lines:
     """Return a line for each policy and guard, and one for all guards of a policy if there are several."""
-    lines = []
+    lines, rules = [], found.guards.rules if found.guards else ()
     for one in found.guarded:
-        name = messages.show(one.target)
-        lines += [(name, messages.show(line.guard), *write_guard(line), line.verdict) for line in one.guards]
-        if len(one.guards) > 1:
+        name, is_single = messages.show(one.target), len(one.guards) == 1
+        for rule, line in zip(rules, one.guards, strict=True):
+            told = judge_guard(line, passes=one.passes if is_single else rule.is_kept(line))
+            lines.append((name, messages.show(line.guard), *write_guard(line), told))
+        if not is_single:
             sure = WITHHELD if one.probability is None else format_share(one.probability)
             lines.append((name, "all", "", "", "", sure, "passes" if one.passes else "fails"))
     return Lines(("policy", "guard", "value", "may be", "limit", "holds", "verdict"), lines, texts=1)
+
+
+def judge_guard(line: GuardLine, *, passes: bool) -> str:
+    """Return whether a guard is kept, and the verdict on that if it is not good."""
+    if line.probability is None:
+        return line.verdict
+    return ("passes" if passes else "fails") + ("" if line.verdict == "good" else f", {line.verdict}")
 
 
 def list_policies(found: Comparison, known: Mapping[str, Estimate]) -> Lines:
@@ -186,8 +196,11 @@ def name_baseline(found: Comparison) -> str:
     return "the log" if found.baseline is None else messages.show(found.baseline)
 
 
-def rewards(title: str, found: Mapping[str, Evaluation]) -> list[Block]:
-    """Return a line for every reward: what a policy would have earned in it and what the log did; and all findings."""
+def rewards(title: str, found: Mapping[str, Evaluation], *, segments: bool = True) -> list[Block]:
+    """Return a line for every reward: what a policy would have earned in it and what the log did; and all findings.
+
+    Tables of `segments`, if there are any, name the reward; without them, evaluations of each reward have them.
+    """
     names = "reward", "value", "the log", "difference", "interval", "verdict", "next step"
     lines = []
     for name, one in found.items():
@@ -196,7 +209,10 @@ def rewards(title: str, found: Mapping[str, Evaluation]) -> list[Block]:
             numbers = format_value(one)[0], format_logged(one), *format_gap(one.uplift())
         lines.append((messages.show(name), *numbers, one.verdict, one.next_step.action))
     table = add_title(title, Lines(names, lines, texts=2))
-    return [table, *group_findings({name: one.diagnostics for name, one in found.items()})]
+    blocks: list[Block] = [table, *group_findings({name: one.diagnostics for name, one in found.items()})]
+    for name, one in found.items() if segments else ():
+        blocks += list_segments(one.segmented, one.segments, of=f"{title} by {name},")
+    return blocks
 
 
 def group_findings(found: Mapping[str, Diagnostics]) -> list[Block]:

@@ -216,8 +216,8 @@ def open_log(source: Any, columns: Columns, function: Callable[..., Any]) -> "Lo
     return source
 
 
-OVER_TIME = " Ask the answer: `result.over_time('week')`."
-"""Where the table over time is to be had."""
+HINTS = {"period": " Ask the answer: `result.over_time('week')`.", "engine": " It needs all rows in memory."}
+"""What to do instead of giving arguments that other calls have."""
 
 
 def require_known(columns: Columns, function: Callable[..., Any]) -> None:
@@ -226,8 +226,7 @@ def require_known(columns: Columns, function: Callable[..., Any]) -> None:
     unknown = next((name for name in columns if name not in roles), None)
     if unknown is not None:
         own = [name for name in signature(function).parameters if name != "columns"]
-        hint = messages.suggest(unknown, [*own, *roles])
-        hint = OVER_TIME if unknown == "period" else hint
+        hint = HINTS.get(unknown) or messages.suggest(unknown, [*own, *roles])
         raise ParameterError(f"`{function.__name__}` has no argument `{messages.show(unknown)}`.{hint}")
 
 
