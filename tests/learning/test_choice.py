@@ -5,7 +5,9 @@ import pytest
 
 import counterfold as cf
 from counterfold.learners.base import TrainingRows
-from counterfold.learning.choice import Gain, choose_contender, stitch
+from counterfold.evaluation.question import Question
+from counterfold.learning import Contest
+from counterfold.learning.choice import choose_contender, stitch
 from counterfold.learning.out_of_fold import OutOfFold, assign_outer_folds
 from learning_logs import draw_log
 
@@ -41,18 +43,6 @@ def test_groups_are_never_in_two_folds():
     assert all(len(set(fold[group == number])) == 1 for number in set(group))
 
 
-def test_lower_bounds_are_those_of_a_loop():
-    rng = np.random.default_rng(0)
-    values, sizes, kept = rng.normal(size=50), rng.uniform(1, 3, size=50), rng.random(50) < 0.6
-    total, some, mean = 0.0, 0.0, 0.0
-    for value, size, is_kept in zip(values, sizes, kept, strict=True):
-        total += size
-        some += size if is_kept else 0.0
-        mean += size * value if is_kept else 0.0
-    wanted = mean / some - 0.7 * (total / some) ** 0.5
-    assert Gain(values, sizes, 0.7).find_lower_bound(kept) == pytest.approx(wanted)
-
-
 def test_a_fold_is_chosen_for_by_policies_that_do_not_know_it():
     log = draw_log(rows=200)
     before = start(log)
@@ -67,12 +57,36 @@ def test_a_fold_is_chosen_for_by_policies_that_do_not_know_it():
     assert len(before.fitted) == 5 + 4 + 3  # what is learnt without two folds serves both
 
 
+def start_contest(log):
+    return Contest(log, TrainingRows.of(log, ALL), LEARNERS, [1.0], 5, Question.of(), 1)
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_what_a_fold_is_chosen_by_does_not_depend_on_its_rewards(*, fitted):
+    columns = {"logging_probs": None, "propensity": "fit"} if fitted else {}
+    log = draw_log(rows=200, group=np.arange(200) // 2, **columns)
+    outside = start(log)
+    changed = np.where(outside.fold == 2, -5 * log.reward[::-1], log.reward)
+    other = draw_log(rows=200, group=np.arange(200) // 2, reward=changed, **columns)
+    mine = start_contest(log).evaluate_without(2, outside)
+    theirs = start_contest(other).evaluate_without(2, start(other))
+    for name, one in mine.items():
+        assert one.value == theirs[name].value
+        assert one.interval == theirs[name].interval
+        assert one.uplift().interval() == theirs[name].uplift().interval()
+    assert start_contest(log).evaluate_without(0, outside) != mine
+
+
+def test_the_largest_lower_bound_is_chosen_and_not_the_largest_estimate():
+    log = draw_log(rows=400)
+    every = {name: np.tile(row, (400, 1)) for name, row in {"bold": [0.0, 0.0, 1.0], "shy": [0.3, 0.3, 0.4]}.items()}
+    found = start_contest(log).evaluate(every)
+    lows = {name: one.uplift().interval().low for name, one in found.items()}
+    assert choose_contender(found) == max(lows, key=lambda name: lows[name])
+
+
 def test_rows_take_what_their_fold_chose():
     fold = np.repeat([0, 1, 2], 10)
-    lucky, steady = np.where(fold == 0, 9.0, -1.0), np.full(30, 0.5)
-    gains = {"lucky": Gain(lucky, np.ones(30), 0.1), "steady": Gain(steady, np.ones(30), 0.1)}
-    assert choose_contender(gains, np.ones(30, dtype=bool)) == "lucky"
-    chosen = {number: choose_contender(gains, fold != number) for number in range(3)}
-    assert chosen == {0: "steady", 1: "lucky", 2: "lucky"}
     probs = {"lucky": np.tile([1.0, 0.0], (30, 1)), "steady": np.tile([0.0, 1.0], (30, 1))}
+    chosen = {0: "steady", 1: "lucky", 2: "lucky"}
     np.testing.assert_array_equal(stitch(probs, chosen, fold)[:, 1], fold == 0)

@@ -5,7 +5,7 @@ The function lives here, because a module `learn.py` would take the place of `cf
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Unpack
 
@@ -21,7 +21,7 @@ from counterfold.evaluation.result import Evaluation
 from counterfold.intervals.base import Interval
 from counterfold.learners.base import Learner, TrainingRows, fit_learner
 from counterfold.learners.imitation import Imitation
-from counterfold.learning.choice import Gain, choose_contender, stitch
+from counterfold.learning.choice import choose_contender, stitch
 from counterfold.learning.contenders import (
     Contender,
     check_shares,
@@ -32,6 +32,7 @@ from counterfold.learning.contenders import (
 from counterfold.learning.out_of_fold import Decided, Decisions, OutOfFold, assign_outer_folds
 from counterfold.learning.result import ContenderLine as ContenderLine
 from counterfold.learning.result import Learned as Learned
+from counterfold.learning.some_rows import take_rows
 from counterfold.log import Log
 from counterfold.policies.features import Features
 from counterfold.policies.policy import Policy
@@ -145,7 +146,7 @@ class Contest:
         decisions, contenders = outside.decide(), self.list_contenders()
         probs = self.mix(decisions)
         evaluations = self.evaluate(probs)
-        winner = choose_contender(find_gains(evaluations), np.ones(len(fold), dtype=bool))
+        winner = choose_contender(evaluations)
         by_fold = {number: self.choose_without(number, outside) for number in outside.numbers}
         attempt = self.evaluate({"policy": stitch(probs, by_fold, fold)})["policy"]
         beats_log = attempt.answerable and attempt.uplift().interval().low > 0
@@ -167,16 +168,20 @@ class Contest:
         }
 
     def choose_without(self, number: int, outside: OutOfFold) -> str:
-        """Return the contender that the rows of all folds but one choose, by policies that do not know that one.
+        """Return the contender that the rows of all folds but one choose, which know nothing of that one.
 
-        If these had learnt from it, choosing would know whether its rewards agree with those of the others, which is
-        what the policies earn there.
+        Neither had the policies learnt from it, nor the reward model that values them, nor was it asked which
+        estimators to trust. Otherwise choosing would know what its rewards have in common with those of the others,
+        which is what the policies earn there.
         """
         names = list(self.list_contenders())
-        if len(names) == 1:
-            return names[0]
-        gains = find_gains(self.evaluate(self.mix(outside.decide(number))))
-        return choose_contender(gains, outside.fold != number)
+        return names[0] if len(names) == 1 else choose_contender(self.evaluate_without(number, outside))
+
+    def evaluate_without(self, number: int, outside: OutOfFold) -> dict[str, Evaluation]:
+        """Return what contenders would have earned in the rows of all folds but one, as if there were no others."""
+        kept = np.flatnonzero(outside.fold != number)
+        probs = {name: one[kept] for name, one in self.mix(outside.decide(number)).items()}
+        return replace(self, log=take_rows(self.log, kept)).evaluate(probs)
 
     def find_possible(self) -> Bools:
         """Return which actions policies may take in each row: those that are allowed and that the log could take.
@@ -200,12 +205,6 @@ class Contest:
         scorer, logger = fit_learner(winner.learner, self.rows, seed), LOGGER.fit(self.rows, seed)
         is_greedy, features = winner.learner.is_greedy, Features.of(self.log)
         return Policy(list(self.log.actions), features, scorer, is_greedy, self.rows.allowed, winner.share, logger)
-
-
-def find_gains(evaluations: Mapping[str, Evaluation]) -> dict[str, Gain]:
-    """Return what contenders earn more than the log: those that the log can answer for, or all if there is none."""
-    known = {name: one for name, one in evaluations.items() if one.answerable} or evaluations
-    return {name: Gain.of(one.uplift()) for name, one in known.items()}
 
 
 def tabulate(name: str, evaluation: Evaluation, folds: int, chosen: bool) -> ContenderLine:  # noqa: FBT001 (a column)
