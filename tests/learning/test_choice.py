@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import counterfold as cf
-from counterfold.learners.base import TrainingRows
 from counterfold.evaluation.question import Question
+from counterfold.learners.base import TrainingRows
 from counterfold.learning import Contest
 from counterfold.learning.choice import choose_contender, stitch
 from counterfold.learning.out_of_fold import OutOfFold, assign_outer_folds

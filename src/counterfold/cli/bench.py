@@ -80,7 +80,8 @@ def learning(
     chosen = tuple(split_commas(families)) or KNOWN
     kind: Any = part  # checked there
     sizes = tuple(rows or (500, 2000))
-    benchmark = LearningBenchmark(run.out, problems, kind, chosen, sizes, run.seed, run.count_jobs())
+    benchmark = LearningBenchmark(run.out, problems, kind, chosen, sizes, run.seed, run.count_jobs(), run.data)
+    benchmark.prepare()
     with print_warnings(), bar("Learning", unit="problems") as progress:
         found = benchmark.run(progress)
     if run.as_json:

@@ -3,8 +3,6 @@
 from copy import copy
 from dataclasses import replace
 
-import numpy as np
-
 from counterfold.arrays import Ints
 from counterfold.checks import freeze
 from counterfold.log import Log
@@ -16,6 +14,7 @@ BY_ROW = ("reward", "propensity", "context", "action", "group", "available", "lo
 def take_rows(log: Log, index: Ints) -> Log:
     """Return some rows of a log of actions; they keep their places in it, and so their folds.
 
+    >>> import numpy as np
     >>> log = Log(action=["a", "b", "a"], reward=[1.0, 0.0, 0.5], propensity=[0.5, 0.5, 0.8])
     >>> some = take_rows(log, np.array([0, 2]))
     >>> some, some.reward

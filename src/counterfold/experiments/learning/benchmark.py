@@ -11,8 +11,10 @@ from counterfold.experiments.files import refuse_unwritable, write_csv, write_pa
 from counterfold.experiments.learning import results
 from counterfold.experiments.learning.experiment import KNOWN, LearningExperiment, list_tasks
 from counterfold.experiments.learning.results import Gain, Holding
+from counterfold.experiments.paper import datasets
+from counterfold.experiments.paper.datasets import NAMES
 from counterfold.experiments.results import load_pyplot
-from counterfold.experiments.selection.experiment import Part
+from counterfold.experiments.selection.experiment import PAPER, Part
 from counterfold.progress import Progress
 
 
@@ -36,6 +38,7 @@ class LearningBenchmark:
     rows: tuple[int, ...] = (500, 2000)
     seed: int = 0
     jobs: int = 1
+    data: Path | None = None
 
     def __post_init__(self) -> None:
         checks.whole(1, problems=self.problems, jobs=self.jobs)
@@ -43,17 +46,28 @@ class LearningBenchmark:
         checks.seeds(seed=self.seed)
         checks.one_of(get_args(Part), part=self.part)
         for family in self.families:
-            checks.one_of(KNOWN, families=family)
+            checks.one_of((*KNOWN, PAPER), families=family)
+
+    @property
+    def known_families(self) -> list[str]:
+        """Return the families in the order of the benchmark, with every dataset where the paper's are wanted."""
+        wanted = {*self.families, *(NAMES if PAPER in self.families else ())}
+        return [family for family in KNOWN if family in wanted]
+
+    def prepare(self) -> None:
+        """Load what a run needs, so that what is missing is reported now, not after hours."""
+        load_pyplot()
+        for family in self.known_families:
+            datasets.require([family] if family in NAMES else [], self.data, family)
 
     def run(self, progress: Progress | None = None) -> LearningResults:
         """Return what was found and the paths of the files, each of which is written as a whole or not at all."""
-        load_pyplot()
-        families = [family for family in KNOWN if family in self.families]
-        tasks = list_tasks(families, max(self.problems, 2), self.rows, self.part)
+        self.prepare()
+        tasks = list_tasks(self.known_families, max(self.problems, 2), self.rows, self.part)
         settings = {"benchmark": "learning", "seed": self.seed, "version": version("counterfold")}
         settings |= {"code": runner.digest_package()}  # because it is what is measured
         with refuse_unwritable(self.out):
-            work = LearningExperiment(self.seed)
+            work = LearningExperiment(self.seed, data=self.data)
             rows = runner.run_tasks(tasks, work, self.out / "learning.jsonl", settings, self.jobs, progress)
             gains, coverage = results.gains(rows), results.holdings(rows)
             files = [

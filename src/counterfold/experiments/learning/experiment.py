@@ -5,25 +5,28 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 import counterfold as cf
-from counterfold.arrays import Floats, row_sums
 from counterfold.experiments.files import Row
 from counterfold.experiments.learning import references
 from counterfold.experiments.learning.references import Decide
+from counterfold.experiments.learning.worlds import BanditWorld, DatasetWorld, World
+from counterfold.experiments.paper.datasets import NAMES, load_once
 from counterfold.experiments.paper.experiment import RUNS_PER_SEED
-from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, FAMILIES, Bandit, draw_bandit
+from counterfold.experiments.selection.bandits import FAMILIES, draw_bandit
 from counterfold.experiments.selection.experiment import Part, part_of
 
 LEFT_OUT = ("user's model", "few rows", "many rows")
 """Families that differ from others only by a model that nobody has while learning, or by their number of rows."""
 
-KNOWN = tuple(family for family in FAMILIES if family not in LEFT_OUT)
+KNOWN = (*(family for family in FAMILIES if family not in LEFT_OUT), *NAMES)
+"""The families of problems: bandits, and the paper's datasets."""
+
+LOGGING_BETAS = (-1.0, 0.0, 1.0, 3.0)
+"""The inverse temperatures of the policy that logs a dataset, in turn; the larger, the better it is."""
 
 OURS, LOGGER, BEST = "learn", "logger", "best"
 REFERENCES: dict[str, Callable[[cf.Log, int], Decide]] = {
@@ -33,9 +36,6 @@ REFERENCES: dict[str, Callable[[cf.Log, int], Decide]] = {
 }
 MOST_ACTIONS = 20
 """Of logs with more actions EconML's tree is not asked, which fits a model for each."""
-
-CONTEXTS = 1 << 12
-"""On how many quasi-random contexts the true value of a policy is computed."""
 
 APART = 1000
 """How far the seeds of two families are apart, so that their problems have nothing in common."""
@@ -63,51 +63,15 @@ def list_tasks(families: Sequence[str], problems: int, rows: Sequence[int], part
 
 
 @dataclass(frozen=True, eq=False)
-class World:
-    """A bandit and the seed that draws its log; it knows what any policy is truly worth."""
-
-    bandit: Bandit
-    seed: int
-
-    @cached_property
-    def log(self) -> cf.Log:
-        """The log."""
-        return self.bandit.draw_problem(self.seed).log
-
-    @cached_property
-    def contexts(self) -> Floats:
-        """Quasi-random contexts."""
-        from scipy.stats import norm, qmc
-
-        points = qmc.Sobol(CONTEXT_COLUMNS, scramble=True, rng=np.random.default_rng(0)).random(CONTEXTS)
-        return np.asarray(norm.ppf(points))
-
-    @cached_property
-    def scores(self) -> Floats:
-        """The scores of rewards, logging policy and target, by the function that the seed draws first."""
-        return self.bandit.draw_scores(np.random.default_rng(self.seed))(self.contexts)
-
-    @cached_property
-    def means(self) -> Floats:
-        """The mean reward of every action."""
-        return self.bandit.means(self.scores[0])
-
-    def value(self, probs: Floats) -> float:
-        """Return what a policy truly earns per decision."""
-        return float(row_sums(probs, self.means).mean())
-
-    @property
-    def logger_value(self) -> float:
-        """Return what the logging policy truly earns."""
-        return self.value(self.bandit.logging(self.scores[1]))
-
-
-@dataclass(frozen=True, eq=False)
 class LearningExperiment:
-    """What a task of the benchmark needs to know besides the task; `learners` are those of `learn`."""
+    """What a task of the benchmark needs to know besides the task; `learners` are those of `learn`.
+
+    `data` is the folder of the paper's datasets.
+    """
 
     seed: int = 0
     learners: Any = "default"
+    data: Path | None = None
 
     def __call__(self, task: LearningTask) -> list[Row]:
         """Return a row for every method."""
@@ -135,8 +99,11 @@ class LearningExperiment:
     def draw_world(self, task: LearningTask) -> World:
         """Return the problem of a task; at all numbers of rows it has the same rewards and policies."""
         number = task.number + RUNS_PER_SEED * self.seed
-        bandit = replace(draw_bandit(task.family, number), rows=task.rows)
-        return World(bandit, APART * (1 + KNOWN.index(task.family)) + number)
+        seed = APART * (1 + KNOWN.index(task.family)) + number
+        if task.family in NAMES:
+            beta = LOGGING_BETAS[task.number % len(LOGGING_BETAS)]
+            return DatasetWorld(load_once(task.family, self.data), beta, task.rows, seed)
+        return BanditWorld(replace(draw_bandit(task.family, number), rows=task.rows), seed)
 
     def learn(self, world: World) -> Row:
         """Return what `learn` finds; where nothing beats the log, the logger stays."""

@@ -47,8 +47,8 @@ class Gain:
 class Holding:
     """How often the stated interval of 95 % holds the true value of the learnt policy, and how wide it is.
 
-    `answers_of` says of which problems: all, those where a policy beats the log, or those where nothing does. The
-    p-value is that of the two-sided binomial test.
+    `answers_of` says of which problems: all, those whose verdict is good, those where a policy beats the log, or those
+    where nothing does. The p-value is that of the two-sided binomial test.
     """
 
     rows: int
@@ -89,7 +89,8 @@ def holdings(rows: Sequence[Row]) -> list[Holding]:
 
     found = []
     for (size,), some in shared.group_rows([row for row in rows if row["method"] == OURS], "rows").items():
-        groups = {"all": some, "beats the log": [row for row in some if row["beats_log"]]}
+        groups = {"all": some, "has a good verdict": [row for row in some if row["verdict"] == "good"]}
+        groups["beats the log"] = [row for row in some if row["beats_log"]]
         groups["keeps the log"] = [row for row in some if not row["beats_log"]]
         for name, mine in ((name, mine) for name, mine in groups.items() if mine):
             held = sum(holds(row) for row in mine)

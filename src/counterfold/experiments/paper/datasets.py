@@ -2,6 +2,7 @@
 
 import hashlib
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfold import DataError, ParameterError, messages, registry
+from counterfold import CounterfoldError, DataError, ParameterError, messages, registry
 from counterfold.arrays import Floats
 
 VERSION = 1
@@ -61,6 +62,16 @@ def load(name: str, folder: Path | None = None) -> Dataset:
 
 load_once = cache(load)
 """Does the same, but a process loads a dataset only once."""
+
+
+def require(names: Iterable[str], folder: Path | None, family: str) -> None:
+    """Load the datasets of a family of problems, so that what is missing is reported now, not after hours."""
+    try:
+        for name in names:
+            load_once(name, folder)
+    except CounterfoldError as error:
+        wanted = f"the family `{family}` needs its datasets from `--data`, or to be left out of `--families`"
+        raise DataError(f"{wanted}: {error}") from None
 
 
 def read(name: str, folder: Path) -> tuple[Floats, NDArray[Any]]:

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import get_args
 
-from counterfold import CounterfoldError, DataError, checks
+from counterfold import checks
 from counterfold.experiments import runner
 from counterfold.experiments.files import refuse_unwritable, write_csv, write_parquet
 from counterfold.experiments.journal import check_journal
@@ -59,12 +59,7 @@ class Benchmark:
     def prepare(self) -> None:
         """Load what a run needs, so that what is missing is reported now, not after hours."""
         load_pyplot()
-        try:
-            for dataset in datasets.NAMES if PAPER in self.families else ():
-                datasets.load_once(dataset, self.data)
-        except CounterfoldError as error:
-            wanted = f"the family `{PAPER}` needs its datasets from `--data`, or to be left out of `--families`"
-            raise DataError(f"{wanted}: {error}") from None
+        datasets.require(datasets.NAMES if PAPER in self.families else (), self.data, PAPER)
 
     def run(self, progress: Progress | None = None) -> BenchmarkResults:
         """Return the scores and the paths of the files, each of which is written as a whole or not at all."""
