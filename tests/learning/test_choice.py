@@ -9,6 +9,7 @@ from counterfold.learners.base import TrainingRows
 from counterfold.learning import Contest
 from counterfold.learning.choice import choose_contender, stitch
 from counterfold.learning.out_of_fold import OutOfFold, assign_outer_folds
+from counterfold.learning.refitting import include_refitting
 from learning_logs import draw_log
 
 ALL = np.ones(3, dtype=bool)
@@ -83,6 +84,17 @@ def test_the_largest_lower_bound_is_chosen_and_not_the_largest_estimate():
     found = start_contest(log).evaluate(every)
     lows = {name: one.uplift().interval().low for name, one in found.items()}
     assert choose_contender(found) == max(lows, key=lambda name: lows[name])
+
+
+def test_the_error_of_the_saved_policy_holds_the_doubt_about_refitting():
+    log = draw_log(rows=400)
+    plain = start_contest(log).evaluate({"one": np.tile([0.2, 0.6, 0.2], (400, 1))})["one"]
+    wide = include_refitting(plain)
+    assert wide.value == plain.value
+    assert wide.uplift().stderr ** 2 == pytest.approx(1.3 * plain.uplift().stderr ** 2)
+    assert wide.stderr**2 == pytest.approx(plain.stderr**2 + 0.3 * plain.uplift().stderr ** 2)
+    low, high = wide.interval
+    assert low < plain.interval.low < plain.interval.high < high
 
 
 def test_rows_take_what_their_fold_chose():

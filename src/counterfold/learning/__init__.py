@@ -30,6 +30,7 @@ from counterfold.learning.contenders import (
     split_learners,
 )
 from counterfold.learning.out_of_fold import Decided, Decisions, OutOfFold, assign_outer_folds
+from counterfold.learning.refitting import include_refitting
 from counterfold.learning.result import ContenderLine as ContenderLine
 from counterfold.learning.result import Learned as Learned
 from counterfold.learning.some_rows import take_rows
@@ -148,7 +149,7 @@ class Contest:
         evaluations = self.evaluate(probs)
         winner = choose_contender(evaluations)
         by_fold = {number: self.choose_without(number, outside) for number in outside.numbers}
-        attempt = self.evaluate({"policy": stitch(probs, by_fold, fold)})["policy"]
+        attempt = include_refitting(self.evaluate({"policy": stitch(probs, by_fold, fold)})["policy"])
         beats_log = attempt.answerable and attempt.uplift().interval().low > 0
         evaluation = attempt if beats_log else self.evaluate({"policy": decisions.probs[LOGGER.name]})["policy"]
         policy = self.refit(contenders[winner] if beats_log else Contender(LOGGER, 1.0))
