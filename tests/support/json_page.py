@@ -66,6 +66,7 @@ PARTS = {
         "guard_line",
         "next_step",
         "robustness",
+        "carrier",
         "candidate",
     ),
     "A policy": ("policy", "contender"),

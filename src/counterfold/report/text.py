@@ -69,9 +69,8 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
         grid.add_row("value", Styled(f"{value} per decision, {level} {interval}", "bold"))
         grid.add_row("the log earned", f"{format_logged(result)} per decision")
         grid.add_row("difference", f"{gap}, {level} {gap_interval}")
-        if (factor := result.robustness.propensity_factor) is not None:
-            wrong = f"propensities that are all wrong by a factor of {format_factor(factor)}, each in its worst way"
-            grid.add_row("undone by", wrong)
+        for number, undone in enumerate(list_undone(result)):
+            grid.add_row("" if number else "undone by", undone)
     else:
         grid.add_row("value", f"{WITHHELD}, because the log cannot answer")
         grid.add_row("the log earned", f"{format_logged(result)} per decision")
@@ -83,6 +82,15 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
     grid.add_row("because", explain(result.diagnostics))
     grid.add_row("next step", Styled(result.next_step.sentence, "bold"))
     return add_title(title, grid)
+
+
+def list_undone(result: Evaluation) -> list[str]:
+    """Return what would undo the conclusion that the target earns more, or less, than the log."""
+    known, found = result.robustness, []
+    if known.propensity_factor is not None:
+        factor = format_factor(known.propensity_factor)
+        found.append(f"propensities that are all wrong by a factor of {factor}, each in its worst way")
+    return found + [f"leaving out one {one.part}, {one.name} ({one.rows:,} rows)" for one in known.hangs_on]
 
 
 def picture(title: str, result: Evaluation, truth: float | None = None) -> Picture:
