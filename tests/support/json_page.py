@@ -70,7 +70,7 @@ PARTS = {
         "candidate",
     ),
     "A policy": ("policy", "contender"),
-    "Checks": ("diagnostics", "finding", "over_time", "period"),
+    "Checks": ("diagnostics", "finding", "over_time", "period", "difference_over_time", "period_difference"),
     "Segments": ("segments", "segment"),
     "The log": ("log", "ends", "encoding", "fitted_propensities", "bin"),
     "Experiments": ("method", "figure_line", "cost", "score", "coverage", "alarm", "check_alarm", "gain", "holding"),
