@@ -213,7 +213,7 @@ def test_a_probability_that_is_too_little_among_many_is_explained(log):
 @pytest.mark.slow
 @pytest.mark.statistical
 def test_policies_that_pass_keep_to_all_guards_together():
-    """Ten policies are at their limit: any passes in at most 9 % of 150 logs, or in more with a chance of 2 % at 5 %."""
+    """Ten policies are at their limit: any passes in at most 9 % of 150 logs, or more with a chance of 2 % at 5 %."""
     passed, alone = [], []
     for seed in range(150):
         rng = np.random.default_rng([18, seed])

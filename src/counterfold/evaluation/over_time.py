@@ -7,7 +7,7 @@ import numpy as np
 
 from counterfold.diagnostics.drift import compare_periods
 from counterfold.evaluation.result import Evaluation
-from counterfold.history.pieces import PIECES
+from counterfold.history import PIECES
 from counterfold.intervals.base import normal_quantile, student_quantile
 
 

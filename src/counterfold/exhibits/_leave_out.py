@@ -60,10 +60,12 @@ class LeaveOut:
 
     def add_up(self) -> "LeaveOut":
         """Return the sums over equal keys, and of fewer keys if there are too many."""
-        order = np.lexsort((self.places, -self.moves, self.keys))
-        keys, first, places = np.unique(self.keys[order], return_index=True, return_inverse=True)
-        sums = ByNumber(places, len(keys)).sums(self.sums[:, order])
-        found = replace(self, keys=keys, sums=sums, moves=self.moves[order][first], places=self.places[order][first])
+        keys, place = np.unique(self.keys, return_inverse=True)
+        moves, places = np.zeros(len(keys)), np.full(len(keys), np.iinfo(np.intp).max)
+        np.maximum.at(moves, place, self.moves)
+        largest = np.flatnonzero(self.moves == moves[place])
+        np.minimum.at(places, place[largest], self.places[largest])
+        found = replace(self, keys=keys, sums=ByNumber(place, len(keys)).sums(self.sums), moves=moves, places=places)
         return found.shorten() if self.is_exact and self.most is not None and len(keys) > self.most else found
 
     def shorten(self) -> "LeaveOut":

@@ -123,17 +123,15 @@ def write_difference(difference: float, stderr: float) -> tuple[str, str]:
     return format_signed(difference, stderr), format_number(stderr, stderr)
 
 
-def differences_over_time(title: str, several: Mapping[str, DifferenceOverTime]) -> ConsoleRenderable:
-    """Return the differences of several policies in each period, and how likely chance lets each change so."""
-    first = next(iter(several.values()))
+def difference_over_time(title: str, found: DifferenceOverTime) -> ConsoleRenderable:
+    """Return a difference in each period with its interval, and how likely chance lets it change so."""
     lines = []
-    for place, line in enumerate(first.table):
-        own = [one.table[place] for one in several.values()]
-        numbers = [" ± ".join(write_difference(each.difference, each.stderr)) for each in own]
-        lines.append((line.start, str(line.rows), *numbers))
-    chances = ["" if one.p is None else f"p = {one.p:.2g}" for one in several.values()]
-    lines.append(("by chance", "", *chances))
-    return add_title(title, Lines((f"{first.period} from", "rows", *map(messages.show, several)), lines))
+    for one in found.table:
+        difference, low, high = (format_signed(number, one.stderr) for number in (one.difference, one.low, one.high))
+        lines.append((one.start, str(one.rows), difference, f"{low} to {high}"))
+    chance = "" if found.p is None else f"how likely chance lets it change so: p = {found.p:.2g}"
+    table = Lines((f"{found.period} from", "rows", f"by {found.estimator}", "interval"), lines)
+    return add_title(title, table, *([Styled(chance, "dim")] if chance else ()))
 
 
 def contents(by_reward: Mapping[str, Contents]) -> ConsoleRenderable:

@@ -126,9 +126,9 @@ def comparison(found: Comparison) -> list[Block]:
 def show_over_time(found: Comparison, known: Mapping[str, Estimate]) -> list[Block]:
     """Return the differences over time of all policies, or of the one that is looked at most if there are many."""
     shown = known if len(known) <= MOST_OVER_TIME else [find_first(found, known)]
-    several = {name: one for name, one in found.over_time().items() if name in shown}
-    title = f"difference to {name_baseline(found)} over time"
-    return [details.differences_over_time(title, several)] if several else []
+    several, baseline = found.over_time(), name_baseline(found)
+    titles = {name: f"{name}: difference to {baseline} over time" for name in several if name in shown}
+    return [details.difference_over_time(title, several[name]) for name, title in titles.items()]
 
 
 def list_differences(found: Comparison) -> list[Block]:

@@ -30,7 +30,7 @@ PART_COLUMNS = {
     "rows": ("Rows", formats.count),
     "weight_share": ("Share of all weight", formats.percent),
     "without": ("Value without it", formats.value),
-    "difference": ("Difference to the log without it", formats.signed),
+    "difference": ("Difference to today without it", formats.signed),
 }
 
 GROUPS_COLUMNS = {"row": ("Group of row (from 0)", formats.count), **PART_COLUMNS}
