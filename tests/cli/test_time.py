@@ -31,7 +31,8 @@ def test_the_table_is_shown_and_in_json(run, path, command):
     assert (code, err) == (0, "")
     lines = [line.split() for line in out.splitlines()]
     [header] = [number for number, line in enumerate(lines) if line[:2] == ["week", "from"]]
-    assert lines[header] == ["week", "from", "rows", "value", "by", "SNIPS", "std.", "error", "log"]
+    names = ["week", "from", "rows", "value", "by", "SNIPS", "std.", "error", "log", "difference", "std.", "error"]
+    assert lines[header] == names
     starts = ["2024-02-05", "2024-02-12", "2024-02-19", "2024-02-26"]
     assert [line[0] for line in lines[header + 1 : header + 5]] == starts
     places = [
@@ -46,6 +47,23 @@ def test_the_table_is_shown_and_in_json(run, path, command):
     assert [line["start"] for line in found["over_time"]["table"]] == starts
     assert (found["over_time"]["period"], found["over_time"]["estimator"]) == ("week", "SNIPS")
     assert found["over_time"]["table"][0]["rows"] == int(lines[header + 1][1])
+
+
+def test_a_comparison_shows_differences_by_the_period_that_was_asked_for(run, path):
+    asked = "compare", path, "--time", "when", "--period", "week", "--target", "target", "--target", "propensity"
+    code, out, err = run(*asked, "--baseline", "propensity")
+    assert (code, err) == (0, "")
+    assert "target: difference to propensity over time" in " ".join(out.split())
+    lines = [line.split() for line in out.splitlines()]
+    [header] = [number for number, line in enumerate(lines) if line[:2] == ["week", "from"]]
+    assert lines[header] == ["week", "from", "rows", "by", "SNIPS", "interval"]
+    told = json.loads(run(*asked, "--baseline", "propensity", "--json")[1])["differences"][0]["over_time"]
+    assert told["period"] == "week"
+    assert [line["start"] for line in told["table"]] == [line[0] for line in lines[header + 1 : header + 5]]
+    difference, low, _, high = lines[header + 1][2:]
+    first = told["table"][0]
+    for shown, name in ((difference, "difference"), (low, "low"), (high, "high")):
+        assert float(shown) == pytest.approx(first[name], abs=first["stderr"] / 10)
 
 
 def test_the_verdict_may_be_required(run, path):

@@ -55,16 +55,22 @@ def test_against_naive_loop(groups):
     data, day = draw()
     group = None if groups is None else np.arange(1200) % groups
     found = evaluate(data, stamp(day), group=group)
-    each, rewards, alike = snips(data), data.r.tolist(), [1.0, 1.0]
+    each, rewards, alike = snips(data), data.r.tolist(), [1.0, 1.0, 1.0]
+    gaps = [one - reward for one, reward in zip(each, rewards, strict=True)]
     if groups:
-        own = [error(one, group.tolist()) ** 2 / (np.var(one) / 1200) for one in (each, rewards)]
+        own = [error(one, group.tolist()) ** 2 / (np.var(one) / 1200) for one in (each, rewards, gaps)]
         alike = [max(1.0, one) for one in own]
     p, spread, lines = compare_days(day.tolist(), each, alike[0])
     logged_p, _, logged = compare_days(day.tolist(), rewards, alike[1])
+    gap_p, gap_spread, ahead = compare_days(day.tolist(), gaps, alike[2])
     known = found.diagnostics
     assert (known.periods, known.late_rows) == (13, 0)
     assert (known.drift_p, known.drift, known.logged_drift_p) == pytest.approx((p, spread, logged_p), rel=1e-9)
-    expected = [(*lines[one][:2], lines[one][2] ** 0.5, logged[one][1], logged[one][2] ** 0.5) for one in lines]
+    assert (known.difference_drift_p, known.difference_drift) == pytest.approx((gap_p, gap_spread), rel=1e-9)
+    several = lines, logged, ahead
+    expected = [
+        (lines[one][0], *(part for own in several for part in (own[one][1], own[one][2] ** 0.5))) for one in lines
+    ]
     np.testing.assert_allclose([line[1:] for line in found.over_time()], expected, rtol=1e-9)
     assert [line.start for line in found.over_time()] == [str(START + one) for one in range(13)]
 
@@ -74,8 +80,11 @@ def test_a_reward_model_makes_it_doubly_robust():
     found = evaluate(data, stamp(day), "ridge-per-action")
     each = cf.DR().contributions(rows_of(data))
     p, spread, lines = compare_days(day.tolist(), each.tolist())
+    _, _, ahead = compare_days(day.tolist(), (each - data.r).tolist())
     assert (found.diagnostics.drift_p, found.diagnostics.drift) == pytest.approx((p, spread), rel=1e-9)
     assert [one.value for one in found.over_time()] == pytest.approx([value for _, value, _ in lines.values()])
+    errors = [variance**0.5 for _, _, variance in ahead.values()]
+    assert [one.difference_stderr for one in found.over_time()] == pytest.approx(errors)
     assert found.diagnostics.history.estimator == "DR"
     whole = np.average([one.value for one in found.over_time()], weights=[one.rows for one in found.over_time()])
     assert whole == pytest.approx(each.mean())
@@ -183,6 +192,7 @@ def change(case, seed=0, rows=3000):
         "nothing": noise,
         "reward": noise + share,
         "advantage": noise + (2 * share - 1) * (data.a == 0),
+        "season": noise + np.where(data.a == 0, 1.6 - 2.4 * np.abs(share - 0.5), 4 * np.abs(share - 0.5)),
         "small": 10 + noise / 10 + 0.008 * (share > 0.5),
         "clicks": (rng.random(rows) < 0.1).astype(float),
         "late": (rng.random(rows) < 0.1) * (share < 0.8),
@@ -217,6 +227,34 @@ def test_what_the_log_earned_may_change_alone():
     [(severity, problem)] = speak(found)
     assert (severity, found.diagnostics.drift_p > 0.001) == ("note", True)
     assert problem.startswith("what the log earned changes over time")
+
+
+def test_the_difference_may_change_with_the_value_or_alone():
+    """Rewards that rise for all actions change the value alone, those of the preferred action both.
+
+    In a season in which it earns as much less as the others earn more, the target's value stays the same.
+    """
+    world, both = change("reward"), change("advantage")
+    assert world.diagnostics.difference_drift_p > 0.001 > both.diagnostics.difference_drift_p
+    assert "difference" not in speak(world)[0][1]
+    assert ", and so does its difference to the log, from " in speak(both)[0][1]
+    [(severity, problem)] = speak(alone := change("season"))
+    assert alone.diagnostics.drift_p > 0.001 > alone.diagnostics.difference_drift_p
+    assert severity == "caution"
+    assert problem.startswith("the difference of the value by SNIPS to the log changes over time, from -")
+    assert problem.endswith(f"in 30 days (p = {alone.diagnostics.difference_drift_p:.1g})")
+
+
+def test_the_difference_of_equal_policies_does_not_change():
+    rng = np.random.default_rng(0)
+    action, day = rng.integers(2, size=2000), rng.integers(20, size=2000)
+    log = cf.Log(
+        action=action, reward=1e6 + day + rng.normal(size=2000), propensity=np.full(2000, 0.5), time=stamp(day)
+    )
+    found = cf.evaluate(log, np.full(2000, 0.5), progress=False)
+    assert (found.diagnostics.difference_drift_p, found.diagnostics.difference_drift) == (1.0, 0.0)
+    assert {line.difference_stderr for line in found.over_time()} == {0.0}
+    assert [line.difference for line in found.over_time()] == pytest.approx([0.0] * 20, abs=1e-6)
 
 
 @pytest.mark.parametrize("case", ["nothing", "clicks"])
@@ -296,7 +334,8 @@ def test_kept_rows_count_as_the_decisions_that_they_stand_for():
     for one, other in zip(few.table, many.table, strict=True):
         assert (one.start, one.rows) == (other.start, 100)
         assert (one.value, one.logged) == pytest.approx((other.value, other.logged))
-        assert one.stderr > other.stderr
+        assert one.difference == pytest.approx(other.difference)
+        assert (one.stderr > other.stderr, one.difference_stderr > other.difference_stderr) == (True, True)
 
 
 def draw_sampled(seed, rows=6000):

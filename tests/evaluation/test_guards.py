@@ -6,10 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from scipy.stats import norm, t
 
 import counterfold as cf
 from counterfold.evaluation.guards import Guard
+from counterfold.evaluation.joint import FREEDOM
 from json_schema import validate
+from reference import decision as naive
 
 ROWS = 4000
 ASKED = {"reward": "revenue", "progress": False}
@@ -159,3 +162,67 @@ def test_shares_of_a_negative_mean_go_by_its_size(log):
     [line] = found.guarded[0].guards
     assert line.limit == pytest.approx(1.05 * np.mean(costs["saved"]), rel=1e-6)
     assert line.probability > 0.99
+
+
+FIXED = {"candidates": ["ips"], "selector": "slope", "reward_model": None}
+
+
+def test_ends_of_several_policies_hold_at_once_against_a_naive_bootstrap(log):
+    """A guard on each side of a difference is a two-sided interval, so the naive one tells how much wider ends are."""
+    some = {name: column[:300] for name, column in log.items()}
+    rules = ["latency <= +2", "latency >= -2"]
+    found = cf.compare(some, list("bcd"), guards=rules, **ASKED, **FIXED)
+    own = found.guards.evaluations["latency"]
+    gaps = [own[name].estimate.contributions.tolist() for name in "bcd"]
+    reach = naive.find_reach(gaps, own["b"].logged.contributions.tolist(), (0.95, FREEDOM), 4000, 1)
+    wider = norm.ppf((1 + found.guards.each_level) / 2) / norm.ppf(0.95)
+    assert wider == pytest.approx(reach / t.ppf(0.95, FREEDOM), rel=0.05)
+    for one in found.guarded:
+        low, high = own[one.target].uplift().interval(found.guards.each_level)
+        most, least = one.guards
+        assert (most.end - most.value, least.end - least.value) == pytest.approx(
+            (high - own[one.target].uplift().value, low - own[one.target].uplift().value)
+        )
+
+
+def test_one_policy_and_equal_policies_cost_nothing(log):
+    twins = {"d": "d", "e": cf.Probabilities((log["action"] == "d").astype(float))}
+    alone, both = (
+        cf.compare(log, several, guards=["latency <= +2%"], **ASKED, **FIXED).guards.each_level
+        for several in ({"d": "d"}, twins)
+    )
+    assert alone == pytest.approx(0.9)
+    assert both == pytest.approx(0.9, abs=0.005)
+
+
+def test_a_probability_that_is_too_little_among_many_is_explained(log):
+    """A limit that one policy keeps to by itself is one that it may break among others."""
+    alone = cf.compare(log, ["d"], guards=["latency <= 1000"], **ASKED, **FIXED).guarded[0].guards[0]
+    limit = alone.end + 0.02 * (alone.end - alone.value)
+    rule = f"latency <= {limit}"
+    [one] = cf.compare(log, ["d"], guards=[rule], **ASKED, **FIXED).guarded
+    found = cf.compare(log, list("bcd"), guards=[rule], **ASKED, **FIXED)
+    among = found.guarded[-1]
+    assert (one.passes, among.passes) == (True, False)
+    assert among.probability == one.probability > 0.95
+    step = found.advise("d")
+    assert step.action == "A/B test"
+    assert "but the end of an interval is beyond its limit" in step.sentence
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+def test_policies_that_pass_keep_to_all_guards_together():
+    """Ten policies are at their limit: any passes in at most 9 % of 150 logs, or more with a chance of 2 % at 5 %."""
+    passed, alone = [], []
+    for seed in range(150):
+        rng = np.random.default_rng([18, seed])
+        action = rng.integers(10, size=2000)
+        log = {"action": action, "revenue": rng.normal(size=2000), "cost": 1 + rng.normal(size=2000)}
+        targets = {str(one): cf.Probabilities((action == one).astype(float)) for one in range(10)}
+        given = {**log, "propensity": np.full(2000, 0.1)}
+        found = cf.compare(given, targets, guards=["cost <= 1"], **ASKED, candidates=["snips"], reward_model=None)
+        passed.append(any(one.passes for one in found.guarded))
+        alone.append(any(one.probability >= 0.95 for one in found.guarded))
+    assert np.mean(passed) <= 0.09
+    assert np.mean(alone) > 0.25

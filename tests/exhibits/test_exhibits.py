@@ -10,8 +10,16 @@ import pytest
 
 import counterfold as cf
 from counterfold import exhibits, registry, standard_json
-from counterfold.exhibits import sensitivity
-from reference.exhibits import bin_weights, bound_snips, explore_actions, leave_out_movers, support_actions
+from counterfold.evaluation.robustness import Robustness
+from counterfold.exhibits import groups, sensitivity
+from reference.exhibits import (
+    bin_weights,
+    bound_snips,
+    explore_actions,
+    leave_out_each,
+    leave_out_movers,
+    support_actions,
+)
 
 LABELS = ("a", "b", "c", "d")
 ROWS = 600
@@ -35,7 +43,7 @@ WEIGHTS = TARGET[np.arange(ROWS), LOG.action] / LOG.propensity
 
 def test_every_file_is_an_exhibit_with_lines_of_plain_numbers():
     assert {one.name for one in exhibits.build_all()} == set(registry.names("exhibits"))
-    assert set(FOUND.exhibits) == set(registry.names("exhibits")) - {"losses", "days", "worst-support"}
+    assert set(FOUND.exhibits) == set(registry.names("exhibits")) - {"losses", "days", "groups", "worst-support"}
     for shown in FOUND.exhibits.values():
         assert shown.lines
         assert len({tuple(line) for line in shown.lines}) == 1
@@ -107,19 +115,95 @@ def test_days_against_loop():
     log, target = draw_log(time=np.datetime64("2024-02-27") + days)
     shown = cf.evaluate(log, target)
     lines, robust = shown.exhibits["days"].lines, shown.robustness
-    everything = (WEIGHTS @ LOG.reward) / WEIGHTS.sum()
-    expected = {}
-    for day in range(5):
-        left = days != day
-        name = str(np.datetime64("2024-02-27") + day)
-        expected[name] = (int((~left).sum()), (WEIGHTS[left] @ LOG.reward[left]) / WEIGHTS[left].sum())
-    assert {line["day"]: (line["rows"], pytest.approx(line["without"])) for line in lines} == expected
+    expected = leave_out_each(days.tolist(), WEIGHTS, LOG.reward, np.ones(ROWS))
+    assert len(lines) == 5
+    for line in lines:
+        day = int((np.datetime64(line["day"]) - np.datetime64("2024-02-27")).astype(int))
+        assert (line["rows"], line["without"], line["difference"]) == pytest.approx(expected[day])
     assert sum(line["weight_share"] for line in lines) == pytest.approx(1)
-    apart = [abs(line["without"] - everything) for line in lines]
+    everything = (WEIGHTS @ LOG.reward) / WEIGHTS.sum()
+    apart = [abs(line["difference"] - everything + LOG.reward.mean()) for line in lines]
     assert apart == sorted(apart, reverse=True)
     assert robust.without_day == pytest.approx(lines[0]["without"])
     assert robust.without_row == pytest.approx(shown.exhibits["influence"].lines[0]["without"])
     assert robust.snips == pytest.approx(everything)
+
+
+@pytest.mark.parametrize("engine", ["memory", "local"])
+def test_groups_against_loop(tmp_path, engine):
+    """Each group is known by a row of its own, on every engine, though it is in many batches."""
+    rng = np.random.default_rng(9)
+    users, kept = rng.integers(40, size=ROWS), rng.choice([0.5, 1.0], size=ROWS)
+    columns = {"action": LOG.action, "reward": LOG.reward, "propensity": LOG.propensity, "kept": kept}
+    columns |= {"user": [f"u{one}" for one in users], "new": TARGET[np.arange(ROWS), LOG.action]}
+    pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=70)
+    found = cf.evaluate(tmp_path / "log.parquet", "new", group="user", kept="kept", engine=engine)
+    expected, shown = leave_out_each(users.tolist(), WEIGHTS, LOG.reward, 1 / kept), found.exhibits["groups"]
+    everything = WEIGHTS @ (LOG.reward / kept) / (WEIGHTS @ (1 / kept))
+    gap = everything - np.average(LOG.reward, weights=1 / kept)
+    ranked = sorted(expected, key=lambda user: -abs(expected[user][2] - gap))
+    assert [users[line["row"]] for line in shown.lines] == ranked[:10]
+    for line in shown.lines:
+        assert (line["rows"], line["without"], line["difference"]) == pytest.approx(expected[users[line["row"]]])
+    ends = [shown.facts[name]["difference"] for name in ("lowest", "highest")]
+    assert ends == pytest.approx([min(one[2] for one in expected.values()), max(one[2] for one in expected.values())])
+    assert (shown.facts["count"], shown.facts["is_exact"]) == (40, True)
+    assert found.robustness.without_group == pytest.approx(expected[ranked[0]][1])
+
+
+def test_more_groups_than_are_told_apart_share_their_sums(monkeypatch, tmp_path):
+    monkeypatch.setattr(groups, "MOST", 8)
+    columns = {"action": LOG.action, "reward": LOG.reward, "propensity": LOG.propensity}
+    columns |= {"user": np.arange(ROWS) % 50, "new": TARGET[np.arange(ROWS), LOG.action]}
+    several = []
+    for size in (9, 70, ROWS):  # some batches have fewer groups than are told apart
+        pa.parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=size)
+        shown = cf.check(tmp_path / "log.parquet", "new", group="user", engine="local").exhibits["groups"]
+        assert (shown.facts["count"], shown.facts["is_exact"]) == (8, False)
+        assert sum(line["rows"] for line in shown.lines) == ROWS
+        several.append(flatten(shown))
+    assert several[0] == pytest.approx(several[1])
+    assert several[0] == pytest.approx(several[2])
+
+
+def test_a_conclusion_may_hang_on_one_group_or_day():
+    """One user of 60 always takes what the target prefers; without it the rest tells nothing, unless it is longer."""
+    rng = np.random.default_rng(2)
+    for users, hangs in ((60, ["group", "day"]), (600, [])):
+        user = np.arange(users * 20) // 20
+        action = rng.integers(2, size=len(user))
+        reward = (rng.random(len(user)) < 0.3 + 0.09 * action).astype(float)
+        reward = np.where(user == 7, action, reward)
+        day = np.datetime64("2024-02-01") + user % 20
+        log = cf.Log(action=action, reward=reward, propensity=np.full(len(user), 0.5), group=user, time=day)
+        found = cf.evaluate(log, cf.Probabilities(0.5 + 0.4 * (action - 0.5)), candidates=[cf.SNIPS()])
+        low, _ = found.uplift().interval()
+        assert low > 0
+        assert [one.part for one in found.robustness.hangs_on] == hangs
+        for one in found.robustness.hangs_on:
+            shown = found.exhibits[f"{one.part}s"].facts
+            assert low + one.difference - shown["difference"] <= 0
+            assert shown["lowest"]["difference"] == one.difference
+        assert not hangs or found.exhibits["groups"].lines[0]["row"] // 20 == 7
+
+
+@pytest.mark.parametrize(
+    ("ends", "differences", "hangs"),
+    [
+        ((0.2, 0.6), (0.1, 0.9), True),
+        ((0.2, 0.6), (0.3, 0.9), False),
+        ((-0.6, -0.2), (0.1, 0.5), False),
+        ((-0.6, -0.2), (0.1, 0.7), True),
+        ((-0.1, 0.6), (0.0, 0.9), False),
+        ((0.2, 0.6), (None, None), True),
+    ],
+)
+def test_what_a_conclusion_hangs_on_is_told_by_its_end_that_is_nearer_to_0(ends, differences, hangs):
+    lowest, highest = ({"day": str(one), "rows": 3, "without": one, "difference": one} for one in differences)
+    facts = {"difference": 0.4, "lowest": lowest, "highest": highest, "is_exact": True}
+    found = Robustness.of({"days": exhibits.Shown([lowest], facts)}, cf.Bounds(*ends)).hangs_on
+    assert bool(found) is hangs
+    assert [one.difference for one in found] == [differences[ends[0] < 0]][: len(found)]
 
 
 def test_what_was_never_tried_at_its_worst():

@@ -10,6 +10,7 @@ from counterfold.cli.options import (
     AnswerOptions,
     LogOptions,
     Requirement,
+    TableOverTime,
     make_option,
     print_json,
     take_options,
@@ -31,6 +32,7 @@ def compare(
     *,
     baseline: Baseline = None,
     guard: Guards = None,
+    lines: TableOverTime,
     answer: AnswerOptions,
     report: ReportOptions,
     requirement: Requirement,
@@ -43,7 +45,8 @@ def compare(
     rules = read_guards(guard or [])
     decisive, rewards = add_rewards(log.columns.reward, rules)
     report.spare(log.columns.source)
-    found = answer.evaluate(replace(log, columns=replace(log.columns, reward=rewards)))
+    several = answer.evaluate(replace(log, columns=replace(log.columns, reward=rewards)))
+    found = {reward: one.by(lines.period) for reward, one in several.items()}
     compared = {reward: (Comparison(one.targets, baseline), one.contents) for reward, one in found.items()}
     if rules:
         each = {reward: one.targets for reward, one in found.items()}

@@ -33,6 +33,19 @@ class Change(NamedTuple):
     spread: float
 
 
+class Changes(NamedTuple):
+    """How the value, its difference to the log and the rewards change, and whether one of the first two does much."""
+
+    value: Change
+    difference: Change
+    logged: Change
+    is_large: bool
+
+
+SAME = Change(1.0, 0.0)
+"""The change of a difference of equal policies, which is 0 in all periods."""
+
+
 class Late(NamedTuple):
     """When the last rewards seem not to be in yet, and the shares of rows with another than the usual one."""
 
@@ -51,16 +64,22 @@ class Drift(Diagnostic):
 
     over hours, days, weeks or longer periods of the log, if it has a `time`, or a line through them rises or falls;
     contributions are those of DR, or of SNIPS where nothing is predicted. With a p-value below `alarm` it is a caution
-    if the values differ by more than `large` of the value or of the rewards' standard deviation, and a note otherwise;
-    where the value is too noisy to tell, it is a note if the log's own rewards change. Rewards are late if the last
-    days, at most half of them, have a reward in less than `late` of the share of rows that have one before.
+    if the values differ by more than `large` of the value or of the rewards' standard deviation, and a note otherwise.
+    The same is asked of the difference to the log, paired row by row: it is a caution if its standard deviation over
+    periods is more than `unsteady` of it, as it would turn round in one of forty periods then. Where both are too noisy
+    to tell, it is a note if the log's own rewards change. Rewards are late if the last days, at most half of them, have
+    a reward in less than `late` of the share of rows that have one before.
     """
 
     alarm: float = 0.001
     large: float = 0.1
+    unsteady: float = 0.5
     late: float = 0.5
     label = "over time"
-    measures = ("periods", "drift_p", "drift", "logged_drift_p", "late_rows")
+    measures = (
+        *("periods", "drift_p", "drift", "difference_drift_p", "difference_drift"),
+        *("logged_drift_p", "late_rows"),
+    )
 
     def observe(self, rows: Rows) -> History | None:
         return History.of(rows)
@@ -78,28 +97,42 @@ class Drift(Diagnostic):
         if history is None or not evidence.total_weight:
             return None
         history = self.include_groups(history, evidence)
-        values, rewards, late = history.values, history.rewards, self.find_late(history, evidence.rows.usual_reward)
-        change, logged = (compare_periods(means, history.periods.numbers) for means in (values, rewards))
-        numbers: dict[str, Number] = {"periods": len(values.rows), "late_rows": 0 if late is None else late.rows}
-        period, value = history.used_period, float(np.average(values.values, weights=values.rows))
-        text = f"{count_periods(len(values.rows), period)} from {history.starts[0]} on"
-        if change is None or logged is None:
+        late = self.find_late(history, evidence.rows.usual_reward)
+        count = len(history.starts)
+        numbers: dict[str, Number] = {"periods": count, "late_rows": 0 if late is None else late.rows}
+        text = f"{count_periods(count, history.used_period)} from {history.starts[0]} on"
+        changes = self.find_changes(history, math.sqrt(evidence.contents.rewards.squares / evidence.decision_count))
+        if changes is None:
             return Measurement(numbers, f"{text}, too few to compare", self.describe_late(late), history)
-        numbers |= {"drift_p": change.p, "drift": change.spread, "logged_drift_p": logged.p}
-        text += f"; how likely chance lets their values differ so: p = {change.p:.2g}"
-        size = min(abs(value), math.sqrt(evidence.contents.rewards.squares / evidence.decision_count))
-        is_large = change.spread >= self.large * size
-        findings = self.describe_late(late) or self.describe(change, logged, history, is_large=is_large)
-        return Measurement(numbers, text, findings, history)
+        value, gap, logged, _ = changes
+        numbers |= {"drift_p": value.p, "drift": value.spread, "logged_drift_p": logged.p}
+        numbers |= {"difference_drift_p": gap.p, "difference_drift": gap.spread}
+        text += f"; how likely chance lets their values differ so: p = {value.p:.2g}, their differences to the log: "
+        findings = self.describe_late(late) or self.describe(changes, history)
+        return Measurement(numbers, f"{text}p = {gap.p:.2g}", findings, history)
+
+    def find_changes(self, history: History, spread: float) -> Changes | None:
+        """Return what changes beyond chance, given the standard deviation of rewards; nothing of too few periods."""
+        several = history.values, history.differences, history.rewards
+        value, gap, logged = (compare_periods(means, history.periods.numbers) for means in several)
+        if value is None or logged is None:
+            return None
+        level, ahead = (float(np.average(one.values, weights=one.rows)) for one in several[:2])
+        gap = gap or SAME
+        is_large = value.p < self.alarm and value.spread >= self.large * min(abs(level), spread)
+        is_unsteady = gap.p < self.alarm and gap.spread >= self.unsteady * abs(ahead)
+        return Changes(value, gap, logged, is_large or is_unsteady)
 
     def include_groups(self, history: History, evidence: Evidence) -> History:
         """Return the history with errors that count a group as one observation."""
         witnesses, rewards = self.witnesses(evidence.rows), evidence.contents.rewards
-        if not witnesses or not history.plain_variance:
+        own, apart = history.plain_variances
+        if not witnesses or not own:
             return history
-        value, logged = (evidence.estimate("", one).shown_variance for one in witnesses)
-        plain = rewards.squares / rewards.weight / rewards.effective
-        return replace(history, alike=(max(1.0, value / history.plain_variance), max(1.0, logged / plain)))
+        value, logged = (evidence.estimate("", one) for one in witnesses)
+        several = (value, own), (logged, rewards.squares / rewards.weight / rewards.effective), (value - logged, apart)
+        first, second, third = (max(1.0, one.shown_variance / plain) if plain else 1.0 for one, plain in several)
+        return replace(history, alike=(first, second, third))
 
     def find_late(self, history: History, usual: float) -> Late | None:
         """Return where the last rewards seem not to be in yet: the end of the log that differs most from the rest."""
@@ -136,23 +169,31 @@ class Drift(Diagnostic):
             )
         ]
 
-    def describe(self, change: Change, logged: Change, history: History, *, is_large: bool) -> list[Finding]:
-        """Return what is wrong where the value changes, or where only the log's rewards do so."""
-        if min(change.p, logged.p) >= self.alarm:
+    def describe(self, changes: Changes, history: History) -> list[Finding]:
+        """Return what is wrong where the value or its difference changes, or where only the log's rewards do so."""
+        value, gap, logged, is_large = changes
+        if min(value.p, gap.p, logged.p) >= self.alarm:
             return []
-        if change.p < self.alarm:
-            severity: Severity = "caution" if is_large else "note"
-            p, means, what = change.p, history.values, f"the value by {history.estimator}"
-            remedy = (
-                "evaluate the rows of a time that the future will be like, as the answer is an average over all of it"
-            )
+        severity: Severity = "caution" if is_large else "note"
+        remedy = "evaluate the rows of a time that the future will be like, as the answer is an average over all of it"
+        if value.p < self.alarm:
+            problem = f"the value by {history.estimator} changes over time, {tell_ends(history.values, value, history)}"
+            if gap.p < self.alarm:
+                problem += f", and so does its difference to the log, {tell_ends(history.differences, gap)}"
+        elif gap.p < self.alarm:
+            ends = tell_ends(history.differences, gap, history)
+            problem = f"the difference of the value by {history.estimator} to the log changes over time, {ends}"
         else:
-            severity, p, means, what = "note", logged.p, history.rewards, "what the log earned"
+            problem = f"what the log earned changes over time, {tell_ends(history.rewards, logged, history)}"
             remedy = "see by the table over time whether the value may have changed with it"
-        tested = means.values[means.rows >= FEWEST]
-        ends = f"from {tested.min():.3g} to {tested.max():.3g} in {count_periods(len(tested), history.used_period)}"
-        problem = f"{what} changes over time, {ends} (p = {p:.1g})"
         return [self.make_finding(severity, problem, remedy)]
+
+
+def tell_ends(means: Means, change: Change, history: History | None = None) -> str:
+    """Return the least and the largest mean of periods, of how many if their history is given, and the p-value."""
+    tested = means.values[means.rows >= FEWEST]
+    where = "" if history is None else f" in {count_periods(len(tested), history.used_period)}"
+    return f"from {tested.min():.3g} to {tested.max():.3g}{where} (p = {change.p:.1g})"
 
 
 def count_periods(number: int, period: str) -> str:

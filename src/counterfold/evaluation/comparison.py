@@ -14,6 +14,7 @@ from counterfold.estimates import Estimate
 from counterfold.evaluation.decision import Decision, Field
 from counterfold.evaluation.guards import Guard, Guarded, Guards, heed_guards
 from counterfold.evaluation.next_step import NextStep, Trial, advise
+from counterfold.evaluation.over_time import DifferenceOverTime, compare_over_time
 from counterfold.evaluation.result import Evaluation, describe_segments, judge_segments
 from counterfold.intervals.base import Bounds
 from counterfold.segment_answers import Segment, SegmentedColumn, subtract_answers
@@ -136,6 +137,15 @@ class Comparison(Plotted):
         other = self.baseline is None or self.evaluations[self.baseline].answerable
         return other and self.evaluations[target].answerable
 
+    def over_time(self, period: str | None = None) -> dict[str, DifferenceOverTime]:
+        """Return the difference of each target to the baseline in each period; nothing where the log has no time.
+
+        Without a `period` it is that of the evaluations.
+        """
+        other = None if self.baseline is None else self.evaluations[self.baseline]
+        found = {name: compare_over_time(self.evaluations[name], other, period) for name in self.differences}
+        return {name: one for name, one in found.items() if one is not None}
+
     @property
     def segments(self) -> dict[str, list[Segment]]:
         """Return a line for each segment of every target, with its difference to the baseline there."""
@@ -151,6 +161,7 @@ class Comparison(Plotted):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain numbers, texts, lists and dictionaries."""
+        over_time = {name: one.to_dict() for name, one in self.over_time().items()}
         differences = [
             {
                 "target": name,
@@ -158,6 +169,7 @@ class Comparison(Plotted):
                 **self.evaluations[name].difference(gap),
                 "simultaneous": self._describe_ends(name),
                 "next_step": asdict(self.advise(name)),
+                "over_time": over_time.get(name),
                 "segments": describe_segments(self.evaluations[name].segmented, self.segments[name]),
             }
             for name, gap in self.differences.items()

@@ -12,7 +12,7 @@ from counterfold import messages
 from counterfold.arrays import Bools, Floats
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
-from counterfold.evaluation.joint import LOWEST, Joint, stretch_noise
+from counterfold.evaluation.joint import LOWEST, Joint, find_each_level, standardise, stretch_noise
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
 
@@ -33,8 +33,9 @@ class GuardLine:
     """How one target keeps to one guard.
 
     `value` is what it would earn in the guard's reward, `limit` what it may by the estimates, and `end` how far the
-    value may be from that in the direction of the limit, with the level of the comparison. `probability` is that the
-    guard holds. Numbers are None where the log cannot answer.
+    value may be from that in the direction of the limit; with the level of the comparison, no value of any target is
+    beyond its end in any guard. `probability` is that the guard holds, of this target alone. Numbers are None where the
+    log cannot answer.
     """
 
     guard: str
@@ -97,7 +98,8 @@ class Guard:
 class Guarded:
     """Whether a target keeps to all guards: the `probability` that all hold, and that it earns more as well.
 
-    It `passes` if all hold with the level of the comparison, and the `end` of none is beyond its limit.
+    It `passes` if all hold with the level of the comparison, and the `end` of none is beyond its limit: with that
+    level, all targets that pass keep to all guards.
     """
 
     target: str
@@ -132,6 +134,28 @@ class Guards:
         return Joint.combine(
             [Joint.of([one for (own, _), one in self.estimates.items() if own == reward]) for reward in rewards]
         )
+
+    @cached_property
+    def family(self) -> list[str]:
+        """Return the targets that are judged together: those that the log can answer for in all guards."""
+        several = (name for name in self.evaluations[self.decisive] if name != self.baseline)
+        return [name for name in several if all(self.is_answerable(name, rule) for rule in self.rules)]
+
+    @cached_property
+    def each_level(self) -> float:
+        """Return the level of the intervals whose ends, in the direction of the limits, hold all at once: max-t.
+
+        One target has its own ends: that all guards hold needs no more than that each does.
+        """
+        level = self.estimates[self.decisive, None].level
+        if len(self.family) < 2:
+            return max(2 * level - 1, LOWEST)
+        pairs = [(name, rule) for name in self.family for rule in self.rules]
+        gaps = [rule.find_gap(self.estimates[rule.reward, name], self.find_base(rule))[0] for name, rule in pairs]
+        contrasts = np.stack([self.contrast(name, rule) for name, rule in pairs])
+        noise = standardise(self.joint.draw(contrasts, gaps, self.evaluations[self.decisive][self.family[0]].seed))
+        signs = np.array([1.0 if rule.is_most else -1.0 for _, rule in pairs])
+        return find_each_level((signs * noise).max(axis=1), level, tails=1)
 
     def judge(self, target: str) -> Guarded:
         """Return whether a target keeps to all guards, by draws of the noise of all rewards at once."""
@@ -185,7 +209,7 @@ class Guards:
         if not self.is_answerable(target, rule):
             return GuardLine(rule.text, None, None, None, None, "not answerable")
         gap, limit = rule.find_gap(one.estimate, self.find_base(rule))
-        low, high = gap.interval(max(2 * one.level - 1, LOWEST))
+        low, high = gap.interval(self.each_level)
         reach = (high if rule.is_most else low) - gap.value
         return GuardLine(
             rule.text, one.value, one.value + reach, one.value + limit - gap.value, probability, one.verdict
@@ -228,6 +252,7 @@ def heed_guards(step: NextStep, found: Guarded, level: float) -> NextStep:
     named = f"`{messages.show(worst.guard)}`"
     if found.probability is not None and found.probability > 1 - level:
         chance = f"keeps to all guards with a probability of {100 * found.probability:.0f} %"
+        chance += ", but the end of an interval is beyond its limit" if found.probability >= level else ""
         sentence = f"Run an A/B test before you ship it: it {chance}, and is the least sure to keep to {named}."
         return replace(step, action="A/B test", sentence=sentence)
     why = "this log cannot tell if it keeps to" if worst.probability is None else "it does not keep to"

@@ -100,8 +100,7 @@ class Evaluation(Plotted):
     @property
     def robustness(self) -> Robustness:
         """Return how wrong the data may be before the difference to the log is no longer told from 0."""
-        low, high = self.uplift().interval()
-        return Robustness.of(self.exhibits, is_told=bool(low > 0 or high < 0))
+        return Robustness.of(self.exhibits, self.uplift().interval())
 
     def count_rows(self, width: float) -> int:
         """Return how many rows like these an interval of the difference to the log needs that is so wide.

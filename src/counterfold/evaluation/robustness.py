@@ -5,6 +5,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from counterfold.exhibits import Shown
+from counterfold.intervals.base import Bounds
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """A `part` of the log, a group or a day, without which a conclusion could not be drawn.
+
+    `difference` is that of SNIPS to the log without it; None if no weight is left then.
+    """
+
+    part: str
+    name: str
+    rows: int
+    difference: float | None
 
 
 @dataclass(frozen=True)
@@ -14,9 +28,10 @@ class Robustness:
     `is_told` says whether it is now. `propensity_factor` is the least factor by which all propensities must be wrong,
     each in its worst way; None if there is nothing to change, or if `largest_factor`, the largest one that was tried,
     does not. `unsupported_share` is the share of what the log could never do that must earn the worst reward of the
-    log; None if even all of it does not change the conclusion, or if everything was tried. `without_row` and
-    `without_day` are what SNIPS, which is `snips` of all rows, says without the row or the day that matters most; None
-    where there is none.
+    log; None if even all of it does not change the conclusion, or if everything was tried. `without_row`,
+    `without_group` and `without_day` are what SNIPS, which is `snips` of all rows, says without the row, the group or
+    the day that matters most; None where there is none. `hangs_on` has a group and a day if the interval of the
+    difference, moved by as much as that of SNIPS moves without it, would hold 0.
     """
 
     is_told: bool
@@ -25,22 +40,44 @@ class Robustness:
     unsupported_share: float | None
     snips: float | None
     without_row: float | None
+    without_group: float | None
     without_day: float | None
+    hangs_on: tuple[Carrier, ...]
 
     @classmethod
-    def of(cls, exhibits: Mapping[str, Shown], *, is_told: bool) -> "Robustness":
-        """Return what the exhibits of an answer say of it."""
+    def of(cls, exhibits: Mapping[str, Shown], uplift: Bounds) -> "Robustness":
+        """Return what the exhibits of an answer say of it, and of the interval of its difference to the log."""
         factors, rows = find(exhibits, "sensitivity"), find(exhibits, "influence")
-        days, support = find(exhibits, "days"), find(exhibits, "worst-support")
+        support = find(exhibits, "worst-support")
+        parts = {name: find(exhibits, place) for name, place in PARTS.items()}
         return cls(
-            is_told,
-            factors.facts.get("factor"),
-            first(factors, "factor", -1),
-            support.facts.get("share"),
-            rows.facts.get("snips"),
-            first(rows, "without"),
-            first(days, "without"),
+            is_told=bool(uplift.low > 0 or uplift.high < 0),
+            propensity_factor=factors.facts.get("factor"),
+            largest_factor=first(factors, "factor", -1),
+            unsupported_share=support.facts.get("share"),
+            snips=rows.facts.get("snips"),
+            without_row=first(rows, "without"),
+            without_group=first(parts["group"], "without"),
+            without_day=first(parts["day"], "without"),
+            hangs_on=tuple(one for part, shown in parts.items() for one in find_carrier(part, shown, uplift)),
         )
+
+
+PARTS = {"group": "groups", "day": "days"}
+"""What a log may be without as a whole, and the exhibit that shows the answer without each."""
+
+
+def find_carrier(part: str, shown: Shown, uplift: Bounds) -> list[Carrier]:
+    """Return the group, or day, without which a conclusion that can be drawn now could not be, if there is one."""
+    if not shown.lines or uplift.low <= 0 <= uplift.high:
+        return []
+    end, line = (uplift.low, shown.facts["lowest"]) if uplift.low > 0 else (uplift.high, shown.facts["highest"])
+    left = line["difference"]
+    if left is not None and end * (end + left - shown.facts["difference"]) > 0:
+        return []
+    others = "" if shown.facts["is_exact"] else " and those that share its hash"
+    name = line["day"] if part == "day" else f"that of row {line['row']}{others}"
+    return [Carrier(part, name, line["rows"], left)]
 
 
 def find(exhibits: Mapping[str, Shown], name: str) -> Shown:

@@ -56,7 +56,8 @@ class Choice:
         level, passed = f"{100 * self.decision.level:g} %", [one.target for one in self.found.guarded if one.passes]
         names = ", ".join(map(self.quote, passed[:MOST_NAMES])) if passed else "No policy"
         rest = f" and {len(passed) - MOST_NAMES} others" if len(passed) > MOST_NAMES else ""
-        return f"{names}{rest} {'keep' if len(passed) > 1 else 'keeps'} to all guards with a probability of {level}."
+        keeps, together = ("keep", ", all of them at once") if len(passed) > 1 else ("keeps", "")
+        return f"{names}{rest} {keeps} to all guards with a probability of {level}{together}."
 
     def tell_contenders(self) -> str:
         """Return which policies may be the best, with their probabilities."""

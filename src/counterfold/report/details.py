@@ -9,9 +9,10 @@ from counterfold import messages
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, build_all
 from counterfold.diagnostics.base import Finding
+from counterfold.evaluation.over_time import DifferenceOverTime
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.history import History, Period
-from counterfold.report.numbers import format_number
+from counterfold.report.numbers import format_number, format_signed
 from counterfold.report.tables import STYLES, Lines, add_title, new_grid
 
 WIDTH = 16
@@ -103,7 +104,7 @@ def list_candidates(table: Sequence[Candidate]) -> Iterator[ConsoleRenderable | 
 def over_time(history: History) -> ConsoleRenderable:
     """Return the value in each period, and a line that shows it with two standard errors to both sides."""
     periods = history.table
-    names = f"{history.used_period} from", "rows", f"value by {history.estimator}", "std. error", "log", ""
+    names = f"{history.used_period} from", "rows", f"value by {history.estimator}", "std. error", "log"
     low, high = min(one.value - 2 * one.stderr for one in periods), max(one.value + 2 * one.stderr for one in periods)
     smallest = min((one.stderr for one in periods if one.stderr > 0), default=0.0)
     lines = []
@@ -111,8 +112,26 @@ def over_time(history: History) -> ConsoleRenderable:
         ends = [round((end - low) / ((high - low) or 1.0) * WIDTH) for end in find_reach(one)]
         bar = " " * ends[0] + "-" * (ends[1] - ends[0]) + "o" + "-" * (ends[2] - ends[1])
         numbers = (format_number(number, smallest) for number in (one.value, one.stderr, one.logged))
-        lines.append((one.start, str(one.rows), *numbers, bar))
-    return add_title("over time", Lines(names, lines, texts=1))
+        lines.append(
+            (one.start, str(one.rows), *numbers, *write_difference(one.difference, one.difference_stderr), bar)
+        )
+    return add_title("over time", Lines((*names, "difference", "std. error", ""), lines, texts=1))
+
+
+def write_difference(difference: float, stderr: float) -> tuple[str, str]:
+    """Return a difference and its error."""
+    return format_signed(difference, stderr), format_number(stderr, stderr)
+
+
+def difference_over_time(title: str, found: DifferenceOverTime) -> ConsoleRenderable:
+    """Return a difference in each period with its interval, and how likely chance lets it change so."""
+    lines = []
+    for one in found.table:
+        difference, low, high = (format_signed(number, one.stderr) for number in (one.difference, one.low, one.high))
+        lines.append((one.start, str(one.rows), difference, f"{low} to {high}"))
+    chance = "" if found.p is None else f"how likely chance lets it change so: p = {found.p:.2g}"
+    table = Lines((f"{found.period} from", "rows", f"by {found.estimator}", "interval"), lines)
+    return add_title(title, table, *([Styled(chance, "dim")] if chance else ()))
 
 
 def contents(by_reward: Mapping[str, Contents]) -> ConsoleRenderable:

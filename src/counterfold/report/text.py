@@ -32,6 +32,9 @@ from counterfold.report.tables import Lines, add_title, colour, new_grid
 WITHHELD = "withheld"
 """What takes the place of a number that the log cannot answer for."""
 
+MOST_OVER_TIME = 3
+"""Of more policies than these, only the first one's difference over time is shown."""
+
 Block = ConsoleRenderable | str
 
 
@@ -69,9 +72,8 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
         grid.add_row("value", Styled(f"{value} per decision, {level} {interval}", "bold"))
         grid.add_row("the log earned", f"{format_logged(result)} per decision")
         grid.add_row("difference", f"{gap}, {level} {gap_interval}")
-        if (factor := result.robustness.propensity_factor) is not None:
-            wrong = f"propensities that are all wrong by a factor of {format_factor(factor)}, each in its worst way"
-            grid.add_row("undone by", wrong)
+        for number, undone in enumerate(list_undone(result)):
+            grid.add_row("" if number else "undone by", undone)
     else:
         grid.add_row("value", f"{WITHHELD}, because the log cannot answer")
         grid.add_row("the log earned", f"{format_logged(result)} per decision")
@@ -83,6 +85,15 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
     grid.add_row("because", explain(result.diagnostics))
     grid.add_row("next step", Styled(result.next_step.sentence, "bold"))
     return add_title(title, grid)
+
+
+def list_undone(result: Evaluation) -> list[str]:
+    """Return what would undo the conclusion that the target earns more, or less, than the log."""
+    known, found = result.robustness, []
+    if known.propensity_factor is not None:
+        factor = format_factor(known.propensity_factor)
+        found.append(f"propensities that are all wrong by a factor of {factor}, each in its worst way")
+    return found + [f"leaving out one {one.part}, {one.name} ({one.rows:,} rows)" for one in known.hangs_on]
 
 
 def picture(title: str, result: Evaluation, truth: float | None = None) -> Picture:
@@ -108,7 +119,16 @@ def comparison(found: Comparison) -> list[Block]:
         return [table, *guards, *findings, *segments]
     drawn = [Line(name, gap.value, format_gap(gap)[0], gap.interval()) for name, gap in known.items()]
     pictures = Group(f"difference to {name_baseline(found)}:", Picture(drawn, 0.0))
-    return [summarise(found, known), table, *list_standings(found), *guards, pictures, *findings, *segments]
+    first = [summarise(found, known), table, *list_standings(found), *guards, pictures, *findings, *segments]
+    return [*first, *show_over_time(found, known)]
+
+
+def show_over_time(found: Comparison, known: Mapping[str, Estimate]) -> list[Block]:
+    """Return the differences over time of all policies, or of the one that is looked at most if there are many."""
+    shown = known if len(known) <= MOST_OVER_TIME else [find_first(found, known)]
+    several, baseline = found.over_time(), name_baseline(found)
+    titles = {name: f"{name}: difference to {baseline} over time" for name in several if name in shown}
+    return [details.difference_over_time(title, several[name]) for name, title in titles.items()]
 
 
 def list_differences(found: Comparison) -> list[Block]:
@@ -175,9 +195,7 @@ def format_ends(found: Comparison, name: str) -> str:
 
 def summarise(found: Comparison, known: Mapping[str, Estimate]) -> ConsoleRenderable:
     """Return which policy to choose, or else which one has the highest value, and what to do about it."""
-    chosen = find_choice(found)
-    best = max(known, key=lambda name: known[name].value)
-    name = best if chosen is None or chosen.decision.choice is None else chosen.decision.choice
+    chosen, name = find_choice(found), find_first(found, known)
     value, interval = format_gap(known[name])
     grid = new_grid()
     if chosen is not None:
@@ -189,6 +207,12 @@ def summarise(found: Comparison, known: Mapping[str, Estimate]) -> ConsoleRender
     grid.add_row("verdict", colour(found.judge(name).verdict))
     grid.add_row("next step", Styled(found.advise(name).sentence, "bold"))
     return grid
+
+
+def find_first(found: Comparison, known: Mapping[str, Estimate]) -> str:
+    """Return the policy to choose, or else the one with the highest value."""
+    choice = None if found.decision is None or len(known) < 2 else found.decision.choice
+    return max(known, key=lambda name: known[name].value) if choice is None else choice
 
 
 def name_baseline(found: Comparison) -> str:

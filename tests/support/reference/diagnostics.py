@@ -209,7 +209,8 @@ def rough_propensities(_data, _labels):
 
 def drift(_data, _groups):
     """Return nothing, as the data have no time; `compare_days` is what is measured where they do."""
-    return dict.fromkeys(["periods", "drift_p", "drift", "logged_drift_p", "late_rows"])
+    names = "periods", "drift_p", "drift", "difference_drift_p", "difference_drift", "logged_drift_p", "late_rows"
+    return dict.fromkeys(names)
 
 
 def compare_days(days, contributions, alike=1.0):

@@ -69,3 +69,15 @@ def explore_actions(actions, weights, rewards, propensities, share):
         mine = sum(square for own, square in zip(actions, squares, strict=True) if own == action)
         found[action] = mine / sum(squares), math.sqrt(after / sum(squares))
     return found
+
+
+def leave_out_each(keys, weights, rewards, counts):
+    """Return the rows of each key, and what SNIPS and its difference to the log's mean are without it."""
+    found = {}
+    for key in set(keys):
+        weight = earned = decisions = logged = 0.0
+        for own, w, r, c in zip(keys, weights, rewards, counts, strict=True):
+            if own != key:
+                weight, earned, decisions, logged = weight + c * w, earned + c * w * r, decisions + c, logged + c * r
+        found[key] = list(keys).count(key), earned / weight, earned / weight - logged / decisions
+    return found

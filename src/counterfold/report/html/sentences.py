@@ -183,12 +183,16 @@ def tell_doubt(case: Case) -> str:
 
 
 def tell_frailty(case: Case) -> str:
-    """Return how wrong propensities may be before the conclusion changes, if the log tells one at all."""
-    shown = None if case.shown_answer is None else case.exhibits.get("sensitivity")
-    factor = None if shown is None or not shown.facts["is_told"] else shown.facts["factor"]
-    if factor is None or case.shown_answer is None or case.shown_answer.baseline != "today":
+    """Return what would undo the conclusion, if the log tells one at all: wrong propensities, or one group or day."""
+    answered = case.shown_answer
+    if answered is None or answered.baseline != "today":
         return ""
-    return f"Propensities that are all wrong by a factor of {formats.factor(factor)}, in the worst way, would undo it."
+    known, found = answered.evaluation.robustness, []
+    if known.propensity_factor is not None:
+        factor = formats.factor(known.propensity_factor)
+        found.append(f"Propensities that are all wrong by a factor of {factor}, in the worst way, would undo it.")
+    found += [f"Without one {one.part}, {one.name}, the conclusion could not be drawn." for one in known.hangs_on]
+    return " ".join(found)
 
 
 def tell_changes(case: Case) -> str:

@@ -1,11 +1,12 @@
 """Influence: the rows that carry the answer, and what would be left without them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
 
 from counterfold.report.html import formats
-from counterfold.report.html.blocks import Figure, Lines, Table, tabulate
+from counterfold.report.html.blocks import Figure, Lines, Table, Writer, tabulate
 from counterfold.report.html.cases import Answered, Case
 from counterfold.report.html.charts import base
 
@@ -24,6 +25,16 @@ ROWS_COLUMNS = {
     "weight": ("Weight", formats.setting),
     "propensity": ("Propensity", formats.setting),
 }
+
+PART_COLUMNS = {
+    "rows": ("Rows", formats.count),
+    "weight_share": ("Share of all weight", formats.percent),
+    "without": ("Value without it", formats.value),
+    "difference": ("Difference to today without it", formats.signed),
+}
+
+GROUPS_COLUMNS = {"row": ("Group of row (from 0)", formats.count), **PART_COLUMNS}
+DAYS_COLUMNS = {"day": ("Day", formats.text), **PART_COLUMNS}
 
 CALM = 0.25
 """The axis of values reaches at least this share of the first one to both sides, so that small changes look small."""
@@ -80,3 +91,19 @@ def list_rows(case: Case) -> Table | None:
     if shown is None:
         return None
     return tabulate("The rows that carry the answer", shown.lines, ROWS_COLUMNS)
+
+
+def list_groups(case: Case) -> Table | None:
+    """Return the groups that carry the answer, each known by one of its rows, and what SNIPS says without each."""
+    return list_parts(case, "groups", "The groups that carry the answer", GROUPS_COLUMNS)
+
+
+def list_days(case: Case) -> Table | None:
+    """Return the days that carry the answer, and what SNIPS says without each."""
+    return list_parts(case, "days", "The days that carry the answer", DAYS_COLUMNS)
+
+
+def list_parts(case: Case, name: str, title: str, columns: Mapping[str, tuple[str, Writer]]) -> Table | None:
+    """Return what an exhibit says of groups or days, where there is an answer."""
+    shown, answered = case.exhibits.get(name), case.shown_answer
+    return None if shown is None or answered is None else tabulate(title, shown.lines, columns, answered.error)

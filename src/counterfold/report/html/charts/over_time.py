@@ -45,6 +45,43 @@ def draw_over_time(case: Case) -> Figure | None:
     )
 
 
+def draw_difference(case: Case) -> Figure | None:
+    """Return the difference to the baseline over time, with its intervals."""
+    answered = case.shown_answer
+    found = None if answered is None else answered.compared.over_time().get(case.target)
+    if answered is None or found is None or not answered.is_known or answered.is_same or len(found.table) < 2:
+        return None
+    lines = [{**line._asdict(), "who": base.name_both(case)[1], "value": line.difference} for line in found.table]
+    error = min((line.stderr for line in found.table if line.stderr > 0), default=0.0)
+    level = f"{100 * answered.evaluation.level:g} %"
+    chance = "" if found.p is None else f" If nothing changed, chance would let it differ so with p = {found.p:.2g}."
+    names = {
+        "difference": ("Difference", formats.signed),
+        "low": ("From", formats.signed),
+        "high": ("To", formats.signed),
+    }
+    return Figure(
+        "Difference over time",
+        f"How much more {base.call(case)} would have earned than {answered.baseline} in each {found.period}, by "
+        f"{found.estimator}, with intervals of {level} each, of paired differences.{chance}",
+        f"Difference of {base.call(case)} to {answered.baseline} in {len(lines)} periods, each a {found.period}.",
+        [base.make_panel(base.size(draw_gaps(lines, found.period), 200))],
+        tabulate("Difference over time", lines, {**OVER_TIME_COLUMNS, **names}, error),
+    )
+
+
+def draw_gaps(lines: Lines, period: str) -> Any:
+    """Return a line with its band, beside 0."""
+    axis = alt.Axis(title=f"{period} from", labelAngle=0, labelOverlap="greedy", grid=False)
+    plot = alt.Chart(base.hold(lines)).encode(alt.X("start:N", axis=axis, sort=None))
+    height = alt.Y(**base.number("value", "difference per decision"))
+    band = plot.mark_area(opacity=0.16, color=base.TARGET).encode(y=alt.Y("low:Q", stack=None), y2="high:Q")
+    dots = plot.mark_point(filled=True, size=45, opacity=1, color=base.TARGET).encode(height)
+    rule = base.draw_rule(0.0, is_vertical=False, colour=base.LOG)
+    line = plot.mark_line(color=base.TARGET).encode(height)
+    return alt.layer(rule, band, line, dots, base.draw_hints(plot, OVER_TIME_HINT, y=height))
+
+
 def describe(line: Mapping[str, Any], who: str, value: float, stderr: float) -> dict[str, Any]:
     """Return a dot of a line, with the ends of its band."""
     ends = {"low": value - 2 * stderr, "high": value + 2 * stderr}

@@ -7,7 +7,7 @@ from typing import ClassVar
 from counterfold.diagnostics import build_all
 from counterfold.report.html.blocks import Block, Findings, Pairs, Prose
 from counterfold.report.html.cases import Case, Report
-from counterfold.report.html.charts.over_time import draw_over_time
+from counterfold.report.html.charts.over_time import draw_difference, draw_over_time
 from counterfold.report.html.sections.base import Section
 
 DOCS = ""
@@ -44,4 +44,5 @@ class CanAnswer(Section):
             Pairs(title, measured) if measured else None,
             Pairs("Could not be checked", unknown) if unknown else None,
             draw_over_time(case),
+            draw_difference(case),
         ]

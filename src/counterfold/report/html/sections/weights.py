@@ -7,7 +7,7 @@ from typing import ClassVar
 from counterfold.report.html import formats, sentences
 from counterfold.report.html.blocks import Block, Fact, Facts, Prose
 from counterfold.report.html.cases import Case, Report
-from counterfold.report.html.charts.influence import draw_without, list_rows
+from counterfold.report.html.charts.influence import draw_without, list_days, list_groups, list_rows
 from counterfold.report.html.charts.weights import draw_concentration, draw_weights
 from counterfold.report.html.sections.base import Section
 
@@ -49,6 +49,8 @@ class Weights(Section):
             draw_concentration(case),
             rows if case.is_answerable else None,
             draw_without(case),
+            list_groups(case) if report.shows_rows else None,
+            list_days(case),
         ]
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from counterfold.evaluation.next_step import round_up
+from counterfold.evaluation.result import Evaluation
+from counterfold.evaluation.robustness import PARTS
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Fact, Facts, Prose, Table, tabulate
 from counterfold.report.html.cases import Case, Report
@@ -67,8 +69,24 @@ def list_facts(case: Case) -> Facts | None:
         share = unseen.facts["share"]
         least = "not even all of it" if share is None else formats.percent(share)
         found.append(Fact("of what was never tried", least, "at the worst reward, would change the conclusion"))
+    found += [] if case.answered is None else list_carriers(case.answered.evaluation)
     times = None if case.answered is None else case.answered.step.times_rows
     if times is not None:
         much = "this log has enough" if times <= 1 else f"{max(2, round_up(times)):,} times this log"
         found.append(Fact("rows to show the difference", much, "at a level of 5 %, with a power of 80 %"))
     return Facts(found) if found else None
+
+
+def list_carriers(result: Evaluation) -> list[Fact]:
+    """Return whether leaving out one group, or one day, would change the conclusion."""
+    known = result.robustness
+    if not known.is_told:
+        return []
+    hangs = {one.part: one.name for one in known.hangs_on}
+    parts = [part for part, name in PARTS.items() if name in result.exhibits]
+    return [
+        Fact(f"one {part} left out", "would change it", f"the conclusion hangs on {hangs[part]}")
+        if part in hangs
+        else Fact(f"one {part} left out", "would not change it", f"the conclusion stays, whichever {part} it is")
+        for part in parts
+    ]

@@ -9,6 +9,8 @@ import numpy as np
 from counterfold import checks
 from counterfold.arrays import Floats, Ints
 from counterfold.errors import ParameterError
+from counterfold.history.means import Means, Squares, Weights
+from counterfold.history.pieces import PIECES, Pieces, pair_periods
 from counterfold.partition import ByNumber
 from counterfold.rows import Rows
 
@@ -25,14 +27,19 @@ MOST, ENOUGH = 31, 50
 """Periods are chosen such that there are at most so many, of at least so many rows on average."""
 
 
-POWERS = np.array([1, 1, 1, 2, 2, 2, 1, 2, 1, 2, 2, 0])
+POWERS = np.array([1, 1, 1, 2, 2, 2, 1, 2, 1, 2, 2, 0, 2, 2])
 """A row that stands for c decisions adds so many powers of c to each sum: copies are no news to sums of squares."""
+
+
+NOISELESS = 1e-6
+"""A difference whose error is below this share of that of the mean reward is one of equal policies."""
 
 
 class Period(NamedTuple):
     """A line of the table: the period's first day or hour, its rows, the target's value there and what the log earned.
 
-    Errors are those of the period's own rows, or of as many rows of the whole log if that is larger.
+    `difference` is the value less what the log earned, and its error is paired row by row. Errors are those of the
+    period's own rows, or of as many rows of the whole log if that is larger.
     """
 
     start: str
@@ -41,52 +48,8 @@ class Period(NamedTuple):
     stderr: float
     logged: float
     logged_stderr: float
-
-
-class Weights(NamedTuple):
-    """How many rows each period has, and the sums of the decisions that they stand for, and of their squares."""
-
-    rows: Floats
-    total: Floats
-    squares: Floats
-
-    @property
-    def effective(self) -> Floats:
-        """Return how many rows that all stand for the same number of decisions would tell as much."""
-        return self.total**2 / self.squares
-
-
-class Squares(NamedTuple):
-    """Sums over rows of c², c² x and c² x², where c are the decisions that a row stands for."""
-
-    ones: Floats
-    values: Floats
-    squares: Floats
-
-    def around(self, centre: Floats | float) -> Floats:
-        """Return the sums of c² (x - centre)²."""
-        return np.asarray(self.squares - 2 * centre * self.values + centre**2 * self.ones)
-
-
-class Means(NamedTuple):
-    """The means of some numbers in each period, and the variances of these means."""
-
-    rows: Floats
-    values: Floats
-    variances: Floats
-
-    @classmethod
-    def of(cls, weights: Weights, sums: Floats, squares: Squares) -> "Means":
-        """Return means from sums; the variance is that of the period's own rows, or of the whole log's if larger.
-
-        A period whose few rows happen to be alike would seem to be sure; and one large number moves the mean of its
-        period as much as it moves the error.
-        """
-        values, mean = sums / weights.total, sums.sum() / weights.total.sum()
-        freedom = weights.effective / np.maximum(weights.effective - 1, 1.0)
-        own = freedom * np.maximum(squares.around(values), 0.0) / weights.total**2
-        spread = max(squares.around(mean).sum(), 0.0) / weights.squares.sum()
-        return cls(weights.rows, values, np.maximum(own, spread / weights.effective))
+    difference: float
+    difference_stderr: float
 
 
 class Terms(NamedTuple):
@@ -117,17 +80,18 @@ class History:
 
     The value is $\sum a / \sum b$ (`Terms`). `sums` are those of 1, $a$, $b$, $a^2$, $ab$, $b^2$, $r$, $r^2$ and
     of rewards other than the usual one, over the decisions that rows stand for; $r$ and $a$ are less a `centre`, which
-    keeps digits; the last three are those of c², c² r and rows, where c are these decisions. `alike` is the design
-    effect of groups, by which the variances of the value and of the rewards are larger. `period` is that of the table,
-    if it was chosen.
+    keeps digits; then those of c², c² r and rows, where c are these decisions, and of $a r$ and $b r$. `alike` is the
+    design effect of groups, by which the variances of the value, of the rewards and of their difference are larger.
+    `pieces` pair it with those of other targets. `period` is that of the table, if it was chosen.
     """
 
     estimator: str
     numbers: Ints
     sums: Floats
     centre: float
+    pieces: Pieces
     is_hourly: bool
-    alike: tuple[float, float] = (1.0, 1.0)
+    alike: tuple[float, float, float] = (1.0, 1.0, 1.0)
     period: str | None = None
 
     @classmethod
@@ -138,16 +102,18 @@ class History:
         name, a, b, centre = Terms.of(rows)
         rewards, unusual = rows.rewards - centre, rows.rewards != rows.usual_reward
         ones = np.ones(len(rows))
-        lines = np.stack([ones, a, b, a * a, a * b, b * b, rewards, rewards * rewards, unusual, ones, rewards, ones])
+        known = ones, a, b, a * a, a * b, b * b, rewards, rewards * rewards, unusual
+        lines = np.stack([*known, ones, rewards, ones, a * rewards, b * rewards])
         if rows.counts is not None:
             lines *= rows.counts ** POWERS[:, None]
         hours = np.floor(rows.times / HOUR).astype(np.intp)
-        return cls(name, hours, lines, centre, is_hourly=True).sum_by(hours).shorten()
+        pieces = Pieces.of(hours, rows.examples.units, lines[:3])
+        return cls(name, hours, lines, centre, pieces, is_hourly=True).sum_by(hours).shorten()
 
     def __add__(self, other: "History") -> "History":
         one, two = (self, other) if self.is_hourly == other.is_hourly else (self.by_day, other.by_day)
         numbers, sums = np.concatenate([one.numbers, two.numbers]), np.concatenate([one.sums, two.sums], axis=1)
-        return replace(one, numbers=numbers, sums=sums).sum_by(numbers).shorten()
+        return replace(one, numbers=numbers, sums=sums, pieces=one.pieces + two.pieces).sum_by(numbers).shorten()
 
     def sum_by(self, numbers: Ints) -> "History":
         """Return the sums over what has the same numbers."""
@@ -161,7 +127,9 @@ class History:
     @property
     def by_day(self) -> "History":
         """Return the sums by day."""
-        return replace(self, is_hourly=False).sum_by(self.numbers // 24) if self.is_hourly else self
+        if not self.is_hourly:
+            return self
+        return replace(self, is_hourly=False, pieces=self.pieces.by_day).sum_by(self.numbers // 24)
 
     @property
     def has_hours(self) -> bool:
@@ -232,9 +200,12 @@ class History:
         return np.stack([(a - value * b) / size, (aa - 2 * value * ab + value**2 * bb) / size**2])
 
     @property
-    def plain_variance(self) -> float:
-        """Return the variance of the value as if rows belonged to no groups."""
-        return float(self.contributions[1].sum()) / float(self.sums[0].sum()) ** 2
+    def plain_variances(self) -> tuple[float, float]:
+        """Return the variances of the value and of its difference to the log as if rows belonged to no groups."""
+        (gaps, squares), total = self.find_gaps(), float(self.sums[0].sum())
+        spreads = self.contributions[1].sum(), squares.around(gaps.sum() / total).sum()
+        value, gap = (max(float(one), 0.0) / total**2 for one in spreads)
+        return value, gap
 
     @property
     def values(self) -> Means:
@@ -251,12 +222,37 @@ class History:
         found = Means.of(self.weights, total, Squares(ones, values, squares))
         return found._replace(values=found.values + self.centre, variances=found.variances * self.alike[1])
 
+    def find_gaps(self) -> tuple[Floats, Squares]:
+        """Return the sums, in each period, of contributions less rewards, both less what they are around."""
+        (apart, squares), weights = self.contributions, self.weights
+        a, b, rewards, plain_squares, counted, ar, br = self.periods.sums[[1, 2, 6, 7, 10, 12, 13]]
+        value, size = a.sum() / b.sum(), b.sum() / weights.total.sum()
+        both = squares - 2 * (ar - value * br) / size + plain_squares
+        values = apart * weights.squares / weights.total - counted
+        return apart - rewards, Squares(weights.squares, values, both)
+
+    @property
+    def differences(self) -> Means:
+        """Return how much more the target would have earned than the log in each period, paired row by row."""
+        found, values, rewards = Means.of(self.weights, *self.find_gaps()), self.values, self.rewards
+        variances = np.where(found.variances > NOISELESS**2 * rewards.variances, found.variances * self.alike[2], 0.0)
+        return found._replace(values=values.values - rewards.values, variances=variances)
+
+    def subtract(self, other: "History") -> Means:
+        """Return how much more the target would have earned than another one on the same log, in each period."""
+        keys = self.find_keys(self.used_period)
+        places = np.searchsorted(self.periods.numbers, keys)
+        values, variances = pair_periods(
+            self.pieces, other.pieces, places[np.searchsorted(self.numbers, self.pieces.numbers // PIECES)]
+        )
+        return Means(self.weights.rows, values, variances)
+
     @property
     def table(self) -> list[Period]:
         """Return a line for each period in which there are rows."""
-        values, rewards = self.values, self.rewards
-        numbers = values.values, np.sqrt(values.variances), rewards.values, np.sqrt(rewards.variances)
-        lines = zip(self.starts, values.rows.astype(int).tolist(), *(one.tolist() for one in numbers), strict=True)
+        several = self.values, self.rewards, self.differences
+        numbers = [numbers.tolist() for one in several for numbers in (one.values, np.sqrt(one.variances))]
+        lines = zip(self.starts, self.weights.rows.astype(int).tolist(), *numbers, strict=True)
         return [Period(*line) for line in lines]
 
     def to_dict(self) -> dict[str, Any]:
