@@ -12,8 +12,11 @@ import pytest
 
 import counterfold as cf
 from counterfold.estimates import Estimate, Moves
-from counterfold.segment_answers import find_each_level, pool_differences
-from counterfold.segments import By, ColumnSummary, name_parts
+from counterfold.segments.by import By
+from counterfold.segments.cuts import name_parts
+from counterfold.segments.pooling import pool_differences
+from counterfold.segments.simultaneous import find_each_level
+from counterfold.segments.summaries import ColumnSummary
 from reference.segments import answer_segment, pool
 
 ROWS = 1500

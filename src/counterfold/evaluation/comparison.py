@@ -16,7 +16,7 @@ from counterfold.evaluation.guards import Guard, Guarded, Guards, heed_guards
 from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.result import Evaluation, describe_segments, judge_segments
 from counterfold.intervals.base import Bounds
-from counterfold.segment_answers import Segment, SegmentedColumn, subtract_answers
+from counterfold.segments.answers import Segment, SegmentedColumn, subtract_answers
 from counterfold.targets import has_fixed_shares
 
 

@@ -15,7 +15,7 @@ from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
 from counterfold.exhibits import Shown
 from counterfold.report.numbers import find_error, format_number, format_signed
-from counterfold.segment_answers import Segment
+from counterfold.segments.answers import Segment
 
 ROUNDING = 1e-9
 """How small a difference, in relation to what the log earned, is taken for a rounding error."""

@@ -15,7 +15,7 @@ from counterfold.hashing import assign_folds
 from counterfold.partition import ByNumber
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.segments import Cut
+from counterfold.segments.cuts import Cut
 from counterfold.sums import BUCKETS, CHUNK, Sums
 
 NUMBERS = 1 << 21
