@@ -47,6 +47,13 @@ def test_a_baseline_must_be_one_of_several_targets(run, save):
     assert (code, out, err) == (2, "", f"Error: {alone}\n")
 
 
+def test_log_is_the_name_of_the_log_alone(compared, run, save):
+    assert compared("--baseline", "log") == compared()
+    code, out, err = run("compare", save(), "--target", "log", "--target", "target")
+    assert (code, out) == (2, "")
+    assert err.startswith("Error: `targets` must have other names than `log`, which is what the log's own policy is")
+
+
 def test_the_terminal_has_a_line_for_every_policy(run, save):
     code, out, err = run("compare", save(), "--target", "target", "--target", "pi", "--baseline", "pi")
     assert (code, err) == (0, "")
