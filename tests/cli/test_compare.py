@@ -85,8 +85,10 @@ def test_guards_are_told_and_bad_ones_are_refused(run, save):
     assert ["policy", "guard", "value", "may", "be", "limit", "holds", "verdict"] in rows
     assert sum(row[1:2] == ["all"] for row in rows) == 2
     told = " ".join(run("compare", path, *options, "--guard", "cost <= 1")[1].split())
-    assert "No policy keeps to all guards with a probability of 95 %. So none is chosen." in told
+    assert "No policy keeps to all guards with a probability of at least 95 %. So none is chosen." in told
     assert "0 % fails" in told
+    alone = " ".join(run("compare", path, *options, "--baseline", "pi", "--guard", "cost <= 1")[1].split())
+    assert alone.startswith("guards target does not keep to all guards with a probability of at least 95 %. policy")
     code, out, err = run("compare", path, *options, "--guard", "cost <= 50%")
     wanted = "`guards` must have `+50%` or `-50%` for a change, or `0.5` for a level, got 'cost <= 50%'."
     assert (code, out, err) == (2, "", f"Error: {wanted}\n")
