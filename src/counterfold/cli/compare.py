@@ -41,7 +41,7 @@ def compare(
 
     baseline = resolve_baseline(baseline, log.targets)
     rules = read_guards(guard or [])
-    decisive, rewards = add_rewards(log.columns.reward, rules)
+    decisive, rewards = add_rewards(vars(log.columns), rules)
     report.spare(log.columns.source)
     found = answer.evaluate(replace(log, columns=replace(log.columns, reward=rewards)))
     compared = {reward: (Comparison(one.targets, baseline), one.contents) for reward, one in found.items()}

@@ -273,7 +273,7 @@ def compare_guarded(
     if isinstance(log, Log):
         raise ParameterError("`guards` must be given with a file or a data frame, got a `Log`, which has one reward.")
     is_scan = isinstance(log, LogScan)
-    decisive, rewards = add_rewards(log.reward if is_scan else settings.get("reward", LogScan.reward), guards)
+    decisive, rewards = add_rewards(vars(log) if is_scan else settings, guards)
     source = replace(log, reward=rewards) if is_scan else log
     asked: Any = settings if is_scan else {**settings, "reward": rewards}
     found: Mapping[str, Any] = evaluate(source, targets, **asked)
