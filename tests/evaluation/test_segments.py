@@ -113,9 +113,19 @@ def test_segments_hold_the_rows_and_the_harm_is_found(table):
         assert line.difference_low < truth[line.segment] < line.difference_high
         assert line.low < line.value < line.high
     finding = next(one for one in result.diagnostics.findings if one.name == "harmed-segment")
-    assert "`device` pc" in finding.problem
+    assert finding.problem == "the target earns more than the log in all, but less in `device` pc"
     assert result.verdict == "caution"
     assert [line.verdict for line in result.segments] == ["good", "good", "caution"]
+
+
+def test_that_the_whole_earns_more_is_only_said_where_its_interval_says_so(table):
+    device = np.where(np.arange(ROWS) % 40 < 21, "phone", "pc")
+    reward = np.where(device == "pc", -1.0, 1.0) * (table["action"] == 2) + np.random.default_rng(3).normal(size=ROWS)
+    result = evaluate(table | {"device": device, "reward": reward}, "device")
+    low, high = result.uplift().interval()
+    assert low < 0 < result.uplift().value < high
+    finding = next(one for one in result.diagnostics.findings if one.name == "harmed-segment")
+    assert finding.problem == "the target cannot be told from the log in all, but earns less in `device` pc"
 
 
 def test_one_segment_is_the_whole():
