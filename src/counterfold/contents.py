@@ -11,7 +11,7 @@ from counterfold.encoding import ColumnEncoding, note_encodings
 from counterfold.log import Log
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import FittedPropensities
-from counterfold.segments import Cut
+from counterfold.segments.cuts import Cut
 
 ROUNDING = 1e-9
 """How small a part of a variance is taken for a rounding error."""

@@ -1,7 +1,8 @@
 """Files that are written as a whole or not at all; whether they can be is known before any work is done."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -33,12 +34,29 @@ def require_place(argument: str, path: Any, endings: Sequence[str]) -> Path:
 
 
 def write_whole(argument: str, path: Path, content: bytes) -> None:
-    """Write a file beside its place first, so that there is never a part of one."""
+    """Write a file beside its place first, so that there is never a part of one; an existing one is replaced."""
+    with hold_draft(argument, path, content):
+        pass
+
+
+@contextmanager
+def hold_draft(argument: str, path: Path, content: bytes) -> Iterator[None]:
+    """Write a file beside its place, and put it there when all that is done meanwhile succeeded, or else not at all."""
     draft = path.with_name(f".{os.getpid()}.{path.name}")
     try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    except OSError as error:
-        raise ParameterError(f"`{argument}` could not be written to {show(path)}: {error}.") from None
+        with explain_failure(argument, path):
+            draft.write_bytes(content)
+        yield
+        with explain_failure(argument, path):
+            draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def explain_failure(argument: str, path: Path) -> Iterator[None]:
+    """Say in one sentence why a file could not be written."""
+    try:
+        yield
+    except OSError as error:
+        raise ParameterError(f"`{argument}` could not be written to {show(path)}: {error}.") from None

@@ -98,7 +98,7 @@ class Estimate(Displayed):
     exposure: Exposure | None = None
     moves: Moves = STILL
     bias_variance: float = 0.0
-    unseen: Unseen = Unseen()  # noqa: RUF009 (frozen)
+    unseen: Unseen = field(default_factory=Unseen)
     level: float = 0.95
     method: Interval = field(default_factory=Normal)
     order: Ints | None = None

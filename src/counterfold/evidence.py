@@ -14,7 +14,7 @@ from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.segment_sums import AllSegmentSums
+from counterfold.segments.sums import AllSegmentSums
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Additive, Sums
 from counterfold.unseen import Chance, Limits, Unseen

@@ -23,7 +23,7 @@ from counterfold.label_checks import check_labels
 from counterfold.logger_checks import LOGGER_WEIGHTS, Loggers, check_loggers, has_several_loggers
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import Decisions, FittedPropensities, Precision, PropensityFit, as_fit, as_precision
-from counterfold.segments import Segmentation, read_segments
+from counterfold.segments.segmentation import Segmentation, read_segments
 from counterfold.times import Times, read_times
 
 Fit = PropensityFit | FittedPropensities

@@ -1,8 +1,8 @@
 """Sums: what candidates add up to over units of rows; splits, errors and bootstrap samples need nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from operator import add
 from typing import Protocol, Self, TypeVar
 
@@ -160,16 +160,24 @@ def sum_buckets(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums
     """Return the sums over buckets of rows or, if they belong to groups, of groups; reward models are not refitted."""
     units, highest = rows.examples.units, int(rows.examples.units.max())
     bucket, buckets = (units, highest + 1) if highest < BUCKETS else (assign_folds(units, BUCKETS), BUCKETS)
-    if any(one.uses("model") for one in estimators):
-        rows.q  # noqa: B018 (fitted once, before the rows are cut)
-    step = max(1024, capacity.count_rows(rows.examples.n_actions, CHUNK))  # each leaves sums over all buckets
-    whole = [slice(start, start + step) for start in range(0, len(rows), step)]
 
-    def sum_slice(place: slice) -> Sums:
-        some = replace(rows.take(place, lambda: rows.q[place]), whole=rows.whole or rows)
+    def sum_some(some: Rows, place: slice) -> Sums:
         return sum_by_bucket(some, estimators, bucket[place], buckets)
 
-    return reduce(add, pool.map(sum_slice, whole)).without_empty
+    return sum_slices(rows, estimators, sum_some, pool).without_empty
+
+
+def sum_slices(rows: Rows, estimators: Sequence[Estimator], sum_some: Callable[[Rows, slice], Sum], pool: Pool) -> Sum:
+    """Return what a function of some rows and their places adds up to over slices; reward models are not refitted."""
+    if any(one.uses("model") for one in estimators):
+        _ = rows.q  # fitted once, before the rows are cut
+    step = max(1024, capacity.count_rows(rows.examples.n_actions, CHUNK))  # each leaves sums over all buckets
+    slices = [slice(start, start + step) for start in range(0, len(rows), step)]
+
+    def sum_slice(place: slice) -> Sum:
+        return sum_some(replace(rows.take(place, lambda: rows.q[place]), whole=rows.whole or rows), place)
+
+    return reduce(add, pool.map(sum_slice, slices))
 
 
 def sum_by_bucket(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: int) -> Sums:
@@ -185,10 +193,15 @@ def sum_by_bucket(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buc
         chosen = order[start : start + NEAR]
         inside = bucket[chosen]
         starts = np.flatnonzero(np.diff(inside, prepend=-1))
-        some = rows.take(chosen, lambda: take_rows(rows.q, chosen))  # noqa: B023 (called before the next)
+        some = rows.take(chosen, partial(take_predictions, rows, chosen))
         found = Sums.of(some, estimators, Consecutive(starts, len(chosen)))
         if start == 0:
             terms, widths = np.zeros((len(found.terms), buckets)), found.widths
         terms[:, inside[starts]] += found.terms
         weights[inside[starts]] += found.weights
     return Sums(tuple(estimators), widths, sizes, weights, terms)
+
+
+def take_predictions(rows: Rows, index: Ints) -> Floats:
+    """Return the predicted rewards of some rows."""
+    return take_rows(rows.q, index)

@@ -34,6 +34,6 @@ def find_possible(log: Log) -> Bools:
     if log.available is not None:
         return log.available
     if log.precision is not None:
-        return np.broadcast_to(True, (len(log), len(log.actions)))  # noqa: FBT003 (a mask)
+        return np.broadcast_to(np.True_, (len(log), len(log.actions)))
     seen = np.bincount(log.action, minlength=len(log.actions)) > 0 if log.seen is None else log.seen
     return np.broadcast_to(seen, (len(log), len(log.actions)))

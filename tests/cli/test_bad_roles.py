@@ -40,6 +40,13 @@ def test_what_a_log_of_labels_lacks_is_one_sentence(options, run, save, tmp_path
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("option", ["by", "context", "ignore", "actions"])
+def test_a_text_without_a_name_is_refused(option, run, save):
+    for text in ("", " , "):
+        code, out, err = run("evaluate", save(), f"--{option}", text)
+        assert (code, out, err) == (2, "", f"Error: `{option}` must hold a name, got '{text}'.\n")
+
+
 def test_full_probabilities_are_asked_for_by_name(run, save, items):
     path = save(logging_probs=None, propensity=[0.5] * 120)
     code, out, err = run("evaluate", path, "--action-features", items, "--candidates", "mips")

@@ -47,6 +47,13 @@ def test_a_baseline_must_be_one_of_several_targets(run, save):
     assert (code, out, err) == (2, "", f"Error: {alone}\n")
 
 
+def test_log_is_the_name_of_the_log_alone(compared, run, save):
+    assert compared("--baseline", "log") == compared()
+    code, out, err = run("compare", save(), "--target", "log", "--target", "target")
+    assert (code, out) == (2, "")
+    assert err.startswith("Error: `targets` must have other names than `log`, which is what the log's own policy is")
+
+
 def test_the_terminal_has_a_line_for_every_policy(run, save):
     code, out, err = run("compare", save(), "--target", "target", "--target", "pi", "--baseline", "pi")
     assert (code, err) == (0, "")
@@ -73,13 +80,15 @@ def test_guards_are_told_and_bad_ones_are_refused(run, save):
     options = "--target", "target", "--target", "pi"
     code, out, err = run("compare", path, *options, "--guard", "cost <= +50%", "--guard", "cost >= 0")
     assert (code, err) == (0, "")
-    assert "keep" in out
+    assert "target, pi keep to all guards with a probability of at least 95 %." in " ".join(out.split())
     rows = [line.split() for line in out.splitlines()]
     assert ["policy", "guard", "value", "may", "be", "limit", "holds", "verdict"] in rows
     assert sum(row[1:2] == ["all"] for row in rows) == 2
     told = " ".join(run("compare", path, *options, "--guard", "cost <= 1")[1].split())
-    assert "No policy keeps to all guards with a probability of 95 %. So none is chosen." in told
+    assert "No policy keeps to all guards with a probability of at least 95 %. So none is chosen." in told
     assert "0 % fails" in told
+    alone = " ".join(run("compare", path, *options, "--baseline", "pi", "--guard", "cost <= 1")[1].split())
+    assert alone.startswith("guards target does not keep to all guards with a probability of at least 95 %. policy")
     code, out, err = run("compare", path, *options, "--guard", "cost <= 50%")
     wanted = "`guards` must have `+50%` or `-50%` for a change, or `0.5` for a level, got 'cost <= 50%'."
     assert (code, out, err) == (2, "", f"Error: {wanted}\n")

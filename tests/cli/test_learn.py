@@ -52,6 +52,23 @@ def test_json_says_it_all_and_a_report_is_written(offers, run, tmp_path):
     assert "What would “learnt policy” earn?" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_nothing_is_written_if_the_report_fails(offers, run, tmp_path, monkeypatch):
+    def fail(_):
+        raise OSError(28, "No space left on device")
+
+    asked = "learn", offers, *FAST, "--out", "policy.skops"
+    monkeypatch.setattr("counterfold.report.html.page.render", fail)
+    before = {one.name for one in tmp_path.iterdir()}
+    code, out, _ = run(*asked, "--report", "report.html")
+    assert (code != 0, out) == (True, "")
+    assert {one.name for one in tmp_path.iterdir()} == before
+    (tmp_path / "policy.skops").write_text("an older one")
+    run(*asked, "--report", "report.html")
+    assert (tmp_path / "policy.skops").read_text() == "an older one"
+    assert run(*asked)[0] == 0
+    assert (tmp_path / "policy.skops").stat().st_size > len("an older one")
+
+
 def test_what_is_required_of_the_verdict(offers, run):
     asked = "learn", offers, *FAST, "--out", "policy.skops", "--json"
     verdict = json.loads(run(*asked)[1])["evaluation"]["verdict"]

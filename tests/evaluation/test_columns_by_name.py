@@ -83,6 +83,8 @@ def test_one_target_and_what_is_none(table):
     for mistake in ({"hat": 0.5, "coat": 0.5}, cf.Uniform(), ["new", "new"], [["hat"] * ROWS]):
         with pytest.raises(cf.ParameterError, match="`targets` must be a mapping of names to targets, or different"):
             cf.compare(table, mistake, **NAMED)
+    with pytest.raises(cf.ParameterError, match=r"`targets` must have other names than `log`, .*, got `log`. Give"):
+        cf.compare(table, {"log": "hat", "new": "new"}, **NAMED)
 
 
 def test_several_targets_are_checked_at_once(table):

@@ -58,6 +58,7 @@ BAD = {
     "unsigned percent": ("latency <= 2%", "`\\+2%` or `-2%` for a change, or `0.02` for a level, got 'latency <= 2%'"),
     "not a text": ([5], "got 5"),
     "not a list": (5, "a list of texts"),
+    "propensity": ("propensity <= 0.5", "must be on rewards, got 'propensity <= 0.5' on a column that is the propens"),
     "unknown": ("nothing <= 3", "column `nothing` must be there"),
 }
 
@@ -71,6 +72,8 @@ def test_bad_guards_are_refused_with_a_sentence(log, guards, message):
 def test_guards_need_a_table_and_one_reward_to_decide_by(log):
     with pytest.raises(cf.ParameterError, match="with one `reward` to decide by, got 2 rewards"):
         cf.compare(log, ["b"], reward=["revenue", "latency"], guards="latency <= +2%")
+    with pytest.raises(cf.ParameterError, match="must be on rewards, got 'latency <= 3' on a column that is the group"):
+        cf.compare(cf.LogScan(log, reward="revenue", group="latency"), ["b"], guards="latency <= 3")
     own = cf.read_log(log, reward="revenue", ignore=["latency"])
     with pytest.raises(cf.ParameterError, match="got a `Log`, which has one reward"):
         cf.compare(own, {"b": "b"}, guards="latency <= +2%")

@@ -1,6 +1,5 @@
 """Exhibits: the numbers behind pictures, against naive loops, and the same on every engine."""
 
-import itertools
 import math
 
 import numpy as np
@@ -12,6 +11,7 @@ import counterfold as cf
 from counterfold import exhibits, registry, standard_json
 from counterfold.evaluation.robustness import Robustness
 from counterfold.exhibits import groups, sensitivity
+from exhibited import FOUND, LABELS, LOG, ROWS, TARGET, WEIGHTS, draw_log
 from reference.exhibits import (
     bin_weights,
     bound_snips,
@@ -20,25 +20,6 @@ from reference.exhibits import (
     leave_out_movers,
     support_actions,
 )
-
-LABELS = ("a", "b", "c", "d")
-ROWS = 600
-
-
-def draw_log(rows=ROWS, seed=0, **more):
-    rng = np.random.default_rng(seed)
-    context = rng.normal(size=(rows, 2))
-    logging = np.tile([0.5, 0.3, 0.2, 0.0], (rows, 1))
-    action = rng.choice(4, size=rows, p=logging[0])
-    reward = (rng.random(rows) < 0.2 + 0.1 * action).astype(float)
-    target = np.where(context[:, :1] > 0, [0.1, 0.8, 0.1, 0.0], [0.1, 0.1, 0.8, 0.0])
-    given = {"context": context, "action": np.array(LABELS)[action], "reward": reward, "logging_probs": logging}
-    return cf.Log(**given, actions=LABELS, **more), target
-
-
-LOG, TARGET = draw_log()
-FOUND = cf.evaluate(LOG, TARGET)
-WEIGHTS = TARGET[np.arange(ROWS), LOG.action] / LOG.propensity
 
 
 def test_every_file_is_an_exhibit_with_lines_of_plain_numbers():
@@ -223,77 +204,6 @@ def test_what_was_never_tried_at_its_worst():
     assert "worst-support" not in FOUND.exhibits
 
 
-def test_ladder_adds_up_to_the_answer():
-    lines = FOUND.exhibits["ladder"].lines
-    assert sum(line["share"] for line in lines) == pytest.approx(1)
-    assert sum(line["share"] * line["value"] for line in lines) == pytest.approx(FOUND.value)
-    for ladder in ("TruncatedSNIPS", "TruncatedSNDR"):
-        mine = [line for line in lines if line["ladder"] == ladder]
-        total, taken = sum(line["share"] for line in mine), [1.0, *(line["taken"] for line in mine[1:])]
-        assert mine[0]["taken"] is None
-        assert mine[-1]["cap"] is None
-        steps = [after["value"] - before["value"] for before, after in itertools.pairwise(mine)]
-        climbed = mine[0]["value"] + sum(part * step for part, step in zip(taken[1:], steps, strict=True))
-        assert climbed * total == pytest.approx(sum(line["share"] * line["value"] for line in mine))
-
-
-def test_losses_and_settings_are_those_of_the_candidates():
-    found = cf.evaluate(LOG, TARGET, candidates=["cab", "dr", "ips"], selector=cf.OCV(splits=5))
-    by_name = {line.name: line for line in found.table}
-    lines = found.exhibits["losses"].lines
-    assert {line["name"]: line["score"] for line in lines} == {name: one.score for name, one in by_name.items()}
-    assert [line["loss"] + line["stderr"] for line in lines] == pytest.approx([line["score"] for line in lines])
-    settings = found.exhibits["tuning"].lines
-    assert {line["family"] for line in settings} == {"CAB"}
-    assert sorted(line["value"] for line in settings) == sorted(one.value for one in found.table if "CAB" in one.name)
-    assert "ladder" not in found.exhibits
-
-
-def test_calibration_against_loop():
-    model = cf.CrossFitted(cf.RidgePerAction(alpha=1.0))
-    shown = cf.evaluate(LOG, TARGET, reward_model=model).exhibits
-    tenths, actions = shown["calibration"].lines, shown["action-calibration"].lines
-    assert sum(line["rows"] for line in tenths) == sum(line["rows"] for line in actions) == ROWS
-    for line in actions:
-        mine = LOG.action == LABELS.index(line["name"])
-        earned = sum(weight * reward for weight, reward in zip(WEIGHTS[mine], LOG.reward[mine], strict=True))
-        assert (line["rows"], line["observed"]) == (mine.sum(), pytest.approx(earned / WEIGHTS[mine].sum()))
-        assert line["low"] < line["observed"] < line["high"]
-    assert [line["predicted"] for line in tenths] == sorted(line["predicted"] for line in tenths)
-    assert "calibration" not in cf.evaluate(LOG, TARGET, reward_model=model, candidates=["ips", "snips"]).exhibits
-
-
-def test_calibration_is_of_what_the_target_does():
-    """A model that is right where the target goes is right, whatever it says elsewhere."""
-    rng = np.random.default_rng(0)
-    context = rng.normal(size=(4000, 1))
-    action = rng.integers(2, size=4000)
-    wanted = (context[:, 0] > 0).astype(int)
-    reward = np.where(action == wanted, 1.0 + context[:, 0] ** 2, -5.0) + 0.1 * rng.normal(size=4000)
-    log = cf.Log(context=context, action=action, reward=reward, logging_probs=np.full((4000, 2), 0.5))
-    q = np.where(np.arange(2) == wanted[:, None], 1.0 + context**2, 7.0)
-    shown = cf.evaluate(log, np.eye(2)[wanted], reward_model=q).exhibits
-    assert shown["calibration"].facts["explained"] > 0.9
-    assert sum(line["rows"] for line in shown["calibration"].lines) == (action == wanted).sum()
-    tenths = [line["rows"] / (action == wanted).sum() for line in shown["calibration"].lines]
-    assert tenths == pytest.approx([0.1] * 10, abs=0.002)
-    for line in [*shown["calibration"].lines, *shown["action-calibration"].lines]:
-        assert line["predicted"] == pytest.approx(line["observed"], abs=0.02)
-
-
-def test_calibration_shows_rows_that_the_model_did_not_see():
-    rng = np.random.default_rng(1)
-    log, target = draw_log(120, seed=1)
-    noise = replace_context(log, rng.normal(size=(120, 25)))
-    shown = cf.evaluate(noise, target, reward_model=cf.RidgePerAction(alpha=1e-9)).exhibits["calibration"]
-    assert shown.facts["explained"] < 0  # in sample it would be near 1
-
-
-def replace_context(log, context):
-    given = {"action": np.array(LABELS)[log.action], "reward": log.reward, "logging_probs": log.logging_probs}
-    return cf.Log(context=context, **given, actions=LABELS)
-
-
 def test_sensitivity_against_all_choices():
     log, target = draw_log(12, seed=3)
     weights = target[np.arange(12), log.action] / log.propensity
@@ -337,56 +247,6 @@ def flatten(shown):
     return [hash(one) if isinstance(one, str) else one for one in texts]
 
 
-def test_rows_that_count_several_times_are_repeated_rows():
-    log, target = draw_log(200, seed=5)
-    twice = np.repeat(np.arange(200), np.where(log.reward > 0, 1, 2))
-    kept = {"action": np.array(LABELS)[log.action], "reward": log.reward, "logging_probs": log.logging_probs}
-    rates = np.where(log.reward > 0, 1.0, 0.5)
-    one = cf.evaluate(cf.Log(**kept, kept=rates, actions=LABELS), target).exhibits["support"]
-    log = cf.Log(**{name: values[twice] for name, values in kept.items()}, actions=LABELS)
-    other = cf.evaluate(log, target[twice]).exhibits["support"]
-    for mine, theirs in zip(one.lines, other.lines, strict=True):
-        for name in ("logged_share", "target_share", "mean_reward"):
-            assert mine[name] == pytest.approx(theirs[name])
-
-
-def test_doses_are_shown_by_range():
-    rng = np.random.default_rng(2)
-    dose = rng.uniform(0, 1, 400)
-    log = cf.Log(context=rng.normal(size=(400, 1)), dose=dose, reward=1 - (dose - 0.6) ** 2, propensity=np.ones(400))
-    shown = cf.evaluate(log, np.full(400, 0.6)).exhibits
-    lines = shown["support"].lines
-    assert sum(line["logged_share"] for line in lines) == pytest.approx(1)
-    assert [line["target_share"] for line in lines if line["target_share"]] == [1.0]
-    assert shown["influence"].lines[0]["action"].startswith("0.")
-    assert "action-calibration" not in shown
-
-
-def test_very_many_actions_are_not_listed():
-    rng = np.random.default_rng(4)
-    action = rng.integers(1500, size=3000)
-    log = cf.Log(action=action, reward=rng.random(3000), propensity=np.full(3000, 1 / 1500))
-    assert "support" not in cf.evaluate(log, np.full(3000, 1 / 1500)).exhibits
-
-
-@pytest.mark.parametrize("reward", [0.0, 1.0])
-def test_a_target_without_weight_shows_what_there_is(reward):
-    action = np.tile(LABELS[:2], 50)
-    rewards = np.tile([0.0, 1.0, 1.0, 0.0], 25) if reward else np.tile([0.0, 1.0], 50)
-    log = cf.Log(action=action, reward=rewards, propensity=np.full(100, 0.5))
-    shown = cf.evaluate(log, np.where(action == "a", 0.0, 0.0)).exhibits
-    assert shown["weights"].lines == []
-    assert "sensitivity" not in shown
-    assert "influence" not in shown
-
-
-def test_rows_are_named_by_their_place_in_the_source():
-    rewards = np.where(np.arange(40) % 4 == 0, np.nan, np.arange(40) % 3)
-    frame = {"action": list("ab") * 20, "reward": rewards, "propensity": [0.5] * 40, "new": [0.5] * 40}
-    shown = cf.evaluate(frame, "new", missing_reward="drop").exhibits["influence"]
-    assert all(rewards[line["row"]] == line["reward"] for line in shown.lines)
-
-
 def test_half_of_the_weight_is_where_the_curve_says():
     weights = np.sort(WEIGHTS)[::-1]
     exact = np.searchsorted(weights.cumsum(), weights.sum() / 2) / ROWS
@@ -401,43 +261,6 @@ def test_the_factor_is_where_the_band_ends_at_0():
     factors, highs = zip(*((line["factor"], line["high"]) for line in worse.lines), strict=True)
     assert worse.lines[0]["high"] < 0
     assert np.interp(worse.facts["factor"], factors, highs) == pytest.approx(0, abs=1e-12)
-
-
-def test_few_rows_and_equal_rewards_have_wide_intervals_within_the_rewards():
-    rng = np.random.default_rng(6)
-    action = np.array([*rng.integers(2, size=398), 2, 2])
-    reward = np.where(action == 1, 0.0, rng.random(400) < 0.3)
-    log = cf.Log(
-        context=rng.normal(size=(400, 1)), action=action, reward=reward, logging_probs=np.full((400, 3), 1 / 3)
-    )
-    lines = {
-        line["name"]: line for line in cf.evaluate(log, np.full((400, 3), 1 / 3)).exhibits["action-calibration"].lines
-    }
-    assert lines["1"]["low"] == 0 < lines["1"]["high"] < 0.05  # the rule of three
-    assert (lines["2"]["low"], lines["2"]["high"] > 0.8) == (0.0, True)
-
-
-def test_rows_of_groups_count_as_one_in_calibration():
-    rng = np.random.default_rng(7)
-    users = np.repeat(np.arange(60), 20)
-    action, reward = rng.integers(2, size=1200), np.repeat(rng.random(60), 20)
-    given = {"context": rng.normal(size=(1200, 1)), "action": action, "reward": reward}
-    plain, grouped = (
-        cf.evaluate(cf.Log(**given, logging_probs=np.full((1200, 2), 0.5), group=group), np.full((1200, 2), 0.5))
-        for group in (None, users)
-    )
-    widths = [
-        np.mean([line["high"] - line["low"] for line in one.exhibits["action-calibration"].lines])
-        for one in (plain, grouped)
-    ]
-    assert 2.5 < widths[1] / widths[0] < 4.5  # the root of about ten rows of a user with each action
-
-
-def test_rows_in_turn_have_a_sensitivity_too():
-    action = np.arange(40_000) % 2
-    rng = np.random.default_rng(8)
-    log = cf.Log(action=action, reward=action + rng.normal(size=40_000), propensity=np.full(40_000, 0.5))
-    assert "sensitivity" in cf.evaluate(log, cf.Probabilities(action.astype(float))).exhibits
 
 
 def test_what_needs_no_answer_is_with_the_diagnostics_too():

@@ -62,8 +62,6 @@ def test_the_table_has_every_learner_at_every_share():
     assert [line.contender for line in learned.table if line.chosen] == [learned.chosen]
     half = cf.learn(draw_log(), ["greedy-learner"], shares=0.5, progress=False).policy
     whole = cf.learn(draw_log(), ["greedy-learner"], shares=1, progress=False).policy
-    logger = cf.Imitation().name
-    assert logger not in learned.chosen
     context = np.array([[2.0, 0.0], [-2.0, 0.0]])
     np.testing.assert_allclose(
         half.predict_proba(context), 0.5 * whole.predict_proba(context) + 0.5 * np.array([0.5, 0.3, 0.2]), atol=0.01

@@ -57,7 +57,8 @@ def test_plain_matrices_have_no_names():
     assert not hasattr(policy, "feature_names_in_")
     assert policy.n_features_in_ == 2
     assert policy.predict_proba(log.context).shape == (60, 2)
-    assert cf.evaluate(log, policy, progress=False).verdict
+    values = [cf.evaluate(log, one, progress=False).value for one in (policy, policy.predict_proba(log.context))]
+    assert values[0] == values[1]
     with pytest.raises(cf.DataError, match=r"`context` must be rows of 2 numbers, got shape \(3, 5\)\."):
         policy.predict_proba(np.zeros((3, 5)))
 

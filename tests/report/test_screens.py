@@ -11,6 +11,7 @@ import counterfold as cf
 from counterfold.intervals.base import Bounds
 from counterfold.report import console, details, text
 from counterfold.report.picture import ASCII, Line, Picture
+from counterfold.report.segments import list_segments
 
 ROWS = 400
 LONG = [f"policy_{number:02}_with_a_name_that_has_as_many_as_sixty_characters" for number in range(40)]
@@ -25,6 +26,7 @@ def log():
     click = (rng.random(ROWS) < 0.3 + 0.3 * action).astype(float)
     columns = {"age": rng.normal(size=ROWS), "action": np.array(["a", "b"])[action], "propensity": np.full(ROWS, 0.5)}
     columns |= {"reward": click, "large": 1e9 * click, "small": 1e-9 * click}
+    columns |= {"kind": rng.choice(["one", "another-kind"], ROWS)}
     columns |= {"time": np.datetime64("2024-02-05") + np.arange(ROWS) // 20}
     shares = {name: number / len(LONG) for number, name in enumerate(LONG)}
     return columns | {name: np.where(rng.random(ROWS) < share, "b", "a") for name, share in shares.items()}
@@ -41,6 +43,7 @@ SCREENS = {
     "compare": lambda log: compare(log, LONG),
     "compare large": lambda log: compare(log, LONG[:4], reward="large", baseline=LONG[1]),
     "check": lambda log: text.check("b", cf.check(log, "b", ignore=ASKED["ignore"]), everything=True),
+    "segments": lambda log: text.evaluation("b", cf.evaluate(log, "b", by=["age", "kind"], **ASKED)),
     "the log": lambda log: [details.contents({"reward": cf.evaluate(log, "b", ["ips"], progress=False).contents})],
 }
 
@@ -69,6 +72,17 @@ def test_nothing_is_cut_at_any_width(screen, log, show):
         assert max(map(len, lines)) <= width
         assert width < 60 or "…" not in "".join(lines)
         assert numbers <= {*" ".join(lines).split()}
+
+
+def test_segments_of_rare_rewards_have_a_line_each_at_80_columns(show):
+    rng = np.random.default_rng(0)
+    known = {"action": rng.integers(2, size=20_000), "reward": (rng.random(20_000) < 0.01).astype(float)}
+    known |= {"propensity": np.full(20_000, 0.5), "device": rng.choice(["phone", "desktop"], 20_000)}
+    known |= {"target": np.where(known["action"], 0.9, 0.1)}
+    result = cf.evaluate(known, by="device", reward_model=None, progress=False)
+    lines = show(80, list_segments(result.segmented, result.segments))
+    cells = r"[\d,]+ 0\.\d{4,5} 0\.\d{4,5} +[+-]0\.\d{4,5} -0\.\d{4,5} to \+0\.\d{4,5} [+-]0\.\d{4,5} good"
+    assert [line.split()[0] for line in lines if re.search(cells, line)] == [one.segment for one in result.segments]
 
 
 def test_the_answer_is_on_the_first_screen(log, show):

@@ -40,6 +40,23 @@ def test_the_safe_choice_and_those_that_may_be_best_are_told(log, write):
     assert "No policy beats today safely" in html.unescape(write(cf.compare(log, {"a": "a", "same": "a"})).shown)
 
 
+def test_a_baseline_has_no_next_step_of_its_own(log, write):
+    shown = html.unescape(write(cf.compare(log, {"b": "b", "a": "a"}, baseline="a")).shown)
+    about = shown[shown.index("“a” would earn") :]
+    assert shown.count("Next step.</strong>") == shown.count("Next step: ") == 1
+    assert "Next step" not in about[: about.index("<dl")]
+
+
+def test_guards_come_first_where_one_policy_is_judged(log, write):
+    known = log | {"cost": np.where(log["action"] == "b", 2.0, 1.0)}
+    asked = {"baseline": "a", "reward": "reward", "progress": False}
+    for rule, told in {"cost <= 3": "keeps to", "cost <= +10%": "does not keep to"}.items():
+        found = cf.compare(known, {"b": "b", "a": "a"}, guards=rule, **asked)
+        sentence = f"{told} all guards with a probability of at least 95 %."
+        assert f"“b” {sentence}" in html.unescape(write(found).shown)
+        assert f"b {sentence}" in found._repr_html_()
+
+
 def test_what_could_not_be_checked_did_not_pass(log, write):
     alone = np.where(log["action"] == "b", 0.9, 0.05)
     shown = write(cf.evaluate(log, cf.Probabilities(alone))).shown

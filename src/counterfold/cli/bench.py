@@ -1,7 +1,8 @@
 """The commands `bench ...`: how well answers do on many problems whose truth is known."""
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,15 +16,30 @@ from counterfold.cli.options import (
 )
 from counterfold.progress import bar
 
+if TYPE_CHECKING:
+    from rich.console import ConsoleRenderable
+
+    from counterfold.experiments.learning.benchmark import LearningBenchmark, LearningResults
+    from counterfold.experiments.selection.benchmark import Benchmark, BenchmarkResults
+
 bench = typer.Typer(help="Measure ways to answer on many problems whose truth is known.")
 
 Problems = Annotated[int, make_option("N", "Problems per family, a tenth as many of paper's.")]
-Part = Annotated[str, make_option("PART", "development: every third problem, held: the others, or all.")]
 FewProblems = Annotated[int, make_option("N", "Problems per family and number of rows.")]
 Sizes = Annotated[list[int] | None, make_option("N", "Rows of each log; repeat for several.", "500 and 2000")]
-Families = Annotated[list[str] | None, make_option("NAMES", "binary, paper and so on, with commas.", "all")]
-
 Training = Annotated[int, make_option("N", "Problems from which the rival AutoOPE learns.")]
+
+
+@dataclass(frozen=True)
+class ProblemOptions:
+    """Which problems take part; the benchmark checks both."""
+
+    part: Annotated[Any, make_option("PART", "development: every third problem, held: the others, or all.")] = "held"
+    families: Annotated[list[str] | None, make_option("NAMES", "binary, paper and so on, with commas.", "all")] = None
+
+    def list_families(self, known: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the families that were named, or all that are known."""
+        return tuple(split_commas(self.families)) or known
 
 
 @bench.callback()
@@ -34,61 +50,59 @@ def start() -> None:
 @bench.command()
 @take_options
 def selection(
-    *,
-    problems: Problems = 120,
-    part: Part = "held",
-    families: Families = None,
-    training: Training = 2200,
-    run: ExperimentOptions,
+    *, problems: Problems = 120, which: ProblemOptions, training: Training = 2200, run: ExperimentOptions
 ) -> None:
     """Compare ways to choose an estimator, and how far the default can be trusted."""
     from counterfold.experiments.selection.benchmark import Benchmark
     from counterfold.experiments.selection.experiment import KNOWN
 
-    chosen = tuple(split_commas(families)) or KNOWN
-    kind: Any = part  # checked there
-    benchmark = Benchmark(run.out, problems, kind, chosen, run.data, run.seed, run.count_jobs(), training)
-    benchmark.prepare()
-    with print_warnings(), bar("Answering problems", unit="problems") as progress:
-        found = benchmark.run(progress)
-    if run.as_json:
-        files = [str(file) for file in found.files]
-        print_json({"benchmark": "selection", "part": part, **asdict(found), "files": files})
-        return
-    from counterfold.report import bench as tables
-    from counterfold.report import console, paper
-
-    scores = tables.scores(found.scores), tables.ratios(found.scores)
-    trust = tables.coverage(found.coverage), tables.verdicts(found.verdicts), tables.checks(found.checks)
-    console.show(*scores, *trust, paper.paths(found.files))
+    chosen, jobs = which.list_families(KNOWN), run.count_jobs()
+    benchmark = Benchmark(run.out, problems, which.part, chosen, run.data, run.seed, jobs, training)
+    measure(benchmark, "selection", show_selection, as_json=run.as_json)
 
 
 @bench.command()
 @take_options
-def learning(
-    *,
-    problems: FewProblems = 12,
-    part: Part = "held",
-    families: Families = None,
-    rows: Sizes = None,
-    run: ExperimentOptions,
-) -> None:
+def learning(*, problems: FewProblems = 12, which: ProblemOptions, rows: Sizes = None, run: ExperimentOptions) -> None:
     """Compare ways to learn a policy: what it is worth, how often it does harm, and whether that is known."""
     from counterfold.experiments.learning.benchmark import LearningBenchmark
     from counterfold.experiments.learning.experiment import KNOWN
 
-    chosen = tuple(split_commas(families)) or KNOWN
-    kind: Any = part  # checked there
-    sizes = tuple(rows or (500, 2000))
-    benchmark = LearningBenchmark(run.out, problems, kind, chosen, sizes, run.seed, run.count_jobs(), run.data)
+    chosen, sizes = which.list_families(KNOWN), tuple(rows or (500, 2000))
+    benchmark = LearningBenchmark(run.out, problems, which.part, chosen, sizes, run.seed, run.count_jobs(), run.data)
+    measure(benchmark, "learning", show_learning, as_json=run.as_json)
+
+
+def measure(
+    benchmark: "Benchmark | LearningBenchmark",
+    name: str,
+    show: "Callable[[Any], Sequence[ConsoleRenderable]]",
+    *,
+    as_json: bool,
+) -> None:
+    """Run a benchmark, and print what it found."""
     benchmark.prepare()
-    with print_warnings(), bar("Learning", unit="problems") as progress:
+    with print_warnings(), bar(f"Benchmark of {name}", unit="problems") as progress:
         found = benchmark.run(progress)
-    if run.as_json:
+    if as_json:
         files = [str(file) for file in found.files]
-        print_json({"benchmark": "learning", "part": part, **asdict(found), "files": files})
+        print_json({"benchmark": name, "part": benchmark.part, **asdict(found), "files": files})
         return
-    from counterfold.report import bench as tables
     from counterfold.report import console, paper
 
-    console.show(tables.gains(found.gains), tables.holdings(found.coverage), paper.paths(found.files))
+    console.show(*show(found), paper.paths(found.files))
+
+
+def show_selection(found: "BenchmarkResults") -> "Sequence[ConsoleRenderable]":
+    """Return the tables of what was found."""
+    from counterfold.report import bench as tables
+
+    scores = tables.scores(found.scores), tables.ratios(found.scores)
+    return *scores, tables.coverage(found.coverage), tables.verdicts(found.verdicts), tables.checks(found.checks)
+
+
+def show_learning(found: "LearningResults") -> "Sequence[ConsoleRenderable]":
+    """Return the tables of what was found."""
+    from counterfold.report import bench as tables
+
+    return tables.gains(found.gains), tables.holdings(found.coverage)

@@ -38,12 +38,12 @@ def compare(
     requirement: Requirement,
 ) -> None:
     """Say how much more each target policy would have earned than the log did, or than another one of them."""
-    from counterfold.evaluation.comparison import Comparison, guard_comparison, require_baseline
+    from counterfold.evaluation.comparison import Comparison, guard_comparison, resolve_baseline
     from counterfold.evaluation.guards import add_rewards, read_guards
 
-    require_baseline(baseline, log.targets)
+    baseline = resolve_baseline(baseline, log.targets)
     rules = read_guards(guard or [])
-    decisive, rewards = add_rewards(log.columns.reward, rules)
+    decisive, rewards = add_rewards(vars(log.columns), rules)
     report.spare(log.columns.source)
     several = answer.evaluate(replace(log, columns=replace(log.columns, reward=rewards)))
     found = {reward: one.by(lines.period) for reward, one in several.items()}

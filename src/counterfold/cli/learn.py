@@ -1,5 +1,6 @@
 """The command `learn`: the best policy that a log supports, and what it is worth."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,7 +57,9 @@ class SourceOptions:
 class LearnOptions:
     """How a policy is learnt, and where it goes; whether it can be written is known before anything is read."""
 
-    out: Annotated[str, make_option("FILE", "Where the policy goes, a file of skops: policy.skops.")]
+    out: Annotated[
+        str, make_option("FILE", "Where the policy goes, a file of skops, policy.skops; an existing one is replaced.")
+    ]
     learners: Annotated[list[str], make_option("NAMES", _texts.LEARNERS)] = field(default_factory=lambda: ["default"])
     share: Annotated[list[float] | None, make_option("NUMBER", SHARE, "1 and 0.5")] = None
     forbid: Annotated[list[str] | None, make_option("ACTION", FORBID, "none")] = None
@@ -92,6 +95,13 @@ class LearnOptions:
                 threads=self.threads,
             )
 
+    def hold_policy(self, found: "Learned") -> AbstractContextManager[None]:
+        """Return what writes the policy when all that is done meanwhile succeeded; otherwise nothing is left."""
+        from counterfold.drafts import hold_draft
+        from counterfold.policies.policy import require_writable
+
+        return hold_draft("out", require_writable("out", self.out), found.policy.dump())
+
 
 @take_options
 def learn(
@@ -108,7 +118,6 @@ def learn(
     log = source.name_target(NAME)
     report.spare(log.columns.source)
     found = wanted.learn(log)
-    found.policy.save(wanted.out)
     contents = found.evaluation.contents
 
     def describe() -> dict[str, Any]:
@@ -117,7 +126,8 @@ def learn(
     from counterfold.evaluation.comparison import Comparison
 
     shown = Comparison({LEARNT if found.beats_log else IMITATION: found.evaluation})
-    report.write_answers({"": shown}, describe, log)
+    with wanted.hold_policy(found):
+        report.write_answers({"": shown}, describe, log)
     if wanted.as_json:
         print_json(describe())
     else:

@@ -85,7 +85,7 @@ class LogOptions:
     def build_scan(self) -> LogScan:
         """Return the log, not read yet."""
         given = {name: value for name, value in vars(self.columns).items() if name not in {"reward", "rewards"}}
-        values: dict[str, Any] = {name: split_commas(one) for name, one in given.items() if isinstance(one, list)}
+        values: dict[str, Any] = {name: split_names(name, one) for name, one in given.items() if isinstance(one, list)}
         values["context"] = values.get("context") or None  # an empty list is the default, too
         from counterfold.sources.query import choose_source
 
@@ -271,6 +271,14 @@ def split_commas(texts: Iterable[str] | None) -> list[str]:
     ['ips', 'dr', 'snips']
     """
     return [item.strip() for text in texts or () for item in text.split(",") if item.strip()]
+
+
+def split_names(option: str, texts: Sequence[str]) -> list[str]:
+    """Return the names that an option lists, of which each of its texts must hold at least one."""
+    empty = next((text for text in texts if not split_commas([text])), None)
+    if empty is not None:
+        raise ParameterError(f"`{option}` must hold a name, got {empty!r}.")
+    return split_commas(texts)
 
 
 def print_json(answer: dict[str, Any]) -> None:

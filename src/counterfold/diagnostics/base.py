@@ -18,7 +18,7 @@ from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence, Observer
 from counterfold.history import History, Period
 from counterfold.rows import Rows
-from counterfold.segment_answers import SegmentedColumn
+from counterfold.segments.answers import SegmentedColumn
 
 Severity = Literal["note", "caution", "not answerable"]
 Verdict = Literal["good", "caution", "not answerable"]

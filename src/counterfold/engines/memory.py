@@ -22,7 +22,7 @@ from counterfold.models import Column, as_model
 from counterfold.models.cross_fitted import CrossFitted
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.segment_sums import AllSegmentSums, sum_all_segments
+from counterfold.segments.sums import AllSegmentSums, sum_all_segments
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums, sum_buckets
 from counterfold.tables import roles

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import ClassVar, Self
 
 import numpy as np
@@ -32,7 +31,7 @@ class Reweighted(Estimator):
     @property
     def parameter(self) -> float:
         """Return the only parameter."""
-        return float(getattr(self, fields(self)[0].name))  # type: ignore[arg-type]
+        return float(getattr(self, self.list_parameters()[0]))
 
     def contributions(self, rows: Rows) -> Floats:
         weights = self.reweigh(rows, self.parameter)

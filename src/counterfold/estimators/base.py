@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -86,7 +86,13 @@ class Estimator(ABC):
     @classmethod
     def has_grid(cls) -> bool:
         """Say whether the class has a parameter, whose grid may depend on the rows."""
-        return bool(fields(cls))  # type: ignore[arg-type]
+        return bool(cls.list_parameters())
+
+    @classmethod
+    def list_parameters(cls) -> Sequence[str]:
+        """Return the names of its parameters."""
+        known: Any = cls  # a dataclass, as all that can be used are
+        return [one.name for one in fields(known)]
 
     @classmethod
     def suggest(cls, rows: Rows, delta: float, rules: Rules) -> Sequence[Self]:
@@ -109,8 +115,7 @@ class Estimator(ABC):
     @property
     def name(self) -> str:
         """Return the name with the parameters to four digits, as shown in tables."""
-        values = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
-        shown = ", ".join(f"{name}={value:.4g}" for name, value in values)
+        shown = ", ".join(f"{name}={getattr(self, name):.4g}" for name in self.list_parameters())
         return f"{type(self).__name__}({shown})" if shown else type(self).__name__
 
 

@@ -19,7 +19,7 @@ from counterfold.estimators.base import Estimator, require_frozen
 from counterfold.evaluation.assembly import add_knowledge, check_targets, evaluate_targets
 from counterfold.evaluation.candidates import Wanted, try_out
 from counterfold.evaluation.comparison import Comparison as Comparison
-from counterfold.evaluation.comparison import guard_comparison, list_targets, require_baseline
+from counterfold.evaluation.comparison import guard_comparison, list_targets, resolve_baseline
 from counterfold.evaluation.guards import Guard, add_rewards, read_guards
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Candidate as Candidate
@@ -255,8 +255,7 @@ def compare(
     [('new', 'good')]
     """
     named = list_targets(targets)
-    baseline = None if baseline == "log" and "log" not in named else baseline
-    require_baseline(baseline, named)
+    baseline = resolve_baseline(baseline, named)
     rules = read_guards(guards)
     if rules:
         return compare_guarded(log, named, baseline, rules, settings)
@@ -274,7 +273,7 @@ def compare_guarded(
     if isinstance(log, Log):
         raise ParameterError("`guards` must be given with a file or a data frame, got a `Log`, which has one reward.")
     is_scan = isinstance(log, LogScan)
-    decisive, rewards = add_rewards(log.reward if is_scan else settings.get("reward", LogScan.reward), guards)
+    decisive, rewards = add_rewards(vars(log) if is_scan else settings, guards)
     source = replace(log, reward=rewards) if is_scan else log
     asked: Any = settings if is_scan else {**settings, "reward": rewards}
     found: Mapping[str, Any] = evaluate(source, targets, **asked)

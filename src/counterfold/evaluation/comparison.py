@@ -11,13 +11,13 @@ from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.display import Plotted
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
-from counterfold.evaluation.decision import Decision, Field
+from counterfold.evaluation.decision import LOG, Decision, Field
 from counterfold.evaluation.guards import Guard, Guarded, Guards, heed_guards
 from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.over_time import DifferenceOverTime, compare_over_time
 from counterfold.evaluation.result import Evaluation, describe_segments, judge_segments
 from counterfold.intervals.base import Bounds
-from counterfold.segment_answers import Segment, SegmentedColumn, subtract_answers
+from counterfold.segments.answers import Segment, SegmentedColumn, subtract_answers
 from counterfold.targets import has_fixed_shares
 
 
@@ -176,7 +176,7 @@ class Comparison(Plotted):
         ]
         evaluations = [{"target": name, **one.to_dict()} for name, one in self.evaluations.items()]
         decision = None if self.decision is None else asdict(self.decision)
-        both = {"baseline": self.baseline or "log", "decision": decision}
+        both = {"baseline": self.baseline or LOG, "decision": decision}
         guarded = [asdict(one) for one in self.guarded]
         return {**both, "guarded": guarded, "differences": differences, "evaluations": evaluations}
 
@@ -216,11 +216,21 @@ def list_targets(targets: Any) -> Mapping[str, Any]:
     raise ParameterError(f"`targets` must be {wanted}, got {messages.shorten(targets)}.")
 
 
-def require_baseline(baseline: str | None, targets: Collection[str]) -> None:
-    """Require that the target to compare with is one of several."""
-    if baseline is not None and baseline not in targets:
+def resolve_baseline(baseline: str | None, targets: Collection[str]) -> str | None:
+    """Return the target to compare with, which must be one of several; None for the log, by its name, too.
+
+    >>> resolve_baseline("log", ["new"]) is None
+    True
+    """
+    if LOG in targets:
+        rule = f"other names than `{LOG}`, which is what the log's own policy is called"
+        raise ParameterError(f"`targets` must have {rule}, got `{LOG}`. Give that target another name.")
+    if baseline is None or baseline == LOG:
+        return None
+    if baseline not in targets:
         known = messages.list_names(targets)
         raise ParameterError(f"`baseline` must be one of the targets, {known}, got {messages.show(baseline)}.")
-    if {*targets} == {baseline}:
+    if len(targets) == 1:
         got = f"{messages.show(baseline)} alone: nothing to compare"
         raise ParameterError(f"`baseline` must be one of several targets, got {got}.")
+    return baseline

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -15,6 +15,8 @@ from counterfold.estimates import Estimate
 from counterfold.evaluation.joint import LOWEST, Joint, find_each_level, standardise, stretch_noise
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
+from counterfold.tables.roles import NAMED_ROLES
+from counterfold.tables.scan import LogScan
 
 AMOUNT = re.compile(r"([+-]?)\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)\s*(%?)")
 """A sign or none, a number and a percent sign or none."""
@@ -24,6 +26,9 @@ RULE = re.compile(r"(.*\S)\s*(<=|>=)\s*([^<>=]*)", re.DOTALL)
 
 ENCLOSED = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\bcase\b.*?\bend\b", re.DOTALL | re.IGNORECASE)
 """What of an expression may hold relations of its own: quoted texts, parentheses and cases."""
+
+TAKEN = ("action", "propensity", "logging_probs")
+"""Roles whose columns are found under these names, unless others are named."""
 
 FORMS = "such as `latency <= +2%`, `refund >= -0.01` or `latency <= 200`"
 
@@ -234,14 +239,26 @@ def read_guards(texts: Sequence[str] | str) -> tuple[Guard, ...]:
     return tuple(dict.fromkeys(Guard.of(text) for text in several))
 
 
-def add_rewards(reward: str | Sequence[str], guards: Sequence[Guard]) -> tuple[str, str | list[str]]:
-    """Return the reward to decide by, and all rewards that must be evaluated."""
+def add_rewards(columns: Mapping[str, Any], guards: Sequence[Guard]) -> tuple[str, str | list[str]]:
+    """Return the reward to decide by, and all that must be evaluated; `columns` are names that the user gave."""
+    reward = columns.get("reward", LogScan.reward)
     if not guards:
         return "", reward if isinstance(reward, str) else list(reward)
     several = [reward] if isinstance(reward, str) else list(reward)
     if len(several) != 1:
         raise ParameterError(f"`guards` must be given with one `reward` to decide by, got {len(several)} rewards.")
+    refuse_other_roles(guards, columns)
     return several[0], list(dict.fromkeys([*several, *(guard.reward for guard in guards)]))
+
+
+def refuse_other_roles(guards: Sequence[Guard], columns: Mapping[str, Any]) -> None:
+    """Refuse guards on columns that are no rewards, by the names that the user gave, or that are always taken so."""
+    named = {one.name: columns.get(one.name) for one in fields(LogScan) if one.metadata.get("role")}
+    named |= {role: role for role in TAKEN if named[role] is None}
+    for role, guard in ((role, guard) for role in named if role != "reward" for guard in guards):
+        if guard.reward == named[role]:
+            got = f"{messages.shorten(guard.text)} on a column that is {NAMED_ROLES.get(role, f'the {role}')}"
+            raise ParameterError(f"`guards` must be on rewards, got {got}.")
 
 
 def heed_guards(step: NextStep, found: Guarded, level: float) -> NextStep:

@@ -18,7 +18,7 @@ from counterfold.evaluation.robustness import Robustness
 from counterfold.exhibits import Shown
 from counterfold.history import Period
 from counterfold.intervals.base import Bounds, Interval
-from counterfold.segment_answers import Segment, SegmentedColumn
+from counterfold.segments.answers import Segment, SegmentedColumn
 from counterfold.selectors.base import Selector
 
 

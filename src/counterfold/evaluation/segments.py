@@ -14,9 +14,9 @@ from counterfold.evaluation.question import Choice, Question
 from counterfold.evidence import Evidence, count_alike
 from counterfold.exhibits.base import Answered
 from counterfold.pool import Pool
-from counterfold.segment_answers import Kept, SegmentAnswer, SegmentedColumn, subtract
-from counterfold.segment_sums import SegmentSums
-from counterfold.segments import Cut
+from counterfold.segments.answers import Kept, SegmentAnswer, SegmentedColumn, subtract
+from counterfold.segments.cuts import Cut
+from counterfold.segments.sums import SegmentSums
 from counterfold.selectors.base import Mixture
 from counterfold.sums import Sums
 

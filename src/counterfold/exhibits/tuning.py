@@ -1,7 +1,7 @@
 """Tuning: what every estimator with a parameter says at each of its settings."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Tuning(Exhibit):
                 continue
             for name, one in members.items():
                 value, stderr = answer.values[name]
-                setting = float(asdict(one)[parameter])  # type: ignore[call-overload]
+                setting = float(getattr(one, parameter))
                 numbers = {"value": value, **find_ends(value, stderr, answer.estimate.level)}
                 where = {"family": family, "parameter": parameter, "setting": setting}
                 lines.append({**where, **numbers, "score": known[name], "share": shares[name]})
@@ -44,7 +44,7 @@ class Tuning(Exhibit):
 
 def find_parameter(members: Mapping[str, Estimator]) -> str | None:
     """Return the only field in which estimators of one class differ, if it is a finite number and they are several."""
-    settings = [asdict(one) for one in members.values()]  # type: ignore[call-overload]
+    settings = [{name: getattr(one, name) for name in one.list_parameters()} for one in members.values()]
     if len(settings) < FEWEST:
         return None
     varied = [name for name in settings[0] if len({repr(one[name]) for one in settings}) > 1]

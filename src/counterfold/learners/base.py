@@ -60,10 +60,8 @@ class TrainingRows:
     def reward_scorer(self) -> LinearScorer:
         """The predicted reward of every action, by a `SharedRidge` of all rows."""
         models = SharedRidge().fit(self.examples)
-        scale: Floats = models.scaling.scale  # type: ignore[attr-defined]
-        slopes = models.slopes / scale[:, None]  # type: ignore[attr-defined]
-        intercepts = models.intercepts - models.scaling.centre @ slopes  # type: ignore[attr-defined]
-        return LinearScorer(intercepts, slopes, scale)
+        slopes, (centre, scale) = models.unscaled_slopes, (models.scaling.centre, models.scaling.scale)
+        return LinearScorer(models.intercepts - centre @ slopes, slopes, scale)
 
     @cached_property
     def robust_scores(self) -> Floats:

@@ -49,6 +49,8 @@ class Solved(NamedTuple):
 class Summed(TrainedModel):
     """A model that can be solved from sums, so that it is fitted in one pass over rows that are gone then."""
 
+    is_fast = True
+
     def weigh_rows(self, examples: Examples) -> Floats:
         """Return how much the model is to be right in each row."""
         return np.ones(len(examples))
@@ -174,9 +176,14 @@ class ModelStream(Generic[Model]):
 
     def fit(self, sums: ModelSums) -> Predictor:
         """Return the model of all rows."""
+        model, known, scaling = self.settle(sums)
+        return model.from_moments(known, scaling)
+
+    def settle(self, sums: ModelSums) -> tuple[Model, Solved, Scaling]:
+        """Return the model with its settings chosen, and what of all rows it is solved from."""
         known, scaling = self._rescale(sums)
         every = np.ones(self.cells, dtype=bool)
-        return self._tune(known, every).from_moments(known.take(every), scaling)
+        return self._tune(known, every), known.take(every), scaling
 
     def cross_fit(self, sums: ModelSums, folds: int) -> tuple[Predictor, ...]:
         """Return the model of the rows outside each fold, which choose its settings, too."""

@@ -8,11 +8,10 @@ import numpy as np
 from counterfold import capacity
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.hashing import sample_least
-from counterfold.models._moments import Summed
 from counterfold.models.base import Examples, Predictor, TrainedModel, check_predictions, predict_one
 
 ENOUGH = 20_000
-"""From how many rows, at most, a member learns that cannot be solved from sums."""
+"""From how many rows, at most, a member learns that is not fast to fit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +90,7 @@ class Stacking:
         every = self.examples.take(np.flatnonzero(kept))
         fewer = every.take(sample_least(every.ids, ENOUGH)) if len(every) > ENOUGH else every
         with threadpool_limits(1, "openmp"):
-            return [one.fit(every if isinstance(one, Summed) else fewer) for one in self.members]
+            return [one.fit(every if one.is_fast else fewer) for one in self.members]
 
 
 def find_shares(predicted: Floats, rewards: Floats, counts: Floats) -> Floats:

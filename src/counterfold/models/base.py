@@ -244,6 +244,9 @@ class TrainedModel(RewardModel):
     knows_pulls: ClassVar[bool] = False
     """Whether what it makes of the rows outside of folds tells how far each row moves values."""
 
+    is_fast: ClassVar[bool] = False
+    """Whether it takes little time to fit, however many rows there are."""
+
     @abstractmethod
     def fit(self, examples: Examples) -> Predictor:
         """Return a function that predicts the reward of every action (n x A) in any rows."""

@@ -66,9 +66,10 @@ class SharedRidge(Summed):
         stream = ModelStream.of(self, 1, examples)
         return stream.tune(stream.sums(examples))
 
-    def fit(self, examples: Examples) -> Predictor:
+    def fit(self, examples: Examples) -> PolicyModels:
         stream = ModelStream.of(self, 1, examples)
-        return stream.fit(stream.sums(examples))
+        model, known, scaling = stream.settle(stream.sums(examples))
+        return model.from_moments(known, scaling)
 
     def fit_outside(self, examples: Examples, fold: Ints, folds: int) -> Sequence[Predictor]:
         stream = ModelStream.of(self, folds, examples)
@@ -91,7 +92,7 @@ class SharedRidge(Summed):
         alpha, common = np.unravel_index(int(np.argmin(losses)), losses.shape)
         return replace(self, alpha=alphas[alpha], common=commons[common])
 
-    def from_moments(self, known: Solved, scaling: Scaling) -> Predictor:
+    def from_moments(self, known: Solved, scaling: Scaling) -> PolicyModels:
         sums, alpha, common = known.sums, self.alpha or 1.0, self.common or 1.0
         gram, shared = sums[:, :-1, :-1], solve_shared(sums, [common])
         solved = draw_together(gram, sums[:, :-1, -1], shared, alpha)[0]

@@ -116,10 +116,13 @@ class Policy:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy into a file of skops, which holds no code; an existing file is replaced as a whole."""
-        place = require_writable("path", path)
+        write_whole("path", require_writable("path", path), self.dump())
+
+    def dump(self) -> bytes:
+        """Return what `save` writes."""
         from skops import io
 
-        write_whole("path", place, io.dumps(self))
+        return bytes(io.dumps(self))
 
 
 def require_writable(argument: str, path: Any) -> Path:

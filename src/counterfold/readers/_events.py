@@ -187,8 +187,9 @@ def read_lines(file: Path) -> Iterator[Line]:
         waiting = stream.read(3).removeprefix(b"\xef\xbb\xbf")  # the mark of UTF-8
         while read := stream.read(BLOCK):
             *lines, waiting = (waiting + read).split(b"\n")
-            for number, line in enumerate(lines, number + 1):  # noqa: B020 (it goes on counting)
-                yield Line(number, decode(number, line))
+            for place, line in enumerate(lines, number + 1):
+                yield Line(place, decode(place, line))
+            number += len(lines)
             if len(waiting) > LONGEST:
                 raise pa.ArrowInvalid(f"line {number + 1}: a line must have at most {LONGEST} bytes, got more")
     if waiting.strip():

@@ -37,7 +37,7 @@ class Choice:
     def tell(self) -> str:
         """Return which policy to choose, and what it earns more at least; or that none beats the baseline safely."""
         chosen, together = self.decision.choice, f"intervals that hold for all {self.count} policies at once"
-        guarded = self.tell_guards()
+        guarded = tell_guards(self.found, self.quote)
         if chosen is None and guarded:
             if not any(one.passes for one in self.found.guarded):
                 return f"{guarded} So none is chosen."
@@ -48,16 +48,6 @@ class Choice:
         more = format_number(least, find_error(gap.stderr, self.found.simultaneous[chosen]))
         sure = f"by {together}, it earns at least {more} more than {self.baseline}"
         return f"{guarded} {self.quote(chosen)} is the safe choice: {sure}.".strip()
-
-    def tell_guards(self) -> str:
-        """Return which policies keep to all guards, if there are any."""
-        if self.found.guards is None:
-            return ""
-        level, passed = f"{100 * self.decision.level:g} %", [one.target for one in self.found.guarded if one.passes]
-        names = ", ".join(map(self.quote, passed[:MOST_NAMES])) if passed else "No policy"
-        rest = f" and {len(passed) - MOST_NAMES} others" if len(passed) > MOST_NAMES else ""
-        keeps, together = ("keep", ", all of them at once") if len(passed) > 1 else ("keeps", "")
-        return f"{names}{rest} {keeps} to all guards with a probability of {level}{together}."
 
     def tell_contenders(self) -> str:
         """Return which policies may be the best, with their probabilities."""
@@ -87,6 +77,20 @@ def find_choice(found: Comparison, logged: str = "the log", quote: Quote = messa
     if found.decision is None or not found.simultaneous:
         return None
     return Choice(found, found.decision, logged, quote)
+
+
+def tell_guards(found: Comparison, quote: Quote = messages.show) -> str:
+    """Return which policies keep to all guards; nothing where there are none."""
+    if found.guards is None:
+        return ""
+    sure = f"with a probability of at least {100 * next(iter(found.evaluations.values())).level:g} %"
+    passed = [one.target for one in found.guarded if one.passes]
+    if not passed and len(found.guarded) == 1:
+        return f"{quote(found.guarded[0].target)} does not keep to all guards {sure}."
+    names = ", ".join(map(quote, passed[:MOST_NAMES])) if passed else "No policy"
+    rest = f" and {len(passed) - MOST_NAMES} others" if len(passed) > MOST_NAMES else ""
+    keeps, together = ("keep", ", all of them at once") if len(passed) > 1 else ("keeps", "")
+    return f"{names}{rest} {keeps} to all guards {sure}{together}."
 
 
 def write_guard(line: GuardLine) -> tuple[str, str, str, str]:

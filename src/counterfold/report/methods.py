@@ -56,7 +56,7 @@ def methods() -> list[Method]:
 def describe(folder: str, name: str) -> Method:
     """Return what the code says of one method."""
     kind = registry.find(folder, name)
-    paragraphs = [" ".join(paragraph.split()) for paragraph in inspect.getdoc(kind).split("\n\n")]  # type: ignore[union-attr]
+    paragraphs = [" ".join(paragraph.split()) for paragraph in (inspect.getdoc(kind) or "").split("\n\n")]
     limits = getattr(kind, "limits", {}).items()
     cited = (re.match(r'(.*\(\d{4}\), ".*?")', paragraph) for paragraph in paragraphs)
     return Method(

@@ -16,7 +16,7 @@ from counterfold.evaluation.next_step import advise_on_log
 from counterfold.learning import Learned
 from counterfold.log import Log
 from counterfold.report import markup
-from counterfold.report.choice import find_choice
+from counterfold.report.choice import find_choice, tell_guards
 from counterfold.report.markup import Markup, tag
 from counterfold.report.numbers import find_error, format_gap, format_logged, format_number, format_value
 
@@ -76,7 +76,9 @@ def _(result: Comparison) -> str:
     head = markup.line(tag("b", f"Compared with {other}"))
     table = markup.make_table(("target", "value", "difference", "interval", "verdict", "next step"), lines)
     chosen = find_choice(result)
-    told = [] if chosen is None else [markup.line(tag("b", chosen.tell())), markup.line(chosen.tell_contenders())]
+    lead = tell_guards(result) if chosen is None else chosen.tell()
+    told = [markup.line(tag("b", lead))] if lead else []
+    told += [] if chosen is None else [markup.line(chosen.tell_contenders())]
     return markup.card(head, *told, draw_answer(result.evaluations), table)
 
 

@@ -9,7 +9,7 @@ from counterfold import messages
 from counterfold.intervals.base import Bounds
 from counterfold.report.numbers import find_error, format_number, format_signed
 from counterfold.report.tables import Lines, add_title
-from counterfold.segment_answers import Segment, SegmentedColumn
+from counterfold.segments.answers import Segment, SegmentedColumn
 
 POOLED = (
     "intervals hold all segments of a column at once; pooled: the difference, drawn towards that of the whole log "

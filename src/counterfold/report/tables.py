@@ -20,8 +20,11 @@ STYLES = {
 }
 """How verdicts and severities look."""
 
-GAP, SHORT_NAME = 2, 12
-"""The characters between columns, and those that are left of a long name where there is little room."""
+GAP, NARROW_GAP = 2, 1
+"""The characters between columns, and where there is little room."""
+
+SHORT_NAME = 12
+"""The characters that are left of a long name where there is little room."""
 
 
 def add_title(title: str, *blocks: ConsoleRenderable | str) -> ConsoleRenderable:
@@ -41,8 +44,8 @@ def new_grid() -> Table:
 class Lines:
     """A table of a name and of numbers, with as many texts behind.
 
-    Where there is too little room, names are cut first, and then texts and intervals go over several lines, at spaces;
-    where that does not help, each line becomes a list. No number is ever cut.
+    Where there is too little room, columns move together, then names are cut, and then texts and intervals go over
+    several lines, at spaces; where that does not help, each line becomes a list. No number is ever cut.
     """
 
     names: Sequence[str]
@@ -53,11 +56,13 @@ class Lines:
         return Measurement(1, options.max_width)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[ConsoleRenderable | str]:
-        widths = self.find_widths(options.max_width)
-        if sum(widths) + GAP * (len(widths) - 1) > options.max_width:
+        room = options.max_width
+        gap = GAP if add_widths(self.natural_widths, GAP) <= room else NARROW_GAP
+        widths = self.find_widths(room, gap)
+        if add_widths(widths, gap) > room:
             yield from map(self.list_line, self.lines)
             return
-        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
         for place, (name, width) in enumerate(zip(self.names, widths, strict=True)):
             is_number = 0 < place < len(self.names) - self.texts
             table.add_column(name, width=width, justify="right" if is_number else "left", overflow="fold")
@@ -66,16 +71,24 @@ class Lines:
             table.add_row(label, *map(colour, line[1:]))
         yield table
 
-    def find_widths(self, room: int) -> list[int]:
+    @property
+    def columns(self) -> list[list[str]]:
+        """Return the name and the texts of each column."""
+        return [[name, *(line[place] for line in self.lines)] for place, name in enumerate(self.names)]
+
+    @property
+    def natural_widths(self) -> list[int]:
+        """Return the widths of columns that are as wide as their texts."""
+        return [max(map(cell_len, column)) for column in self.columns]
+
+    def find_widths(self, room: int, gap: int) -> list[int]:
         """Return the widths of the columns: as wide as their texts, or, where there is no room, as the longest part."""
-        columns = [[name, *(line[place] for line in self.lines)] for place, name in enumerate(self.names)]
-        widths = [max(map(cell_len, column)) for column in columns]
-        least = [max(cell_len(part) for text in column for part in split_text(text)) for column in columns]
-        longest, least[0] = widths[0], min(widths[0], SHORT_NAME)
-        taken = GAP * (len(widths) - 1)
+        widths = self.natural_widths
+        least = [max(cell_len(part) for text in column for part in split_text(text)) for column in self.columns]
+        wanted, least[0] = widths[0] + GAP - gap, min(widths[0], SHORT_NAME)  # a name stands apart from numbers
         for place, smallest in enumerate(least):
-            widths[place] = smallest if sum(widths) + taken > room else widths[place]
-        widths[0] = max(least[0], min(longest, widths[0] + room - taken - sum(widths)))  # what is left is for the name
+            widths[place] = smallest if add_widths(widths, gap) > room else widths[place]
+        widths[0] = max(least[0], min(wanted, widths[0] + room - add_widths(widths, gap)))  # the rest is for the name
         return widths
 
     def list_line(self, line: Sequence[str]) -> ConsoleRenderable:
@@ -85,6 +98,11 @@ class Lines:
             if name and text:
                 grid.add_row(name, colour(text))
         return Group(Styled(line[0], "bold"), grid)
+
+
+def add_widths(widths: Sequence[int], gap: int) -> int:
+    """Return how wide columns are together."""
+    return sum(widths) + gap * (len(widths) - 1)
 
 
 def colour(text: str) -> ConsoleRenderable | str:

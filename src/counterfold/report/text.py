@@ -14,7 +14,7 @@ from counterfold.evaluation.guards import GuardLine
 from counterfold.evaluation.next_step import advise_on_log
 from counterfold.evaluation.result import Evaluation
 from counterfold.report import details
-from counterfold.report.choice import find_choice, write_guard
+from counterfold.report.choice import find_choice, tell_guards, write_guard
 from counterfold.report.numbers import (
     find_error,
     format_factor,
@@ -201,6 +201,8 @@ def summarise(found: Comparison, known: Mapping[str, Estimate]) -> ConsoleRender
     if chosen is not None:
         grid.add_row("choice", Styled(chosen.tell(), "bold"))
         grid.add_row("best", chosen.tell_contenders())
+    elif found.guards is not None:
+        grid.add_row("guards", Styled(tell_guards(found), "bold"))
     grid.add_row("policy", Styled(messages.show(name), "bold"))
     level = f"{100 * found[name].level:g} % interval"
     grid.add_row("difference", f"{value} to {name_baseline(found)}, {level} {interval}")

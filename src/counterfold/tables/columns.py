@@ -138,11 +138,11 @@ def read_matrices(table: pa.Table, name: str, loggers: Iterable[str], check: Che
             raise DataError(f"column `{name}` must be objects from logger to probabilities, got {column.type}.")
         table = pa.table({name: column}).flatten()
     found = {}
-    for column, label in find_spread(table, name, least=1).items():
-        start, separator = column.removesuffix(label), column[len(name)]
+    for column, rest in find_spread(table, name, least=1).items():
+        start, separator, label = column.removesuffix(rest), column[len(name)], rest
         if is_numeric(table.column(column).type):
-            fitting = [logger for logger in loggers if label.startswith(f"{logger}{separator}")]
-            label = max(fitting, key=len, default=label.partition(separator)[0])  # noqa: PLW2901 (its first part)
+            fitting = [logger for logger in loggers if rest.startswith(f"{logger}{separator}")]
+            label = max(fitting, key=len, default=rest.partition(separator)[0])
         found[label] = f"{start}{label}"
     return {label: read_matrix(table, place, check) for label, place in found.items()}
 

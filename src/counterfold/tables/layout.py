@@ -17,7 +17,10 @@ from counterfold.log import Fit, Log
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import Precision
 from counterfold.propensity_checks import check_kept
-from counterfold.segments import By, BySummary, Cut, Segmentation
+from counterfold.segments.by import By
+from counterfold.segments.cuts import Cut
+from counterfold.segments.segmentation import Segmentation
+from counterfold.segments.summaries import BySummary
 from counterfold.tables import columns, roles
 from counterfold.tables.usual_names import LEAVE_OUT, TAKEN, note_bad_times, note_names
 from counterfold.tally import Tally

@@ -222,7 +222,7 @@ def find_missing(column: pa.ChunkedArray) -> Bools:
     """Return which rewards are missing: none, or not a number; whatever else is no number is refused elsewhere."""
     if is_text(column.type):
         texts = pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string())))
-        return np.asarray(pc.fill_null(pc.equal(texts, "nan"), True).to_numpy())  # noqa: FBT003 (pyarrow's)
+        return np.asarray(pc.fill_null(pc.equal(texts, "nan"), fill_value=True).to_numpy())
     return np.asarray(column.is_null(nan_is_null=True).to_numpy())
 
 

@@ -17,7 +17,8 @@ from counterfold.files.schemas import require_readable
 from counterfold.missing_rewards import MissingRewards
 from counterfold.readers import suggest_format
 from counterfold.readers.base import NO_CONTEXT, NOTES
-from counterfold.segments import By, require_values, resolve_by
+from counterfold.segments.by import By, resolve_by
+from counterfold.segments.columns import require_values
 from counterfold.tables import columns
 from counterfold.tables.scan import Role
 from counterfold.tables.usual_names import USUAL_NAMES

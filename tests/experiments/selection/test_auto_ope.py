@@ -96,9 +96,9 @@ def test_what_was_trained_is_not_trained_again(tmp_path, monkeypatch):
         train(11, tmp_path, {"code": "y"})
 
 
-def make_training(path, count=300):
+def make_training(path, count=300, seed=0):
     """Write problems on which DM errs least where weights are uneven, and DR elsewhere."""
-    rng, rows = np.random.default_rng(0), []
+    rng, rows = np.random.default_rng(seed), []
     names = describe_log(rows_of(reference.random_data(0, rows=60)))
     for _ in range(count):
         statistics = dict.fromkeys(names, 0.5) | {"effective_share": rng.random()}
@@ -127,3 +127,13 @@ def test_its_scores_are_those_of_a_forest_on_the_logarithms_of_squared_errors(tm
     forest = RandomForestRegressor(200, min_samples_leaf=5, random_state=0).fit(statistics, errors)
     expected = forest.predict([list(describe_log(rows).values())])[0]
     assert AutoOPE(path, 40).scores(rows, PLAIN, np.random.default_rng(0), cf.Pool(1)) == pytest.approx(expected)
+
+
+def test_a_file_that_changed_is_read_again(tmp_path):
+    path, rows = tmp_path / "training.parquet", rows_of(reference.random_data(1, rows=80))
+    first, second, again = (
+        AutoOPE(make_training(path, 40, seed), 40).scores(rows, PLAIN, np.random.default_rng(0), cf.Pool(1))
+        for seed in (0, 1, 0)
+    )
+    assert not np.array_equal(first, second)
+    np.testing.assert_array_equal(first, again)

@@ -30,8 +30,8 @@ def jackknife_error(values):
 
 
 def pool(values, errors, centre, scale, steps=20_000, most=60.0):
-    """Return differences drawn to a centre that is known, by a fine sum over how much segments may truly differ."""
-    weights, means = [], []
+    """Return differences drawn to a centre that is known, and their errors, by a fine sum over how segments differ."""
+    weights, means, variances = [], [], []
     for step in range(steps):
         share = most * ((step + 0.5) / steps) ** 3  # finer near 0
         tau = scale * share
@@ -41,7 +41,12 @@ def pool(values, errors, centre, scale, steps=20_000, most=60.0):
             likelihood -= (math.log(variance) + (value - centre) ** 2 / variance) / 2
         width = 3 * most * ((step + 0.5) / steps) ** 2
         weights.append(math.exp(likelihood) * width / (1 + share**2))
-        both = zip(values, errors, strict=True)
+        both = list(zip(values, errors, strict=True))
         means.append([(tau**2 * value + error**2 * centre) / (tau**2 + error**2) for value, error in both])
-    total = sum(weights)
-    return [sum(w * m[k] for w, m in zip(weights, means, strict=True)) / total for k in range(len(values))]
+        variances.append([tau**2 * error**2 / (tau**2 + error**2) for error in errors])
+    total, found = sum(weights), []
+    for k in range(len(values)):
+        mean = sum(w * m[k] for w, m in zip(weights, means, strict=True)) / total
+        both = zip(weights, means, variances, strict=True)
+        found.append((mean, math.sqrt(sum(w * (v[k] + (m[k] - mean) ** 2) for w, m, v in both) / total)))
+    return found

@@ -14,7 +14,7 @@ from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.engines.passes.sample import Sample
 from counterfold.hashing import hash_numbers
 from counterfold.models import ModelStream, ModelSums, Summed
-from counterfold.segments import BySummary
+from counterfold.segments.summaries import BySummary
 from counterfold.sums import BUCKETS, add_known
 from counterfold.tables.batches import Batch
 

@@ -17,7 +17,7 @@ from counterfold.evidence import Observer, Unsupported, observe_rows
 from counterfold.hashing import assign_folds, hash_numbers
 from counterfold.models import Fitted
 from counterfold.rows import Rows
-from counterfold.segment_sums import AllSegmentSums, sum_segments
+from counterfold.segments.sums import AllSegmentSums, sum_segments
 from counterfold.sums import BUCKETS, Sums, add_known, sum_by_bucket
 from counterfold.tables.batches import Batch
 

@@ -11,7 +11,7 @@ from counterfold.evidence import Evidence
 from counterfold.models import Fitted
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.segment_sums import AllSegmentSums
+from counterfold.segments.sums import AllSegmentSums
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums
 

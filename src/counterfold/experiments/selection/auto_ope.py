@@ -138,19 +138,23 @@ class AutoOPE(cf.Selector):
     needs = ("target_probs", "logging_probs", "model", "all_rows")
 
     def scores(self, rows: cf.Rows, candidates: Candidates, rng: np.random.Generator, pool: cf.Pool) -> Floats:
-        forest, names = grow_forest(self.training, self.problems)
+        forest, names = grow_forest(self.training.read_bytes(), self.problems)
         statistics = describe_log(rows)
         predicted = forest.predict([[statistics[name] for name in names]])[0]
         return np.array([predicted[PLAIN.index(one)] for one in candidates])
 
 
 @cache
-def grow_forest(training: Path, problems: int) -> tuple[Any, list[str]]:
-    """Return the forest that the first problems of a file grow, and the names of the statistics that it asks for."""
+def grow_forest(training: bytes, problems: int) -> tuple[Any, list[str]]:
+    """Return the forest that the first problems of a file grow, and the names of the statistics that it asks for.
+
+    The content of the file is given, not its path: what was grown from a file that has changed since is not it.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as pq
     from sklearn.ensemble import RandomForestRegressor
 
-    rows = pq.read_table(training).to_pylist()[:problems]
+    rows = pq.read_table(pa.BufferReader(training)).to_pylist()[:problems]
     names = list(rows[0]["statistics"])
     found = [[row["statistics"][name] for name in names] for row in rows]
     forest = RandomForestRegressor(TREES, min_samples_leaf=LEAF, random_state=0)

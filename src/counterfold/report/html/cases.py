@@ -15,7 +15,7 @@ from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
 from counterfold.exhibits import Shown
 from counterfold.report.numbers import find_error, format_number, format_signed
-from counterfold.segment_answers import Segment
+from counterfold.segments.answers import Segment
 
 ROUNDING = 1e-9
 """How small a difference, in relation to what the log earned, is taken for a rounding error."""
@@ -45,7 +45,7 @@ def quote(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """An evaluation of a target, and how much more it earns than `baseline`: nothing where it is the baseline.
+    """An evaluation of a target, how much more it earns than `baseline`, and what to do: nothing for the baseline.
 
     `is_known` says whether the log can tell the difference; `compared` are all targets judged by the same reward.
     `segments` tell the difference in each segment.
@@ -54,7 +54,7 @@ class Answered:
     evaluation: Evaluation
     baseline: str
     gap: Estimate | None
-    step: NextStep
+    step: NextStep | None
     is_known: bool
     compared: Comparison
     segments: Sequence[Segment] = ()
@@ -225,7 +225,7 @@ def make_case(target: str, reward: str, found: Comparison) -> Case:
     """Return the case of one target of a comparison."""
     one, gap = found[target], found.differences.get(target)
     baseline = "today" if found.baseline is None else isolate(messages.show(found.baseline))
-    step = one.next_step if gap is None else found.advise(target, logged="today")
+    step = None if gap is None else found.advise(target, logged="today")
     known = found.is_answerable(target)
     answered = Answered(one, baseline, gap, step, known, found, found.segments.get(target, ()))
     return Case(target, reward, one.diagnostics, one.exhibits, one.contents, answered)

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from counterfold import messages
-from counterfold.report.choice import find_choice
+from counterfold.report.choice import find_choice, tell_guards
 from counterfold.report.html import formats
 from counterfold.report.html.cases import NAME, Answered, Case, Report, quote
 from counterfold.report.numbers import format_number
@@ -216,12 +216,17 @@ def tell_change(line: Mapping[str, Any]) -> str:
 
 
 def tell_best(cases: Sequence[Case]) -> str:
-    """Return which of several targets to choose, by one reward, and which may be the best; nothing without a choice."""
+    """Return which of several targets to choose, by one reward, and which may be the best; of one, if it is guarded.
+
+    There is nothing to tell without a choice or a guard.
+    """
     first = cases[0].answered
     if first is None or len({case.reward for case in cases}) > 1:
         return ""
     chosen = find_choice(first.compared, logged="today", quote=quote)
-    return "" if chosen is None else f"{chosen.tell()} {chosen.tell_contenders()}"
+    if chosen is None:
+        return tell_guards(first.compared, quote)
+    return f"{chosen.tell()} {chosen.tell_contenders()}"
 
 
 def write_message(report: Report) -> str:
@@ -231,9 +236,9 @@ def write_message(report: Report) -> str:
 
 def summarise(case: Case) -> str:
     """Return a case in three lines: the answer, what to do, and what to doubt."""
-    answered = case.shown_answer
+    answered, step = case.shown_answer, None if case.answered is None else case.answered.step
     lines = [f"{tell(case)} {'' if answered is None else tell_interval(answered)}".strip()]
-    lines += [] if case.answered is None else [f"Next step: {case.answered.step.sentence}"]
+    lines += [] if step is None else [f"Next step: {step.sentence}"]
     return "\n".join([*lines, f"{'Doubt first' if case.is_answerable else 'Why not'}: {tell_doubt(case)}"])
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from scipy import special
 
@@ -88,7 +88,7 @@ def set_titles(ax: "Axes", title: str, note: str = "") -> None:
         above.set_x(0.012)
 
 
-def tidy(ax: "Axes", x: str, y: str = "", grid: str = "both") -> None:
+def tidy(ax: "Axes", x: str, y: str = "", grid: Literal["both", "x", "y"] = "both") -> None:
     """Name what the axes show, write their numbers in full, and take away what shows nothing."""
     from matplotlib.ticker import ScalarFormatter
 
@@ -101,7 +101,7 @@ def tidy(ax: "Axes", x: str, y: str = "", grid: str = "both") -> None:
         plain.set_powerlimits((-6, 10))
         axis.set_major_formatter(plain)
     ax.set_axisbelow(True)
-    ax.grid(visible=True, axis=grid, color="0.5", alpha=0.22, linewidth=0.7)  # type: ignore[arg-type]
+    ax.grid(visible=True, axis=grid, color="0.5", alpha=0.22, linewidth=0.7)
 
 
 def use_logarithms(ax: "Axes", low: float, high: float) -> None:
@@ -141,8 +141,8 @@ def write_at(
     ax: "Axes", text: str, at: tuple[Any, Any], shift: tuple[int, int], colour: str, scales: tuple[str, str] = BY_DATA
 ) -> None:
     """Write a text near a point, so many points of type to the right of it and above it."""
-    end = {"va": "center", "annotation_clip": False, "fontsize": TEXT, "color": colour}
-    ax.annotate(text, at, shift, scales, "offset points", **end)  # type: ignore[arg-type]
+    note = ax.annotate(text, at, shift, scales, "offset points", va="center", annotation_clip=False)
+    note.set(fontsize=TEXT, color=colour)
 
 
 def write_beside(ax: "Axes", place: float, text: str, colour: str = LOG) -> None:

@@ -9,7 +9,7 @@ from counterfold.report.numbers import format_signed
 from counterfold.report.plots import _drawing as drawing
 from counterfold.report.plots.base import MOST_LINES, Picture, stack_lines
 from counterfold.report.plots.compare import choose_colour
-from counterfold.segment_answers import Segment
+from counterfold.segments.answers import Segment
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

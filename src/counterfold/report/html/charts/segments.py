@@ -12,7 +12,7 @@ from counterfold.report.html.blocks import Figure, Writer, tabulate
 from counterfold.report.html.cases import Answered, Case, quote
 from counterfold.report.html.charts import base
 from counterfold.report.numbers import find_error
-from counterfold.segment_answers import Segment
+from counterfold.segments.answers import Segment
 
 COLUMNS: Mapping[str, tuple[str, Writer]] = {
     "segment": ("Segment", formats.text),

@@ -55,7 +55,7 @@ class Answer(Section):
 def make_statement(case: Case, truth: float | None, link: str) -> Statement:
     """Return what a case comes to, with a link to what was found."""
     answered = case.answered
-    step = "" if answered is None else answered.step.sentence
+    step = "" if answered is None or answered.step is None else answered.step.sentence
     interval = "" if answered is None or not case.is_answerable else sentences.tell_interval(answered)
     style = "caution" if case.badge == "undecided" else case.badge
     meaning, headline, doubt = sentences.tell_meaning(case), sentences.tell(case), sentences.tell_doubt(case)

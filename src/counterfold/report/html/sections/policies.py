@@ -145,7 +145,9 @@ def describe(case: Case) -> dict[str, Any]:
     return line | {"gap": value, "interval": f"{low} to {high}", "confidence": sure}
 
 
-def name_step(case: Case, answered: Answered) -> str:
+def name_step(case: Case, answered: Answered) -> str | None:
     """Return the next step in a word or two: more rows of the same kind do not help where actions were never tried."""
+    if answered.step is None:
+        return None
     is_unseen = any(one.name == UNSEEN for one in case.diagnostics.findings[:1])
     return "explore first" if is_unseen and answered.step.action == "log more" else answered.step.action

@@ -70,7 +70,8 @@ def list_facts(case: Case) -> Facts | None:
         least = "not even all of it" if share is None else formats.percent(share)
         found.append(Fact("of what was never tried", least, "at the worst reward, would change the conclusion"))
     found += [] if case.answered is None else list_carriers(case.answered.evaluation)
-    times = None if case.answered is None else case.answered.step.times_rows
+    step = None if case.answered is None else case.answered.step
+    times = None if step is None else step.times_rows
     if times is not None:
         much = "this log has enough" if times <= 1 else f"{max(2, round_up(times)):,} times this log"
         found.append(Fact("rows to show the difference", much, "at a level of 5 %, with a power of 80 %"))

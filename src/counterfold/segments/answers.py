@@ -1,28 +1,17 @@
 """SegmentedColumn: what the target would have earned in each segment of a column, and how far segments differ."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 from typing import NamedTuple
 
-import numpy as np
-
-from counterfold.arrays import Floats
 from counterfold.estimates import Estimate
 from counterfold.evidence import FEW_GROUPS, FEW_ROWS, SOME_UNSUPPORTED, TOO_FEW_ROWS, TOO_MUCH_UNSUPPORTED
 from counterfold.intervals.base import Bounds
 from counterfold.intervals.skewed_t import SkewedT
-
-DRAWS = 1 << 14
-"""How many draws tell how far the farthest of several segments is from the truth."""
-
-TAUS = np.concatenate([[0.0], np.geomspace(0.01, 1000.0, 128)])
-"""By how much segments may truly differ (a standard deviation), in `USUAL` standard deviations of the rewards."""
-
-USUAL = 0.1
-"""How many standard deviations of the rewards the differences of segments usually vary by: half of a Cauchy's scale."""
+from counterfold.segments.pooling import USUAL, pool_differences
+from counterfold.segments.simultaneous import bound_together
 
 ALARM = 1e-4
 """How likely it may be that segments seem to depend on what was decided, though they do not."""
@@ -167,69 +156,6 @@ class SegmentedColumn:
 def holds(interval: Bounds, number: float) -> bool:
     """Say whether an interval holds a number, which has rounding errors."""
     return interval.low - ROUNDING <= number <= interval.high + ROUNDING
-
-
-def bound_together(estimates: Sequence[Estimate], *, shares_units: bool) -> list[Bounds]:
-    """Return intervals that hold all truths at once with the level of the estimates."""
-    level = find_each_level(estimates, estimates[0].level, shares_units=shares_units)
-    return [Bounds(*map(float, one.interval(level))) for one in estimates]
-
-
-def find_each_level(estimates: Sequence[Estimate], level: float, *, shares_units: bool) -> float:
-    r"""Return the level that each of several intervals must have so that all hold their truths at once.
-
-    It is $\gamma^{1/k}$ where k estimates are independent (Šidák, 1967), as those of different rows are. If rows of one
-    group are in several segments, the noise of these has the correlations of their moves; the level is then that of the
-    quantile of the largest of k such normal variables. It is never above $\gamma^{1/k}$, which is enough for any
-    correlations.
-    """
-    apart: float = level ** (1 / len(estimates))
-    if not shares_units:
-        return apart
-    moves = np.stack([one.moves.values for one in estimates])
-    lengths = np.linalg.norm(moves, axis=1, keepdims=True)
-    moves = moves[lengths[:, 0] > 0] / lengths[lengths[:, 0] > 0]
-    if not len(moves):
-        return apart
-    draws = np.random.default_rng(0).standard_normal((DRAWS, len(moves)))
-    values, vectors = np.linalg.eigh(moves @ moves.T)
-    farthest = np.abs(draws @ (vectors * np.sqrt(np.maximum(values, 0.0))).T).max(axis=1)
-    return min(apart, max(level, 2 * NormalDist().cdf(float(np.quantile(farthest, level))) - 1))
-
-
-def pool_differences(gaps: Sequence[Estimate], whole: Estimate, usual: float) -> list[tuple[float, float]]:
-    r"""Return differences drawn towards that of the whole log, each with its standard error.
-
-    $$\tilde d_s = \mathbb E_\tau \left[ \frac{\tau^2 d_s + \sigma_s^2 d}{\tau^2 + \sigma_s^2} \right]$$
-
-    where the true differences vary around $d$ with a standard deviation $\tau$ that has half a Cauchy distribution
-    before the segments are seen, times the likelihood $\prod_s N(d_s; d, \tau^2 + \sigma_s^2)$ after. $\sigma_s$ is the
-    noise alone: with what may be left of a bias, segments would seem to differ less than their errors allow. The error
-    holds what is left of the segment's noise, all that may be left of its bias, which others may have in common, what
-    is not known of $\tau$, and the error of the whole.
-    """
-    noise = np.array([max(one.shown_variance, one.moves.variance) for one in gaps])
-    biases = np.array([one.stderr**2 for one in gaps]) - noise
-    known = np.isfinite(biases)
-    apart = np.where(known, np.array([one.value for one in gaps]) - whole.value, 0.0)
-    taus = np.square(TAUS * usual)[:, None]
-    total = taus + noise
-    there = known & (total > 0)
-    safe = np.where(there, total, 1.0)
-    chances = weigh_taus(-np.where(there, np.log(safe) + np.square(apart) / safe, 0.0).sum(axis=1) / 2)
-    own = np.where(known, np.where(there, taus / safe, 1.0), 0.0)
-    left = np.where(known, own * noise + np.where(known, biases, 0.0), taus)
-    pooled = chances @ (own * apart)
-    spread = chances @ (left + np.square(own * apart - pooled) + np.square((1 - own) * whole.stderr))
-    return list(zip((whole.value + pooled).tolist(), np.sqrt(spread).tolist(), strict=True))
-
-
-def weigh_taus(likelihoods: Floats) -> Floats:
-    """Return the probability of each of the standard deviations, by the logarithms of their likelihoods."""
-    widths = np.gradient(TAUS)
-    logs = likelihoods + np.log(widths / (1 + np.square(TAUS)))
-    chances = np.exp(logs - logs.max())
-    return np.asarray(chances / chances.sum())
 
 
 def subtract_answers(one: SegmentedColumn, other: SegmentedColumn, whole: Estimate) -> SegmentedColumn:

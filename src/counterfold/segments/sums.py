@@ -2,21 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from typing import NamedTuple
 
 import numpy as np
 
-from counterfold import capacity
 from counterfold.arrays import Floats, Ints
 from counterfold.estimators.base import Estimator
 from counterfold.hashing import assign_folds
 from counterfold.partition import ByNumber
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.segments import Cut
-from counterfold.sums import BUCKETS, CHUNK, Sums
+from counterfold.segments.cuts import Cut
+from counterfold.sums import BUCKETS, Sums, sum_slices
 
 NUMBERS = 1 << 21
 """About so many sums are kept of the segments of one column, at most."""
@@ -101,13 +98,8 @@ def sum_all_segments(rows: Rows, estimators: Sequence[Estimator], cuts: Sequence
     """Return the sums of all rows of a log in memory; reward models are not refitted."""
     units = rows.examples.units
     bucket: Ints = units if int(units.max()) < BUCKETS else assign_folds(units, BUCKETS)
-    if any(one.uses("model") for one in estimators):
-        rows.q  # noqa: B018 (fitted once, before the rows are cut)
-    step = max(1024, capacity.count_rows(rows.examples.n_actions, CHUNK))
-    parts = [slice(start, start + step) for start in range(0, len(rows), step)]
 
-    def sum_slice(part: slice) -> AllSegmentSums:
-        some = replace(rows.take(part, lambda: rows.q[part]), whole=rows.whole or rows)
-        return sum_segments(some, estimators, bucket[part], cuts)
+    def sum_some(some: Rows, place: slice) -> AllSegmentSums:
+        return sum_segments(some, estimators, bucket[place], cuts)
 
-    return reduce(add, pool.map(sum_slice, parts))
+    return sum_slices(rows, estimators, sum_some, pool)
