@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfold.arrays import Bools, Floats
+from counterfold.display import Plotted
 from counterfold.drafts import require_place, write_whole
 from counterfold.errors import DataError, ParameterError
 from counterfold.messages import show
@@ -23,7 +24,7 @@ ENDINGS = (".skops",)
 
 
 @dataclass(frozen=True, eq=False)
-class Policy:
+class Policy(Plotted):
     r"""A policy that was learnt from a log: the probability of each of its actions, by the context.
 
     $$\pi(a \mid x) = c\, \operatorname{softmax}_a(s(x, a)) + (1 - c)\, \hat\pi_0(a \mid x)$$

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 class TreeNode:
     """A condition with one node where it holds (`yes`) and one where it does not, or, without these, an action to take.
 
-    `otherwise` is the opposite of the condition, in words. `share` is the share of the rows it was learnt from that come
-    here. As a text, it is a line for each node.
+    `otherwise` is the opposite of the condition, in words. `share` is the share of the rows it was learnt from that
+    come here. As a text, it is a line for each node.
 
     >>> print(TreeNode("age <= 30", 1.0, TreeNode("b", 0.4), TreeNode("a", 0.6)))
     if age <= 30:

@@ -13,11 +13,22 @@ WITHHELD = "Numbers are withheld here, because this log cannot answer for this p
 class Section(ABC):
     """A frozen dataclass in a file of its own."""
 
-    number: ClassVar[int]
+    order: ClassVar[int]
+    """Where it stands among all sections; those of a page are numbered without gaps."""
+
     title: ClassVar[str]
 
     is_common: ClassVar[bool] = False
     """Whether it is about all cases at once, and not about each."""
+
+    @property
+    def key(self) -> str:
+        """Return the name by which links lead to it."""
+        return f"section-{type(self).__module__.rpartition('.')[2].replace('_', '-')}"
+
+    def applies(self, report: Report) -> bool:
+        """Say whether a report has it."""
+        return True
 
     @abstractmethod
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:

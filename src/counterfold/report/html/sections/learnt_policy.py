@@ -1,0 +1,44 @@
+"""The learnt policy: how it decides, what it looks at, and how often it takes each action."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from counterfold.report.html.blocks import Block, Code, Prose
+from counterfold.report.html.cases import Case, Report
+from counterfold.report.html.charts.learnt import draw_importance
+from counterfold.report.html.charts.support import draw_taken
+from counterfold.report.html.charts.tree import draw_tree
+from counterfold.report.html.sections.base import Section
+
+LOGGER = (
+    "Nothing beats today safely, so there is nothing to ship. The policy that was returned, and saved if that was "
+    "asked for, does as the log did, as far as the context tells. What the best attempt would have changed is below."
+)
+MIXED = "Of all decisions it takes only a share itself, and leaves the others as the log took them."
+
+
+@dataclass(frozen=True)
+class LearntPolicy(Section):
+    """What would be done, and where."""
+
+    order: ClassVar[int] = 3
+    title: ClassVar[str] = "The policy"
+    is_common: ClassVar[bool] = True
+
+    def applies(self, report: Report) -> bool:
+        return report.learned is not None
+
+    def build(self, report: Report, case: Case) -> Sequence[Block | None]:
+        found = report.learned
+        if found is None:
+            return []
+        if not found.beats_log:
+            return [Prose(LOGGER), draw_taken(case)]
+        return [
+            Prose(MIXED) if found.policy.share < 1 else None,
+            draw_tree(found),
+            draw_taken(case),
+            draw_importance(found),
+            Code("The policy as text", found.policy.describe()),
+        ]
