@@ -5,7 +5,7 @@ from rich.styled import Styled
 from counterfold import messages
 from counterfold.learning.result import Learned
 from counterfold.report import details, text
-from counterfold.report.numbers import format_signed
+from counterfold.report.policy_parts import write_gain
 from counterfold.report.tables import Lines, add_title, new_grid
 
 LINES = 20
@@ -21,10 +21,8 @@ def learned(found: Learned, path: str, *, everything: bool = False) -> list[text
     names = "contender", "difference", "interval", "verdict", "chosen"
     lines = []
     for line in sorted(found.table, key=lambda one: -one.low):
-        error = (line.high - line.low) / 4
-        ends = f"{format_signed(line.low, error)} to {format_signed(line.high, error)}"
         folds = f"{line.folds} fold{'s' * (line.folds > 1)}" if line.folds else ""
-        lines.append((messages.show(line.contender), format_signed(line.gain, error), ends, line.verdict, folds))
+        lines.append((messages.show(line.contender), *write_gain(line), line.verdict, folds))
     note = "each interval is as if there were no other contender; the evaluation below is corrected for choosing"
     blocks: list[text.Block] = [grid, add_title("contenders", Lines(names, lines, texts=2), Styled(note, "dim"))]
     if found.left_out:

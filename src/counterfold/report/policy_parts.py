@@ -6,8 +6,9 @@ from typing import NamedTuple
 from counterfold.learning.result import ContenderLine, Learned
 from counterfold.policies.policy import Policy
 from counterfold.policies.trees import TreeNode
+from counterfold.report.numbers import format_signed
 
-TOLD = "learnt policy, corrected"
+TOLD = "the best, corrected"
 """What the difference that may be told to others is called beside those of the contenders."""
 
 
@@ -67,6 +68,14 @@ def rank_columns(policy: Policy) -> list[tuple[str, float]]:
     for source, share in zip(policy.features.sources, policy.importance.values(), strict=True):
         shares[source] = shares.get(source, 0.0) + share
     return sorted(((name, share) for name, share in shares.items() if share > 0), key=lambda one: -one[1])
+
+
+def write_gain(line: ContenderLine) -> tuple[str, str]:
+    """Return the difference of a contender to the log and its interval, withheld if the log cannot answer for it."""
+    if line.verdict == "not answerable":
+        return "withheld", ""
+    error = (line.high - line.low) / 4
+    return format_signed(line.gain, error), f"{format_signed(line.low, error)} to {format_signed(line.high, error)}"
 
 
 def rank_contenders(found: Learned) -> list[ContenderLine]:

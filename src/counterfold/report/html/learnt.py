@@ -6,7 +6,7 @@ from typing import NamedTuple
 from counterfold.learning.result import Learned
 from counterfold.report.html import formats, sentences
 from counterfold.report.html.blocks import Fact
-from counterfold.report.html.cases import Case, quote
+from counterfold.report.html.cases import ATTEMPT, LEARNT, Case, quote
 
 QUESTION = "Are the logged probabilities right, and was each column of the context known before the decision was made?"
 """What to doubt where nothing was found."""
@@ -32,7 +32,7 @@ def tell_lead(found: Learned, case: Case, facts: Sequence[Fact]) -> Lead:
     """Return what comes first, besides the numbers that stand out of any answer."""
     answered = case.answered
     step = "" if answered is None else found.adapt_step(answered.step).sentence
-    interval = "" if case.shown_answer is None else sentences.tell_interval(case.shown_answer)
+    interval = "" if case.shown_answer is None else f"{sentences.tell_interval(case.shown_answer)} {tell_winner(found)}"
     badge, meaning = case.badge, sentences.tell_meaning(case)
     if case.is_answerable and not found.beats_log:
         badge, meaning = KEEP, "nothing that was learnt is surely better than what you have"
@@ -49,18 +49,23 @@ def tell_headline(found: Learned, case: Case) -> sentences.Headline:
     if not case.is_answerable:
         end = f" what {case.called} would earn, so there is nothing to ship."
         return sentences.Headline("This log ", "cannot tell", end)
-    return sentences.Headline("Nothing that was learnt from this log ", "beats today safely", ".")
+    return sentences.Headline("", "Nothing", " that was learnt from this log beats today safely.")
+
+
+def tell_winner(found: Learned) -> str:
+    """Return which contender is meant, and among how many."""
+    several = len(found.table)
+    among = f"the best of {several} contenders" if several > 1 else "the only contender"
+    return f"The {LEARNT if found.beats_log else ATTEMPT} is {quote(found.chosen)}, {among}."
 
 
 def list_facts(found: Learned) -> list[Fact]:
-    """Return what was learnt, and how large its A/B test is."""
-    of = f"the best of {len(found.table)} contenders"
-    chosen = Fact("learnt by", formats.text(found.chosen), of if len(found.table) > 1 else "the only contender")
-    per_arm = found.next_step.per_arm
-    if per_arm is None:
-        return [chosen]
-    power = f"to show the estimated difference (5{formats.PERCENT} level, 80{formats.PERCENT} power)"
-    return [chosen, Fact("A/B test, per arm", formats.count(per_arm), power)]
+    """Return how large the A/B test is, where one is worth its while."""
+    step = found.next_step
+    if step.per_arm is None or not (found.beats_log or step.action == "A/B test"):
+        return []
+    power = f"decisions, to show the estimated difference (5{formats.PERCENT} level, 80{formats.PERCENT} power)"
+    return [Fact("A/B test, per arm", formats.count(step.per_arm), power)]
 
 
 def write_message(lead: Lead, origin: str) -> str:

@@ -30,7 +30,7 @@ def draw_contenders(found: Learned) -> Figure | None:
     known = rank_contenders(found)
     if not known:
         return None
-    kinds = ["by rows that did not choose it", "as if it were the only contender"]
+    kinds = ["corrected", "by itself"]
     drawn = [*list_told(found, kinds[0]), *({**describe(line), "who": kinds[1]} for line in known)][: base.MOST]
     names = base.tell_apart([line["name"] for line in drawn], 34)
     drawn = [line | {"name": name} for line, name in zip(drawn, names, strict=True)]

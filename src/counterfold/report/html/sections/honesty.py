@@ -15,8 +15,8 @@ BOUND = (
     "The winner is the contender with the largest lower bound of its difference to the log, not the largest estimate."
 )
 KEPT = (
-    "If the difference may be 0 at its lower bound, the log's own policy stays. Had it been shipped for its estimate "
-    "alone, luck would often have been shipped."
+    "Where the interval of the difference reaches 0, the log's own policy stays: an estimate above 0 may be luck, and "
+    "of several contenders the best one often is lucky."
 )
 ANEW = (
     "The winner was learnt anew from all rows. It knows more of them than the policies that were valued, so it is "
