@@ -110,6 +110,20 @@ def test_tooltips_beside_a_dot_show_texts_from_data_as_texts(visit, answer_page)
     assert shown.locator("script, img").count() == 0
 
 
+def test_a_tree_is_read_at_any_width(visit, learned_page):
+    for size in (WIDE, PHONE):
+        page = visit(learned_page.path, size)
+        figure = page.locator("figure", has_text="How the policy decides")
+        panel = figure.locator(".panel")
+        words = figure.locator("svg text").all_inner_texts()
+        assert {"yes", "no", "other"} <= set(words)
+        boxes = [box.bounding_box() for box in figure.locator("svg .mark-rect path").all()]
+        assert len(boxes) == 3
+        assert min(box["width"] for box in boxes) > 100
+        assert panel.evaluate("one => one.scrollWidth >= one.clientWidth")
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
 def test_the_theme_follows_the_system_and_a_button(visit, answer_page):
     page = visit(answer_page.path, scheme="dark")
     read_colour = "getComputedStyle(document.body).backgroundColor"

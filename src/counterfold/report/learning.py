@@ -28,9 +28,16 @@ def learned(found: Learned, path: str, *, everything: bool = False) -> list[text
     if found.left_out:
         left_out = [f"{messages.show(name)} {reason}" for name, reason in found.left_out.items()]
         blocks.append(Styled(f"left out: {'; '.join(left_out)}", "dim"))
+    blocks.append(describe_policy(found))
+    title = "the learnt policy" if found.beats_log else "the best attempt"
+    contents = details.contents({"": found.attempt.contents})
+    return [*blocks, *text.evaluation(title, found.attempt, everything=everything), contents]
+
+
+def describe_policy(found: Learned) -> text.Block:
+    """Return how the policy decides."""
+    if not found.beats_log:
+        return add_title("how it decides", "as the log did, as far as the context tells; the best attempt is below")
     shown = found.policy.describe().splitlines()
     more = [f"... and {len(shown) - LINES} lines more"] if len(shown) > LINES else []
-    blocks.append(add_title("how it decides", *shown[:LINES], *more))
-    title = "the learnt policy" if found.beats_log else "as the log did"
-    contents = details.contents({"": found.evaluation.contents})
-    return [*blocks, *text.evaluation(title, found.evaluation, everything=everything), contents]
+    return add_title("how it decides", *shown[:LINES], *more)
