@@ -115,7 +115,7 @@ def test_a_tree_is_read_at_any_width(visit, learned_page):
         page = visit(learned_page.path, size)
         figure = page.locator("figure", has_text="How the policy decides")
         panel = figure.locator(".panel")
-        words = figure.locator("svg text").all_inner_texts()
+        words = figure.locator("svg text").all_text_contents()
         assert {"yes", "no", "other"} <= set(words)
         boxes = [box.bounding_box() for box in figure.locator("svg .mark-rect path").all()]
         assert len(boxes) == 3
