@@ -92,6 +92,8 @@ def test_bad_masks_and_files_are_one_sentence(learned, tmp_path):
 
 def test_people_can_read_it(learned):
     assert "z:" in learned.policy.describe()
+    assert "* (city is Rome)" in learned.policy.describe()
+    assert "* (age is missing)" in learned.policy.describe()
     shares = learned.policy.importance
     assert max(shares, key=shares.get).startswith("city=")
     assert sum(shares.values()) == pytest.approx(1)

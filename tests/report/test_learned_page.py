@@ -4,9 +4,12 @@ import html
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from shown_results import UGLY, make
+import counterfold as cf
+from counterfold.policies.scorers import TreeScorer
+from shown_results import UGLY, learn_from, make
 
 CONTENDERS = "How much more than today each contender earns"
 HEADING = re.compile(r"<h2[^>]*>(.*?)</h2>", re.DOTALL)
@@ -112,3 +115,34 @@ def test_what_is_assumed_is_not_that_the_policy_was_fixed_first(learned_page, an
     assert "The policy was fixed first" in answer_page.shown
     assert "The policy was fixed first" not in learned_page.shown
     assert "This was the first try" in learned_page.shown
+
+
+def make_deep(depth):
+    """Return a policy whose tree has all nodes to some depth, each with a threshold of its own."""
+    inner, leaves = 2**depth - 1, 2**depth
+    nodes = np.arange(inner + leaves)
+    feature = np.where(nodes < inner, 1, -1)
+    values = np.eye(2)[nodes % 2]
+    sides = [np.where(nodes < inner, 2 * nodes + side, -1) for side in (1, 2)]
+    rows = 2.0 ** -np.floor(np.log2(nodes + 1))
+    return replace(make("policy"), scorer=TreeScorer(feature, nodes / 7, *sides, values, np.ones(2), rows))
+
+
+def test_a_tree_that_nobody_could_read_is_told_and_not_drawn(write):
+    learned = replace(make("learned"), policy=make_deep(8))
+    page = write(learned)
+    assert "How the policy decides" not in page.shown
+    assert re.search(r"\.\.\. and \d+ lines more", page.shown)
+    with pytest.raises(cf.ParameterError, match=r"the tree has 256 leaves, which nobody could read"):
+        learned.policy.plot("tree")
+    assert learned.policy.plot().get_title(loc="left").endswith("matters most")
+    assert make_deep(4).plot().get_title(loc="left") == "15 conditions for 2 actions"
+    assert len(learned._repr_html_()) < 20_000
+
+
+def test_columns_that_were_left_out_are_named(write):
+    (frame,) = learn_from()
+    frame["after"] = np.where(frame["reward"] > 0, 9.0, 1.0) + np.arange(len(frame["reward"])) % 7 / 10
+    page = write(cf.learn(frame, "greedy-learner", shares=1, progress=False))
+    words = read(page)
+    assert re.search(r"Columns that it may not look at after it tells much of the reward", words)

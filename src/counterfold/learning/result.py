@@ -61,7 +61,7 @@ class Learned(Plotted):
         """Return what to do now, from what to do about the attempt: where it does not beat the log, keep that."""
         if self.beats_log or not self.attempt.answerable or step.action in {"keep", "log more"}:  # which say so
             return step
-        sentence = f"Keep what you have. As to the best learnt policy: {step.sentence}"
+        sentence = f"Keep what you have; the best learnt policy is not ready. {step.sentence}"
         return replace(step, action="A/B test" if step.action == "A/B test" else "keep", sentence=sentence)
 
     @property

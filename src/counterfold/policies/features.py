@@ -48,8 +48,9 @@ class Features:
 
     @property
     def shown(self) -> list[str]:
-        """Return the names of the `columns` as people read them."""
-        return list(map(self.name_column, self.columns))
+        """Return the `columns` as people read them in sums: what is 1 or 0 is a statement that holds or not."""
+        told = [(name, split(0.5)) for name, split in zip(self.columns, self.splits, strict=True)]
+        return [self.name_column(name) if split.holds_below else f"({split.words})" for name, split in told]
 
     @property
     def splits(self) -> list[Callable[[float], Split]]:

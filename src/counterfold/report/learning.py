@@ -5,7 +5,7 @@ from rich.styled import Styled
 from counterfold import messages
 from counterfold.learning.result import Learned
 from counterfold.report import details, text
-from counterfold.report.policy_parts import write_gain
+from counterfold.report.policy_parts import list_lines, write_gain
 from counterfold.report.tables import Lines, add_title, new_grid
 
 LINES = 20
@@ -38,6 +38,4 @@ def describe_policy(found: Learned) -> text.Block:
     """Return how the policy decides."""
     if not found.beats_log:
         return add_title("how it decides", "as the log did, as far as the context tells; the best attempt is below")
-    shown = found.policy.describe().splitlines()
-    more = [f"... and {len(shown) - LINES} lines more"] if len(shown) > LINES else []
-    return add_title("how it decides", *shown[:LINES], *more)
+    return add_title("how it decides", *list_lines(found.policy, LINES))

@@ -7,7 +7,7 @@ from counterfold.learning.result import Learned
 from counterfold.policies.policy import Policy
 from counterfold.report import markup
 from counterfold.report.markup import Markup, tag
-from counterfold.report.policy_parts import rank_columns, write_gain
+from counterfold.report.policy_parts import list_lines, rank_columns, write_gain
 
 LONGEST, MOST_LINES = 30, 12
 """How many lines of a policy are shown at most, and how many of a table."""
@@ -50,10 +50,8 @@ def fold_contenders(result: Learned) -> Markup:
 
 def write_policy(policy: Policy) -> Markup:
     """Return a policy as text."""
-    lines = policy.describe().splitlines()
-    more = [f"... and {len(lines) - LONGEST} lines more"] if len(lines) > LONGEST else []
     look = "margin:6px 0;white-space:pre-wrap;background:none;color:inherit"
-    return tag("pre", Markup("\n".join(map(markup.join, [*lines[:LONGEST], *more]))), style=look)
+    return tag("pre", Markup("\n".join(map(markup.join, list_lines(policy, LONGEST)))), style=look)
 
 
 def list_columns(policy: Policy) -> Markup:

@@ -12,6 +12,10 @@ TOLD = "the best, corrected"
 """What the difference that may be told to others is called beside those of the contenders."""
 
 
+MOST_LEAVES = 40
+"""A tree with more leaves is not drawn: nobody could read it."""
+
+
 class Place(NamedTuple):
     """Where a node of a tree is drawn: leaves are lines below each other, and a node is between those that follow.
 
@@ -50,6 +54,24 @@ def _place_nodes(node: TreeNode, depth: int, first: int) -> tuple[list[Place], i
     line = (yes[0].line + no[0].line) / 2
     heads = [side[0]._replace(above=line, answer=answer) for side, answer in ((yes, "yes"), (no, "no"))]
     return [Place(node, depth, line, None, ""), heads[0], *yes[1:], heads[1], *no[1:]], above + below
+
+
+def explain_no_tree(policy: Policy) -> str | None:
+    """Return why a policy cannot be drawn as a tree, if so."""
+    if policy.tree is None:
+        return "the policy is no tree; `policy-tree` learns one"
+    leaves = sum(1 for _ in policy.tree.list_rules())
+    return (
+        f"the tree has {leaves} leaves, which nobody could read; `describe()` is its text"
+        if leaves > MOST_LEAVES
+        else None
+    )
+
+
+def list_lines(policy: Policy, most: int) -> list[str]:
+    """Return the lines of a policy as text, at most so many."""
+    lines = policy.describe().splitlines()
+    return lines if len(lines) <= most else [*lines[:most], f"... and {len(lines) - most} lines more"]
 
 
 def name_actions(places: Sequence[Place]) -> list[str]:

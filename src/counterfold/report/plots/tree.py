@@ -9,7 +9,7 @@ from counterfold.learning.result import Learned
 from counterfold.policies.policy import Policy
 from counterfold.report.plots import _drawing as drawing
 from counterfold.report.plots.base import Picture
-from counterfold.report.policy_parts import Place, find_policy, lay_out, name_actions
+from counterfold.report.policy_parts import Place, explain_no_tree, find_policy, lay_out, name_actions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ class Tree(Picture):
     shows_answer = False
 
     def find_gap(self, result: Policy | Learned) -> str | None:
-        return None if find_policy(result).tree is not None else "the policy is no tree; `policy-tree` learns one"
+        return explain_no_tree(find_policy(result))
 
     def find_height(self, result: Policy | Learned) -> float:
         return 1.1 + LINE * sum(one.is_leaf for one in list_places(result))

@@ -10,7 +10,7 @@ from counterfold.policies.policy import Policy
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Figure, Panel, tabulate
 from counterfold.report.html.charts import base
-from counterfold.report.policy_parts import Place, find_policy, lay_out, name_actions
+from counterfold.report.policy_parts import Place, explain_no_tree, find_policy, lay_out, name_actions
 
 COLUMNS = {
     "where": ("Where", formats.words),
@@ -32,8 +32,9 @@ AXES: dict[str, Any] = {"axis": None}
 
 def draw_tree(result: Learned | Policy) -> Figure | None:
     """Return the conditions by which a policy decides, if it is a tree."""
-    tree = find_policy(result).tree
-    if tree is None:
+    policy = find_policy(result)
+    tree = policy.tree
+    if tree is None or explain_no_tree(policy) is not None:
         return None
     places, rules = lay_out(tree), [(" and ".join(rule) or "always", leaf) for rule, leaf in tree.list_rules()]
     told = "; ".join(f"{where}: {leaf.words} ({formats.share(leaf.share)})" for where, leaf in rules)

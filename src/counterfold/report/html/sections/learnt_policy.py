@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from counterfold.report.html.blocks import Block, Code, Prose
+from counterfold.report.html import formats
+from counterfold.report.html.blocks import LONGEST, Block, Code, Pairs, Prose
 from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.charts.learnt import draw_importance
 from counterfold.report.html.charts.support import draw_taken
 from counterfold.report.html.charts.tree import draw_tree
 from counterfold.report.html.sections.base import Section
+from counterfold.report.policy_parts import list_lines
 
 LOGGER = (
     "Nothing beats today safely, so there is nothing to ship. The policy that was returned, and saved if that was "
@@ -34,11 +36,22 @@ class LearntPolicy(Section):
         if found is None:
             return []
         if not found.beats_log:
-            return [Prose(LOGGER), draw_taken(case)]
+            return [Prose(LOGGER), draw_taken(case), *list_left_out(case)]
         return [
             Prose(MIXED) if found.policy.share < 1 else None,
             draw_tree(found),
             draw_taken(case),
             draw_importance(found),
-            Code("The policy as text", found.policy.describe()),
+            Code("The policy as text", "\n".join(list_lines(found.policy, LONGEST))),
+            *list_left_out(case),
         ]
+
+
+def list_left_out(case: Case) -> list[Block]:
+    """Return the columns that no policy may look at, and why, if there are any."""
+    found = {} if case.contents is None else case.contents.left_out
+    return (
+        [Pairs("Columns that it may not look at", [(formats.text(name), why) for name, why in found.items()])]
+        if found
+        else []
+    )
