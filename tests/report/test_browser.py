@@ -157,8 +157,13 @@ def test_pictures_and_findings_are_printed_and_tables_that_were_opened(visit, an
 
 @pytest.mark.parametrize(
     ("which", "size", "scheme"),
-    [("found_page", WIDE, "light"), ("refused_page", WIDE, "dark"), ("answer_page", PHONE, "light")],
-    ids=["light", "dark", "phone"],
+    [
+        ("found_page", WIDE, "light"),
+        ("refused_page", WIDE, "dark"),
+        ("answer_page", PHONE, "light"),
+        ("learned_page", PHONE, "dark"),
+    ],
+    ids=["light", "dark", "phone", "learned"],
 )
 def test_nothing_keeps_anybody_out(request, visit, which, size, scheme):
     page = visit(request.getfixturevalue(which).path, size, scheme)

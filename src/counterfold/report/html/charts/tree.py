@@ -5,6 +5,7 @@ from typing import Any
 
 import altair as alt
 
+from counterfold import messages
 from counterfold.learning.result import Learned
 from counterfold.policies.policy import Policy
 from counterfold.report.html import formats
@@ -26,6 +27,9 @@ CARD, MUTED = "var(--card)", "var(--muted)"
 
 LINE, WIDTH, HEIGHT = 62, 0.74, 0.7
 """The pixels of a leaf, and how much of its column and of its line a box takes."""
+
+LETTERS = 24
+"""How many characters of a node are shown; its middle is left out if it has more, so that thresholds are seen."""
 
 AXES: dict[str, Any] = {"axis": None}
 
@@ -90,7 +94,13 @@ def write(chart: Any, field: str, colour: str, shift: int, **look: Any) -> Any:
 def describe(one: Place) -> dict[str, Any]:
     """Return where a node, its box and the line that leads to it are drawn, and what stands there."""
     words, share = one.node.words, one.node.share
-    told = {"words": words, "full": words, "share": share, "part": formats.share(share), "answer": one.answer}
+    told = {
+        "words": messages.cut(words, LETTERS),
+        "full": words,
+        "share": share,
+        "part": formats.share(share),
+        "answer": one.answer,
+    }
     box = {"left": one.depth - WIDTH / 2, "right": one.depth + WIDTH / 2}
     box |= {"top": one.line - HEIGHT / 2, "below": one.line + HEIGHT / 2}
     above = one.line if one.above is None else one.above

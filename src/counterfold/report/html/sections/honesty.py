@@ -7,8 +7,8 @@ from typing import ClassVar
 from counterfold.learning.result import Learned
 from counterfold.report.html import learnt
 from counterfold.report.html.blocks import Block, Pairs
-from counterfold.report.html.cases import Case, Report
-from counterfold.report.html.sections.base import Section
+from counterfold.report.html.cases import Case
+from counterfold.report.html.sections.base import LearnedSection
 
 APART = "Rows fall into folds. In each, policies decide that were learnt from the other folds, so none knows the row."
 BOUND = (
@@ -26,18 +26,14 @@ PAST = "Do not evaluate it on these rows again: it has seen them. On the rows of
 
 
 @dataclass(frozen=True)
-class Honesty(Section):
+class Honesty(LearnedSection):
     """How rows that learn, rows that choose and rows that value are kept apart."""
 
     order: ClassVar[int] = 4
     title: ClassVar[str] = "How it was kept honest"
-    is_common: ClassVar[bool] = True
 
-    def applies(self, report: Report) -> bool:
-        return report.learned is not None
-
-    def build(self, report: Report, case: Case) -> Sequence[Block | None]:
-        return [] if report.learned is None else [Pairs("What was done", list_steps(report.learned))]
+    def show(self, found: Learned, case: Case) -> Sequence[Block | None]:
+        return [Pairs("What was done", list_steps(found))]
 
 
 def list_steps(found: Learned) -> list[tuple[str, str]]:

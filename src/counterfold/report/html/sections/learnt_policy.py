@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from counterfold.learning.result import Learned
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import LONGEST, Block, Code, Pairs, Prose
-from counterfold.report.html.cases import Case, Report
+from counterfold.report.html.cases import Case
 from counterfold.report.html.charts.learnt import draw_importance
 from counterfold.report.html.charts.support import draw_taken
 from counterfold.report.html.charts.tree import draw_tree
-from counterfold.report.html.sections.base import Section
+from counterfold.report.html.sections.base import LearnedSection
 from counterfold.report.policy_parts import list_lines
 
 LOGGER = (
@@ -21,20 +22,13 @@ MIXED = "Of all decisions it takes only a share itself, and leaves the others as
 
 
 @dataclass(frozen=True)
-class LearntPolicy(Section):
+class LearntPolicy(LearnedSection):
     """What would be done, and where."""
 
     order: ClassVar[int] = 3
     title: ClassVar[str] = "The policy"
-    is_common: ClassVar[bool] = True
 
-    def applies(self, report: Report) -> bool:
-        return report.learned is not None
-
-    def build(self, report: Report, case: Case) -> Sequence[Block | None]:
-        found = report.learned
-        if found is None:
-            return []
+    def show(self, found: Learned, case: Case) -> Sequence[Block | None]:
         if not found.beats_log:
             return [Prose(LOGGER), draw_taken(case), *list_left_out(case)]
         return [
