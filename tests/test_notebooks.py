@@ -11,7 +11,7 @@ from places import ROOT
 
 FOLDER = ROOT / "docs" / "notebooks"
 BOOKS = sorted(FOLDER.glob("*.ipynb"))
-SLOW = {"recommender"}
+SLOW = {"recommender", "shipped_policy"}
 """Those that take more than a few seconds."""
 
 

@@ -49,7 +49,10 @@ def test_json_says_it_all_and_a_report_is_written(offers, run, tmp_path):
     assert answer["out"] == "policy.skops"
     assert answer["policy"]["actions"] == ["blue", "green", "red"]
     assert answer["evaluation"] == answer["attempt"]
-    assert "What would “learnt policy” earn?" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "The learnt policy would earn" in page
+    assert "from log.parquet" in page
+    assert "counterfold learn log.parquet" in page
 
 
 def test_nothing_is_written_if_the_report_fails(offers, run, tmp_path, monkeypatch):
@@ -82,9 +85,12 @@ def test_what_is_required_of_the_verdict(offers, run):
 def test_a_pipeline_can_require_a_gain(offers, run, tmp_path):
     asked = "learn", offers, *FAST, "--out", "policy.skops"
     assert run(*asked, "--reward", "height", "--report", "report.html")[0] == 0
-    assert "What would “imitation of the log” earn?" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<strong>Nothing</strong> that was learnt from this log beats today safely." in (
+        tmp_path / "report.html"
+    ).read_text(encoding="utf-8")
     code, out, err = run(*asked, "--reward", "height", "--require", "caution")
     assert "Nothing beats the log safely" in " ".join(out.split())
+    assert "the best attempt" in out
     assert (code, err) == (3, "Error: the policy must beat the log, but nothing does safely.\n")
 
 

@@ -93,9 +93,11 @@ def test_bad_masks_and_files_are_one_sentence(learned, tmp_path):
 
 def test_people_can_read_it(learned):
     assert "z:" in learned.policy.describe()
+    assert "* (city is Rome)" in learned.policy.describe()
+    assert "* (age is missing)" in learned.policy.describe()
     shares = learned.policy.importance
     assert max(shares, key=shares.get).startswith("city=")
     assert sum(shares.values()) == pytest.approx(1)
     tree = cf.learn(draw_frame(), ["policy-tree"], shares=1, context=["city"], progress=False).policy
     assert "take z" in tree.describe()
-    assert "if city=" in tree.describe()
+    assert tree.describe() == "if city is Rome:\n  take z\nelse:\n  take a"

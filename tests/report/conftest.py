@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
+from shown_results import make
 
 pytest.importorskip("altair")
 pytest.importorskip("jinja2")
@@ -89,6 +90,12 @@ def refused_page(refused, tmp_path_factory):
 def found_page(found, tmp_path_factory):
     """Return the report of a comparison."""
     return write_page(found, tmp_path_factory.mktemp("found"))
+
+
+@pytest.fixture(scope="session")
+def learned_page(tmp_path_factory):
+    """Return the report of a policy that was learnt, a tree with hostile labels."""
+    return write_page(make("learned"), tmp_path_factory.mktemp("learned"))
 
 
 @pytest.fixture

@@ -110,6 +110,20 @@ def test_tooltips_beside_a_dot_show_texts_from_data_as_texts(visit, answer_page)
     assert shown.locator("script, img").count() == 0
 
 
+def test_a_tree_is_read_at_any_width(visit, learned_page):
+    for size in (WIDE, PHONE):
+        page = visit(learned_page.path, size)
+        figure = page.locator("figure", has_text="How the policy decides")
+        panel = figure.locator(".panel")
+        words = figure.locator("svg text").all_text_contents()
+        assert {"yes", "no", "other"} <= set(words)
+        boxes = [box.bounding_box() for box in figure.locator("svg .mark-rect path").all()]
+        assert len(boxes) == 3
+        assert min(box["width"] for box in boxes) > 100
+        assert panel.evaluate("one => one.scrollWidth >= one.clientWidth")
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
 def test_the_theme_follows_the_system_and_a_button(visit, answer_page):
     page = visit(answer_page.path, scheme="dark")
     read_colour = "getComputedStyle(document.body).backgroundColor"
@@ -143,12 +157,17 @@ def test_pictures_and_findings_are_printed_and_tables_that_were_opened(visit, an
 
 @pytest.mark.parametrize(
     ("which", "size", "scheme"),
-    [("found_page", WIDE, "light"), ("refused_page", WIDE, "dark"), ("answer_page", PHONE, "light")],
-    ids=["light", "dark", "phone"],
+    [
+        ("found_page", WIDE, "light"),
+        ("refused_page", WIDE, "dark"),
+        ("answer_page", PHONE, "light"),
+        ("learned_page", PHONE, "dark"),
+    ],
+    ids=["light", "dark", "phone", "learned"],
 )
 def test_nothing_keeps_anybody_out(request, visit, which, size, scheme):
     page = visit(request.getfixturevalue(which).path, size, scheme)
-    page.evaluate("document.querySelectorAll('#section-2 details').forEach(one => { one.open = true; })")
+    page.evaluate("document.querySelectorAll('#section-policies details').forEach(one => { one.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     found = axe.Axe().run(page, options={"resultTypes": ["violations"]})
     worse = [one for one in found.response["violations"] if one["impact"] in {"serious", "critical"}]

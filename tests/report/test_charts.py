@@ -11,6 +11,7 @@ from counterfold.report import charts, plots
 from shown_results import UGLY, make
 
 SHOWN_BY = {"losses": "ocv", "reliability": "fitted", "compare": "comparison", "segments": "segments"}
+SHOWN_BY |= {"contenders": "learned", "importance": "policy", "tree": "policy"}
 NAMES = registry.names("report.plots")
 
 

@@ -12,7 +12,6 @@ from shown_results import MAKERS, UGLY, make, make_log
 
 RESULTS = {name: lambda name=name: make(name) for name in MAKERS} | {
     "log": lambda: make_log(group=range(600))[0],
-    "learned": lambda: cf.learn(make_log()[0], ["greedy-learner"], progress=False),
     "estimate": lambda: cf.estimate(*make_log(), "dr"),
     "difference": lambda: cf.estimate(*make_log(), "dr") - cf.Estimate(UGLY, make_log()[0].reward),
 }

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 import counterfold as cf
 from counterfold import registry
 from counterfold.intervals.base import Bounds
+from counterfold.policies.scorers import TreeScorer
 from counterfold.report import plots
 from counterfold.report.plots import _drawing as drawing
 from places import ROOT
@@ -91,8 +92,17 @@ EXPECTED = {
         "difference x": [gap.value for gap in r.differences.values()],
         "difference interval": [gap.interval() for gap in r.differences.values()],
     },
+    "contenders": lambda r: {
+        "told": [[r.attempt.uplift().value, 0]],
+        "told interval": [r.attempt.uplift().interval()],
+        "contender x": sorted([line.gain for line in r.table], reverse=True),
+        "contender interval": [(line.low, line.high) for line in sorted(r.table, key=lambda line: -line.low)],
+    },
+    "importance": lambda r: {"importance": [[100 * share, 0.6] for share in r.importance.values() if share]},
+    "tree": lambda _: {"link": [[0, 0.5], [1, 0], [0, 0.5], [1, 1]]},
 }
 SHOWN_BY = {"losses": "ocv", "reliability": "fitted", "compare": "comparison", "segments": "segments"}
+SHOWN_BY |= {"contenders": "learned", "importance": "policy", "tree": "policy"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -123,7 +133,11 @@ def test_whatever_applies_becomes_a_file_without_a_warning(kind):
 
 
 def test_pictures_that_apply_to_a_result():
-    everything = set(NAMES) - {"compare", "segments"}
+    learnt = {"contenders", "importance", "tree"}
+    everything = set(NAMES) - {"compare", "segments"} - learnt
+    assert set(list_drawable(make("learned"))) == learnt
+    assert set(list_drawable(make("policy"))) == learnt - {"contenders"}
+    assert set(list_drawable(make("kept"))) == learnt - {"tree"}
     assert set(list_drawable(make("ladder"))) == everything - {"losses", "reliability"}
     assert set(list_drawable(make("doses"))) == everything - {
         "ladder",
@@ -184,6 +198,15 @@ def test_axes_may_be_given_and_no_state_is_left_behind():
         ("no model", "reliability", r"cannot be drawn: propensities were logged, not fitted"),
         ("ladder", "compare", r"cannot be drawn: it compares several targets, and there is one; `cf.compare`"),
         ("comparison", "weights", r"cannot be drawn: it shows the log and one target; .* `found\[NAME\]\.plot"),
+        ("learned", "weights", r"cannot be drawn: it shows an answer; draw it of `learned\.evaluation`, or of"),
+        ("policy", "contenders", r"cannot be drawn: it shows what was learnt, which `cf\.learn` returns\."),
+        ("policy", "answer", r"cannot be drawn: it shows what a policy earns; `cf\.evaluate` tells that"),
+        (
+            "kept",
+            "tree",
+            r"cannot be drawn: the policy is no tree; `policy-tree` learns one\. What can be drawn here: c",
+        ),
+        ("ladder", "tree", r"cannot be drawn: it shows what was learnt, which"),
         ("check", "answer", r"cannot be drawn: it shows an answer, and `check` gives none; `evaluate` does\."),
     ],
 )
@@ -203,6 +226,30 @@ def test_a_missing_matplotlib_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
     with pytest.raises(cf.ParameterError, match=r"plots need matplotlib: pip install 'counterfold\[plot\]'"):
         make("ladder").plot()
+
+
+def test_a_policy_is_drawn_as_its_tree_or_by_what_it_looks_at():
+    ax = make("policy").plot()
+    texts = [text for text in ax.texts if text.get_gid() in {"condition", "action"}]
+    said = [text.get_text().split("\n")[0] for text in texts]
+    assert said[0].startswith(r"kind is ")
+    assert said[1].startswith("<script>") or said[2].startswith("<script>")
+    assert "other" in said[1:]
+    assert max(map(len, said)) <= 45
+    assert {text.get_text() for text in ax.texts} >= {"yes", "no"}
+    assert make("kept").policy.plot().get_xlabel().startswith("share of what tells actions apart")
+
+
+def test_a_tree_without_a_condition_says_what_it_always_does():
+    tree = replace(make("policy"), scorer=make_stub())
+    assert tree.plot().get_title(loc="left").startswith("Always ")
+    assert tree.describe().startswith("take ")
+
+
+def make_stub():
+    """Return a tree that asks nothing."""
+    nothing = np.array([-1])
+    return TreeScorer(nothing, np.zeros(1), nothing, nothing, np.array([[0.0, 1.0]]), np.zeros(2), np.ones(1))
 
 
 def test_labels_are_no_mathematics_and_not_too_long():

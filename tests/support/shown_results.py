@@ -70,6 +70,15 @@ def compare():
     return cf.compare(log, {UGLY: target, "all alike": "uniform", "one": "item 1"}, baseline="all alike")
 
 
+def learn_from(better=0.5):
+    """Return a log in which one of two actions is better where a text says so; labels and texts are ugly."""
+    rng = np.random.default_rng(0)
+    kind, item = rng.choice([UGLY, "plain"], ROWS), rng.choice([UGLY, "other"], ROWS)
+    reward = (rng.random(ROWS) < 0.2 + better * ((kind == UGLY) == (item == UGLY))).astype(float)
+    noise = rng.normal(size=ROWS)
+    return ({"kind": kind, "noise": noise, "action": item, "reward": reward, "propensity": np.full(ROWS, 0.5)},)
+
+
 DAYS = np.datetime64("2024-02-26") + np.arange(ROWS).astype("timedelta64[h]")
 
 MAKERS = {
@@ -84,6 +93,9 @@ MAKERS = {
     "rare": lambda: cf.evaluate(make_rare_log(), 1),
     "rewards": evaluate_rewards,
     "comparison": compare,
+    "learned": lambda: cf.learn(*learn_from(), ["policy-tree", "greedy-learner"], shares=1, progress=False),
+    "policy": lambda: make("learned").policy,
+    "kept": lambda: cf.learn(*learn_from(better=0.0), ["greedy-learner"], progress=False),
     "check": lambda: cf.check(*make_log(time=DAYS)),
 }
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from counterfold.diagnostics import Diagnostics
     from counterfold.evaluation.assembly import Results
     from counterfold.evaluation.comparison import Comparison
+    from counterfold.learning.result import Learned
     from counterfold.report.html.cases import Case
 
 REPORT = "Write a report with pictures, too: one HTML file that needs no network."
@@ -59,6 +60,13 @@ class ReportOptions:
 
             self.write(list_cases(hide_only_reward(found)), describe(), log, truth)
 
+    def write_learned(self, found: "Learned", describe: Describe, log: LogOptions) -> None:
+        """Write the report of a policy that was learnt, if one is wanted."""
+        if self.report is not None:
+            from counterfold.report.html import list_learned
+
+            self.write(list_learned(found), describe(), log, learned=found)
+
     def write_checks(self, found: "Mapping[str, Results[Diagnostics]]", describe: Describe, log: LogOptions) -> None:
         """Write the report of a log that was only checked, if one is wanted."""
         if self.report is not None:
@@ -70,13 +78,18 @@ class ReportOptions:
             self.write(cases, describe(), log)
 
     def write(
-        self, cases: "list[Case]", answer: dict[str, Any], log: LogOptions | None, truth: float | None = None
+        self,
+        cases: "list[Case]",
+        answer: dict[str, Any],
+        log: LogOptions | None,
+        truth: float | None = None,
+        learned: "Learned | None" = None,
     ) -> None:
         """Write the report of some cases."""
         from counterfold.report.html import Report, write_report
 
         origin = ("", {}) if log is None else (name_source(log), list_roles(log))
-        write_report(Report(cases, answer, show_command(), not self.no_rows, truth, *origin), str(self.report))
+        write_report(Report(cases, answer, show_command(), not self.no_rows, truth, *origin, learned), str(self.report))
         say(f"The report is in {messages.show(str(self.report))}.")
 
 

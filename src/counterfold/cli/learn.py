@@ -36,9 +36,6 @@ FORBID = "An action that the policy may not take; repeat for several."
 NAME = "policy"
 """What the learnt policy is called in requirements."""
 
-LEARNT, IMITATION = "learnt policy", "imitation of the log"
-"""What is evaluated in the report: what was learnt if it beats the log, and otherwise what does as the log did."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions:
@@ -123,11 +120,8 @@ def learn(
     def describe() -> dict[str, Any]:
         return {"log": log.describe(contents), "out": wanted.out, **found.to_dict()}
 
-    from counterfold.evaluation.comparison import Comparison
-
-    shown = Comparison({LEARNT if found.beats_log else IMITATION: found.evaluation})
     with wanted.hold_policy(found):
-        report.write_answers({"": shown}, describe, log)
+        report.write_learned(found, describe, log)
     if wanted.as_json:
         print_json(describe())
     else:

@@ -3,18 +3,44 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import pyarrow as pa
 
 from counterfold.arrays import Floats
 from counterfold.checks import Checker
+from counterfold.messages import show
 
 LEVELS, COLUMNS = 20, 120
 """At most how many values of a text have a column each, fewer where all texts would have more than COLUMNS then."""
 
 MISSING = "it is missing in every row"
 CONSTANT = "it is the same in every row"
+
+
+class Split(NamedTuple):
+    """What is true of a column on one side of a threshold, in words, and what is true on the other.
+
+    `holds_below` says whether the first is so where its number is at most the threshold.
+    """
+
+    words: str
+    otherwise: str
+    holds_below: bool = True
+
+    @classmethod
+    def mark(cls, name: str, value: str) -> "Split":
+        """Return the split of a column that is 1 where another one has some value, and 0 elsewhere."""
+        return cls(f"{name} is {value}", f"{name} is not {value}", holds_below=False)
+
+
+def split_number(name: str, threshold: float) -> Split:
+    """Return the split of a number.
+
+    >>> split_number("age", 30.5)
+    Split(words='age <= 30.5', otherwise='age > 30.5', holds_below=True)
+    """
+    return Split(f"{name} <= {threshold:.4g}", f"{name} > {threshold:.4g}")
 
 
 @dataclass(frozen=True)
@@ -46,6 +72,16 @@ class ColumnEncoding(ABC):
     @abstractmethod
     def to_dict(self) -> Mapping[str, Any]:
         """Return what JSON says of it."""
+
+    def tell_split(self, place: int, threshold: float) -> Split:
+        """Return what it means that one of the columns that it becomes is at most a threshold."""
+        if self.missing and place == len(self.outputs) - 1:
+            return Split.mark(show(self.name), "missing")
+        return self.tell_value_split(place, threshold)
+
+    def tell_value_split(self, place: int, threshold: float) -> Split:
+        """Return the same of a column that does not say where a value is missing."""
+        return split_number(show(self.outputs[place]), threshold)
 
     @property
     def is_number(self) -> bool:

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from counterfold.arrays import Bools, Floats
 from counterfold.checks import Checker
-from counterfold.encoding.base import MISSING, ColumnEncoding, Summary
+from counterfold.encoding.base import MISSING, ColumnEncoding, Split, Summary, split_number
 from counterfold.errors import DataError
+from counterfold.messages import show
 
 PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 """How many units of Arrow's points in time a day has."""
@@ -19,6 +20,8 @@ THURSDAY = 3
 """The day of the week with which 1970 began, if Monday is 0."""
 
 PARTS = ("days since the first", "weekday", "hour")
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,19 @@ class DateEncoding(ColumnEncoding):
         filled = np.where(gaps, np.array(self.fill)[:, None], parts)
         known = [part for part, varies in zip(filled, self.vary, strict=True) if varies]
         return [*known, gaps.astype(np.float64)] if self.missing else known
+
+    def tell_value_split(self, place: int, threshold: float) -> Split:
+        part = [number for number, varies in enumerate(self.vary) if varies][place]
+        name, last = show(self.name), int(np.floor(threshold))
+        if part == 0:
+            moment = write_moment(self.first + threshold, self.vary[2])
+            return Split(f"{name} is {moment} or before", f"{name} is after {moment}")
+        if self.missing:  # gaps have the mean, which is no weekday and no hour
+            return split_number(show(self.outputs[place]), threshold)
+        if part == 1:
+            days = f"{WEEKDAYS[0]} to {WEEKDAYS[last]}" if last else WEEKDAYS[0]
+            return Split(f"{name} is on {days}", f"{name} is not on {days}")
+        return Split(f"{name} is before {last + 1}:00", f"{name} is not before {last + 1}:00")
 
     def describe(self) -> str:
         known = [part for part, varies in zip(PARTS, self.vary, strict=True) if varies]
@@ -84,6 +100,16 @@ class DateSums(Summary):
         fill = self.total / (self.rows - self.missing) - [self.low[0], 0, 0]
         vary = (True, *(self.low < self.high).tolist()[1:])
         return DateEncoding(name, self.rows, self.missing, float(self.low[0]), vary, tuple(fill.tolist()))
+
+
+def write_moment(day: float, has_hours: bool) -> str:  # noqa: FBT001 (what a date has)
+    """Return a day since 1970 as a date, and the time of day where dates have one.
+
+    >>> write_moment(19_723.5, False), write_moment(19_723.5, True)
+    ('2024-01-01', '2024-01-01 12:00')
+    """
+    moment = np.datetime64(0, "m") + np.timedelta64(int(np.floor(day * 1440)), "m")
+    return str(moment.astype("datetime64[m]" if has_hours else "datetime64[D]")).replace("T", " ")
 
 
 def split_dates(column: pa.ChunkedArray) -> tuple[Floats, Bools]:

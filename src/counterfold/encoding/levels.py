@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from counterfold.arrays import Floats, Ints
 from counterfold.checks import Checker
-from counterfold.encoding.base import CONSTANT, MISSING, ColumnEncoding, Summary
+from counterfold.encoding.base import CONSTANT, MISSING, ColumnEncoding, Split, Summary
 from counterfold.errors import DataError
 from counterfold.messages import show
 
@@ -72,6 +72,10 @@ class LevelEncoding(ColumnEncoding):
             found.append(np.array([*known, missing], dtype=np.intp)[codes])
         codes = np.concatenate(found)
         return [(codes == place).astype(np.float64) for place in range(1, len(self.labels))]
+
+    def tell_value_split(self, place: int, threshold: float) -> Split:
+        known = [show(level) for level in self.levels]
+        return Split.mark(show(self.name), [*known, "a rare value"][place + 1])
 
     def describe(self) -> str:
         if not self.outputs:

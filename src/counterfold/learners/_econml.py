@@ -35,4 +35,5 @@ def take_tree(fitted: Any, allowed: Bools) -> TreeScorer:
     left, right = (np.asarray(side, dtype=np.intp) for side in (tree.children_left, tree.children_right))
     gains = np.asarray(tree.compute_feature_importances(normalize=False), dtype=np.float64)
     threshold = np.asarray(tree.threshold, dtype=np.float64)
-    return TreeScorer(feature, threshold, left, right, values, np.maximum(gains, 0.0))
+    rows = np.asarray(tree.weighted_n_node_samples, dtype=np.float64)
+    return TreeScorer(feature, threshold, left, right, values, np.maximum(gains, 0.0), rows)

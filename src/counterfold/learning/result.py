@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Any
 
 from counterfold import messages, standard_json
-from counterfold.display import Displayed
+from counterfold.display import Plotted
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
 from counterfold.policies.policy import Policy
@@ -32,7 +32,7 @@ class ContenderLine:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned(Displayed):
+class Learned(Plotted):
     """A policy that was learnt from a log, and what it is worth.
 
     - `policy`: what to do; `policy.predict_proba(context)`, `policy.describe()`, `policy.save("policy.skops")`.
@@ -55,14 +55,13 @@ class Learned(Displayed):
     @property
     def next_step(self) -> NextStep:
         """Return what to do now."""
-        if self.beats_log:
-            return self.evaluation.next_step
-        step = self.attempt.next_step
-        if not self.attempt.answerable:
+        return self.adapt_step(self.attempt.next_step)
+
+    def adapt_step(self, step: NextStep) -> NextStep:
+        """Return what to do now, from what to do about the attempt: where it does not beat the log, keep that."""
+        if self.beats_log or not self.attempt.answerable or step.action in {"keep", "log more"}:  # which say so
             return step
-        if step.action in {"keep", "log more"}:  # they say to keep what there is
-            return step
-        sentence = f"Keep what you have. As to the best learnt policy: {step.sentence}"
+        sentence = f"Keep what you have; the best learnt policy is not ready. {step.sentence}"
         return replace(step, action="A/B test" if step.action == "A/B test" else "keep", sentence=sentence)
 
     @property
@@ -103,8 +102,13 @@ class Learned(Displayed):
         return standard_json.write(self.to_dict())
 
     def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
-        """Write a report of the evaluation as one HTML file, without the rows that carry it if `rows` is False."""
-        self.evaluation.to_html(path, rows=rows)
+        """Write a report of the policy and of its evaluation, or of the attempt that failed, as one HTML file.
+
+        It leaves out the rows that carry the answer if `rows` is False.
+        """
+        from counterfold.report.html import write_learned
+
+        write_learned(self, path, rows=rows)
 
     def __repr__(self) -> str:
         return f"Learned({messages.clean_sentence(self.sentence)})"

@@ -1,7 +1,8 @@
 """Features: from contexts as users have them to the numbers that a policy was learnt from."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 from counterfold.arrays import Floats
 from counterfold.checks import LARGEST, Checker
 from counterfold.encoding import ColumnEncoding, read_frame
+from counterfold.encoding.base import Split, split_number
 from counterfold.errors import DataError
 from counterfold.log import Log
 from counterfold.messages import list_names, shorten, show
@@ -36,6 +38,35 @@ class Features:
         encodings = {name: one for name, one in log.encodings.items() if name in names}
         are_named = names != [str(place) for place in range(len(names))] or bool(encodings)
         return cls(names, list(log.context_names), encodings, are_named)
+
+    @property
+    def sources(self) -> list[str]:
+        """Return which column of the users each of the `columns` comes from, in words: a matrix has no names."""
+        several = [self.encodings[name].outputs if name in self.encodings else (name,) for name in self.names]
+        named = zip(map(self.name_column, self.names), several, strict=True)
+        return [name for name, outputs in named for _ in outputs]
+
+    @property
+    def shown(self) -> list[str]:
+        """Return the `columns` as people read them in sums: what is 1 or 0 is a statement that holds or not."""
+        told = [(name, split(0.5)) for name, split in zip(self.columns, self.splits, strict=True)]
+        return [self.name_column(name) if split.holds_below else f"({split.words})" for name, split in told]
+
+    @property
+    def splits(self) -> list[Callable[[float], Split]]:
+        """Return for each of the `columns` what a split of it at a threshold means."""
+        found: list[Callable[[float], Split]] = []
+        for name in self.names:
+            one = self.encodings.get(name)
+            if one is None:
+                found.append(partial(split_number, self.name_column(name)))
+            else:
+                found += [partial(one.tell_split, place) for place in range(len(one.outputs))]
+        return found
+
+    def name_column(self, name: str) -> str:
+        """Return the name of a column as people read it; one of a matrix has a number only."""
+        return show(name) if self.are_named else f"column {name}"
 
     def encode(self, context: Any) -> Floats:
         """Return contexts as the numbers that were learnt from: a data frame or a mapping by names, or a matrix."""

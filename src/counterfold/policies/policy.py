@@ -11,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfold.arrays import Bools, Floats
+from counterfold.display import Plotted
 from counterfold.drafts import require_place, write_whole
 from counterfold.errors import DataError, ParameterError
 from counterfold.messages import show
 from counterfold.policies.features import Features
 from counterfold.policies.scorers import Scorer
+from counterfold.policies.trees import TreeNode
 
 ENDINGS = (".skops",)
 """How the name of a file with a policy ends."""
 
 
 @dataclass(frozen=True, eq=False)
-class Policy:
+class Policy(Plotted):
     r"""A policy that was learnt from a log: the probability of each of its actions, by the context.
 
     $$\pi(a \mid x) = c\, \operatorname{softmax}_a(s(x, a)) + (1 - c)\, \hat\pi_0(a \mid x)$$
@@ -98,15 +100,26 @@ class Policy:
 
     def describe(self) -> str:
         """Return what people can read of the policy: a tree as nested conditions, others by what they look at most."""
-        names, labels = [show(one) for one in self.features.columns], [show(str(one)) for one in self.labels]
+        labels, tree = self.shown_labels, self.tree
         heading = self.scorer.heading if self.is_greedy else "by the softmax of these scores:"
-        lines = [heading, self.scorer.describe(names, labels)] if heading else [self.scorer.describe(names, labels)]
+        text = self.scorer.describe(self.features.shown, labels) if tree is None else str(tree)
+        lines = [heading, text] if heading else [text]
         if self.share < 1:
             lines.append(f"{1 - self.share:.0%} of the decisions as the log took them, as far as its context tells")
         if not self.allowed.all():
             never = [label for label, good in zip(labels, self.allowed, strict=True) if not good]
             lines.append(f"never {', '.join(never)}")
         return "\n".join(lines)
+
+    @property
+    def shown_labels(self) -> list[str]:
+        """Return the labels of the actions as people read them."""
+        return [show(str(one)) for one in self.labels]
+
+    @property
+    def tree(self) -> TreeNode | None:
+        """Return the questions by which it decides, if it is a tree."""
+        return self.scorer.read_tree(self.features.splits, self.shown_labels)
 
     @property
     def importance(self) -> Mapping[str, float]:

@@ -1,14 +1,17 @@
 """Scorers: from contexts to a score for every action, the higher the better; all but one are made of arrays alone."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from counterfold.arrays import Floats, Ints
+from counterfold.encoding.base import Split, split_number
 from counterfold.errors import ModelError, blame
+from counterfold.policies.trees import TreeNode
 
 LEAST = 1e-12
 """What is added to probabilities of a user's classifier before their logarithm is taken."""
@@ -27,6 +30,10 @@ class Scorer(ABC):
     @abstractmethod
     def describe(self, features: Sequence[str], labels: Sequence[str]) -> str:
         """Return what people can read of it."""
+
+    def read_tree(self, splits: Sequence[Callable[[float], Split]], labels: Sequence[str]) -> TreeNode | None:
+        """Return the tree of questions that it is, if it is one; `splits` say what a threshold of a column means."""
+        return None
 
     @abstractmethod
     def weigh_features(self, width: int) -> Floats:
@@ -61,8 +68,8 @@ class LinearScorer(Scorer):
 class TreeScorer(Scorer):
     """A decision tree: in node k, rows with `feature[k]` at most `threshold[k]` go `left[k]`, others `right[k]`.
 
-    `feature` is -1 in leaves. `values` (nodes x A) are the mean scores of the rows there, and `gains` how much each
-    column's splits earn in all.
+    `feature` is -1 in leaves. `values` (nodes x A) are the mean scores of the rows there, `rows` how many these are,
+    and `gains` how much each column's splits earn in all.
     """
 
     feature: Ints
@@ -71,6 +78,7 @@ class TreeScorer(Scorer):
     right: Ints
     values: Floats
     gains: Floats
+    rows: Floats
     heading = ""
 
     def score(self, context: Floats) -> Floats:
@@ -83,18 +91,21 @@ class TreeScorer(Scorer):
         return np.asarray(self.values[node])
 
     def describe(self, features: Sequence[str], labels: Sequence[str]) -> str:
-        return "\n".join(self._describe_node(0, features, labels))
+        return str(self.read_tree([partial(split_number, name) for name in features], labels))
 
-    def _describe_node(self, node: int, features: Sequence[str], labels: Sequence[str]) -> list[str]:
-        at = int(self.feature[node])
+    def read_tree(self, splits: Sequence[Callable[[float], Split]], labels: Sequence[str]) -> TreeNode:
+        return self._read_node(0, splits, labels)
+
+    def _read_node(self, node: int, splits: Sequence[Callable[[float], Split]], labels: Sequence[str]) -> TreeNode:
+        at, share = int(self.feature[node]), float(self.rows[node] / self.rows[0])
         if at < 0:
-            return [f"take {labels[int(self.values[node].argmax())]}"]
-        sides = int(self.left[node]), int(self.right[node])
-        left, right = (self._describe_node(side, features, labels) for side in sides)
-        if left == right:
-            return left  # they differ in what they expect, and not in what they do
-        condition = f"if {features[at]} <= {self.threshold[node]:.4g}:"
-        return [condition, *(f"  {line}" for line in left), "else:", *(f"  {line}" for line in right)]
+            return TreeNode(labels[int(self.values[node].argmax())], share)
+        left, right = (self._read_node(int(side[node]), splits, labels) for side in (self.left, self.right))
+        if str(left) == str(right):  # they differ in what they expect, and not in what they do
+            return left.join(right)
+        split = splits[at](float(self.threshold[node]))
+        both = (left, right) if split.holds_below else (right, left)
+        return TreeNode(split.words, share, *both, split.otherwise)
 
     def weigh_features(self, width: int) -> Floats:
         return share_out(self.gains)

@@ -8,6 +8,8 @@ from counterfold import messages
 from counterfold.diagnostics import Diagnostics
 from counterfold.errors import ParameterError
 from counterfold.evaluation import Comparison, RewardEvaluations
+from counterfold.learning.result import Learned
+from counterfold.policies.policy import Policy
 from counterfold.report.html import NAME, list_cases, list_checks
 from counterfold.report.html.blocks import Figure
 from counterfold.report.html.cases import Case
@@ -26,10 +28,13 @@ COLOURS = {
     "var(--quiet)": "#9A9A9A",
     "var(--ink)": "#333333",
     "var(--warning)": "#D55E00",
+    "var(--card)": "#FFFFFF",
+    "var(--muted)": "#59636E",
 }
 """What the colours are that the report's page would say."""
 
-Drawer = Callable[[Sequence[Case]], Figure | None]
+Drawer = Callable[[Any], Figure | None]
+"""Draws the cases of an answer, or what was learnt."""
 
 
 def make_chart(result: Any, name: str | None) -> "VConcatChart":
@@ -56,8 +61,8 @@ def make_chart(result: Any, name: str | None) -> "VConcatChart":
 
 
 @singledispatch
-def list_groups(result: Any) -> dict[str, list[Case]]:
-    """Return the cases that a result is about, by what is drawn apart."""
+def list_groups(result: Any) -> dict[str, Any]:
+    """Return the cases that a result is about, by what is drawn apart; what was learnt stands for itself."""
     return {"": list_cases({"": Comparison({NAME: result})})}
 
 
@@ -72,15 +77,21 @@ def _(result: RewardEvaluations) -> dict[str, list[Case]]:
 
 
 @list_groups.register
+def _(result: Learned | Policy) -> dict[str, Any]:
+    return {"": result}
+
+
+@list_groups.register
 def _(result: Diagnostics) -> dict[str, list[Case]]:
     return {"": list_checks({"": {NAME: result}}, {})}
 
 
 def list_drawers() -> Mapping[str, Drawer]:
     """Return what draws each chart, by the picture's name."""
-    from counterfold.report.html.charts import policies, segments
+    from counterfold.report.html.charts import learnt, policies, segments, tree
 
     of_several: dict[str, Drawer] = {"answer": policies.draw_values, "compare": policies.draw_differences}
+    of_several |= {"contenders": learnt.draw_contenders, "importance": learnt.draw_importance, "tree": tree.draw_tree}
     of_several["segments"] = partial(draw_first, segments.draw_first_column)
     return of_several | {name: partial(draw_first, draw) for name, draw in list_drawers_of_one().items()}
 

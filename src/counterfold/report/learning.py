@@ -5,7 +5,7 @@ from rich.styled import Styled
 from counterfold import messages
 from counterfold.learning.result import Learned
 from counterfold.report import details, text
-from counterfold.report.numbers import format_signed
+from counterfold.report.policy_parts import list_lines, write_gain
 from counterfold.report.tables import Lines, add_title, new_grid
 
 LINES = 20
@@ -21,18 +21,21 @@ def learned(found: Learned, path: str, *, everything: bool = False) -> list[text
     names = "contender", "difference", "interval", "verdict", "chosen"
     lines = []
     for line in sorted(found.table, key=lambda one: -one.low):
-        error = (line.high - line.low) / 4
-        ends = f"{format_signed(line.low, error)} to {format_signed(line.high, error)}"
         folds = f"{line.folds} fold{'s' * (line.folds > 1)}" if line.folds else ""
-        lines.append((messages.show(line.contender), format_signed(line.gain, error), ends, line.verdict, folds))
+        lines.append((messages.show(line.contender), *write_gain(line), line.verdict, folds))
     note = "each interval is as if there were no other contender; the evaluation below is corrected for choosing"
     blocks: list[text.Block] = [grid, add_title("contenders", Lines(names, lines, texts=2), Styled(note, "dim"))]
     if found.left_out:
         left_out = [f"{messages.show(name)} {reason}" for name, reason in found.left_out.items()]
         blocks.append(Styled(f"left out: {'; '.join(left_out)}", "dim"))
-    shown = found.policy.describe().splitlines()
-    more = [f"... and {len(shown) - LINES} lines more"] if len(shown) > LINES else []
-    blocks.append(add_title("how it decides", *shown[:LINES], *more))
-    title = "the learnt policy" if found.beats_log else "as the log did"
-    contents = details.contents({"": found.evaluation.contents})
-    return [*blocks, *text.evaluation(title, found.evaluation, everything=everything), contents]
+    blocks.append(describe_policy(found))
+    title = "the learnt policy" if found.beats_log else "the best attempt"
+    contents = details.contents({"": found.attempt.contents})
+    return [*blocks, *text.evaluation(title, found.attempt, everything=everything), contents]
+
+
+def describe_policy(found: Learned) -> text.Block:
+    """Return how the policy decides."""
+    if not found.beats_log:
+        return add_title("how it decides", "as the log did, as far as the context tells; the best attempt is below")
+    return add_title("how it decides", *list_lines(found.policy, LINES))

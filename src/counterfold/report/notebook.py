@@ -15,9 +15,11 @@ from counterfold.evaluation import Comparison, Evaluation, RewardEvaluations
 from counterfold.evaluation.next_step import advise_on_log
 from counterfold.learning import Learned
 from counterfold.log import Log
+from counterfold.policies.policy import Policy
 from counterfold.report import markup
 from counterfold.report.choice import find_choice, tell_guards
 from counterfold.report.markup import Markup, tag
+from counterfold.report.notebook_policies import show_learned, show_policy
 from counterfold.report.numbers import find_error, format_gap, format_logged, format_number, format_value
 
 MOST_LINES = 12
@@ -57,9 +59,14 @@ def _(result: Evaluation) -> str:
 
 @show.register
 def _(result: Learned) -> str:
-    found = markup.line(tag("b", result.sentence))
-    step = markup.line(tag("b", "Next step: "), result.next_step.sentence)
-    return markup.card(found, step, Markup(show(result.evaluation)))
+    found = result.attempt.diagnostics
+    drawn = draw_answer({"learnt policy" if result.beats_log else "best attempt": result.attempt})
+    return show_learned(result, [drawn, show_reason(found)], fold_findings(found))
+
+
+@show.register
+def _(result: Policy) -> str:
+    return show_policy(result)
 
 
 @show.register

@@ -13,7 +13,8 @@ from counterfold.diagnostics import Diagnostics
 from counterfold.drafts import write_whole
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.result import Evaluation
-from counterfold.report.html.cases import NAME, Report, list_cases, list_checks
+from counterfold.learning.result import Learned
+from counterfold.report.html.cases import ATTEMPT, LEARNT, NAME, Case, Report, list_cases, list_checks
 from counterfold.report.html.writing import require_writable
 
 __all__ = [
@@ -21,10 +22,12 @@ __all__ = [
     "Report",
     "list_cases",
     "list_checks",
+    "list_learned",
     "require_writable",
     "write_check",
     "write_comparisons",
     "write_evaluation",
+    "write_learned",
     "write_report",
     "write_rewards",
 ]
@@ -66,9 +69,25 @@ def write_comparisons(
     write_report(Report(cases, answer, f"{names}{baseline}{settings})", shows_rows=rows), path)
 
 
+def list_learned(found: Learned) -> list[Case]:
+    """Return the case of what was learnt: the policy that beats the log, or the best attempt that does not."""
+    return list_cases({"": Comparison({LEARNT if found.beats_log else ATTEMPT: found.attempt})})
+
+
+def write_learned(found: Learned, path: FilePath, *, rows: bool) -> None:
+    """Write a report of a policy that was learnt."""
+    call = f"cf.learn(log{describe_settings(found.attempt)})"
+    write_report(Report(list_learned(found), found.to_dict(), call, rows, learned=found), path)
+
+
+def describe_settings(result: Evaluation) -> str:
+    """Return the arguments that all answers have."""
+    return f", seed={result.seed}, level={result.level:g}, interval={result.method!r}"
+
+
 def describe_call(result: Evaluation) -> str:
     """Return the arguments with which an evaluation can be repeated."""
-    return f", selector={result.selector!r}, seed={result.seed}, level={result.level:g}, interval={result.method!r}"
+    return f", selector={result.selector!r}{describe_settings(result)}"
 
 
 def write_check(found: Diagnostics, path: FilePath, *, rows: bool) -> None:

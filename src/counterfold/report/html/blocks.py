@@ -71,10 +71,11 @@ class Table(Block):
 
 @dataclass(frozen=True)
 class Panel:
-    """One chart of a figure, which may have several."""
+    """One chart of a figure, which may have several; it has room for `columns` of texts, however narrow the page."""
 
     title: str
     spec: Spec
+    columns: int = 0
 
 
 @dataclass(frozen=True)

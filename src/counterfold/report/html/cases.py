@@ -14,6 +14,7 @@ from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
 from counterfold.exhibits import Shown
+from counterfold.learning.result import Learned
 from counterfold.report.numbers import find_error, format_number, format_signed
 from counterfold.segments.answers import Segment
 
@@ -31,6 +32,9 @@ FEW = "few-rewards"
 
 NAME = "new policy"
 """What a target without a name is called."""
+
+LEARNT, ATTEMPT = "learnt policy", "best attempt"
+"""What is called so that was learnt: a policy that beats the log, and one that does not."""
 
 
 def isolate(name: str) -> str:
@@ -124,6 +128,11 @@ class Case:
         return isolate(messages.show(self.target))
 
     @property
+    def called(self) -> str:
+        """Return what the target is called within a sentence: one without a name of its own is not quoted."""
+        return f"the {self.target}" if self.target in {NAME, LEARNT, ATTEMPT} else quote(self.target)
+
+    @property
     def title(self) -> str:
         """Return the target and, if that matters, the reward."""
         return f"{self.name} by {isolate(messages.show(self.reward))}" if self.reward else self.name
@@ -171,7 +180,8 @@ class Report:
     """All cases, the answer for machines, how it was asked for, whether rows are shown, and when it was made.
 
     `truth` is the value of the target where it is known, as in the demo. `source` is where the log is, and `roles` are
-    the columns that were named for it, by what they hold; both are empty where only the answer is known.
+    the columns that were named for it, by what they hold; both are empty where only the answer is known. `learned` is
+    what was learnt, where the only case is about that.
     """
 
     cases: list[Case]
@@ -181,11 +191,14 @@ class Report:
     truth: float | None = None
     source: str = ""
     roles: Mapping[str, str] = field(default_factory=dict)
+    learned: Learned | None = None
     made: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"))
 
     @property
     def title(self) -> str:
         """Return the question that the report answers."""
+        if self.learned is not None:
+            return "What is the best policy that this log supports?"
         several = list(dict.fromkeys(case.target for case in self.cases))
         name = f"the {NAME}" if several == [NAME] else " and ".join(quote(one) for one in several)
         who = name if len(several) < 3 else f"{len(several)} policies"
@@ -208,11 +221,11 @@ class Report:
         """Return the cases that have a chapter each."""
         return self.cases[:MOST_CHAPTERS]
 
-    def find_key(self, number: int, case: Case) -> str:
+    def find_key(self, key: str, case: Case) -> str:
         """Return the name by which links lead to a section about a case; nothing where it has no chapter."""
         if len(self.cases) == 1:
-            return f"section-{number}"
-        return f"section-{number}-{self.chapters.index(case) + 1}" if case in self.chapters else ""
+            return key
+        return f"{key}-{self.chapters.index(case) + 1}" if case in self.chapters else ""
 
 
 def list_cases(found: Mapping[str, Comparison]) -> list[Case]:

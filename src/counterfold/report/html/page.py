@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from counterfold import standard_json
 from counterfold.report.html.blocks import Block
 from counterfold.report.html.cases import Case, Report
-from counterfold.report.html.sections import Section, build_all
+from counterfold.report.html.sections import Section, list_sections
 
 UNSAFE: dict[str, str | int | None] = {
     "<": "\\u003c",
@@ -64,20 +64,21 @@ def render(report: Report) -> str:
 
 def list_chapters(report: Report) -> Iterator[Chapter]:
     """Yield the sections about all cases, those about each, and those about all that come last."""
-    sections = build_all()
+    sections = list_sections(report)
+    numbers = {one: number for number, one in enumerate(sections, 1)}
     apart = [one for one in sections if not one.is_common]
-    first, last = apart[0].number, apart[-1].number
+    first, last = apart[0].order, apart[-1].order
 
     def write(chosen: Sequence[Section], case: Case) -> list[Written]:
         blocks = {one: [block for block in one.build(report, case) if block is not None] for one in chosen}
-        keys = {one: f"section-{one.number}" if one.is_common else report.find_key(one.number, case) for one in chosen}
-        return [Written(keys[one], one.number, one.title, blocks[one]) for one in chosen]
+        keys = {one: one.key if one.is_common else report.find_key(one.key, case) for one in chosen}
+        return [Written(keys[one], numbers[one], one.title, blocks[one]) for one in chosen]
 
-    yield Chapter("", "", write([one for one in sections if one.number < first], report.first))
+    yield Chapter("", "", write([one for one in sections if one.order < first], report.first))
     for place, case in enumerate(report.chapters, 1):
         title = case.title if len(report.cases) > 1 else ""
         yield Chapter(title, f"case-{place}", write(apart, case))
-    yield Chapter("", "", write([one for one in sections if one.number > last], report.first))
+    yield Chapter("", "", write([one for one in sections if one.order > last], report.first))
 
 
 def embed(value: Any) -> Markup:

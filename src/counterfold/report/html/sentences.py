@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from counterfold import messages
 from counterfold.report.choice import find_choice, tell_guards
 from counterfold.report.html import formats
-from counterfold.report.html.cases import NAME, Answered, Case, Report, quote
+from counterfold.report.html.cases import Answered, Case, Report, quote
 from counterfold.report.numbers import format_number
 
 SURE = 10.0
@@ -55,11 +55,6 @@ class Headline(NamedTuple):
         return f"{self.start}{self.main}{self.end}"
 
 
-def name_policy(case: Case) -> str:
-    """Return what a target is called in a sentence."""
-    return f"the {NAME}" if case.target == NAME else quote(case.target)
-
-
 def capitalise(words: str) -> str:
     """Return a sentence that starts with a capital letter."""
     return words[:1].upper() + words[1:]
@@ -67,7 +62,7 @@ def capitalise(words: str) -> str:
 
 def tell(case: Case) -> Headline:
     """Return the answer in one sentence."""
-    name, answered, by = name_policy(case), case.answered, tell_reward(case)
+    name, answered, by = case.called, case.answered, tell_reward(case)
     if not case.is_answerable:
         return Headline("This log ", "cannot tell", f" what {name} would earn{by}.")
     if answered is None:
@@ -173,12 +168,15 @@ def tell_meaning(case: Case) -> str:
     return NOTED if case.badge == "good" and case.diagnostics.findings else MEANINGS[case.badge]
 
 
-def tell_doubt(case: Case) -> str:
-    """Return what speaks most against the answer, and how little would change it; how columns were read does not."""
+def tell_doubt(case: Case, question: str = QUESTION) -> str:
+    """Return what speaks most against the answer, and how little would change it; how columns were read does not.
+
+    Where nothing does, it is what no log can tell: `question`.
+    """
     problems = [one.problem for one in case.diagnostics.findings if one.name != READ]
     more = len(problems) - 1
     others = f" And {more} more finding{'s' if more > 1 else ''}." if more > 0 else ""
-    first = f"{capitalise(problems[0])}.{others}" if problems else QUESTION
+    first = f"{capitalise(problems[0])}.{others}" if problems else question
     return f"{first} {tell_frailty(case)}".strip()
 
 

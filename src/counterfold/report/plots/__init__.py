@@ -6,6 +6,8 @@ from counterfold import messages, registry
 from counterfold.diagnostics import Diagnostics
 from counterfold.errors import ParameterError
 from counterfold.evaluation import Comparison, Evaluation, RewardEvaluations
+from counterfold.learning.result import Learned
+from counterfold.policies.policy import Policy
 from counterfold.report.plots.base import Picture
 
 if TYPE_CHECKING:
@@ -13,8 +15,15 @@ if TYPE_CHECKING:
 
 FOLDER = "report.plots"
 
-DEFAULTS = {Evaluation: "answer", Comparison: "compare", RewardEvaluations: "compare", Diagnostics: "weights"}
-"""The picture of each kind of result that is drawn if none is named."""
+DEFAULTS = {
+    Evaluation: ("answer",),
+    Comparison: ("compare",),
+    RewardEvaluations: ("compare",),
+    Diagnostics: ("weights",),
+    Learned: ("contenders",),
+    Policy: ("tree", "importance"),
+}
+"""The picture of each kind of result that is drawn if none is named: the first that can be, or the last."""
 
 
 def build_all() -> list[Picture]:
@@ -36,8 +45,10 @@ def draw(result: Any, name: str | None, ax: "Axes | None" = None) -> "Axes":
 
 def find_picture(result: Any, name: str | None) -> Picture:
     """Return the picture of that name; refuse one that there is not, or that cannot be drawn of this result."""
-    name = DEFAULTS[type(result)] if name is None else name
     known = {picture.name: picture for picture in build_all()}
+    if name is None:
+        usual = DEFAULTS[type(result)]
+        name = next((one for one in usual if known[one].find_obstacle(result) is None), usual[-1])
     if not isinstance(name, str) or name not in known:
         hint = messages.suggest(name, known) if isinstance(name, str) else ""
         raise ParameterError(f"`name` must be that of a picture, got {messages.shorten(name)}.{hint} {offer(result)}")

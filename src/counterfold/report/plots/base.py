@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from counterfold.diagnostics import Diagnostics
 from counterfold.evaluation import Comparison, Evaluation, RewardEvaluations
 from counterfold.exhibits import Shown
+from counterfold.learning.result import Learned
+from counterfold.policies.policy import Policy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +23,16 @@ ABSENT = {
     Evaluation: "it shows one answer; draw it of one of these, such as `found[NAME].plot(...)`",
     Diagnostics: "it shows the log and one target; draw it of one of these, such as `found[NAME].plot(...)`",
     Comparison: "it compares several targets, and there is one; `cf.compare` makes such a comparison",
+    Learned: "it shows what was learnt, which `cf.learn` returns",
 }
 """Why a picture of another kind of result cannot be drawn."""
+
+MISPLACED = {
+    Diagnostics: "it shows an answer, and `check` gives none; `evaluate` does",
+    Learned: "it shows an answer; draw it of `learned.evaluation`, or of `learned.attempt`",
+    Policy: "it shows what a policy earns; `cf.evaluate` tells that, and so does `learned.evaluation`",
+}
+"""Why a picture of an answer cannot be drawn of what is none."""
 
 
 class Picture(ABC):
@@ -45,8 +55,9 @@ class Picture(ABC):
     def find_obstacle(self, result: Any) -> str | None:
         """Return why it cannot be drawn, or nothing."""
         if not isinstance(result, self.kinds):
-            is_check = isinstance(result, Diagnostics)
-            return "it shows an answer, and `check` gives none; `evaluate` does" if is_check else ABSENT[self.kinds[-1]]
+            is_answer = Learned not in self.kinds
+            why = next((MISPLACED[kind] for kind in MISPLACED if is_answer and isinstance(result, kind)), None)
+            return why or ABSENT[self.kinds[-1]]
         several: Collection[Any] = (
             result.evaluations.values() if isinstance(result, (Comparison, RewardEvaluations)) else [result]
         )

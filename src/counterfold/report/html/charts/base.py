@@ -10,7 +10,7 @@ import numpy as np
 
 from counterfold import messages
 from counterfold.report.html.blocks import Lines, Panel
-from counterfold.report.html.cases import NAME, Case, quote
+from counterfold.report.html.cases import Case
 
 TARGET, LOG, OTHER = "var(--target)", "var(--log)", "var(--other)"
 """The colours of the target, of the log and of what is neither; the page's style says which these are."""
@@ -57,11 +57,6 @@ def shorten(value: Any) -> Any:
     if not isinstance(value, float):
         return value
     return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
-
-
-def call(case: Case) -> str:
-    """Return what the target is called within a sentence."""
-    return f"the {NAME}" if case.target == NAME else quote(case.target)
 
 
 def name_both(case: Case) -> list[str]:

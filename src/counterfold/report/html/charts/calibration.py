@@ -54,7 +54,7 @@ def draw_calibration(case: Case) -> Figure | None:
     chart = draw_diagonal(shown.lines, "predicted reward", "observed reward")
     return Figure(
         "Reward model: predicted and observed",
-        f"Each dot is about a tenth of what {base.call(case)} does, predicted by a model that has not seen these rows. "
+        f"Each dot is about a tenth of what {case.called} does, predicted by a model that has not seen these rows. "
         "On the dashed line the predictions are right on average; the bar is the noise of what was observed.",
         f"Observed against predicted rewards in {len(shown.lines)} groups of rows.",
         [base.make_panel(chart)],
@@ -74,7 +74,7 @@ def draw_by_action(case: Case) -> Figure | None:
     return Figure(
         "Reward model by action",
         f"The diamond should lie within the bar. Where it does not, the model is wrong about that action where "
-        f"{base.call(case)} takes it.{rest}",
+        f"{case.called} takes it.{rest}",
         f"Predicted and observed rewards of {len(first)} actions.",
         [base.make_panel(base.size(draw_actions(first), 24 * len(first)))],
         tabulate("Calibration by action", lines, BY_ACTION_COLUMNS),

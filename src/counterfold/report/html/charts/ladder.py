@@ -75,7 +75,7 @@ def draw_ladder(case: Case) -> Figure | None:
     error = min((line["stderr"] for line in lines if line["stderr"] > 0), default=0.0)
     return Figure(
         "The climb: from little noise to little bias",
-        f"On the left, large weights are cut off, so that all rows in which {base.call(case)} might do the same count "
+        f"On the left, large weights are cut off, so that all rows in which {case.called} might do the same count "
         f"nearly alike{MODEL if starts_from_model(lines) else ''}; on the right none are, so that hardly any bias is "
         f"left. {compare_noise(lines)} Ladder climbs "
         "to the right and shortens each step by how noisy it is. Bars are normal intervals; the dashed line is the "

@@ -37,9 +37,9 @@ def draw_over_time(case: Case) -> Figure | None:
     return Figure(
         "Value over time",
         "If the lines change their distance, an average over the whole log says little about the future. Bands are two "
-        f"standard errors to both sides, of {base.call(case)} by {history.estimator}; those of short periods are not "
+        f"standard errors to both sides, of {case.called} by {history.estimator}; those of short periods are not "
         "taken for smaller than all rows together allow.",
-        f"Value of {base.call(case)} and of {today} in {len(lines)} periods, each a {history.used_period}.",
+        f"Value of {case.called} and of {today} in {len(lines)} periods, each a {history.used_period}.",
         [base.make_panel(base.size(draw_lines(both, [today, target], history.used_period), 220))],
         tabulate("Value over time", lines, {**OVER_TIME_COLUMNS, **numbers, **errors}, error),
     )

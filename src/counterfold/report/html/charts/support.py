@@ -54,12 +54,29 @@ def draw_support(case: Case) -> Figure | None:
         panels.append(base.make_panel(draw_propensities(first, both[0]), "propensities of its rows"))
     rest = f" The table has all {len(lines)} actions." if len(lines) > len(first) else ""
     return Figure(
-        f"Each action today and with {base.call(case)}",
-        f"Doubtful are actions that {base.call(case)} takes often and the log hardly ever took: what they earn is "
+        f"Each action today and with {case.called}",
+        f"Doubtful are actions that {case.called} takes often and the log hardly ever took: what they earn is "
         f"known from few rows only.{rest}",
-        f"Share of {len(first)} actions today and with {base.call(case)}.",
+        f"Share of {len(first)} actions today and with {case.called}.",
         panels,
         tabulate("Actions", lines, list_columns(*both)),
+    )
+
+
+def draw_taken(case: Case) -> Figure | None:
+    """Return the shares of each action in the log and in the target."""
+    shown = case.exhibits.get("support")
+    if shown is None or not shown.lines:
+        return None
+    names, both = base.tell_apart([line["action"] for line in shown.lines]), base.name_both(case)
+    lines = [{**line, "action": name} for line, name in zip(shown.lines, names, strict=True)]
+    columns = list_columns(*both)
+    return Figure(
+        "How often each action is taken",
+        f"The grey dot is today, the blue one {case.called}. The section on support says how well actions are known.",
+        f"Share of {min(len(lines), base.MOST)} actions today and with {case.called}.",
+        [base.make_panel(draw_shares(lines[: base.MOST], both))],
+        tabulate("Shares", lines, {name: columns[name] for name in ("action", "logged_share", "target_share")}),
     )
 
 
@@ -84,9 +101,9 @@ def draw_rewards(case: Case) -> Figure | None:
     first = lines[: base.MOST]
     return Figure(
         "What each action earns",
-        f"If the bar of {base.call(case)} is right of today's dot, it takes the action where that earns more. Bars are "
+        f"If the bar of {case.called} is right of today's dot, it takes the action where that earns more. Bars are "
         "normal intervals.",
-        f"Mean reward of {len(first)} actions today, and where {base.call(case)} takes them.",
+        f"Mean reward of {len(first)} actions today, and where {case.called} takes them.",
         [base.make_panel(base.size(draw_earned(first, both), 24 * len(first)))],
         tabulate("Rewards of actions", lines, list_reward_columns(*both)),
     )

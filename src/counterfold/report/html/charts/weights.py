@@ -73,7 +73,7 @@ def draw_histogram(case: Case) -> Figure | None:
     lines, facts = close_last(shown.lines, shown.facts["largest_weight"]), shown.facts
     return Figure(
         "How much single rows count",
-        f"A row counts more than once if {base.call(case)} likes its action more than the old policy did. Good: the "
+        f"A row counts more than once if {case.called} likes its action more than the old policy did. Good: the "
         "two bars of a pair are about as high. Bad: on the right, few rows (low grey bars) hold most of the weight "
         f"(high blue bars).{describe_zero(case, facts)}",
         f"Histogram of the weights, from {formats.setting(lines[0]['low'])} to {formats.setting(lines[-1]['high'])}.",
@@ -140,7 +140,7 @@ def describe_equal(facts: Mapping[str, Any]) -> str:
 def describe_zero(case: Case, facts: Mapping[str, Any]) -> str:
     """Return how many rows do not count."""
     zero, rows = formats.count(facts["zero_rows"]), formats.count(facts["rows"])
-    never = f"{base.call(case)} never does what was done in them"
+    never = f"{case.called} never does what was done in them"
     return f" {zero} of {rows} rows have weight 0, as {never}." if facts["zero_rows"] else ""
 
 

@@ -1,13 +1,16 @@
 """The answer, in one sentence for each case, what to do now, and a paragraph to paste."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from counterfold.report.html import formats, sentences
+from counterfold.report.html import formats, learnt, sentences
 from counterfold.report.html.blocks import Block, Fact, Prose
 from counterfold.report.html.cases import Answered, Case, Report
 from counterfold.report.html.sections.base import Section
+
+FINDINGS = "section-can-answer"
+"""The section with all findings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +45,16 @@ class Paragraph(Block):
 class Answer(Section):
     """What to know if nothing else is read."""
 
-    number: ClassVar[int] = 1
+    order: ClassVar[int] = 1
     title: ClassVar[str] = "The answer"
     is_common: ClassVar[bool] = True
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:
-        several = [make_statement(one, report.truth, report.find_key(3, one)) for one in report.cases]
+        several = [make_statement(one, report.truth, report.find_key(FINDINGS, one)) for one in report.cases]
+        if report.learned is not None:
+            lead = learnt.tell_lead(report.learned, case, several[0].facts)
+            message = learnt.write_message(lead, sentences.describe_origin(report))
+            return [replace(several[0], **lead._asdict()), Paragraph(message)]
         best = sentences.tell_best(report.cases)
         return [Prose(best, "lead") if best else None, *several, Paragraph(sentences.write_message(report))]
 
@@ -72,7 +79,7 @@ def list_facts(case: Case, truth: float | None) -> list[Fact]:
         found += list_values(case, answered, truth)
     rows, effective = case.diagnostics.measures.get("rows"), case.diagnostics.measures.get("effective_rows")
     if rows is not None:
-        own = f"as informative as {formats.count(effective or 0)} decisions of {sentences.name_policy(case)} itself"
+        own = f"as informative as {formats.count(effective or 0)} decisions of {case.called} itself"
         worth = own if effective is not None and case.is_answerable else ""
         found.append(Fact("decisions in the log", formats.count(rows), worth))
     return found

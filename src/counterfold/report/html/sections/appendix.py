@@ -15,12 +15,18 @@ from counterfold.report.html.sections.base import Section
 
 PACKAGES = ("counterfold", "numpy", "scipy", "scikit-learn", "pyarrow", "altair")
 
+AGAIN = (
+    "Choosing among contenders is allowed for. Choosing among several such reports is not: if columns, learners or "
+    "seeds were changed until something beat the log, it beats the log less than stated."
+)
+"""What becomes of intervals if learning was repeated until it worked."""
+
 
 @dataclass(frozen=True)
 class Appendix(Section):
     """What is assumed, and how to repeat it."""
 
-    number: ClassVar[int] = 9
+    order: ClassVar[int] = 12
     title: ClassVar[str] = "Assumptions, words and how to repeat this"
     is_common: ClassVar[bool] = True
 
@@ -28,7 +34,7 @@ class Appendix(Section):
         contents = case.contents
         several = {one.reward: one.contents for one in report.cases if one.contents is not None and one.reward}
         return [
-            Pairs("What is assumed", [*ASSUMPTIONS, ("The policy was fixed first", describe_trials(report))]),
+            Pairs("What is assumed", [*ASSUMPTIONS, describe_trials(report)]),
             Pairs("Words", GLOSSARY),
             Pairs("Columns that were named", [*report.roles.items()]) if report.roles else None,
             Pairs("What the log holds", [*describe_log(contents), *describe_rewards(several)])
@@ -39,11 +45,13 @@ class Appendix(Section):
         ]
 
 
-def describe_trials(report: Report) -> str:
+def describe_trials(report: Report) -> tuple[str, str]:
     """Return what becomes of intervals if the policy was made by these rewards."""
+    if report.learned is not None:
+        return "This was the first try", AGAIN
     count = len({case.target for case in report.cases})
     shown = "1 policy is" if count == 1 else f"{count} policies are"
-    return (
+    return "The policy was fixed first", (
         "It was made without looking at the rewards of this log; otherwise all intervals are too narrow. "
         f"{shown} in this report: if more were tried on this log, the best one looks better than it is."
     )

@@ -60,7 +60,7 @@ TOGETHER = (
 class Policies(Section):
     """Today's policy and the new ones, judged by the same decisions."""
 
-    number: ClassVar[int] = 2
+    order: ClassVar[int] = 5
     title: ClassVar[str] = "All policies on one scale"
     is_common: ClassVar[bool] = True
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from counterfold.report.html import formats, sentences
+from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Fact, Facts, Prose
 from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.charts.support import draw_rewards, draw_support
@@ -25,7 +25,7 @@ WEIGHTED = (
 class Support(Section):
     """What a log has never seen, it cannot tell."""
 
-    number: ClassVar[int] = 6
+    order: ClassVar[int] = 9
     title: ClassVar[str] = "Support: was everything tried before?"
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:
@@ -34,7 +34,7 @@ class Support(Section):
             return [Prose(MANY)]
         mass = shown.facts["unsupported_mass"]
         tried = None if mass is None else formats.percent(1 - mass)
-        remark = f"of what {sentences.name_policy(case)} does could be in the log"
+        remark = f"of what {case.called} does could be in the log"
         return [
             Facts([Fact("tried before", tried, remark)]) if tried is not None else Prose(UNKNOWN),
             Prose(WEIGHTED) if shown.facts["is_weighted"] else None,

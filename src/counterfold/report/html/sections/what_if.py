@@ -29,7 +29,7 @@ SAME = "The policy does what is done today: there is no difference that could ch
 class WhatIf(Section):
     """How far the conclusion can be pushed."""
 
-    number: ClassVar[int] = 8
+    order: ClassVar[int] = 11
     title: ClassVar[str] = "What if?"
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:

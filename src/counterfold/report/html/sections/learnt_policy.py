@@ -1,0 +1,51 @@
+"""The learnt policy: how it decides, what it looks at, and how often it takes each action."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from counterfold.learning.result import Learned
+from counterfold.report.html import formats
+from counterfold.report.html.blocks import LONGEST, Block, Code, Pairs, Prose
+from counterfold.report.html.cases import Case
+from counterfold.report.html.charts.learnt import draw_importance
+from counterfold.report.html.charts.support import draw_taken
+from counterfold.report.html.charts.tree import draw_tree
+from counterfold.report.html.sections.base import LearnedSection
+from counterfold.report.policy_parts import list_lines
+
+LOGGER = (
+    "Nothing beats today safely, so there is nothing to ship. The policy that was returned, and saved if that was "
+    "asked for, does as the log did, as far as the context tells. What the best attempt would have changed is below."
+)
+MIXED = "Of all decisions it takes only a share itself, and leaves the others as the log took them."
+
+
+@dataclass(frozen=True)
+class LearntPolicy(LearnedSection):
+    """What would be done, and where."""
+
+    order: ClassVar[int] = 3
+    title: ClassVar[str] = "The policy"
+
+    def show(self, found: Learned, case: Case) -> Sequence[Block | None]:
+        if not found.beats_log:
+            return [Prose(LOGGER), draw_taken(case), *list_left_out(case)]
+        return [
+            Prose(MIXED) if found.policy.share < 1 else None,
+            draw_tree(found),
+            draw_taken(case),
+            draw_importance(found),
+            Code("The policy as text", "\n".join(list_lines(found.policy, LONGEST))),
+            *list_left_out(case),
+        ]
+
+
+def list_left_out(case: Case) -> list[Block]:
+    """Return the columns that no policy may look at, and why, if there are any."""
+    found = {} if case.contents is None else case.contents.left_out
+    return (
+        [Pairs("Columns that it may not look at", [(formats.text(name), why) for name, why in found.items()])]
+        if found
+        else []
+    )

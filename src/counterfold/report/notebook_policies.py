@@ -1,0 +1,60 @@
+"""What notebooks show of policies that were learnt: whether one beats the log, what competed, and how it decides."""
+
+from collections.abc import Sequence
+
+from counterfold import messages
+from counterfold.learning.result import Learned
+from counterfold.policies.policy import Policy
+from counterfold.report import markup
+from counterfold.report.markup import Markup, tag
+from counterfold.report.policy_parts import list_lines, rank_columns, write_gain
+
+LONGEST, MOST_LINES = 30, 12
+"""How many lines of a policy are shown at most, and how many of a table."""
+
+
+def show_learned(result: Learned, answer: Sequence[Markup], findings: Markup) -> Markup:
+    """Return whether anything beats the log, what to do, and what that rests on, around what all answers show."""
+    kept = [] if result.beats_log else [markup.line("The policy does as the log did, as far as the context tells.")]
+    return markup.card(
+        markup.line(tag("b", result.sentence), " ", markup.badge(result.attempt.verdict)),
+        *answer,
+        markup.line(tag("b", "Next step: "), result.next_step.sentence),
+        *kept,
+        fold_contenders(result),
+        markup.fold("how the policy decides", write_policy(result.policy), list_columns(result.policy)),
+        findings,
+    )
+
+
+def show_policy(result: Policy) -> Markup:
+    """Return how a policy decides, and what it looks at."""
+    labels = messages.list_some(result.shown_labels, 8)
+    title = markup.line(tag("b", f"Policy over {len(result.labels)} actions"), f": {labels}")
+    return markup.card(title, write_policy(result), list_columns(result))
+
+
+def fold_contenders(result: Learned) -> Markup:
+    """Return a table of all contenders, to be opened; what the log cannot answer for is withheld."""
+    ranked = sorted(result.table, key=lambda one: -one.low)
+    lines = [
+        (messages.show(one.contender), *write_gain(one), markup.badge(one.verdict), f"{one.folds}" if one.folds else "")
+        for one in ranked[:MOST_LINES]
+    ]
+    names = "contender", "difference", "interval", "verdict", "folds that chose it"
+    rest = len(ranked) - len(lines)
+    note = "Each as if there were no other; the answer above is corrected for choosing."
+    more = [markup.line(f"and {rest} more, in `table`")] if rest else []
+    return markup.fold(f"contenders: {len(ranked)}", markup.make_table(names, lines), *more, markup.line(note))
+
+
+def write_policy(policy: Policy) -> Markup:
+    """Return a policy as text."""
+    look = "margin:6px 0;white-space:pre-wrap;background:none;color:inherit"
+    return tag("pre", Markup("\n".join(map(markup.join, list_lines(policy, LONGEST)))), style=look)
+
+
+def list_columns(policy: Policy) -> Markup:
+    """Return how much each column matters."""
+    lines = [(name, f"{100 * share:.0f} %") for name, share in rank_columns(policy)[:MOST_LINES]]
+    return markup.make_table(("column", "importance"), lines) if lines else markup.line("")
