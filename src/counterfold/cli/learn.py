@@ -11,6 +11,7 @@ from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import (
     COLUMNS,
     NOT_MET,
+    Engine,
     Everything,
     Json,
     LogOptions,
@@ -65,6 +66,7 @@ class LearnOptions:
     interval: Annotated[str, make_option("NAME", f"{_texts.NAMES['intervals']}. {_texts.SPEC}")] = intervals.DEFAULT
     reward_range: Annotated[str | None, make_option("LOW,HIGH", _texts.RANGE, "known if there are two rewards")] = None
     threads: Threads = None
+    engine: Engine = "auto"
     as_json: Json = False
     seed: Seed = 0
 
@@ -90,6 +92,7 @@ class LearnOptions:
                 interval=self.interval,
                 reward_range=limits,
                 threads=self.threads,
+                engine=self.engine,
             )
 
 

@@ -12,8 +12,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from counterfold import capacity, checks, intervals
-from counterfold.arrays import Bools, Floats
+from counterfold.arrays import Floats
 from counterfold.balance import choose_context
+from counterfold.engines import choose_engine
 from counterfold.errors import DataError, ParameterError, SupportWarning
 from counterfold.evaluation.assembly import evaluate_targets
 from counterfold.evaluation.question import Question
@@ -29,23 +30,20 @@ from counterfold.learning.contenders import (
     resolve_learners,
     split_learners,
 )
-from counterfold.learning.out_of_fold import Decided, Decisions, OutOfFold, assign_outer_folds
+from counterfold.learning.large import OtherRows, draw_rows
+from counterfold.learning.out_of_fold import Decided, Decisions, OutOfFold, assign_outer_folds, find_possible
 from counterfold.learning.result import ContenderLine as ContenderLine
 from counterfold.learning.result import Learned as Learned
 from counterfold.log import Log
 from counterfold.policies.features import Features
 from counterfold.policies.policy import Policy
-from counterfold.pool import limit_blas
+from counterfold.pool import Pool, limit_blas
 from counterfold.progress import Progress, as_progress, show_progress
-from counterfold.support import find_supported
 from counterfold.tables.scan import Columns, LogScan, open_log
 from counterfold.unseen import Limits
 
 SHARES = (1.0, 0.5)
 """The shares of decisions that a policy may take, where the user does not say."""
-
-SAMPLE = "Learn from a sample of them, and value the policy on the others by `evaluate` with engine 'local'"
-"""What to do about a log that does not fit into memory."""
 
 LOGGER = Imitation()
 """What policies are mixed with: the logger, as far as the context tells."""
@@ -64,6 +62,7 @@ def learn(
     reward_range: Limits | None = None,
     threads: int | None = None,
     progress: Progress | bool = True,
+    engine: str = "auto",
     **columns: Unpack[Columns],
 ) -> Learned:
     """Return the best policy that a log supports, and what it is worth by rows that took no part in finding it.
@@ -74,11 +73,14 @@ def learn(
     in each fold what the other folds choose, by policies that were learnt without it. If that does not beat the log at
     its lower bound, the policy does as the log did. Otherwise the winner is learnt anew from all rows.
 
-    - `log` and `columns`: as for `evaluate`; the rows must fit into memory, and actions must be labels.
+    A log that does not fit into memory is learnt from some of its rows, and the policy is valued by all others.
+
+    - `log` and `columns`: as for `evaluate`; actions must be labels.
     - `learners`: "default", or any mixture of learners, their names, and classifiers of scikit-learn's kind.
     - `shares`: which shares of the decisions a policy may take from the logger; each is a contender.
     - `forbidden`: labels of actions that the policy must not take. It never takes one that the log could not take.
-    - `level`, `interval`, `reward_range`, `seed`, `threads` and `progress`: as for `evaluate`.
+    - `level`, `interval`, `reward_range`, `seed`, `threads`, `progress` and `engine`: as for `evaluate`. By "local" and
+      "spark", the policy is learnt from 65,536 rows (fewer where there are very many actions), or from half of them.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -94,27 +96,34 @@ def learn(
     question = Question.of(seed=seed, level=level, interval=interval, reward_range=reward_range)
     wanted, parts, moved = resolve_learners(learners), check_shares(shares), as_progress(progress)
     source = open_log(log, columns, learn)
-    known = require_actions(source if isinstance(source, Log) else read_rows(source))
+    where = choose_engine(require_one_reward(source), engine, Pool(threads))
+    drawn = draw_rows(where, 2 * (len(wanted) + 1) * len(parts), progress=moved)
     with limit_blas():
-        chosen = choose_context(known)[0]
+        chosen = choose_context(require_actions(read_rows(source) if drawn is None else drawn.log))[0]
         allowed = find_allowed(chosen, forbidden)
         rows = TrainingRows.of(chosen, allowed)
         kept, left_out = split_learners(wanted, rows)
         capacity.require_matrix("the policies", len(chosen) * 2 * (len(kept) + 1) * len(parts), len(chosen.actions))
         contest = Contest(chosen, rows, kept, parts, folds, question, threads)
         with show_progress("Learning", progress=moved) as move:
-            return contest.run(left_out, move)
+            if drawn is None:
+                return contest.run(left_out, move)
+            evaluations = contest.compete(move)
+        others = OtherRows(where, drawn, question, threads, moved)
+        return contest.value_winner(evaluations, left_out, others)
 
 
-def read_rows(scan: LogScan) -> Log:
-    """Return all rows of a log with one reward."""
-    if len(scan.rewards) > 1:
+def require_one_reward(source: Log | LogScan) -> Log | LogScan:
+    """Return a log with one reward; refuse one with several."""
+    if isinstance(source, LogScan) and len(source.rewards) > 1:
         way = "Weigh them in one: `click - 0.1 * cost`"
-        raise ParameterError(f"`learn` must have one reward to learn from, got {len(scan.rewards)}. {way}.")
-    need = capacity.estimate_need(scan.opened.rows, scan.opened.size)
-    capacity.require_memory(f"{scan.opened.rows} rows", need, way=SAMPLE)
-    (one,) = scan.split().values()
-    return one.read()
+        raise ParameterError(f"`learn` must have one reward to learn from, got {len(source.rewards)}. {way}.")
+    return source
+
+
+def read_rows(source: Log | LogScan) -> Log:
+    """Return all rows of a log."""
+    return source if isinstance(source, Log) else next(iter(source.split().values())).read()
 
 
 def require_actions(log: Log) -> Log:
@@ -139,10 +148,8 @@ class Contest:
 
     def run(self, left_out: Mapping[str, str], progress: Progress | None) -> Learned:
         """Return the winner, valued by rows that took no part in finding it."""
-        fold = assign_outer_folds(self.rows, self.folds)
-        known = self.rows, [*self.learners, LOGGER], self.find_possible(), fold, self.question.seed
-        outside = OutOfFold(*known, progress)
-        decisions, contenders = outside.decide(), self.list_contenders()
+        outside = self.split(progress)
+        fold, decisions, contenders = outside.fold, outside.decide(), self.list_contenders()
         probs = self.mix(decisions)
         evaluations = self.evaluate(probs)
         winner = choose_contender(find_gains(evaluations), np.ones(len(fold), dtype=bool))
@@ -154,6 +161,30 @@ class Contest:
         votes = list(by_fold.values())
         table = [tabulate(name, one, votes.count(name), name == winner) for name, one in evaluations.items()]
         return Learned(policy, evaluation, attempt, beats_log, winner, table, left_out)
+
+    def split(self, progress: Progress | None) -> OutOfFold:
+        """Return what learns from the rows of some folds and decides in others."""
+        fold, possible = assign_outer_folds(self.rows, self.folds), find_possible(self.log, self.rows.allowed)
+        known = self.rows, [*self.learners, LOGGER], possible, fold, self.question.seed
+        return OutOfFold(*known, progress)
+
+    def compete(self, progress: Progress | None) -> dict[str, Evaluation]:
+        """Return what every contender would have earned out of fold, by name."""
+        return self.evaluate(self.mix(self.split(progress).decide()))
+
+    def value_winner(
+        self, evaluations: Mapping[str, Evaluation], left_out: Mapping[str, str], others: OtherRows
+    ) -> Learned:
+        """Return the winner by these rows, learnt from all of them, and valued by the other rows of a large log."""
+        winner = choose_contender(find_gains(evaluations), np.ones(len(self.log), dtype=bool))
+        policy = self.refit(self.list_contenders()[winner])
+        attempt = evaluation = others.value(policy)
+        beats_log = attempt.answerable and attempt.uplift().interval().low > 0
+        if not beats_log:
+            policy = self.refit(Contender(LOGGER, 1.0))
+            evaluation = others.value(policy)
+        table = [tabulate(name, one, 0, name == winner) for name, one in evaluations.items()]
+        return Learned(policy, evaluation, attempt, beats_log, winner, table, left_out, sample=len(self.log))
 
     def list_contenders(self) -> dict[str, Contender]:
         """Return every learner at every share, by name."""
@@ -177,14 +208,6 @@ class Contest:
             return names[0]
         gains = find_gains(self.evaluate(self.mix(outside.decide(number))))
         return choose_contender(gains, outside.fold != number)
-
-    def find_possible(self) -> Bools:
-        """Return which actions policies may take in each row: those that are allowed and that the log could take.
-
-        In a row where there are none of these, they are those that are allowed; the diagnostics then tell.
-        """
-        possible = find_supported(self.log) & self.rows.allowed
-        return np.where(possible.any(axis=1, keepdims=True), possible, self.rows.allowed)
 
     def evaluate(self, probs: Mapping[str, Floats]) -> dict[str, Evaluation]:
         """Return what policies would have earned, by name."""

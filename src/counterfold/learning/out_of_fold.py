@@ -16,6 +16,7 @@ from counterfold.log import Log
 from counterfold.policies.policy import choose
 from counterfold.policies.scorers import Scorer
 from counterfold.progress import Progress
+from counterfold.support import find_supported
 from counterfold.targets.base import Target, TargetForm
 
 
@@ -31,6 +32,15 @@ class Decided(TargetForm):
 
     def resolve(self, log: Log, check: Checker) -> Target:
         return Target.of(self.probs, log)
+
+
+def find_possible(log: Log, allowed: Bools) -> Bools:
+    """Return which actions policies may take in each row (n x A): those that are allowed and that the log could take.
+
+    In a row where there are none of these, they are those that are allowed; the diagnostics then tell.
+    """
+    possible = find_supported(log) & allowed
+    return np.where(possible.any(axis=1, keepdims=True), possible, allowed)
 
 
 @dataclass(frozen=True, eq=False)

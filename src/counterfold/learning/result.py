@@ -16,9 +16,9 @@ from counterfold.policies.policy import Policy
 class ContenderLine:
     """One line of the table: a contender, what it would have earned out of fold, and more than the log.
 
-    `folds` says in how many folds the rows of all other ones choose it, and `chosen` whether all rows do. The interval
-    is as if it had been the only contender: those of the chosen ones are too good on average, and `Learned.evaluation`
-    is corrected for that.
+    `folds` says in how many folds the rows of all other ones choose it, and `chosen` whether all rows do; of a large
+    log these are the rows that it was learnt from, and no fold chooses. The interval is as if it had been the only
+    contender: those of the chosen ones are too good on average, and `Learned.evaluation` is corrected for that.
     """
 
     contender: str
@@ -42,6 +42,7 @@ class Learned(Displayed):
       the log safely, and the `policy` does as the log did, as far as the context tells.
     - `table`: a line for each contender; `chosen` is the name of the best one; `left_out` says which learners did not
       apply and why.
+    - `sample`: from how many rows of a large log it was learnt; all others value it. None if it was learnt from all.
     """
 
     policy: Policy
@@ -51,6 +52,7 @@ class Learned(Displayed):
     chosen: str
     table: list[ContenderLine]
     left_out: Mapping[str, str]
+    sample: int | None = None
 
     @property
     def next_step(self) -> NextStep:
@@ -84,6 +86,7 @@ class Learned(Displayed):
             "beats_log": self.beats_log,
             "chosen": self.chosen,
             "sentence": self.sentence,
+            "sample": self.sample,
             "next_step": asdict(self.next_step),
             "policy": {
                 "share": self.policy.share,
