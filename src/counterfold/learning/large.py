@@ -14,7 +14,7 @@ from counterfold.checks import Checker
 from counterfold.engines.base import Engine
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.drawing import Drawn
-from counterfold.errors import SupportWarning
+from counterfold.errors import DataError, SupportWarning
 from counterfold.evaluation.assembly import evaluate_targets
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Evaluation
@@ -94,10 +94,13 @@ class OtherRows:
         """Return what a policy would have earned in these rows."""
         columns = [name for name in self.drawn.context if is_used(name, policy)]
         target, rest = {"policy": Learnt(policy, columns)}, replace(self.engine, drawn=self.drawn)
+        given = self.engine.scan, target, self.question
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SupportWarning)  # the verdict says the same
-            given = self.engine.scan, target, self.question
-            found = evaluate_targets(*given, threads=self.threads, progress=self.progress, engine=rest)
+            try:
+                found = evaluate_targets(*given, threads=self.threads, progress=self.progress, engine=rest)
+            except DataError as error:
+                raise DataError(f"in the rows that value the policy, {error}") from None
         return next(iter(found.values())).targets["policy"]
 
 
