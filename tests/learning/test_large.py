@@ -104,12 +104,13 @@ def test_the_log_is_kept_where_nothing_beats_it(save):
     assert learned.evaluation.contents.rewards.count == ROWS - learned.sample
 
 
-@pytest.mark.parametrize("row", [4, 5])  # of which the second is learnt from
-def test_what_few_rows_have_is_known_wherever_they_are(row, save):
-    frame = draw_frame().assign(city=np.tile(["Rome", "Oslo"], ROWS // 2))
+@pytest.mark.parametrize("is_drawn", [True, False])
+def test_what_one_row_alone_has_is_known_wherever_it_is(is_drawn, save):
+    frame, row = draw_frame().assign(city=np.tile(["Rome", "Oslo"], ROWS // 2)), 0
+    while list_drawn([row], 1)[0] != is_drawn:
+        row += 1
     frame.loc[row, ["city", "a", "action"]] = "Bonn", np.nan, "x"
     learned = cf.learn(save(frame), **FAST, context=["a", "city"], engine="local")
-    assert list_drawn([row], 1)[0] == (row == 5)
     assert learned.policy.labels == ["u", "v", "w", "x"]
     assert "a is missing" in learned.policy.features.columns
     assert learned.attempt.contents.rewards.count == ROWS - learned.sample
