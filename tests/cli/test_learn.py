@@ -71,6 +71,16 @@ def test_a_pipeline_can_require_a_gain(offers, run, tmp_path):
     assert (code, err) == (3, "Error: the policy must beat the log, but nothing does safely.\n")
 
 
+def test_limits_are_kept_and_said(offers, run):
+    asked = "learn", offers, *FAST, "--out", "policy.skops", "--limit", "red <= 20%", "--limit", "2 * red + blue <= 0.6"
+    code, out, err = run(*asked)
+    assert (code, err) == (0, "")
+    assert "red <= 0.2: 0.2 by the policy" in " ".join(out.split())
+    first, second = json.loads(run(*asked, "--json")[1])["limits"]
+    assert first["expected"] <= 0.2 + 1e-6
+    assert second["expected"] <= 0.6 + 1e-6
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -78,6 +88,8 @@ def test_a_pipeline_can_require_a_gain(offers, run, tmp_path):
         (["--out", "none/policy.skops"], "`out` must be in a folder that exists, got 'none/policy.skops'."),
         (["--out", "policy.skops", "--learners", "gredy"], "unknown learner `gredy`."),
         (["--out", "policy.skops", "--forbid", "pink"], "`forbidden` must be actions of the log"),
+        (["--out", "policy.skops", "--limit", "red < 20%"], "`limits` must be {'discount': 0.2}, or texts such as"),
+        (["--out", "policy.skops", "--engine", "fast"], "`engine` must be `auto`, `local`, `memory` or `spark`"),
         (["--out", "policy.skops", "--share", "2"], "`shares` must be in [0, 1], got 2.0."),
         (["--out", "policy.skops", "--folds", "2"], "`folds` must be a whole number of at least 3, got 2."),
         (

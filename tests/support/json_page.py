@@ -68,7 +68,7 @@ PARTS = {
         "robustness",
         "candidate",
     ),
-    "A policy": ("policy", "contender"),
+    "A policy": ("policy", "contender", "limit"),
     "Checks": ("diagnostics", "finding", "over_time", "period"),
     "Segments": ("segments", "segment"),
     "The log": ("log", "ends", "encoding", "fitted_propensities", "bin"),

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 SHARE = "Share of the decisions that a policy may take from the logger; repeat for several."
 FORBID = "An action that the policy may not take; repeat for several."
 
+LIMIT = "How often an action may be taken, 'discount <= 20%', or the costs, '2 * discount + gift <= 0.3'; repeatable."
+
 NAME = "policy"
 """What the learnt policy is called in requirements."""
 
@@ -61,6 +63,7 @@ class LearnOptions:
     learners: Annotated[list[str], make_option("NAMES", _texts.LEARNERS)] = field(default_factory=lambda: ["default"])
     share: Annotated[list[float] | None, make_option("NUMBER", SHARE, "1 and 0.5")] = None
     forbid: Annotated[list[str] | None, make_option("ACTION", FORBID, "none")] = None
+    limit: Annotated[list[str] | None, make_option("LIMIT", LIMIT, "none")] = None
     folds: Annotated[int, make_option("N", "Into how many parts rows are divided.")] = 5
     level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
     interval: Annotated[str, make_option("NAME", f"{_texts.NAMES['intervals']}. {_texts.SPEC}")] = intervals.DEFAULT
@@ -86,6 +89,7 @@ class LearnOptions:
                 split_commas(self.learners),
                 shares=self.share or SHARES,
                 forbidden=self.forbid or (),
+                limits=self.limit or (),
                 folds=self.folds,
                 seed=self.seed,
                 level=self.level,

@@ -20,7 +20,7 @@ from counterfold.evaluation.assembly import evaluate_targets
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Evaluation
 from counterfold.intervals.base import Interval
-from counterfold.learners.base import Learner, TrainingRows, fit_learner
+from counterfold.learners.base import Learner, TrainingRows
 from counterfold.learners.imitation import Imitation
 from counterfold.learning.choice import Gain, choose_contender, stitch
 from counterfold.learning.contenders import (
@@ -31,6 +31,8 @@ from counterfold.learning.contenders import (
     split_learners,
 )
 from counterfold.learning.large import OtherRows, draw_rows
+from counterfold.learning.limits import ActionLimits, fit_within
+from counterfold.learning.limits import LimitLine as LimitLine
 from counterfold.learning.out_of_fold import Decided, Decisions, OutOfFold, assign_outer_folds, find_possible
 from counterfold.learning.result import ContenderLine as ContenderLine
 from counterfold.learning.result import Learned as Learned
@@ -49,12 +51,13 @@ LOGGER = Imitation()
 """What policies are mixed with: the logger, as far as the context tells."""
 
 
-def learn(
+def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
     log: Log | LogScan | str | PathLike[str] | Any,
     learners: Any = "default",
     *,
     shares: Sequence[float] | float = SHARES,
     forbidden: Any = (),
+    limits: Any = (),
     folds: int = 5,
     seed: int = 0,
     level: float = 0.95,
@@ -79,6 +82,8 @@ def learn(
     - `learners`: "default", or any mixture of learners, their names, and classifiers of scikit-learn's kind.
     - `shares`: which shares of the decisions a policy may take from the logger; each is a contender.
     - `forbidden`: labels of actions that the policy must not take. It never takes one that the log could not take.
+    - `limits`: how often the policy may take actions, {"discount": 0.2}, or what it may cost on average,
+      `"2 * discount + gift <= 0.3"`; one such text or several. It keeps to them in the rows that it is learnt from.
     - `level`, `interval`, `reward_range`, `seed`, `threads`, `progress` and `engine`: as for `evaluate`. By "local" and
       "spark", the policy is learnt from 65,536 rows (fewer where there are very many actions), or from half of them.
 
@@ -101,16 +106,16 @@ def learn(
     with limit_blas():
         chosen = choose_context(require_actions(read_rows(source) if drawn is None else drawn.log))[0]
         allowed = find_allowed(chosen, forbidden)
-        rows = TrainingRows.of(chosen, allowed)
+        within, rows = ActionLimits.of(limits, chosen.actions, allowed), TrainingRows.of(chosen, allowed)
         kept, left_out = split_learners(wanted, rows)
         capacity.require_matrix("the policies", len(chosen) * 2 * (len(kept) + 1) * len(parts), len(chosen.actions))
-        contest = Contest(chosen, rows, kept, parts, folds, question, threads)
+        contest = Contest(chosen, rows, kept, parts, folds, question, threads, within)
         with show_progress("Learning", progress=moved) as move:
             if drawn is None:
                 return contest.run(left_out, move)
-            evaluations = contest.compete(move)
+            decisions = contest.split(move).decide()
         others = OtherRows(where, drawn, question, threads, moved)
-        return contest.value_winner(evaluations, left_out, others)
+        return contest.value_winner(decisions, left_out, others)
 
 
 def require_one_reward(source: Log | LogScan) -> Log | LogScan:
@@ -145,6 +150,7 @@ class Contest:
     folds: int
     question: Question
     threads: int | None
+    limits: ActionLimits | None = None
 
     def run(self, left_out: Mapping[str, str], progress: Progress | None) -> Learned:
         """Return the winner, valued by rows that took no part in finding it."""
@@ -154,28 +160,26 @@ class Contest:
         evaluations = self.evaluate(probs)
         winner = choose_contender(find_gains(evaluations), np.ones(len(fold), dtype=bool))
         by_fold = {number: self.choose_without(number, outside) for number in outside.numbers}
-        attempt = self.evaluate({"policy": stitch(probs, by_fold, fold)})["policy"]
+        stitched, imitated = stitch(probs, by_fold, fold), decisions.probs[LOGGER.name]
+        attempt = self.evaluate({"policy": stitched})["policy"]
         beats_log = attempt.answerable and attempt.uplift().interval().low > 0
-        evaluation = attempt if beats_log else self.evaluate({"policy": decisions.probs[LOGGER.name]})["policy"]
+        evaluation = attempt if beats_log else self.evaluate({"policy": imitated})["policy"]
         policy = self.refit(contenders[winner] if beats_log else Contender(LOGGER, 1.0))
         votes = list(by_fold.values())
         table = [tabulate(name, one, votes.count(name), name == winner) for name, one in evaluations.items()]
-        return Learned(policy, evaluation, attempt, beats_log, winner, table, left_out)
+        lines = self.list_limits(policy, stitched if beats_log else imitated)
+        return Learned(policy, evaluation, attempt, beats_log, winner, table, left_out, lines)
 
     def split(self, progress: Progress | None) -> OutOfFold:
         """Return what learns from the rows of some folds and decides in others."""
         fold, possible = assign_outer_folds(self.rows, self.folds), find_possible(self.log, self.rows.allowed)
         known = self.rows, [*self.learners, LOGGER], possible, fold, self.question.seed
-        return OutOfFold(*known, progress)
+        return OutOfFold(*known, progress, self.limits)
 
-    def compete(self, progress: Progress | None) -> dict[str, Evaluation]:
-        """Return what every contender would have earned out of fold, by name."""
-        return self.evaluate(self.mix(self.split(progress).decide()))
-
-    def value_winner(
-        self, evaluations: Mapping[str, Evaluation], left_out: Mapping[str, str], others: OtherRows
-    ) -> Learned:
+    def value_winner(self, decisions: Decisions, left_out: Mapping[str, str], others: OtherRows) -> Learned:
         """Return the winner by these rows, learnt from all of them, and valued by the other rows of a large log."""
+        probs = self.mix(decisions)
+        evaluations = self.evaluate(probs)
         winner = choose_contender(find_gains(evaluations), np.ones(len(self.log), dtype=bool))
         policy = self.refit(self.list_contenders()[winner])
         attempt = evaluation = others.value(policy)
@@ -184,7 +188,8 @@ class Contest:
             policy = self.refit(Contender(LOGGER, 1.0))
             evaluation = others.value(policy)
         table = [tabulate(name, one, 0, name == winner) for name, one in evaluations.items()]
-        return Learned(policy, evaluation, attempt, beats_log, winner, table, left_out, sample=len(self.log))
+        lines = self.list_limits(policy, probs[winner] if beats_log else decisions.probs[LOGGER.name])
+        return Learned(policy, evaluation, attempt, beats_log, winner, table, left_out, lines, len(self.log))
 
     def list_contenders(self) -> dict[str, Contender]:
         """Return every learner at every share, by name."""
@@ -217,10 +222,20 @@ class Contest:
             found = evaluate_targets(self.log, targets, self.question, threads=self.threads, progress=False)
         return next(iter(found.values())).targets
 
+    def list_limits(self, policy: Policy, probs: Floats) -> list[LimitLine]:
+        """Return how a policy keeps to each limit, and those of the folds, whose decisions (n x A) are known."""
+        if self.limits is None:
+            return []
+        counts, possible = self.log.counts, find_possible(self.log, self.rows.allowed)
+        logged = np.eye(len(self.log.actions))[self.log.action]
+        several = policy.decide(self.rows.context, possible), probs, logged
+        taken = (self.limits.take(one, counts).tolist() for one in several)
+        return list(map(LimitLine, self.limits.texts, self.limits.most.tolist(), *taken))
+
     def refit(self, winner: Contender) -> Policy:
         """Return the winner's policy, learnt from all rows."""
-        seed = self.question.seed
-        scorer, logger = fit_learner(winner.learner, self.rows, seed), LOGGER.fit(self.rows, seed)
+        given = self.rows, find_possible(self.log, self.rows.allowed), self.question.seed, self.limits
+        scorer, logger = (fit_within(one, *given) for one in (winner.learner, LOGGER))
         is_greedy, features = winner.learner.is_greedy, Features.of(self.log)
         return Policy(list(self.log.actions), features, scorer, is_greedy, self.rows.allowed, winner.share, logger)
 

@@ -1,6 +1,6 @@
 """Learned: a policy, what it is worth by rows that it was not learnt from, and what it competed with."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from typing import Any
@@ -9,6 +9,7 @@ from counterfold import messages, standard_json
 from counterfold.display import Displayed
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
+from counterfold.learning.limits import LimitLine
 from counterfold.policies.policy import Policy
 
 
@@ -42,6 +43,7 @@ class Learned(Displayed):
       the log safely, and the `policy` does as the log did, as far as the context tells.
     - `table`: a line for each contender; `chosen` is the name of the best one; `left_out` says which learners did not
       apply and why.
+    - `limits`: how it keeps to each limit of what it may take.
     - `sample`: from how many rows of a large log it was learnt; all others value it. None if it was learnt from all.
     """
 
@@ -52,6 +54,7 @@ class Learned(Displayed):
     chosen: str
     table: list[ContenderLine]
     left_out: Mapping[str, str]
+    limits: Sequence[LimitLine] = ()
     sample: int | None = None
 
     @property
@@ -97,6 +100,7 @@ class Learned(Displayed):
             },
             "contenders": [asdict(line) for line in self.table],
             "left_out": dict(self.left_out),
+            "limits": [asdict(line) for line in self.limits],
             "evaluation": self.evaluation.to_dict(),
             "attempt": self.attempt.to_dict(),
         }

@@ -1,14 +1,17 @@
 """Scorers: from contexts to a score for every action, the higher the better; all but one are made of arrays alone."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Bools, Floats, Ints
 from counterfold.errors import ModelError, blame
+
+SURE = 1 - 1e-6
+"""An action that is taken in this share of the decisions of a leaf is the only one that it shows."""
 
 LEAST = 1e-12
 """What is added to probabilities of a user's classifier before their logarithm is taken."""
@@ -17,8 +20,10 @@ LEAST = 1e-12
 class Scorer(ABC):
     """Gives every action a score, by the context."""
 
-    heading: ClassVar[str] = "by the highest of these scores:"
-    """What stands above its description, where the best action is taken."""
+    @property
+    def heading(self) -> str:
+        """Return what stands above its description, where the best action is taken."""
+        return "by the highest of these scores:"
 
     @abstractmethod
     def score(self, context: Floats) -> Floats:
@@ -31,6 +36,48 @@ class Scorer(ABC):
     @abstractmethod
     def weigh_features(self, width: int) -> Floats:
         """Return how much each of so many columns matters, with a sum of 1, or 0 if none does."""
+
+    def decide(self, context: Floats, possible: Bools, *, is_greedy: bool) -> Floats:
+        """Return the probabilities of actions (n x A), 0 for those that are not possible."""
+        return choose(self.score(context), possible, is_greedy=is_greedy)
+
+    def describe_priced(self, features: Sequence[str], labels: Sequence[str], prices: Floats, shares: Floats) -> str:
+        """Return what people can read of it at several prices (m x A), each of which holds in a share of decisions."""
+        mean = shares @ prices
+        priced = [f"{price:.3g} for {label}" for label, price in zip(labels, mean, strict=True) if price]
+        less = f"\nless the prices {', '.join(priced)}, which keep to limits" if priced else ""
+        return f"{self.describe(features, labels)}{less}"
+
+
+@dataclass(frozen=True, eq=False)
+class PricedScorer(Scorer):
+    """Scores less a price for each action, so that a policy keeps to limits.
+
+    There may be several `prices` (m x A), each of which holds in one of the `shares` of decisions.
+    """
+
+    scorer: Scorer
+    prices: Floats
+    shares: Floats
+
+    @property
+    def heading(self) -> str:
+        return self.scorer.heading
+
+    def score(self, context: Floats) -> Floats:
+        return np.asarray(self.scorer.score(context) - self.shares @ self.prices)
+
+    def decide(self, context: Floats, possible: Bools, *, is_greedy: bool) -> Floats:
+        scores, found = self.scorer.score(context), np.zeros(possible.shape)
+        for prices, share in zip(self.prices, self.shares, strict=True):
+            found += share * choose(scores - prices, possible, is_greedy=is_greedy)
+        return found
+
+    def describe(self, features: Sequence[str], labels: Sequence[str]) -> str:
+        return self.scorer.describe_priced(features, labels, self.prices, self.shares)
+
+    def weigh_features(self, width: int) -> Floats:
+        return self.scorer.weigh_features(width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +118,10 @@ class TreeScorer(Scorer):
     right: Ints
     values: Floats
     gains: Floats
-    heading = ""
+
+    @property
+    def heading(self) -> str:
+        return ""
 
     def score(self, context: Floats) -> Floats:
         node = np.zeros(len(context), dtype=np.intp)
@@ -83,14 +133,14 @@ class TreeScorer(Scorer):
         return np.asarray(self.values[node])
 
     def describe(self, features: Sequence[str], labels: Sequence[str]) -> str:
-        return "\n".join(self._describe_node(0, features, labels))
+        return "\n".join(self._describe_node(0, features, [labels[int(at)] for at in self.values.argmax(axis=1)]))
 
-    def _describe_node(self, node: int, features: Sequence[str], labels: Sequence[str]) -> list[str]:
+    def _describe_node(self, node: int, features: Sequence[str], taken: Sequence[str]) -> list[str]:
         at = int(self.feature[node])
         if at < 0:
-            return [f"take {labels[int(self.values[node].argmax())]}"]
+            return [f"take {taken[node]}"]
         sides = int(self.left[node]), int(self.right[node])
-        left, right = (self._describe_node(side, features, labels) for side in sides)
+        left, right = (self._describe_node(side, features, taken) for side in sides)
         if left == right:
             return left  # they differ in what they expect, and not in what they do
         condition = f"if {features[at]} <= {self.threshold[node]:.4g}:"
@@ -98,6 +148,12 @@ class TreeScorer(Scorer):
 
     def weigh_features(self, width: int) -> Floats:
         return share_out(self.gains)
+
+    def describe_priced(self, features: Sequence[str], labels: Sequence[str], prices: Floats, shares: Floats) -> str:
+        taken = (self.values[:, None, :] - prices).argmax(axis=2)  # at each of the prices, in each node
+        often = (np.eye(len(labels))[taken] * shares[:, None]).sum(axis=1)
+        shown = [write_shares(dict(zip(labels, line, strict=True))) for line in often.tolist()]
+        return "\n".join(self._describe_node(0, features, shown))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +204,26 @@ class ClassifierScorer(Scorer):
         return np.zeros(width) if shown is None else share_out(np.asarray(shown, dtype=np.float64))
 
 
+def write_shares(often: Mapping[str, float]) -> str:
+    """Return what is taken how often, or the only thing that is.
+
+    >>> write_shares({"a": 0.25, "b": 0.75}), write_shares({"a": 0.0, "b": 1.0})
+    ('a (25%) or b (75%)', 'b')
+    """
+    sure = next((label for label, share in often.items() if share > SURE), None)
+    return sure or " or ".join(f"{label} ({share:.0%})" for label, share in often.items() if share)
+
+
 def share_out(weights: Floats) -> Floats:
     """Return weights with a sum of 1, unless all are 0."""
     total = weights.sum()
     return np.asarray(weights / total if total else weights)
+
+
+def choose(scores: Floats, possible: Bools, *, is_greedy: bool) -> Floats:
+    """Return the probabilities that scores give to possible actions: a softmax, or the best one alone."""
+    masked = np.where(possible, scores, -np.inf)
+    if is_greedy:
+        return np.asarray(np.eye(scores.shape[1])[masked.argmax(axis=1)])
+    shifted = np.exp(masked - masked.max(axis=1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
