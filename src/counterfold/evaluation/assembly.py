@@ -59,7 +59,7 @@ def evaluate_targets(
 ) -> dict[str, Results[Evaluation]]:
     """Return the evaluation of every target of a log by each of its rewards, by an engine or the name of one."""
     pool, progress, diagnostics, shown = Pool(threads), as_progress(progress), build_all(), exhibits.build_all()
-    where = choose_engine(source, engine, pool) if isinstance(engine, str) else engine
+    where = engine if isinstance(engine, Engine) else choose_engine(source, engine, pool)
     if not where.keeps_rows:
         question.refuse_need_of_rows()
 

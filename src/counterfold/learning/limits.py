@@ -10,7 +10,7 @@ import numpy as np
 from counterfold.arrays import Bools, Floats
 from counterfold.errors import ParameterError
 from counterfold.learners.base import Learner, TrainingRows, fit_learner
-from counterfold.messages import list_names, shorten, show
+from counterfold.messages import clean_sentence, list_names, shorten, show
 from counterfold.policies.scorers import PricedScorer, Scorer, choose
 
 NUMBER = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"
@@ -117,7 +117,7 @@ def read_limit(text: Any, labels: Sequence[str]) -> tuple[str, Floats, float]:
     known = [(float(one[1] or 1), one[2]) for one in terms if one is not None]
     if len(known) < len(terms) or not all(cost > 0 for cost, _ in known) or not most:
         raise ParameterError(f"`limits` must be {FORMS}, got {shorten(text)}.")
-    return " ".join(text.split()), find_costs(known, labels), most
+    return clean_sentence(" ".join(text.split())), find_costs(known, labels), most
 
 
 def find_costs(terms: Sequence[tuple[float, str]], labels: Sequence[str]) -> Floats:

@@ -20,7 +20,7 @@ def learned(found: Learned, path: str, *, everything: bool = False) -> list[text
     grid.add_row("policy", f"written to {messages.show(path)}")
     for one in found.limits:
         taken = f"{one.expected:.3g} by the policy, {one.out_of_fold:.3g} out of fold, {one.logged:.3g} in the log"
-        grid.add_row("limit", messages.show(f"{one.limit}: {taken}"))
+        grid.add_row("limit", f"{one.limit}: {taken}")
     names = "contender", "difference", "interval", "verdict", "chosen"
     lines = []
     for line in sorted(found.table, key=lambda one: -one.low):
