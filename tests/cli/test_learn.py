@@ -71,6 +71,17 @@ def test_a_pipeline_can_require_a_gain(offers, run, tmp_path):
     assert (code, err) == (3, "Error: the policy must beat the log, but nothing does safely.\n")
 
 
+def test_large_logs_say_how_many_rows_were_learnt_from(offers, run):
+    asked = "learn", offers, *FAST, "--out", "policy.skops", "--engine", "local"
+    code, out, err = run(*asked)
+    assert (code, err) == (0, "")
+    answer = json.loads(run(*asked, "--json")[1])
+    assert f"{answer['sample']} rows; all others say what it is worth" in " ".join(out.split())
+    assert answer["sample"] + answer["log"]["rows"] == 120
+    (chosen,) = (line for line in out.splitlines() if line.rstrip().endswith("yes"))
+    assert chosen.split()[0] in answer["chosen"]
+
+
 def test_limits_are_kept_and_said(offers, run):
     asked = "learn", offers, *FAST, "--out", "policy.skops", "--limit", "red <= 20%", "--limit", "2 * red + blue <= 0.6"
     code, out, err = run(*asked)

@@ -62,6 +62,7 @@ class ActionLimits:
     def of(cls, given: Any, labels: Sequence[Any], allowed: Bools) -> "ActionLimits | None":
         """Return the limits that a user gives, if there are any; refuse those that no policy can keep to."""
         names = [str(label) for label in labels]
+        given = () if given is None else given
         if isinstance(given, Mapping):
             found = [limit_share(name, share, names) for name, share in given.items()]
         else:
@@ -96,7 +97,7 @@ def limit_share(name: Any, share: Any, labels: Sequence[str]) -> tuple[str, Floa
     """Return the limit of an action's share: its text, the costs of all actions, and the most that is allowed."""
     try:
         most = float(share)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         most = np.nan
     label = show(str(name))
     if not 0 < most <= 1:
@@ -115,7 +116,7 @@ def read_limit(text: Any, labels: Sequence[str]) -> tuple[str, Floats, float]:
         return limit_share(left, most, labels)
     terms = [TERM.fullmatch(one.strip()) for one in left.split("+")]
     known = [(float(one[1] or 1), one[2]) for one in terms if one is not None]
-    if len(known) < len(terms) or not all(cost > 0 for cost, _ in known) or not most:
+    if len(known) < len(terms) or not all(0 < one < np.inf for one in [most, *(cost for cost, _ in known)]):
         raise ParameterError(f"`limits` must be {FORMS}, got {shorten(text)}.")
     return clean_sentence(" ".join(text.split())), find_costs(known, labels), most
 
