@@ -113,6 +113,15 @@ def thin_rows(numbers: Ints, shares: Floats) -> Bools:
     return hash_numbers(numbers + (1 << 41)) < shares * 2.0**63  # another hash than those of folds and samples
 
 
+def draw_keys(units: Ints) -> Ints:
+    """Return a key for each unit, from 0 to below 2**63; those with the least ones are drawn as a whole.
+
+    >>> draw_keys(np.array([7, 8, 7])) // 2**60
+    array([0, 0, 0])
+    """
+    return hash_numbers(units + (1 << 42))  # another hash than those of folds, samples and thinning
+
+
 def sample_least(numbers: Ints, size: int, share: float = 1.0) -> Ints:
     """Return the places of the `size` numbers with the least hashes: a random sample, however the rows are cut up.
 

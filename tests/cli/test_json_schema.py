@@ -19,7 +19,7 @@ from counterfold.experiments.paper.reproduction import Cost
 from counterfold.experiments.paper.results import Line
 from counterfold.experiments.selection.benchmark import BenchmarkResults
 from counterfold.experiments.selection.results import Alarm, CheckAlarms, Coverage, Score
-from counterfold.learning import ContenderLine
+from counterfold.learning import ContenderLine, LimitLine
 from json_schema import SCHEMA, validate
 
 ROWS = 300
@@ -95,12 +95,13 @@ def test_answers_in_python(path):
     validate(json.loads(cf.compare(path, ["target", "other"], baseline="other", **asked).to_json()), "comparison")
     several = cf.evaluate(path, reward=["reward", "cost"], **asked)
     validate(json.loads(several.to_json()), "reward_evaluations")
-    learned = cf.learn(path, ["greedy-learner"], ignore=["joined", "target", "other", "cost"], progress=False)
+    ignored = ["joined", "target", "other", "cost"]
+    learned = cf.learn(path, ["greedy-learner"], ignore=ignored, limits={"a": 0.9}, progress=False)
     validate(json.loads(learned.to_json()), "learned")
 
 
 KINDS = {"figure_line": Line, "cost": Cost, "score": Score, "coverage": Coverage, "alarm": Alarm}
-KINDS |= {"gain": Gain, "holding": Holding, "contender": ContenderLine}
+KINDS |= {"gain": Gain, "holding": Holding, "contender": ContenderLine, "limit": LimitLine}
 
 
 @pytest.mark.parametrize(("name", "kind"), [*KINDS.items(), ("check_alarm", CheckAlarms)])

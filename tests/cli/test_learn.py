@@ -94,6 +94,27 @@ def test_a_pipeline_can_require_a_gain(offers, run, tmp_path):
     assert (code, err) == (3, "Error: the policy must beat the log, but nothing does safely.\n")
 
 
+def test_large_logs_say_how_many_rows_were_learnt_from(offers, run):
+    asked = "learn", offers, *FAST, "--out", "policy.skops", "--engine", "local"
+    code, out, err = run(*asked)
+    assert (code, err) == (0, "")
+    answer = json.loads(run(*asked, "--json")[1])
+    assert f"{answer['sample']} rows; all others say what it is worth" in " ".join(out.split())
+    assert answer["sample"] + answer["log"]["rows"] == 120
+    (chosen,) = (line for line in out.splitlines() if line.rstrip().endswith("yes"))
+    assert chosen.split()[0] in answer["chosen"]
+
+
+def test_limits_are_kept_and_said(offers, run):
+    asked = "learn", offers, *FAST, "--out", "policy.skops", "--limit", "red <= 20%", "--limit", "2 * red + blue <= 0.6"
+    code, out, err = run(*asked)
+    assert (code, err) == (0, "")
+    assert "2 * red + blue <= 0.6: 0.6 by the policy, 0." in " ".join(out.split())
+    first, second = json.loads(run(*asked, "--json")[1])["limits"]
+    assert first["expected"] <= 0.2 + 1e-6
+    assert second["expected"] <= 0.6 + 1e-6
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -101,6 +122,8 @@ def test_a_pipeline_can_require_a_gain(offers, run, tmp_path):
         (["--out", "none/policy.skops"], "`out` must be in a folder that exists, got 'none/policy.skops'."),
         (["--out", "policy.skops", "--learners", "gredy"], "unknown learner `gredy`."),
         (["--out", "policy.skops", "--forbid", "pink"], "`forbidden` must be actions of the log"),
+        (["--out", "policy.skops", "--limit", "red < 20%"], "`limits` must be {'discount': 0.2}, or texts such as"),
+        (["--out", "policy.skops", "--engine", "fast"], "`engine` must be `auto`, `local`, `memory` or `spark`"),
         (["--out", "policy.skops", "--share", "2"], "`shares` must be in [0, 1], got 2.0."),
         (["--out", "policy.skops", "--folds", "2"], "`folds` must be a whole number of at least 3, got 2."),
         (

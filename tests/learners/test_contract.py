@@ -141,10 +141,22 @@ class Broken(Threshold):
         return LinearScorer(np.zeros(2), self.scores, np.ones(2))
 
 
+class Loose(cf.Learner):
+    """One that returns something that has scores, and nothing else of a scorer."""
+
+    def fit(self, rows, seed):  # noqa: ARG002 (as all learners)
+        return self
+
+    def score(self, context):
+        return np.zeros((len(context), 3))
+
+
 def test_a_learner_of_ones_own():
     learned = cf.learn(draw_log(), [Threshold()], shares=1, progress=False)
     assert (learned.chosen, learned.beats_log) == ("Threshold", True)
     assert learned.policy.predict([[2.0, 0.0], [-2.0, 0.0]]).tolist() == [1, 0]
+    with pytest.raises(cf.ParameterError, match="the learner Loose must return a `Scorer` of"):
+        cf.learn(draw_log(), [Loose()], progress=False)
     with pytest.raises(cf.ParameterError, match="the learner Broken failed with"):
         cf.learn(draw_log(), [Broken()], progress=False)
     with pytest.raises(cf.ParameterError, match="the learner Broken must return a finite score for each of 3 actions"):

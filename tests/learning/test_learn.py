@@ -130,7 +130,8 @@ ROWS = {"action": ["a", "b"] * 30, "reward": [0.0, 1.0, 1.0] * 20, "propensity":
         ({"level": 2}, r"`level` must be in \(0, 1\), got 2"),
         ({"group": "user"}, "`group` .column `user`. must have at least 2 different groups, got 1"),
         ({"learnes": "x"}, "has no argument `learnes`"),
-        ({"engine": "local"}, "has no argument `engine`. It needs all rows in memory"),
+        ({"engine": "fast"}, "`engine` must be `auto`, `local`, `memory` or `spark`, got 'fast'"),
+        ({"engine": "spark"}, "`engine` must be 'local' or 'memory' for a log that is a dict, got 'spark'"),
         ({"log": {**ROWS, "propensity": [1.0] * 60}}, "two possible actions or more in some row, got one in each"),
     ],
 )

@@ -12,6 +12,7 @@ from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import (
     COLUMNS,
     NOT_MET,
+    Engine,
     Everything,
     Json,
     LogOptions,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 SHARE = "Share of the decisions that a policy may take from the logger; repeat for several."
 FORBID = "An action that the policy may not take; repeat for several."
+
+LIMIT = "How often an action may be taken, 'discount <= 20%', or the costs, '2 * discount + gift <= 0.3'; repeatable."
 
 NAME = "policy"
 """What the learnt policy is called in requirements."""
@@ -60,11 +63,13 @@ class LearnOptions:
     learners: Annotated[list[str], make_option("NAMES", _texts.LEARNERS)] = field(default_factory=lambda: ["default"])
     share: Annotated[list[float] | None, make_option("NUMBER", SHARE, "1 and 0.5")] = None
     forbid: Annotated[list[str] | None, make_option("ACTION", FORBID, "none")] = None
+    limit: Annotated[list[str] | None, make_option("LIMIT", LIMIT, "none")] = None
     folds: Annotated[int, make_option("N", "Into how many parts rows are divided.")] = 5
     level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
     interval: Annotated[str, make_option("NAME", f"{_texts.NAMES['intervals']}. {_texts.SPEC}")] = intervals.DEFAULT
     reward_range: Annotated[str | None, make_option("LOW,HIGH", _texts.RANGE, "known if there are two rewards")] = None
     threads: Threads = None
+    engine: Engine = "auto"
     as_json: Json = False
     seed: Seed = 0
 
@@ -84,12 +89,14 @@ class LearnOptions:
                 split_commas(self.learners),
                 shares=self.share or SHARES,
                 forbidden=self.forbid or (),
+                limits=self.limit or (),
                 folds=self.folds,
                 seed=self.seed,
                 level=self.level,
                 interval=self.interval,
                 reward_range=limits,
                 threads=self.threads,
+                engine=self.engine,
             )
 
     def hold_policy(self, found: "Learned") -> AbstractContextManager[None]:

@@ -12,6 +12,7 @@ from counterfold import capacity
 from counterfold.engines.base import Source, is_on_spark
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.batches import HEAD, HEAD_BYTES
+from counterfold.engines.passes.drawing import Drawn
 from counterfold.errors import DataError
 from counterfold.log import Log
 from counterfold.pool import Pool
@@ -34,6 +35,7 @@ class Local(BatchEngine):
     scan: LogScan
     rows: RowSource
     pool: Pool
+    drawn: Drawn | None = None
 
     @classmethod
     def of(cls, source: Source, pool: Pool) -> Self:

@@ -14,10 +14,12 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from counterfold.arrays import Ints
 from counterfold.engines._spark_errors import explain_errors
 from counterfold.engines.base import Source, is_on_spark
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.batches import HEAD
+from counterfold.engines.passes.drawing import Drawn
 from counterfold.errors import DataError, ParameterError
 from counterfold.files.paths import has_path
 from counterfold.log import Log
@@ -58,6 +60,7 @@ class Spark(BatchEngine):
     frame: Any
     offsets: dict[str, int]
     count: int
+    drawn: Drawn | None = None
 
     @classmethod
     def of(cls, source: Source, pool: Pool) -> Self:
@@ -90,7 +93,7 @@ class Spark(BatchEngine):
     def _read_left(self, preparation: Preparation) -> Batch:
         """Return the first rows that a preparation leaves."""
         schema = _find_prepared_schema(self.frame, preparation)
-        return self._read_first(_map_rows(self.frame, _make_preparing_task(preparation), schema))
+        return self._read_first(_map_rows(self.frame, _make_preparing_task(preparation, self.offsets), schema))
 
     def _read_first(self, frame: Any) -> Batch:
         """Return the first rows of a frame."""
@@ -140,12 +143,12 @@ def _make_sum_task(work: Callable[[Batch], Sum], offsets: dict[str, int]) -> Tas
     return sum_partition
 
 
-def _make_preparing_task(preparation: Preparation) -> Task:
+def _make_preparing_task(preparation: Preparation, offsets: dict[str, int]) -> Task:
     """Return what prepares the batches of a partition."""
 
     def prepare_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for table in merge_batches(batches):
-            yield from preparation.prepare(Batch(table, np.arange(len(table)))).table.to_batches()
+            yield from preparation.prepare(Batch(table, number_rows(table, offsets))).table.to_batches()
 
     return prepare_partition
 
@@ -183,14 +186,19 @@ def merge_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def make_batch(table: pa.Table, offsets: dict[str, int]) -> Batch:
-    """Return rows with their numbers in the log, from their places in files or partitions.
+    """Return rows with their numbers in the log."""
+    return Batch(table.drop_columns([FILE, ROW]), number_rows(table, offsets))
+
+
+def number_rows(table: pa.Table, offsets: dict[str, int]) -> Ints:
+    """Return the numbers of rows in the log, from their places in files or partitions.
 
     Partitions may differ from those that were counted; two rows of the same number just stay together.
     """
     files = table.column(FILE).combine_chunks().dictionary_encode()
     first = np.array([offsets.get(name, 0) for name in files.dictionary.to_pylist()], dtype=np.intp)
     places = table.column(ROW).to_numpy().astype(np.intp)
-    return Batch(table.drop_columns([FILE, ROW]), places + first[files.indices.to_numpy()])
+    return np.asarray(places + first[files.indices.to_numpy()])
 
 
 def _open_frame(scan: LogScan) -> Any:

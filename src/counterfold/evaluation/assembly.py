@@ -55,11 +55,11 @@ def evaluate_targets(
     *,
     threads: int | None = None,
     progress: Progress | bool = True,
-    engine: str = "auto",
+    engine: Engine | str = "auto",
 ) -> dict[str, Results[Evaluation]]:
-    """Return the evaluation of every target of a log by each of its rewards."""
+    """Return the evaluation of every target of a log by each of its rewards, by an engine or the name of one."""
     pool, progress, diagnostics, shown = Pool(threads), as_progress(progress), build_all(), exhibits.build_all()
-    where = choose_engine(source, engine, pool)
+    where = engine if isinstance(engine, Engine) else choose_engine(source, engine, pool)
     if not where.keeps_rows:
         question.refuse_need_of_rows()
 

@@ -125,6 +125,10 @@ def fit_learner(learner: Learner, rows: TrainingRows, seed: int) -> Scorer:
     with blame(ParameterError, "the learner {}", name):
         scorer = learner.fit(rows, seed)
         scores = np.asarray(scorer.score(rows.context[:1]), dtype=np.float64)
+    if not isinstance(scorer, Scorer):
+        raise ParameterError(
+            f"the learner {name} must return a `Scorer` of `policies/scorers.py`, got {shorten(scorer)}."
+        )
     if scores.shape != (1, rows.examples.n_actions) or not np.isfinite(scores).all():
         rule = f"return a finite score for each of {rows.examples.n_actions} actions"
         raise ParameterError(f"the learner {name} must {rule}, got {shorten(scores)} in a row.")

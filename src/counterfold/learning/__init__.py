@@ -12,14 +12,15 @@ from typing import Any, Unpack
 import numpy as np
 
 from counterfold import capacity, checks, intervals
-from counterfold.arrays import Bools, Floats
+from counterfold.arrays import Floats
 from counterfold.balance import choose_context
+from counterfold.engines import choose_engine
 from counterfold.errors import DataError, ParameterError, SupportWarning
 from counterfold.evaluation.assembly import evaluate_targets
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Evaluation
 from counterfold.intervals.base import Interval
-from counterfold.learners.base import Learner, TrainingRows, fit_learner
+from counterfold.learners.base import Learner, TrainingRows
 from counterfold.learners.imitation import Imitation
 from counterfold.learning.choice import choose_contender, stitch
 from counterfold.learning.contenders import (
@@ -29,7 +30,10 @@ from counterfold.learning.contenders import (
     resolve_learners,
     split_learners,
 )
-from counterfold.learning.out_of_fold import Decided, Decisions, OutOfFold, assign_outer_folds
+from counterfold.learning.large import OtherRows, draw_rows
+from counterfold.learning.limits import ActionLimits, fit_within
+from counterfold.learning.limits import LimitLine as LimitLine
+from counterfold.learning.out_of_fold import Decided, Decisions, OutOfFold, assign_outer_folds, find_possible
 from counterfold.learning.refitting import include_refitting
 from counterfold.learning.result import ContenderLine as ContenderLine
 from counterfold.learning.result import Learned as Learned
@@ -37,28 +41,25 @@ from counterfold.learning.some_rows import take_rows
 from counterfold.log import Log
 from counterfold.policies.features import Features
 from counterfold.policies.policy import Policy
-from counterfold.pool import limit_blas
+from counterfold.pool import Pool, limit_blas
 from counterfold.progress import Progress, as_progress, show_progress
-from counterfold.support import find_supported
 from counterfold.tables.scan import Columns, LogScan, open_log
 from counterfold.unseen import Limits
 
 SHARES = (1.0, 0.5)
 """The shares of decisions that a policy may take, where the user does not say."""
 
-SAMPLE = "Learn from a sample of them, and value the policy on the others by `evaluate` with engine 'local'"
-"""What to do about a log that does not fit into memory."""
-
 LOGGER = Imitation()
 """What policies are mixed with: the logger, as far as the context tells."""
 
 
-def learn(
+def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
     log: Log | LogScan | str | PathLike[str] | Any,
     learners: Any = "default",
     *,
     shares: Sequence[float] | float = SHARES,
     forbidden: Any = (),
+    limits: Any = (),
     folds: int = 5,
     seed: int = 0,
     level: float = 0.95,
@@ -66,6 +67,7 @@ def learn(
     reward_range: Limits | None = None,
     threads: int | None = None,
     progress: Progress | bool = True,
+    engine: str = "auto",
     **columns: Unpack[Columns],
 ) -> Learned:
     """Return the best policy that a log supports, and what it is worth by rows that took no part in finding it.
@@ -76,11 +78,16 @@ def learn(
     in each fold what the other folds choose, by policies that were learnt without it. If that does not beat the log at
     its lower bound, the policy does as the log did. Otherwise the winner is learnt anew from all rows.
 
-    - `log` and `columns`: as for `evaluate`; the rows must fit into memory, and actions must be labels.
+    A log that does not fit into memory is learnt from some of its rows, and the policy is valued by all others.
+
+    - `log` and `columns`: as for `evaluate`; actions must be labels.
     - `learners`: "default", or any mixture of learners, their names, and classifiers of scikit-learn's kind.
     - `shares`: which shares of the decisions a policy may take from the logger; each is a contender.
     - `forbidden`: labels of actions that the policy must not take. It never takes one that the log could not take.
-    - `level`, `interval`, `reward_range`, `seed`, `threads` and `progress`: as for `evaluate`.
+    - `limits`: how often the policy may take actions, {"discount": 0.2}, or what it may cost on average,
+      `"2 * discount + gift <= 0.3"`; one such text or several. It keeps to them in the rows that it is learnt from.
+    - `level`, `interval`, `reward_range`, `seed`, `threads`, `progress` and `engine`: as for `evaluate`. By "local" and
+      "spark", the policy is learnt from 65,536 rows (fewer where there are very many actions), or from half of them.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -96,27 +103,34 @@ def learn(
     question = Question.of(seed=seed, level=level, interval=interval, reward_range=reward_range)
     wanted, parts, moved = resolve_learners(learners), check_shares(shares), as_progress(progress)
     source = open_log(log, columns, learn)
-    known = require_actions(source if isinstance(source, Log) else read_rows(source))
+    where = choose_engine(require_one_reward(source), engine, Pool(threads))
+    drawn = draw_rows(where, 2 * (len(wanted) + 1) * len(parts), progress=moved)
     with limit_blas():
-        chosen = choose_context(known)[0]
+        chosen = choose_context(require_actions(read_rows(source) if drawn is None else drawn.log))[0]
         allowed = find_allowed(chosen, forbidden)
-        rows = TrainingRows.of(chosen, allowed)
+        within, rows = ActionLimits.of(limits, chosen.actions, allowed), TrainingRows.of(chosen, allowed)
         kept, left_out = split_learners(wanted, rows)
         capacity.require_matrix("the policies", len(chosen) * 2 * (len(kept) + 1) * len(parts), len(chosen.actions))
-        contest = Contest(chosen, rows, kept, parts, folds, question, threads)
+        contest = Contest(chosen, rows, kept, parts, folds, question, threads, within)
         with show_progress("Learning", progress=moved) as move:
-            return contest.run(left_out, move)
+            if drawn is None:
+                return contest.run(left_out, move)
+            decisions = contest.split(move).decide()
+        others = OtherRows(where, drawn, question, threads, moved)
+        return contest.value_winner(decisions, left_out, others)
 
 
-def read_rows(scan: LogScan) -> Log:
-    """Return all rows of a log with one reward."""
-    if len(scan.rewards) > 1:
+def require_one_reward(source: Log | LogScan) -> Log | LogScan:
+    """Return a log with one reward; refuse one with several."""
+    if isinstance(source, LogScan) and len(source.rewards) > 1:
         way = "Weigh them in one: `click - 0.1 * cost`"
-        raise ParameterError(f"`learn` must have one reward to learn from, got {len(scan.rewards)}. {way}.")
-    need = capacity.estimate_need(scan.opened.rows, scan.opened.size)
-    capacity.require_memory(f"{scan.opened.rows} rows", need, way=SAMPLE)
-    (one,) = scan.split().values()
-    return one.read()
+        raise ParameterError(f"`learn` must have one reward to learn from, got {len(source.rewards)}. {way}.")
+    return source
+
+
+def read_rows(source: Log | LogScan) -> Log:
+    """Return all rows of a log."""
+    return source if isinstance(source, Log) else next(iter(source.split().values())).read()
 
 
 def require_actions(log: Log) -> Log:
@@ -138,24 +152,46 @@ class Contest:
     folds: int
     question: Question
     threads: int | None
+    limits: ActionLimits | None = None
 
     def run(self, left_out: Mapping[str, str], progress: Progress | None) -> Learned:
         """Return the winner, valued by rows that took no part in finding it."""
-        fold = assign_outer_folds(self.rows, self.folds)
-        known = self.rows, [*self.learners, LOGGER], self.find_possible(), fold, self.question.seed
-        outside = OutOfFold(*known, progress)
-        decisions, contenders = outside.decide(), self.list_contenders()
+        outside = self.split(progress)
+        fold, decisions, contenders = outside.fold, outside.decide(), self.list_contenders()
         probs = self.mix(decisions)
         evaluations = self.evaluate(probs)
         winner = choose_contender(evaluations)
         by_fold = {number: self.choose_without(number, outside) for number in outside.numbers}
-        attempt = include_refitting(self.evaluate({"policy": stitch(probs, by_fold, fold)})["policy"])
+        stitched, imitated = stitch(probs, by_fold, fold), decisions.probs[LOGGER.name]
+        attempt = include_refitting(self.evaluate({"policy": stitched})["policy"])
         beats_log = attempt.answerable and attempt.uplift().interval().low > 0
-        evaluation = attempt if beats_log else self.evaluate({"policy": decisions.probs[LOGGER.name]})["policy"]
+        evaluation = attempt if beats_log else self.evaluate({"policy": imitated})["policy"]
         policy = self.refit(contenders[winner] if beats_log else Contender(LOGGER, 1.0))
         votes = list(by_fold.values())
         table = [tabulate(name, one, votes.count(name), name == winner) for name, one in evaluations.items()]
-        return Learned(policy, evaluation, attempt, beats_log, winner, table, left_out)
+        lines = self.list_limits(policy, stitched if beats_log else imitated)
+        return Learned(policy, evaluation, attempt, beats_log, winner, table, left_out, lines)
+
+    def split(self, progress: Progress | None) -> OutOfFold:
+        """Return what learns from the rows of some folds and decides in others."""
+        fold, possible = assign_outer_folds(self.rows, self.folds), find_possible(self.log, self.rows.allowed)
+        known = self.rows, [*self.learners, LOGGER], possible, fold, self.question.seed
+        return OutOfFold(*known, progress, self.limits)
+
+    def value_winner(self, decisions: Decisions, left_out: Mapping[str, str], others: OtherRows) -> Learned:
+        """Return the winner by these rows, learnt from all of them, and valued by the other rows of a large log."""
+        probs = self.mix(decisions)
+        evaluations = self.evaluate(probs)
+        winner = choose_contender(evaluations)
+        policy = self.refit(self.list_contenders()[winner])
+        attempt = evaluation = others.value(policy)
+        beats_log = attempt.answerable and attempt.uplift().interval().low > 0
+        if not beats_log:
+            policy = self.refit(Contender(LOGGER, 1.0))
+            evaluation = others.value(policy)
+        table = [tabulate(name, one, 0, name == winner) for name, one in evaluations.items()]
+        lines = self.list_limits(policy, probs[winner] if beats_log else decisions.probs[LOGGER.name])
+        return Learned(policy, evaluation, attempt, beats_log, winner, table, left_out, lines, len(self.log))
 
     def list_contenders(self) -> dict[str, Contender]:
         """Return every learner at every share, by name."""
@@ -184,14 +220,6 @@ class Contest:
         probs = {name: one[kept] for name, one in self.mix(outside.decide(number)).items()}
         return replace(self, log=take_rows(self.log, kept)).evaluate(probs)
 
-    def find_possible(self) -> Bools:
-        """Return which actions policies may take in each row: those that are allowed and that the log could take.
-
-        In a row where there are none of these, they are those that are allowed; the diagnostics then tell.
-        """
-        possible = find_supported(self.log) & self.rows.allowed
-        return np.where(possible.any(axis=1, keepdims=True), possible, self.rows.allowed)
-
     def evaluate(self, probs: Mapping[str, Floats]) -> dict[str, Evaluation]:
         """Return what policies would have earned, by name."""
         with warnings.catch_warnings():
@@ -200,10 +228,20 @@ class Contest:
             found = evaluate_targets(self.log, targets, self.question, threads=self.threads, progress=False)
         return next(iter(found.values())).targets
 
+    def list_limits(self, policy: Policy, probs: Floats) -> list[LimitLine]:
+        """Return how a policy keeps to each limit, and those of the folds, whose decisions (n x A) are known."""
+        if self.limits is None:
+            return []
+        counts, possible = self.log.counts, find_possible(self.log, self.rows.allowed)
+        logged = np.eye(len(self.log.actions))[self.log.action]
+        several = policy.decide(self.rows.context, possible), probs, logged
+        taken = (self.limits.take(one, counts).tolist() for one in several)
+        return list(map(LimitLine, self.limits.texts, self.limits.most.tolist(), *taken))
+
     def refit(self, winner: Contender) -> Policy:
         """Return the winner's policy, learnt from all rows."""
-        seed = self.question.seed
-        scorer, logger = fit_learner(winner.learner, self.rows, seed), LOGGER.fit(self.rows, seed)
+        given = self.rows, find_possible(self.log, self.rows.allowed), self.question.seed, self.limits
+        scorer, logger = (fit_within(one, *given) for one in (winner.learner, LOGGER))
         is_greedy, features = winner.learner.is_greedy, Features.of(self.log)
         return Policy(list(self.log.actions), features, scorer, is_greedy, self.rows.allowed, winner.share, logger)
 

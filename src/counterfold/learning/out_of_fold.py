@@ -11,11 +11,12 @@ from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import Checker
 from counterfold.errors import DataError
 from counterfold.hashing import assign_folds
-from counterfold.learners.base import Learner, TrainingRows, fit_learner
+from counterfold.learners.base import Learner, TrainingRows
+from counterfold.learning.limits import ActionLimits, fit_within
 from counterfold.log import Log
-from counterfold.policies.policy import choose
 from counterfold.policies.scorers import Scorer
 from counterfold.progress import Progress
+from counterfold.support import find_supported
 from counterfold.targets.base import Target, TargetForm
 
 
@@ -31,6 +32,15 @@ class Decided(TargetForm):
 
     def resolve(self, log: Log, check: Checker) -> Target:
         return Target.of(self.probs, log)
+
+
+def find_possible(log: Log, allowed: Bools) -> Bools:
+    """Return which actions policies may take in each row (n x A): those that are allowed and that the log could take.
+
+    In a row where there are none of these, they are those that are allowed; the diagnostics then tell.
+    """
+    possible = find_supported(log) & allowed
+    return np.where(possible.any(axis=1, keepdims=True), possible, allowed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +70,8 @@ def assign_outer_folds(rows: TrainingRows, folds: int) -> Ints:
 class OutOfFold:
     """What learns from the rows of some folds and decides in others; what was learnt once is kept.
 
-    Actions that are not `possible` in a row have probability 0. `progress` counts rounds of learning.
+    Actions that are not `possible` in a row have probability 0, and policies keep to `limits` in the rows that they are
+    learnt from. `progress` counts rounds of learning.
     """
 
     rows: TrainingRows
@@ -69,6 +80,7 @@ class OutOfFold:
     fold: Ints
     seed: int
     progress: Progress | None = None
+    limits: ActionLimits | None = None
     fitted: dict[frozenset[int], dict[str, Scorer]] = field(default_factory=dict)
 
     @cached_property
@@ -86,8 +98,8 @@ class OutOfFold:
             held = np.flatnonzero(self.fold == number)
             scorers = self.fit(frozenset({number} if other is None else {number, other}))
             for one in self.learners:
-                scores = scorers[one.name].score(self.rows.context[held])
-                found[one.name][held] = choose(scores, self.possible[held], is_greedy=one.is_greedy)
+                known = self.rows.context[held], self.possible[held]
+                found[one.name][held] = scorers[one.name].decide(*known, is_greedy=one.is_greedy)
         return Decisions(self.fold, found)
 
     def fit(self, without: frozenset[int]) -> dict[str, Scorer]:
@@ -95,6 +107,7 @@ class OutOfFold:
         if without not in self.fitted:
             if self.progress is not None:
                 self.progress(len(self.fitted), math.comb(len(self.numbers) + 1, 2))
-            known = self.rows.take(np.flatnonzero(~np.isin(self.fold, list(without))))
-            self.fitted[without] = {one.name: fit_learner(one, known, self.seed) for one in self.learners}
+            kept = np.flatnonzero(~np.isin(self.fold, list(without)))
+            given = self.rows.take(kept), self.possible[kept], self.seed, self.limits
+            self.fitted[without] = {one.name: fit_within(one, *given) for one in self.learners}
         return self.fitted[without]

@@ -1,6 +1,6 @@
 """Learned: a policy, what it is worth by rows that it was not learnt from, and what it competed with."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from typing import Any
@@ -9,6 +9,7 @@ from counterfold import messages, standard_json
 from counterfold.display import Plotted
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
+from counterfold.learning.limits import LimitLine
 from counterfold.policies.policy import Policy
 
 
@@ -16,9 +17,9 @@ from counterfold.policies.policy import Policy
 class ContenderLine:
     """One line of the table: a contender, what it would have earned out of fold, and more than the log.
 
-    `folds` says in how many folds the rows of all other ones choose it, and `chosen` whether all rows do. The interval
-    is as if it had been the only contender: those of the chosen ones are too good on average, and `Learned.evaluation`
-    is corrected for that.
+    `folds` says in how many folds the rows of all other ones choose it, and `chosen` whether all rows do; of a large
+    log these are the rows that it was learnt from, and no fold chooses. The interval is as if it had been the only
+    contender: those of the chosen ones are too good on average, and `Learned.evaluation` is corrected for that.
     """
 
     contender: str
@@ -42,6 +43,8 @@ class Learned(Plotted):
       the log safely, and the `policy` does as the log did, as far as the context tells.
     - `table`: a line for each contender; `chosen` is the name of the best one; `left_out` says which learners did not
       apply and why.
+    - `limits`: how it keeps to each limit of what it may take.
+    - `sample`: from how many rows of a large log it was learnt; all others value it. None if it was learnt from all.
     """
 
     policy: Policy
@@ -51,6 +54,8 @@ class Learned(Plotted):
     chosen: str
     table: list[ContenderLine]
     left_out: Mapping[str, str]
+    limits: Sequence[LimitLine] = ()
+    sample: int | None = None
 
     @property
     def next_step(self) -> NextStep:
@@ -83,6 +88,7 @@ class Learned(Plotted):
             "beats_log": self.beats_log,
             "chosen": self.chosen,
             "sentence": self.sentence,
+            "sample": self.sample,
             "next_step": asdict(self.next_step),
             "policy": {
                 "share": self.policy.share,
@@ -93,6 +99,7 @@ class Learned(Plotted):
             },
             "contenders": [asdict(line) for line in self.table],
             "left_out": dict(self.left_out),
+            "limits": [asdict(line) for line in self.limits],
             "evaluation": self.evaluation.to_dict(),
             "attempt": self.attempt.to_dict(),
         }

@@ -87,11 +87,11 @@ class Policy(Plotted):
             raise DataError(
                 f"every row must have an action that is allowed and available, got none first at row {row}."
             )
-        probs = choose(self.scorer.score(numbers), possible, is_greedy=self.is_greedy)
+        probs = self.scorer.decide(numbers, possible, is_greedy=self.is_greedy)
         if self.share == 1:
             return np.asarray(probs)
         return np.asarray(
-            self.share * probs + (1 - self.share) * choose(self.logger.score(numbers), possible, is_greedy=False)
+            self.share * probs + (1 - self.share) * self.logger.decide(numbers, possible, is_greedy=False)
         )
 
     def predict(self, context: Any) -> NDArray[Any]:
@@ -143,12 +143,3 @@ def require_writable(argument: str, path: Any) -> Path:
     if find_spec("skops") is None:
         raise ParameterError("a file of skops needs skops: pip install 'counterfold[skops]'.")
     return require_place(argument, path, ENDINGS)
-
-
-def choose(scores: Floats, possible: Bools, *, is_greedy: bool) -> Floats:
-    """Return the probabilities that scores give to possible actions: a softmax, or the best one alone."""
-    masked = np.where(possible, scores, -np.inf)
-    if is_greedy:
-        return np.asarray(np.eye(scores.shape[1])[masked.argmax(axis=1)])
-    shifted = np.exp(masked - masked.max(axis=1, keepdims=True))
-    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))

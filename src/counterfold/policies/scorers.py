@@ -1,17 +1,23 @@
 """Scorers: from contexts to a score for every action, the higher the better; all but one are made of arrays alone."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Bools, Floats, Ints
 from counterfold.encoding.base import Split, split_number
 from counterfold.errors import ModelError, blame
 from counterfold.policies.trees import TreeNode
+
+SURE = 1 - 1e-6
+"""An action that is taken in this share of the decisions of a leaf is the only one that it shows."""
+
+Splits = Sequence[Callable[[float], Split]]
+"""What a threshold of each column means."""
 
 LEAST = 1e-12
 """What is added to probabilities of a user's classifier before their logarithm is taken."""
@@ -20,8 +26,10 @@ LEAST = 1e-12
 class Scorer(ABC):
     """Gives every action a score, by the context."""
 
-    heading: ClassVar[str] = "by the highest of these scores:"
-    """What stands above its description, where the best action is taken."""
+    @property
+    def heading(self) -> str:
+        """Return what stands above its description, where the best action is taken."""
+        return "by the highest of these scores:"
 
     @abstractmethod
     def score(self, context: Floats) -> Floats:
@@ -31,13 +39,61 @@ class Scorer(ABC):
     def describe(self, features: Sequence[str], labels: Sequence[str]) -> str:
         """Return what people can read of it."""
 
-    def read_tree(self, splits: Sequence[Callable[[float], Split]], labels: Sequence[str]) -> TreeNode | None:
-        """Return the tree of questions that it is, if it is one; `splits` say what a threshold of a column means."""
+    def read_tree(self, splits: Splits, labels: Sequence[str], prices: "Prices | None" = None) -> TreeNode | None:
+        """Return the tree of questions that it is, if it is one, at some prices of actions."""
         return None
 
     @abstractmethod
     def weigh_features(self, width: int) -> Floats:
         """Return how much each of so many columns matters, with a sum of 1, or 0 if none does."""
+
+    def decide(self, context: Floats, possible: Bools, *, is_greedy: bool) -> Floats:
+        """Return the probabilities of actions (n x A), 0 for those that are not possible."""
+        return choose(self.score(context), possible, is_greedy=is_greedy)
+
+
+class Prices(NamedTuple):
+    """Prices of actions (m x A), each line of which holds in one of the `shares` of decisions."""
+
+    values: Floats
+    shares: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class PricedScorer(Scorer):
+    """Scores less a price for each action, so that a policy keeps to limits.
+
+    There may be several `prices` (m x A), each of which holds in one of the `shares` of decisions.
+    """
+
+    scorer: Scorer
+    prices: Floats
+    shares: Floats
+
+    @property
+    def heading(self) -> str:
+        return self.scorer.heading
+
+    def score(self, context: Floats) -> Floats:
+        return np.asarray(self.scorer.score(context) - self.shares @ self.prices)
+
+    def decide(self, context: Floats, possible: Bools, *, is_greedy: bool) -> Floats:
+        scores, found = self.scorer.score(context), np.zeros(possible.shape)
+        for prices, share in zip(self.prices, self.shares, strict=True):
+            found += share * choose(scores - prices, possible, is_greedy=is_greedy)
+        return found
+
+    def read_tree(self, splits: Splits, labels: Sequence[str], prices: Prices | None = None) -> TreeNode | None:
+        return self.scorer.read_tree(splits, labels, Prices(self.prices, self.shares))
+
+    def describe(self, features: Sequence[str], labels: Sequence[str]) -> str:
+        mean = self.shares @ self.prices
+        priced = [f"{price:.3g} for {label}" for label, price in zip(labels, mean, strict=True) if price]
+        less = f"\nless the prices {', '.join(priced)}, which keep to limits" if priced else ""
+        return f"{self.scorer.describe(features, labels)}{less}"
+
+    def weigh_features(self, width: int) -> Floats:
+        return self.scorer.weigh_features(width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +135,10 @@ class TreeScorer(Scorer):
     values: Floats
     gains: Floats
     rows: Floats
-    heading = ""
+
+    @property
+    def heading(self) -> str:
+        return ""
 
     def score(self, context: Floats) -> Floats:
         node = np.zeros(len(context), dtype=np.intp)
@@ -93,14 +152,18 @@ class TreeScorer(Scorer):
     def describe(self, features: Sequence[str], labels: Sequence[str]) -> str:
         return str(self.read_tree([partial(split_number, name) for name in features], labels))
 
-    def read_tree(self, splits: Sequence[Callable[[float], Split]], labels: Sequence[str]) -> TreeNode:
-        return self._read_node(0, splits, labels)
+    def read_tree(self, splits: Splits, labels: Sequence[str], prices: Prices | None = None) -> TreeNode:
+        known = Prices(np.zeros((1, len(labels))), np.ones(1)) if prices is None else prices
+        best = (self.values[:, None, :] - known.values).argmax(axis=2)  # at each of the prices, in each node
+        often = (np.eye(len(labels))[best] * known.shares[:, None]).sum(axis=1)
+        taken = [write_shares(dict(zip(labels, line, strict=True))) for line in often.tolist()]
+        return self._read_node(0, splits, taken)
 
-    def _read_node(self, node: int, splits: Sequence[Callable[[float], Split]], labels: Sequence[str]) -> TreeNode:
+    def _read_node(self, node: int, splits: Splits, taken: Sequence[str]) -> TreeNode:
         at, share = int(self.feature[node]), float(self.rows[node] / self.rows[0])
         if at < 0:
-            return TreeNode(labels[int(self.values[node].argmax())], share)
-        left, right = (self._read_node(int(side[node]), splits, labels) for side in (self.left, self.right))
+            return TreeNode(taken[node], share)
+        left, right = (self._read_node(int(side[node]), splits, taken) for side in (self.left, self.right))
         if str(left) == str(right):  # they differ in what they expect, and not in what they do
             return left.join(right)
         split = splits[at](float(self.threshold[node]))
@@ -159,7 +222,26 @@ class ClassifierScorer(Scorer):
         return np.zeros(width) if shown is None else share_out(np.asarray(shown, dtype=np.float64))
 
 
+def write_shares(often: Mapping[str, float]) -> str:
+    """Return what is taken how often, or the only thing that is.
+
+    >>> write_shares({"a": 0.25, "b": 0.75}), write_shares({"a": 0.0, "b": 1.0})
+    ('a (25%) or b (75%)', 'b')
+    """
+    sure = next((label for label, share in often.items() if share > SURE), None)
+    return sure or " or ".join(f"{label} ({share:.0%})" for label, share in often.items() if share)
+
+
 def share_out(weights: Floats) -> Floats:
     """Return weights with a sum of 1, unless all are 0."""
     total = weights.sum()
     return np.asarray(weights / total if total else weights)
+
+
+def choose(scores: Floats, possible: Bools, *, is_greedy: bool) -> Floats:
+    """Return the probabilities that scores give to possible actions: a softmax, or the best one alone."""
+    masked = np.where(possible, scores, -np.inf)
+    if is_greedy:
+        return np.asarray(np.eye(scores.shape[1])[masked.argmax(axis=1)])
+    shifted = np.exp(masked - masked.max(axis=1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))

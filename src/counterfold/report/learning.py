@@ -18,10 +18,16 @@ def learned(found: Learned, path: str, *, everything: bool = False) -> list[text
     grid.add_row("answer", Styled(found.sentence, "bold"))
     grid.add_row("next step", Styled(found.next_step.sentence, "bold"))
     grid.add_row("policy", f"written to {messages.show(path)}")
+    if found.sample is not None:
+        grid.add_row("learnt from", f"{found.sample:,} rows; all others say what it is worth")
+    for one in found.limits:
+        taken = f"{one.expected:.3g} by the policy, {one.out_of_fold:.3g} out of fold, {one.logged:.3g} in the log"
+        grid.add_row("limit", f"{one.limit}: {taken}")
     names = "contender", "difference", "interval", "verdict", "chosen"
     lines = []
     for line in sorted(found.table, key=lambda one: -one.low):
         folds = f"{line.folds} fold{'s' * (line.folds > 1)}" if line.folds else ""
+        folds = "yes" if found.sample is not None and line.chosen else folds
         lines.append((messages.show(line.contender), *write_gain(line), line.verdict, folds))
     note = "each interval is as if there were no other contender; the evaluation below is corrected for choosing"
     blocks: list[text.Block] = [grid, add_title("contenders", Lines(names, lines, texts=2), Styled(note, "dim"))]

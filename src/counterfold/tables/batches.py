@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from counterfold.arrays import Ints
+from counterfold.arrays import Bools, Ints
 from counterfold.errors import MissingNumbersError
 
 
@@ -23,6 +23,10 @@ class Batch(NamedTuple):
         """Return the rows in order, at most so many at a time."""
         starts = range(0, len(self.row_numbers), rows)
         return [Batch(self.table.slice(at, rows), self.row_numbers[at : at + rows]) for at in starts]
+
+    def filter(self, kept: Bools) -> "Batch":
+        """Return some of the rows."""
+        return self if kept.all() else Batch(self.table.filter(pa.array(kept)), self.row_numbers[kept])
 
     def select(self, columns: Sequence[str]) -> "Batch":
         """Return some columns of the rows."""

@@ -24,6 +24,7 @@ from counterfold.readers.base import NOTES, leave_out
 from counterfold.tables import roles
 from counterfold.tables.batches import Batch, Pass, Task
 from counterfold.tables.delays import Delay
+from counterfold.tables.drawn import DrawnUnits
 from counterfold.tally import Tally
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Preparation:
 
     `computed` are the columns that are not in the table. `outcomes` are columns that are known only after the decision,
     and `tells_propensity` those of which propensities are computed. `sums` are those of all rows, once these are known.
+    Rows of `drawn` units are left out.
     """
 
     reward: str
@@ -75,11 +77,13 @@ class Preparation:
     outcomes: tuple[str, ...] = ()
     tells_propensity: tuple[str, ...] = ()
     sums: RewardSums | None = None
+    drawn: DrawnUnits | None = None
 
     @property
     def columns(self) -> list[str]:
         """Return the columns that are needed, whatever else is read."""
         needed = [name for one in self.computed for name in one.columns]
+        needed += [] if self.drawn is None else self.drawn.columns
         if self.needs_sums:
             needed += [] if self.reward in self.made else [self.reward]
             needed += [] if self.delay is None else list(self.delay.columns.values())
@@ -121,9 +125,10 @@ class Preparation:
     @property
     def dropped(self) -> int:
         """Return how many rows are left out."""
+        drawn = 0 if self.drawn is None else self.drawn.row_count
         if self.sums is None:
-            return 0
-        return self.sums.tally.count("young") + (self.sums.tally.count("missing") if self.way == "drop" else 0)
+            return drawn
+        return drawn + self.sums.tally.count("young") + (self.sums.tally.count("missing") if self.way == "drop" else 0)
 
     @property
     def row_count(self) -> int:
@@ -166,6 +171,7 @@ class Preparation:
 
     def prepare(self, batch: Batch) -> Batch:
         """Return some rows with their rewards, without those that are left out."""
+        batch = batch if self.drawn is None else self.drawn.leave_out(batch)
         table, row_numbers = self.add_columns(batch.table), batch.row_numbers
         if self.needs_sums:
             found = self.find_rewards(table)
@@ -192,7 +198,8 @@ class Preparation:
     @property
     def notes(self) -> list[tuple[str, str]]:
         """Return what was done with rows and rewards, and what that assumes."""
-        found = [note_skipping(one.role, function) for one in self.computed for function in one.skipping]
+        found = [] if self.drawn is None else [self.drawn.note]
+        found += [note_skipping(one.role, function) for one in self.computed for function in one.skipping]
         if self.sums is None:
             return found
         tally = self.sums.tally

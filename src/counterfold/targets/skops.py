@@ -25,6 +25,7 @@ OWN = frozenset(
         "policies.scorers.TreeScorer",
         "policies.scorers.ForestScorer",
         "policies.scorers.ClassifierScorer",
+        "policies.scorers.PricedScorer",
         "encoding.numbers.NumberEncoding",
         "encoding.levels.LevelEncoding",
         "encoding.dates.DateEncoding",

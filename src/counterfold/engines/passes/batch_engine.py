@@ -10,13 +10,14 @@ from counterfold.checks import Checker
 from counterfold.contents import Contents, Spread
 from counterfold.engines.base import Engine, Request
 from counterfold.engines.passes.batches import BatchReader, PreparedRows
+from counterfold.engines.passes.drawing import Count, Drawn, draw_sample
 from counterfold.engines.passes.first_pass import FirstPassSums
 from counterfold.engines.passes.last_pass import LastPass, LastPassSums
 from counterfold.engines.passes.plan import Plan
 from counterfold.engines.passes.sum_evidence import SumEvidence
 from counterfold.errors import MissingNumbersError
 from counterfold.evidence import Evidence
-from counterfold.progress import show_progress
+from counterfold.progress import Progress, show_progress
 from counterfold.sums import add_known
 from counterfold.tables.batches import Batch, Pass, Result, Task, run_together
 from counterfold.tables.preparation import Preparation
@@ -25,25 +26,43 @@ from counterfold.tables.scan import LogScan
 
 
 class BatchEngine(Engine, BatchReader):
-    """An engine that reads a log batch by batch; each pass over its rows is one for all rewards and targets."""
+    """An engine that reads a log batch by batch; each pass over its rows is one for all rewards and targets.
+
+    What was `drawn` from the log before is not read again: evidence is of all other rows.
+    """
+
+    drawn: Drawn | None
 
     def gather(self, request: Request) -> Generator[tuple[str, str, Evidence]]:
-        scans = self.scan.split()
-        wishes = [choose_preparation(one, self.find_schema).learn() for one in scans.values()]
-        preparations = self._run(wishes, request)
-        heads = self.read_heads(preparations)
-        rows = [self._prepare(*known) for known in zip(scans.values(), preparations, heads, strict=True)]
-        found = self._run([find_evidence(one, request) for one in rows], request)
-        for reward, targets in zip(scans, found, strict=True):
+        rows = self._prepare_rewards(progress=request.progress)
+        found = self._run([find_evidence(one, request) for one in rows], progress=request.progress)
+        for one, targets in zip(rows, found, strict=True):
             for name, evidence in targets.items():
-                yield reward, name, evidence
+                yield str(one.scan.reward), name, evidence
+
+    def draw(self, count: Count, *, progress: Progress | bool) -> Drawn:
+        """Return some rows of a log with one reward, all of a group or none, as a log in memory."""
+        (rows,) = self._prepare_rewards(progress=progress)
+        return self._run([draw_sample(rows, count)], progress=progress)[0]
+
+    def _prepare_rewards(self, *, progress: Progress | bool) -> list[PreparedRows]:
+        """Return the rows of the log as each of its rewards needs them, without those that were drawn before."""
+        scans = list(self.scan.split().values())
+        wishes = [choose_preparation(one, self.find_schema).learn() for one in scans]
+        preparations = self._run(wishes, progress=progress)
+        if self.drawn is not None:
+            known: Any = self.drawn.log.known_actions
+            scans = [replace(one, actions=known) for one in scans]
+            preparations = [replace(one, drawn=self.drawn.units) for one in preparations]
+        heads = self.read_heads(preparations)
+        return [self._prepare(*known) for known in zip(scans, preparations, heads, strict=True)]
 
     def _prepare(self, scan: LogScan, known: Preparation, head: Batch) -> PreparedRows:
         """Return the rows as one reward needs them; the first ones tell what was done."""
         marked = Batch(known.mark_schema(head.table), head.row_numbers)
         return PreparedRows(scan, known, marked, self.count_rows() - known.dropped)
 
-    def _run(self, tasks: Sequence[Task[Result]], request: Request) -> list[Result]:
+    def _run(self, tasks: Sequence[Task[Result]], *, progress: Progress | bool) -> list[Result]:
         """Return what tasks find, one for each reward; the passes that they ask for at the same time are one."""
 
         def total(passes: list[Pass]) -> Sequence[Any]:
@@ -51,7 +70,7 @@ class BatchEngine(Engine, BatchReader):
             by = "" if len(passes) == 1 else f" for {len(passes)} rewards"
             columns = list(dict.fromkeys(name for one in passes for name in one.columns))
             try:
-                with show_progress(f"{label}{by}", progress=request.progress, unit="rows") as moved:
+                with show_progress(f"{label}{by}", progress=progress, unit="rows") as moved:
                     return self.total(JointWork(passes), columns, moved).found
             except MissingNumbersError as error:
                 return [error] * len(passes)

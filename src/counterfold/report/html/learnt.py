@@ -30,8 +30,8 @@ class Lead(NamedTuple):
 
 def tell_lead(found: Learned, case: Case, facts: Sequence[Fact]) -> Lead:
     """Return what comes first, besides the numbers that stand out of any answer."""
-    answered = case.answered
-    step = "" if answered is None else found.adapt_step(answered.step).sentence
+    known = None if case.answered is None else case.answered.step
+    step = "" if known is None else found.adapt_step(known).sentence
     interval = "" if case.shown_answer is None else f"{sentences.tell_interval(case.shown_answer)} {tell_winner(found)}"
     badge, meaning = case.badge, sentences.tell_meaning(case)
     if case.is_answerable and not found.beats_log:

@@ -62,9 +62,9 @@ def draw_difference(case: Case) -> Figure | None:
     }
     return Figure(
         "Difference over time",
-        f"How much more {base.call(case)} would have earned than {answered.baseline} in each {found.period}, by "
+        f"How much more {case.called} would have earned than {answered.baseline} in each {found.period}, by "
         f"{found.estimator}, with intervals of {level} each, of paired differences.{chance}",
-        f"Difference of {base.call(case)} to {answered.baseline} in {len(lines)} periods, each a {found.period}.",
+        f"Difference of {case.called} to {answered.baseline} in {len(lines)} periods, each a {found.period}.",
         [base.make_panel(base.size(draw_gaps(lines, found.period), 200))],
         tabulate("Difference over time", lines, {**OVER_TIME_COLUMNS, **names}, error),
     )

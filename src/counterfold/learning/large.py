@@ -1,0 +1,109 @@
+"""Large logs: a policy is learnt from some rows, and valued by all others where these are read."""
+
+import warnings
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from counterfold import capacity
+from counterfold.checks import Checker
+from counterfold.engines.base import Engine
+from counterfold.engines.passes.batch_engine import BatchEngine
+from counterfold.engines.passes.drawing import Drawn
+from counterfold.errors import DataError, SupportWarning
+from counterfold.evaluation.assembly import evaluate_targets
+from counterfold.evaluation.question import Question
+from counterfold.evaluation.result import Evaluation
+from counterfold.learning.out_of_fold import find_possible
+from counterfold.log import Log
+from counterfold.policies.policy import Policy
+from counterfold.progress import Progress
+from counterfold.tables.columns import is_vector, read_features
+from counterfold.targets.base import Reads, Target, TargetForm
+
+SAMPLE, LEAST = 1 << 16, 1 << 10
+"""A policy is learnt from at most SAMPLE rows of a large log; from fewer where there is no room, but at least LEAST."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt(TargetForm):
+    """A policy that was learnt from other rows of a log, in whose `columns` its context is.
+
+    It takes no action that the log could not take in a row, as far as that row tells.
+    """
+
+    policy: Policy
+    columns: list[str]
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def reads(self) -> tuple[Reads, ...]:
+        return tuple(Reads(name, "raw", is_feature=True) for name in self.columns)
+
+    def fill(self, values: Mapping[str, Any]) -> TargetForm:
+        return replace(self, values={name: values[name] for name in self.columns})
+
+    def resolve(self, log: Log, check: Checker) -> Target:
+        known = copy(log)
+        known.seen = np.ones(len(log.actions), dtype=bool)  # a few rows do not tell what others take
+        numbers = np.empty((len(log), 0))  # unless it looks at anything
+        if self.values:
+            numbers = self.policy.features.encode(spread_lists(pa.table(self.values), check))
+        return Target.of(self.policy.decide(numbers, find_possible(known, self.policy.allowed)), log)
+
+
+def spread_lists(table: pa.Table, check: Checker) -> pa.Table:
+    """Return a table with a column for each element of those that hold lists, named as in a log."""
+    for name in [name for name in table.column_names if is_vector(table.column(name))]:
+        found = read_features(table, [name], check)
+        for element in found.column_names:
+            table = table.append_column(element, found.column(element))
+    return table
+
+
+def draw_rows(engine: Engine, matrices: int, *, progress: Progress | bool) -> Drawn | None:
+    """Return the rows of a large log that a policy is learnt from; nothing if all rows are at hand.
+
+    So many matrices of rows and actions are made of them.
+    """
+    if not isinstance(engine, BatchEngine):
+        return None
+
+    def count(actions: int, width: int) -> int:
+        numbers = matrices * capacity.MATRICES * actions + capacity.COPIES * width
+        return max(LEAST, min(SAMPLE, capacity.find_limit() // (capacity.NUMBER * max(numbers, 1))))
+
+    return engine.draw(count, progress=progress)
+
+
+@dataclass(frozen=True, eq=False)
+class OtherRows:
+    """The rows of a large log that were not drawn, and what is asked of them."""
+
+    engine: Any
+    drawn: Drawn
+    question: Question
+    threads: int | None
+    progress: Progress | bool
+
+    def value(self, policy: Policy) -> Evaluation:
+        """Return what a policy would have earned in these rows."""
+        columns = [name for name in self.drawn.context if is_used(name, policy)]
+        target, rest = {"policy": Learnt(policy, columns)}, replace(self.engine, drawn=self.drawn)
+        given = self.engine.scan, target, self.question
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SupportWarning)  # the verdict says the same
+            try:
+                found = evaluate_targets(*given, threads=self.threads, progress=self.progress, engine=rest)
+            except DataError as error:
+                raise DataError(f"in the rows that value the policy, {error}") from None
+        return next(iter(found.values())).targets["policy"]
+
+
+def is_used(column: str, policy: Policy) -> bool:
+    """Say whether a policy looks at a column, or at an element of its lists."""
+    return any(name == column or name.startswith(f"{column}.") for name in policy.features.names)

@@ -1,0 +1,212 @@
+"""Limits: how often a policy may take actions at most, and the prices of actions by which it keeps to that."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterfold.arrays import Bools, Floats
+from counterfold.errors import ParameterError
+from counterfold.learners.base import Learner, TrainingRows, fit_learner
+from counterfold.messages import clean_sentence, list_names, shorten, show
+from counterfold.policies.scorers import PricedScorer, Scorer, choose
+
+NUMBER = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"
+
+RULE = re.compile(rf"(.*\S)\s*<=\s*({NUMBER})\s*(%?)", re.DOTALL)
+"""What is limited, and a number or a percentage."""
+
+TERM = re.compile(rf"(?:({NUMBER})\s*\*\s*)?(.*\S)", re.DOTALL)
+"""A cost or none, and an action."""
+
+FORMS = "{'discount': 0.2}, or texts such as `discount <= 20%` or `2 * discount + gift <= 0.3`"
+
+ROUNDS, NEAR, FINE = 100, 1e-7, 1e3
+"""How many prices are tried at most; what counts as equal; and what it costs to go beyond a limit by all of it.
+
+The latter two are in units of how far apart scores are.
+"""
+
+
+@dataclass(frozen=True)
+class LimitLine:
+    """How a policy keeps to a limit: `most` is what is allowed per decision, and the others are what is taken.
+
+    `expected` is by the policy in the rows that it was learnt from, `out_of_fold` by those of the folds in rows that
+    they were not learnt from, and `logged` what the log took.
+    """
+
+    limit: str
+    most: float
+    expected: float
+    out_of_fold: float
+    logged: float
+
+
+@dataclass(frozen=True, eq=False)
+class ActionLimits:
+    r"""Limits of how often actions are taken: the costs of what is taken are at most so much per decision in each.
+
+    $$\sum_a c_{ka} \, \overline{\pi(a \mid x)} \le m_k$$
+
+    `costs` (k x A) are 1 for an action whose share is limited, and 0 for all others; `texts` say what each limit is.
+    """
+
+    texts: list[str]
+    costs: Floats
+    most: Floats
+
+    @classmethod
+    def of(cls, given: Any, labels: Sequence[Any], allowed: Bools) -> "ActionLimits | None":
+        """Return the limits that a user gives, if there are any; refuse those that no policy can keep to."""
+        names = [str(label) for label in labels]
+        given = () if given is None else given
+        if isinstance(given, Mapping):
+            found = [limit_share(name, share, names) for name, share in given.items()]
+        else:
+            is_list = isinstance(given, Sequence) and not isinstance(given, str)
+            found = [read_limit(text, names) for text in (given if is_list else [given])]
+        if not found:
+            return None
+        texts, costs, most = zip(*found, strict=True)
+        limits = cls(list(texts), np.array(costs), np.array(most))
+        limits.require_possible(allowed)
+        return limits
+
+    def require_possible(self, allowed: Bools) -> None:
+        """Require that some policy can keep to all limits, if all allowed actions can be taken everywhere."""
+        from scipy.optimize import linprog
+
+        costs = self.costs[:, allowed]
+        aims, count = np.append(np.zeros(costs.shape[1]), 1.0), costs.shape[1]
+        lines, every = np.column_stack([costs, -self.most]), np.append(np.ones(count), 0.0)[None, :]
+        factor = linprog(aims, lines, np.zeros(len(self.most)), every, [1.0]).fun
+        if factor > 1 + 1e-9:
+            rule = "`limits` must leave something to do in every decision"
+            way = "Raise one, or let other actions be taken"
+            raise ParameterError(f"{rule}, but any policy takes {factor:.3g} times as much as one of them. {way}.")
+
+    def take(self, probs: Floats, counts: Floats | None = None) -> Floats:
+        """Return what decisions (n x A) take of each limit, on average."""
+        return np.asarray(self.costs @ np.average(probs, axis=0, weights=counts))
+
+
+def limit_share(name: Any, share: Any, labels: Sequence[str]) -> tuple[str, Floats, float]:
+    """Return the limit of an action's share: its text, the costs of all actions, and the most that is allowed."""
+    try:
+        most = float(share)
+    except (TypeError, ValueError, OverflowError):
+        most = np.nan
+    label = show(str(name))
+    if not 0 < most <= 1:
+        way = f"forbid it: `forbidden=[{label!r}]`" if most == 0 else "20 % is 0.2"
+        raise ParameterError(f"`limits` must be shares above 0 and at most 1, got {shorten(share)} for {label}; {way}.")
+    return f"{label} <= {most:.4g}", find_costs([(1.0, str(name))], labels), most
+
+
+def read_limit(text: Any, labels: Sequence[str]) -> tuple[str, Floats, float]:
+    """Return the limit that a text describes: of one action's share, or of the costs of several."""
+    words = RULE.fullmatch(text.strip()) if isinstance(text, str) else None
+    if words is None:
+        raise ParameterError(f"`limits` must be {FORMS}, got {shorten(text)}.")
+    left, most = words[1], float(words[2]) / (100 if words[3] else 1)
+    if left in labels:
+        return limit_share(left, most, labels)
+    terms = [TERM.fullmatch(one.strip()) for one in left.split("+")]
+    known = [(float(one[1] or 1), one[2]) for one in terms if one is not None]
+    if len(known) < len(terms) or not all(0 < one < np.inf for one in [most, *(cost for cost, _ in known)]):
+        raise ParameterError(f"`limits` must be {FORMS}, got {shorten(text)}.")
+    return clean_sentence(" ".join(text.split())), find_costs(known, labels), most
+
+
+def find_costs(terms: Sequence[tuple[float, str]], labels: Sequence[str]) -> Floats:
+    """Return what each action costs; those that are not named cost nothing."""
+    costs = np.zeros(len(labels))
+    for cost, name in terms:
+        if name not in labels:
+            raise ParameterError(f"`limits` must be of actions of the log, {list_names(labels)}, got `{show(name)}`.")
+        costs[labels.index(name)] += cost
+    return costs
+
+
+class Column(NamedTuple):
+    """A policy at some prices: what it takes of each limit, and what it is worth by its scores."""
+
+    prices: Floats
+    taken: Floats
+    worth: float
+
+
+@dataclass(frozen=True, eq=False)
+class PriceSearch:
+    r"""Finds the prices at which a policy keeps to limits, from its scores (n x A) in rows that count so often.
+
+    $$\max_w \sum_j w_j v_j \quad \text{with} \quad \sum_j w_j t_{kj} \le m_k, \quad \sum_j w_j = 1$$
+
+    where $v_j$ and $t_j$ are what the policy at the prices of round $j$ is worth and takes. The shadow prices of each
+    round's limits give those of the next one, until that is worth no more. Where many rows have the same scores, a few
+    prices are mixed.
+
+    Dantzig, Wolfe (1960), "Decomposition principle for linear programs".
+    """
+
+    limits: ActionLimits
+    scores: Floats
+    possible: Bools
+    counts: Floats | None
+    is_greedy: bool
+
+    def find(self) -> tuple[Floats, Floats] | None:
+        """Return prices of all actions (m x A) and how often each line of them holds; nothing if limits cannot."""
+        scale = float(np.ptp(self.scores[self.possible])) or 1.0
+        columns = [self.price(np.zeros(len(self.limits.most)))]
+        for _ in range(ROUNDS):
+            weights, rates, worth, excess = self.mix(columns, scale)
+            found = self.price(rates)
+            if found.worth - rates @ found.taken <= worth + NEAR * scale:
+                break
+            columns.append(found)
+        kept = np.flatnonzero(weights > NEAR)
+        prices = np.array([columns[place].prices for place in kept])
+        return None if excess > 10 * NEAR else (prices, weights[kept] / weights[kept].sum())
+
+    def price(self, rates: Floats) -> Column:
+        """Return the policy at the prices that rates of limits give to actions."""
+        prices = rates @ self.limits.costs
+        scores = np.where(self.possible, self.scores - prices, -np.inf)
+        best = scores.max(axis=1)
+        if not self.is_greedy:
+            best = best + np.log(np.exp(scores - best[:, None]).sum(axis=1))
+        taken = self.limits.take(choose(scores, self.possible, is_greedy=self.is_greedy), self.counts)
+        return Column(prices, taken, float(np.average(best, weights=self.counts)) + float(rates @ taken))
+
+    def mix(self, columns: Sequence[Column], scale: float) -> tuple[Floats, Floats, float, float]:
+        """Return the best shares of policies, the rates of limits beside these, what a policy is worth, and the excess.
+
+        What goes beyond a limit is allowed, and costs far more than any decision is worth.
+        """
+        from scipy.optimize import linprog
+
+        count, limits = len(columns), len(self.limits.most)
+        worth = np.array([one.worth for one in columns]) / scale
+        taken = np.column_stack([one.taken / self.limits.most for one in columns])
+        aims, every = np.append(-worth, np.full(limits, FINE)), np.append(np.ones(count), np.zeros(limits))
+        found = linprog(aims, np.column_stack([taken, -np.eye(limits)]), np.ones(limits), every[None, :], [1.0])
+        rates = np.maximum(-found.ineqlin.marginals, 0) * scale / self.limits.most
+        return found.x[:count], rates, -float(found.eqlin.marginals[0]) * scale, float(found.x[count:].max())
+
+
+def fit_within(learner: Learner, rows: TrainingRows, possible: Bools, seed: int, limits: ActionLimits | None) -> Scorer:
+    """Return what a learner learns from rows, less the prices of actions by which it keeps to limits there."""
+    scorer = fit_learner(learner, rows, seed)
+    if limits is None:
+        return scorer
+    counts, scores = rows.examples.counts, scorer.score(rows.context)
+    found = PriceSearch(limits, scores, possible, counts, learner.is_greedy).find()
+    if found is None:
+        texts = ", ".join(limits.texts)
+        why = "in some rows nothing else can be taken"
+        raise ParameterError(f"`limits` must be such that {learner.name} can keep to them, got {texts}, but {why}.")
+    return PricedScorer(scorer, *found)
