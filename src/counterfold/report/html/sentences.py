@@ -125,7 +125,7 @@ def find_base(answered: Answered) -> float | None:
     It does not where that is not far from 0, or where all of it, and more, may be lost.
     """
     logged, gap = answered.evaluation.logged, answered.gap
-    if gap is None or answered.baseline != "today" or not logged.value > SURE * logged.stderr > 0:
+    if gap is None or not answered.is_to_log or not logged.value > SURE * logged.stderr > 0:
         return None
     return logged.value if gap.interval().low >= -logged.value else None
 
@@ -186,7 +186,7 @@ def tell_frailty(case: Case) -> str:
     """Return how wrong propensities may be before the conclusion changes, if the log tells one at all."""
     shown = None if case.shown_answer is None else case.exhibits.get("sensitivity")
     factor = None if shown is None or not shown.facts["is_told"] else shown.facts["factor"]
-    if factor is None or case.shown_answer is None or case.shown_answer.baseline != "today":
+    if factor is None or case.shown_answer is None or not case.shown_answer.is_to_log:
         return ""
     return f"Propensities that are all wrong by a factor of {formats.factor(factor)}, in the worst way, would undo it."
 
