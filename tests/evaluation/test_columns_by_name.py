@@ -109,6 +109,8 @@ def test_mistakes_in_names(table):
         cf.evaluate(table, "new")
     with pytest.raises(cf.ParameterError, match="`baseline` must be one of the targets, new, old, got older"):
         cf.compare(table, ["new", "old"], baseline="older", **NAMED)
+    with pytest.raises(cf.ParameterError, match=r"`baseline` must be one of the targets, new, old, got \['old'\]"):
+        cf.compare(table, ["new", "old"], baseline=["old"], **NAMED)
 
 
 def test_the_arguments_are_those_of_a_scan_and_of_an_evaluation():

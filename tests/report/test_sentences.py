@@ -47,6 +47,16 @@ def test_a_baseline_has_no_next_step_of_its_own(log, write):
     assert "Next step" not in about[: about.index("<dl")]
 
 
+def test_a_baseline_that_is_called_today_is_not_the_log(log, write):
+    found = cf.compare(log, {"b": "b", "today": "c"}, baseline="today", progress=False)
+    shown = html.unescape(write(found).shown)
+    assert re.search("This log <strong>cannot tell</strong> whether “b” earns more or less than “today”", shown)
+    found = cf.compare(log, {"b": "b", "today": "a"}, baseline="today", progress=False)
+    shown = html.unescape(write(found).shown)
+    more = re.search(r"“b” would earn <strong>([\d.]+) more</strong> per decision than “today”\.", shown)
+    assert float(more[1]) == pytest.approx(found.differences["b"].value, abs=0.005)
+
+
 def test_guards_come_first_where_one_policy_is_judged(log, write):
     known = log | {"cost": np.where(log["action"] == "b", 2.0, 1.0)}
     asked = {"baseline": "a", "reward": "reward", "progress": False}

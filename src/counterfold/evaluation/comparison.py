@@ -227,9 +227,9 @@ def resolve_baseline(baseline: str | None, targets: Collection[str]) -> str | No
         raise ParameterError(f"`targets` must have {rule}, got `{LOG}`. Give that target another name.")
     if baseline is None or baseline == LOG:
         return None
-    if baseline not in targets:
+    if baseline not in list(targets):  # which compares, as what is given may have no hash
         known = messages.list_names(targets)
-        raise ParameterError(f"`baseline` must be one of the targets, {known}, got {messages.show(baseline)}.")
+        raise ParameterError(f"`baseline` must be one of the targets, {known}, got {messages.show(str(baseline))}.")
     if len(targets) == 1:
         got = f"{messages.show(baseline)} alone: nothing to compare"
         raise ParameterError(f"`baseline` must be one of several targets, got {got}.")

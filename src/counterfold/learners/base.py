@@ -60,8 +60,7 @@ class TrainingRows:
     def reward_scorer(self) -> LinearScorer:
         """The predicted reward of every action, by a `SharedRidge` of all rows."""
         models = SharedRidge().fit(self.examples)
-        slopes, (centre, scale) = models.unscaled_slopes, (models.scaling.centre, models.scaling.scale)
-        return LinearScorer(models.intercepts - centre @ slopes, slopes, scale)
+        return LinearScorer.of_scaled(models.intercepts, models.slopes, models.scaling.centre, models.scaling.scale)
 
     @cached_property
     def robust_scores(self) -> Floats:

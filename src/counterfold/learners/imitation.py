@@ -63,8 +63,7 @@ class Imitation(Learner):
         loss, start = Loss(table, wanted, counts[:, None], penalty), np.zeros(table.shape[1] * count)
         found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x
         slopes = found.reshape(table.shape[1], count)
-        own = slopes[1:] / scaling.scale[:, None]
-        return LinearScorer(slopes[0] - scaling.centre @ own, own, scaling.scale)
+        return LinearScorer.of_scaled(slopes[0], slopes[1:], scaling.centre, scaling.scale)
 
 
 class Loss(NamedTuple):

@@ -56,18 +56,14 @@ class PolicyModels:
 
     def __call__(self, rows: Examples) -> Floats:
         """Return the predicted reward of every action (n x A)."""
-        width, slopes = rows.context.shape[1], self.unscaled_slopes
+        width = rows.context.shape[1]
+        slopes = self.slopes / self.scaling.scale[:, None]
         q: Floats = (rows.context - self.scaling.centre[:width]) @ slopes[:width]
         q += self.intercepts
         for logarithm, centre, slope in zip(rows.log_probs, self.scaling.centre[width:], slopes[width:], strict=True):
             q += (logarithm - centre) * slope
         low, high = self.limits
         return q if low > high else np.clip(q, low, high, out=q)
-
-    @property
-    def unscaled_slopes(self) -> Floats:
-        """Return the slopes of columns that are not scaled."""
-        return self.slopes / self.scaling.scale[:, None]
 
     def see_logged(self, rows: Examples) -> Floats:
         """Return what the models see of the logged actions (n x p)."""

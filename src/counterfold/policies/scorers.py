@@ -104,6 +104,12 @@ class LinearScorer(Scorer):
     slopes: Floats
     spread: Floats
 
+    @classmethod
+    def of_scaled(cls, intercepts: Floats, slopes: Floats, centre: Floats, scale: Floats) -> "LinearScorer":
+        """Return the same scores of columns as they are, from those of columns that were centred and scaled."""
+        own = slopes / scale[:, None]
+        return cls(intercepts - centre @ own, own, scale)
+
     def score(self, context: Floats) -> Floats:
         return np.asarray(context @ self.slopes + self.intercepts)
 

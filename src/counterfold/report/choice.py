@@ -7,7 +7,7 @@ from counterfold import messages
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.decision import Decision, Standing
 from counterfold.evaluation.guards import GuardLine
-from counterfold.report.numbers import find_error, format_number, format_share
+from counterfold.report.numbers import WITHHELD, find_error, format_number, format_share
 
 MOST_NAMES = 5
 """How many policies that may be the best are named."""
@@ -96,7 +96,7 @@ def tell_guards(found: Comparison, quote: Quote = messages.show) -> str:
 def write_guard(line: GuardLine) -> tuple[str, str, str, str]:
     """Return a value, how far it may be from it, its limit, and how probably it keeps to that."""
     if line.value is None or line.end is None or line.limit is None or line.probability is None:
-        return "withheld", "", "", ""
+        return WITHHELD, "", "", ""
     error = max(abs(line.end - line.value) / 2, 1e-9 * abs(line.value))
     value, end, limit = (format_number(number, error) for number in (line.value, line.end, line.limit))
     return value, end, limit, format_share(line.probability)

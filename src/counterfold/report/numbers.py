@@ -13,6 +13,9 @@ MOST_DECIMALS, MOST_DIGITS = 9, 12
 ROUNDING = 1e-9
 """How near to 1 a sum of probabilities is taken for 1."""
 
+WITHHELD = "withheld"
+"""What takes the place of a number that the log cannot answer for."""
+
 LARGE = 10_000
 """From here on, thousands are separated."""
 

@@ -7,7 +7,7 @@ from rich.styled import Styled
 
 from counterfold import messages
 from counterfold.intervals.base import Bounds
-from counterfold.report.numbers import find_error, format_number, format_signed
+from counterfold.report.numbers import WITHHELD, find_error, format_number, format_signed
 from counterfold.report.tables import Lines, add_title
 from counterfold.segments.answers import Segment, SegmentedColumn
 
@@ -15,9 +15,6 @@ POOLED = (
     "intervals hold all segments of a column at once; pooled: the difference, drawn towards that of the whole log "
     "as far as it may be noise"
 )
-
-WITHHELD = "withheld"
-"""What takes the place of a number that the log cannot answer for."""
 
 
 def list_segments(

@@ -16,6 +16,7 @@ from counterfold.evaluation.result import Evaluation
 from counterfold.report import details
 from counterfold.report.choice import find_choice, tell_guards, write_guard
 from counterfold.report.numbers import (
+    WITHHELD,
     find_error,
     format_factor,
     format_gap,
@@ -28,9 +29,6 @@ from counterfold.report.numbers import (
 from counterfold.report.picture import Line, Picture
 from counterfold.report.segments import list_segments
 from counterfold.report.tables import Lines, add_title, colour, new_grid
-
-WITHHELD = "withheld"
-"""What takes the place of a number that the log cannot answer for."""
 
 MOST_OVER_TIME = 3
 """Of more policies than these, only the first one's difference over time is shown."""

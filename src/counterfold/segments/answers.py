@@ -70,7 +70,8 @@ class Segment:
 
     Intervals hold the truth of all segments of the column at once with the level of the answer. `pooled` is the
     difference drawn towards that of the whole log as far as noise alone may have made it another one; its interval is
-    for this segment alone. `reason` says why the verdict is not good.
+    for this segment alone. In a comparison, `logged` is what the baseline would have earned, and differences are to
+    that. `reason` says why the verdict is not good.
     """
 
     column: str

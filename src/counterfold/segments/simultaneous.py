@@ -14,12 +14,12 @@ DRAWS = 1 << 14
 
 def bound_together(estimates: Sequence[Estimate], *, shares_units: bool) -> list[Bounds]:
     """Return intervals that hold all truths at once with the level of the estimates."""
-    level = find_each_level(estimates, estimates[0].level, shares_units=shares_units)
+    level = find_segment_level(estimates, estimates[0].level, shares_units=shares_units)
     return [Bounds(*map(float, one.interval(level))) for one in estimates]
 
 
-def find_each_level(estimates: Sequence[Estimate], level: float, *, shares_units: bool) -> float:
-    r"""Return the level that each of several intervals must have so that all hold their truths at once.
+def find_segment_level(estimates: Sequence[Estimate], level: float, *, shares_units: bool) -> float:
+    r"""Return the level that the interval of each segment must have so that all hold their truths at once.
 
     It is $\gamma^{1/k}$ where k estimates are independent (Šidák, 1967), as those of different rows are. If rows of one
     group are in several segments, the noise of these has the correlations of their moves; the level is then that of the

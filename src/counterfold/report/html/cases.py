@@ -64,6 +64,11 @@ class Answered:
     segments: Sequence[Segment] = ()
 
     @property
+    def is_to_log(self) -> bool:
+        """Say whether the difference is to the log, and not to a policy, which may be called "today" as well."""
+        return self.compared.baseline is None
+
+    @property
     def is_same(self) -> bool:
         """Say whether there is no difference but a rounding error, as between equal policies."""
         logged = self.evaluation.logged
@@ -237,7 +242,7 @@ def list_cases(found: Mapping[str, Comparison]) -> list[Case]:
 def make_case(target: str, reward: str, found: Comparison) -> Case:
     """Return the case of one target of a comparison."""
     one, gap = found[target], found.differences.get(target)
-    baseline = "today" if found.baseline is None else isolate(messages.show(found.baseline))
+    baseline = "today" if found.baseline is None else quote(found.baseline)
     step = None if gap is None else found.advise(target, logged="today")
     known = found.is_answerable(target)
     answered = Answered(one, baseline, gap, step, known, found, found.segments.get(target, ()))

@@ -120,7 +120,7 @@ def find_base(answered: Answered) -> float | None:
     It does not where that is not far from 0, or where all of it, and more, may be lost.
     """
     logged, gap = answered.evaluation.logged, answered.gap
-    if gap is None or answered.baseline != "today" or not logged.value > SURE * logged.stderr > 0:
+    if gap is None or not answered.is_to_log or not logged.value > SURE * logged.stderr > 0:
         return None
     return logged.value if gap.interval().low >= -logged.value else None
 
@@ -183,7 +183,7 @@ def tell_doubt(case: Case, question: str = QUESTION) -> str:
 def tell_frailty(case: Case) -> str:
     """Return what would undo the conclusion, if the log tells one at all: wrong propensities, or one group or day."""
     answered = case.shown_answer
-    if answered is None or answered.baseline != "today":
+    if answered is None or not answered.is_to_log:
         return ""
     known, found = answered.evaluation.robustness, []
     if known.propensity_factor is not None:
