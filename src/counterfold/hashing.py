@@ -117,7 +117,7 @@ def draw_keys(units: Ints) -> Ints:
     """Return a key for each unit, from 0 to below 2**63; those with the least ones are drawn as a whole.
 
     >>> draw_keys(np.array([7, 8, 7])) // 2**60
-    array([0, 0, 0])
+    array([2, 0, 2])
     """
     return hash_numbers(units + (1 << 42))  # another hash than those of folds, samples and thinning
 

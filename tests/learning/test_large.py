@@ -159,6 +159,14 @@ def test_bad_logs_are_one_sentence(change, settings, sentence, save):
     assert "\n" not in str(error.value)
 
 
+def test_rows_that_come_in_another_order_are_refused(monkeypatch):
+    monkeypatch.setattr("counterfold.tables.drawn.DrawnUnits.leave_out", lambda _, batch: batch)
+    with pytest.raises(
+        cf.DataError, match=r"must be those that nothing was learnt from, got 200\. Rows came in another"
+    ):
+        cf.learn(draw_frame(200), **FAST, engine="local")
+
+
 def test_few_rows_are_answered_or_refused():
     with pytest.raises(cf.DataError, match="must have rows to learn from and others to value the policy"):
         cf.learn(draw_frame(3), **FAST, engine="local")

@@ -101,7 +101,17 @@ class OtherRows:
                 found = evaluate_targets(*given, threads=self.threads, progress=self.progress, engine=rest)
             except DataError as error:
                 raise DataError(f"in the rows that value the policy, {error}") from None
-        return next(iter(found.values())).targets["policy"]
+        (results,) = found.values()
+        self.require_others(results.contents.rewards.count)
+        return results.targets["policy"]
+
+    def require_others(self, count: int) -> None:
+        """Require that all rows were read but those that were drawn, which is not so if rows come in another order."""
+        units = self.drawn.units
+        if count != units.total - units.row_count:
+            rule = f"the other {units.total - units.row_count} rows must be those that nothing was learnt from"
+            way = "Rows came in another order than before: write the log to Parquet, and learn from that"
+            raise DataError(f"{rule}, got {count}. {way}.")
 
 
 def is_used(column: str, policy: Policy) -> bool:
