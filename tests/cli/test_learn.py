@@ -5,7 +5,10 @@ import json
 import numpy as np
 import pytest
 
+import counterfold as cf
+
 FAST = "--learners", "greedy-learner"
+NAMES = "policy.skops", "attempt.skops"
 
 
 @pytest.fixture
@@ -53,6 +56,22 @@ def test_json_says_it_all_and_a_report_is_written(offers, run, tmp_path):
     assert "The learnt policy would earn" in page
     assert "from log.parquet" in page
     assert "counterfold learn log.parquet" in page
+
+
+def test_the_best_attempt_is_kept_on_demand_though_nothing_beats_the_log(save, run, tmp_path):
+    rng = np.random.default_rng(3)
+    known = {"age": rng.normal(size=120), "action": np.array(["red", "green"])[rng.integers(2, size=120)]}
+    noise = {"reward": rng.normal(size=120), "propensity": np.full(120, 0.5)}
+    log = save(**known, **noise, logging_probs=None, target=None).name
+    code, out, _ = run("learn", log, *FAST, "--share", "1", "--out", "policy.skops", "--attempt", "attempt.skops")
+    assert (code, "does as the log did" in " ".join(out.split())) == (0, True)
+    assert "written to attempt.skops" in out
+    policies = [cf.Skops(tmp_path / name).form.model for name in NAMES]
+    taken = [one.predict_proba({name: [-1.0, 1.0] for name in one.features.names}) for one in policies]
+    assert set(taken[1].max(axis=1)) == {1.0}  # it is greedy
+    assert (taken[0].max(axis=1) < 0.9).all()  # and the log was drawn at random
+    code, _, err = run("learn", log, *FAST, "--out", "policy.skops", "--attempt", "./policy.skops")
+    assert (code, "`attempt` must be another file than `out`" in err) == (2, True)
 
 
 def test_nothing_is_written_if_the_report_fails(offers, run, tmp_path, monkeypatch):

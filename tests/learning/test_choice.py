@@ -6,8 +6,8 @@ import pytest
 import counterfold as cf
 from counterfold.evaluation.question import Question
 from counterfold.learners.base import TrainingRows
-from counterfold.learning import Contest
 from counterfold.learning.choice import choose_contender, stitch
+from counterfold.learning.contest import Contest
 from counterfold.learning.out_of_fold import OutOfFold, assign_outer_folds
 from counterfold.learning.refitting import include_refitting
 from learning_logs import draw_log

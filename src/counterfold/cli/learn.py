@@ -1,6 +1,7 @@
 """The command `learn`: the best policy that a log supports, and what it is worth."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,12 +27,14 @@ from counterfold.cli.options import (
     split_commas,
     take_options,
 )
+from counterfold.errors import ParameterError
 from counterfold.tables.scan import LogScan
 
 if TYPE_CHECKING:
     from counterfold.learning import Learned
 
 SHARE = "Share of the decisions that a policy may take from the logger; repeat for several."
+ATTEMPT = "Where the best attempt goes, whether or not it beats the log, such as for an A/B test."
 FORBID = "An action that the policy may not take; repeat for several."
 
 LIMIT = "How often an action may be taken, 'discount <= 20%', or the costs, '2 * discount + gift <= 0.3'; repeatable."
@@ -60,6 +63,7 @@ class LearnOptions:
     out: Annotated[
         str, make_option("FILE", "Where the policy goes, a file of skops, policy.skops; an existing one is replaced.")
     ]
+    attempt: Annotated[str | None, make_option("FILE", ATTEMPT, "not kept unless it beats the log")] = None
     learners: Annotated[list[str], make_option("NAMES", _texts.LEARNERS)] = field(default_factory=lambda: ["default"])
     share: Annotated[list[float] | None, make_option("NUMBER", SHARE, "1 and 0.5")] = None
     forbid: Annotated[list[str] | None, make_option("ACTION", FORBID, "none")] = None
@@ -76,7 +80,14 @@ class LearnOptions:
     def __post_init__(self) -> None:
         from counterfold.policies.policy import require_writable
 
-        require_writable("out", self.out)
+        places = [require_writable(name, path) for name, path in self.places.items()]
+        if len(places) > len({place.absolute() for place in places}):
+            raise ParameterError("`attempt` must be another file than `out`, got the same.")
+
+    @property
+    def places(self) -> dict[str, str]:
+        """Return where policies go, by the name of the option."""
+        return {"out": self.out} | ({} if self.attempt is None else {"attempt": self.attempt})
 
     def learn(self, log: LogOptions) -> "Learned":
         """Return what is learnt from a log; print warnings."""
@@ -99,12 +110,17 @@ class LearnOptions:
                 engine=self.engine,
             )
 
-    def hold_policy(self, found: "Learned") -> AbstractContextManager[None]:
-        """Return what writes the policy when all that is done meanwhile succeeded; otherwise nothing is left."""
+    @contextmanager
+    def hold_policies(self, found: "Learned") -> Iterator[None]:
+        """Write policies when all that is done meanwhile succeeded; otherwise nothing is left."""
         from counterfold.drafts import hold_draft
         from counterfold.policies.policy import require_writable
 
-        return hold_draft("out", require_writable("out", self.out), found.policy.dump())
+        known = {"out": found.policy, "attempt": found.attempted}
+        with ExitStack() as held:
+            for name, path in self.places.items():
+                held.enter_context(hold_draft(name, require_writable(name, path), known[name].dump()))
+            yield
 
 
 @take_options
@@ -125,16 +141,16 @@ def learn(
     contents = found.evaluation.contents
 
     def describe() -> dict[str, Any]:
-        return {"log": log.describe(contents), "out": wanted.out, **found.to_dict()}
+        return {"log": log.describe(contents), "out": wanted.out, "attempt_out": wanted.attempt, **found.to_dict()}
 
-    with wanted.hold_policy(found):
+    with wanted.hold_policies(found):
         report.write_learned(found, describe, log)
     if wanted.as_json:
         print_json(describe())
     else:
         from counterfold.report import console, learning
 
-        console.show(*learning.learned(found, wanted.out, everything=everything))
+        console.show(*learning.learned(found, wanted.out, wanted.attempt, everything=everything))
     requirement.enforce({"": Results({NAME: found.evaluation}, contents)})
     if requirement.require is not None and not found.beats_log:
         say("Error: the policy must beat the log, but nothing does safely.")

@@ -39,6 +39,7 @@ class Learned(Plotted):
     - `policy`: what to do; `policy.predict_proba(context)`, `policy.describe()`, `policy.save("policy.skops")`.
     - `evaluation`: what the policy would have earned, by rows that took no part in learning or choosing it.
     - `attempt`: the same of the best contender, whether or not it was good enough; if it was, that is the `evaluation`.
+    - `attempted`: the policy of the best contender; if it was not good enough, an A/B test may show that it is.
     - `beats_log`: whether it earns more than the log did even at the lower end of its interval. Otherwise nothing beats
       the log safely, and the `policy` does as the log did, as far as the context tells.
     - `table`: a line for each contender; `chosen` is the name of the best one; `left_out` says which learners did not
@@ -50,6 +51,7 @@ class Learned(Plotted):
     policy: Policy
     evaluation: Evaluation
     attempt: Evaluation
+    attempted: Policy
     beats_log: bool
     chosen: str
     table: list[ContenderLine]

@@ -12,12 +12,16 @@ LINES = 20
 """How many lines of a policy are shown at most; the file has it all."""
 
 
-def learned(found: Learned, path: str, *, everything: bool = False) -> list[text.Block]:
+def learned(found: Learned, path: str, attempt: str | None, *, everything: bool = False) -> list[text.Block]:
     """Return all that is shown of a policy: the answer, what it competed with, how it decides and its evaluation."""
     grid = new_grid()
     grid.add_row("answer", Styled(found.sentence, "bold"))
     grid.add_row("next step", Styled(found.next_step.sentence, "bold"))
-    grid.add_row("policy", f"written to {messages.show(path)}")
+    grid.add_row("policy", f"written to {messages.show(path)}{'' if found.beats_log else ': it does as the log did'}")
+    if attempt is not None:
+        grid.add_row("best attempt", f"written to {messages.show(attempt)}")
+    elif found.next_step.action == "A/B test":
+        grid.add_row("best attempt", "not kept: `--attempt FILE` writes it, for an A/B test")
     if found.sample is not None:
         grid.add_row("learnt from", f"{found.sample:,} rows; all others say what it is worth")
     for one in found.limits:

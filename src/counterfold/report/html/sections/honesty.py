@@ -19,9 +19,10 @@ KEPT = (
     "of several contenders the best one often is lucky."
 )
 ANEW = (
-    "The winner was learnt anew from all rows. It knows more of them than the policies that were valued, so it is "
-    "usually a little better than stated."
+    "The winner was learnt anew from all rows. It knows more of them than the policies that were valued, and is usually "
+    "a little better; the stated error is larger than theirs, because it is not known by how much."
 )
+OTHERS = "and competed there with the others; what it is worth is told by all other rows alone, which it does not know."
 PAST = "Do not evaluate it on these rows again: it has seen them. On the rows of next month, or in an A/B test, do."
 
 
@@ -38,6 +39,14 @@ class Honesty(LearnedSection):
 
 def list_steps(found: Learned) -> list[tuple[str, str]]:
     """Return what keeps the numbers from being too good."""
+    if found.sample is not None:
+        told = f"It was learnt from {found.sample:,} rows, {OTHERS}"
+        bound = [("By the lower bound", BOUND)] if len(found.table) > 1 else []
+        return [
+            ("Learnt and valued apart", told),
+            *bound,
+            *([] if found.beats_log else [("Nothing is an answer", KEPT)]),
+        ]
     steps = [("Learnt and valued apart", APART)]
     if len(found.table) > 1:
         folds = f" So chosen were {learnt.tell_folds(found)} folds."

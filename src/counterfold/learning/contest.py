@@ -1,0 +1,143 @@
+"""Contest: what is learnt from one log, who wins, and what the winner is worth."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from counterfold.arrays import Floats
+from counterfold.errors import SupportWarning
+from counterfold.evaluation.assembly import evaluate_targets
+from counterfold.evaluation.question import Question
+from counterfold.evaluation.result import Evaluation
+from counterfold.learners.base import Learner, TrainingRows
+from counterfold.learners.imitation import Imitation
+from counterfold.learning.choice import choose_contender, stitch
+from counterfold.learning.contenders import Contender
+from counterfold.learning.large import OtherRows
+from counterfold.learning.limits import ActionLimits, LimitLine, fit_within
+from counterfold.learning.out_of_fold import Decided, Decisions, OutOfFold, assign_outer_folds, find_possible
+from counterfold.learning.refitting import include_refitting
+from counterfold.learning.result import ContenderLine, Learned
+from counterfold.learning.some_rows import take_rows
+from counterfold.log import Log
+from counterfold.policies.features import Features
+from counterfold.policies.policy import Policy
+from counterfold.progress import Progress
+
+LOGGER = Imitation()
+"""What policies are mixed with: the logger, as far as the context tells."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """What is learnt from one log, and how the winner is found."""
+
+    log: Log
+    rows: TrainingRows
+    learners: Sequence[Learner]
+    shares: Sequence[float]
+    folds: int
+    question: Question
+    threads: int | None
+    limits: ActionLimits | None = None
+
+    def run(self, left_out: Mapping[str, str], progress: Progress | None) -> Learned:
+        """Return the winner, valued by rows that took no part in finding it."""
+        outside = self.split(progress)
+        fold, decisions, contenders = outside.fold, outside.decide(), self.list_contenders()
+        probs = self.mix(decisions)
+        evaluations = self.evaluate(probs)
+        winner = choose_contender(evaluations)
+        by_fold = {number: self.choose_without(number, outside) for number in outside.numbers}
+        stitched, imitated = stitch(probs, by_fold, fold), decisions.probs[LOGGER.name]
+        attempt = include_refitting(self.evaluate({"policy": stitched})["policy"])
+        beats_log = attempt.answerable and attempt.uplift().interval().low > 0
+        evaluation = attempt if beats_log else self.evaluate({"policy": imitated})["policy"]
+        attempted = self.refit(contenders[winner])
+        policy = attempted if beats_log else self.refit(Contender(LOGGER, 1.0))
+        votes = list(by_fold.values())
+        table = [tabulate(name, one, votes.count(name), name == winner) for name, one in evaluations.items()]
+        lines = self.list_limits(policy, stitched if beats_log else imitated)
+        return Learned(policy, evaluation, attempt, attempted, beats_log, winner, table, left_out, lines)
+
+    def split(self, progress: Progress | None) -> OutOfFold:
+        """Return what learns from the rows of some folds and decides in others."""
+        fold, possible = assign_outer_folds(self.rows, self.folds), find_possible(self.log, self.rows.allowed)
+        known = self.rows, [*self.learners, LOGGER], possible, fold, self.question.seed
+        return OutOfFold(*known, progress, self.limits)
+
+    def value_winner(self, decisions: Decisions, left_out: Mapping[str, str], others: OtherRows) -> Learned:
+        """Return the winner by these rows, learnt from all of them, and valued by the other rows of a large log."""
+        probs = self.mix(decisions)
+        evaluations = self.evaluate(probs)
+        winner = choose_contender(evaluations)
+        policy = attempted = self.refit(self.list_contenders()[winner])
+        attempt = evaluation = others.value(policy)
+        beats_log = attempt.answerable and attempt.uplift().interval().low > 0
+        if not beats_log:
+            policy = self.refit(Contender(LOGGER, 1.0))
+            evaluation = others.value(policy)
+        table = [tabulate(name, one, 0, name == winner) for name, one in evaluations.items()]
+        lines = self.list_limits(policy, probs[winner] if beats_log else decisions.probs[LOGGER.name])
+        return Learned(policy, evaluation, attempt, attempted, beats_log, winner, table, left_out, lines, len(self.log))
+
+    def list_contenders(self) -> dict[str, Contender]:
+        """Return every learner at every share, by name."""
+        return {one.name: one for one in (Contender(each, share) for each in self.learners for share in self.shares)}
+
+    def mix(self, decisions: Decisions) -> dict[str, Floats]:
+        """Return what each contender does in each row (n x A)."""
+        return {
+            name: decisions.mix(one.learner.name, LOGGER.name, one.share)
+            for name, one in self.list_contenders().items()
+        }
+
+    def choose_without(self, number: int, outside: OutOfFold) -> str:
+        """Return the contender that the rows of all folds but one choose, which know nothing of that one.
+
+        Neither had the policies learnt from it, nor the reward model that values them, nor was it asked which
+        estimators to trust. Otherwise choosing would know what its rewards have in common with those of the others,
+        which is what the policies earn there.
+        """
+        names = list(self.list_contenders())
+        return names[0] if len(names) == 1 else choose_contender(self.evaluate_without(number, outside))
+
+    def evaluate_without(self, number: int, outside: OutOfFold) -> dict[str, Evaluation]:
+        """Return what contenders would have earned in the rows of all folds but one, as if there were no others."""
+        kept = np.flatnonzero(outside.fold != number)
+        probs = {name: one[kept] for name, one in self.mix(outside.decide(number)).items()}
+        return replace(self, log=take_rows(self.log, kept)).evaluate(probs)
+
+    def evaluate(self, probs: Mapping[str, Floats]) -> dict[str, Evaluation]:
+        """Return what policies would have earned, by name."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SupportWarning)  # the verdict says the same
+            targets = {name: Decided(one) for name, one in probs.items()}
+            found = evaluate_targets(self.log, targets, self.question, threads=self.threads, progress=False)
+        return next(iter(found.values())).targets
+
+    def list_limits(self, policy: Policy, probs: Floats) -> list[LimitLine]:
+        """Return how a policy keeps to each limit, and those of the folds, whose decisions (n x A) are known."""
+        if self.limits is None:
+            return []
+        counts, possible = self.log.counts, find_possible(self.log, self.rows.allowed)
+        logged = np.eye(len(self.log.actions))[self.log.action]
+        several = policy.decide(self.rows.context, possible), probs, logged
+        taken = (self.limits.take(one, counts).tolist() for one in several)
+        return list(map(LimitLine, self.limits.texts, self.limits.most.tolist(), *taken))
+
+    def refit(self, winner: Contender) -> Policy:
+        """Return the winner's policy, learnt from all rows."""
+        given = self.rows, find_possible(self.log, self.rows.allowed), self.question.seed, self.limits
+        scorer, logger = (fit_within(one, *given) for one in (winner.learner, LOGGER))
+        is_greedy, features = winner.learner.is_greedy, Features.of(self.log)
+        return Policy(list(self.log.actions), features, scorer, is_greedy, self.rows.allowed, winner.share, logger)
+
+
+def tabulate(name: str, evaluation: Evaluation, folds: int, chosen: bool) -> ContenderLine:  # noqa: FBT001 (a column)
+    """Return a line of the table."""
+    gap = evaluation.uplift()
+    low, high = gap.interval()
+    return ContenderLine(name, evaluation.value, gap.value, low, high, evaluation.verdict, folds, chosen)
