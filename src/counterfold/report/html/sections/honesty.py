@@ -19,8 +19,8 @@ KEPT = (
     "of several contenders the best one often is lucky."
 )
 ANEW = (
-    "The winner was learnt anew from all rows. It knows more of them than the policies that were valued, and is usually "
-    "a little better; the stated error is larger than theirs, because it is not known by how much."
+    "The winner was learnt anew from all rows. It knows more of them than the policies that were valued, and is "
+    "usually a little better; the stated error is larger than theirs, because it is not known by how much."
 )
 OTHERS = "and competed there with the others; what it is worth is told by all other rows alone, which it does not know."
 PAST = "Do not evaluate it on these rows again: it has seen them. On the rows of next month, or in an A/B test, do."
