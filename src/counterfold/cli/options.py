@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from functools import update_wrapper
 from inspect import Parameter
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
@@ -188,26 +187,6 @@ class TableOverTime:
 
         if self.period is not None:
             checks.one_of(_texts.PERIODS, period=self.period)
-
-
-@dataclass(frozen=True)
-class ExperimentOptions:
-    """Where an experiment gets its data and writes its results, and how it runs."""
-
-    out: Annotated[Path, make_option("DIR", "Where everything goes, and what a restart goes on from.")]
-    jobs: Annotated[int | None, make_option("N", "Processes.", "all cores")] = None
-    data: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Datasets as files.", envvar="COUNTERFOLD_DATASETS", show_default="OpenML"),
-    ] = None
-    as_json: Json = False
-    seed: Seed = 0
-
-    def count_jobs(self) -> int:
-        """Return the number of processes."""
-        from counterfold.pool import count_cores
-
-        return count_cores() if self.jobs is None else self.jobs
 
 
 def take_options(command: Command) -> Command:

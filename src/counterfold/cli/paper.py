@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from counterfold.cli._experiments import ExperimentOptions
 from counterfold.cli.options import (
-    ExperimentOptions,
     make_option,
     print_json,
     print_warnings,
