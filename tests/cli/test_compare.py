@@ -80,7 +80,9 @@ def test_guards_are_told_and_bad_ones_are_refused(run, save):
     options = "--target", "target", "--target", "pi"
     code, out, err = run("compare", path, *options, "--guard", "cost <= +50%", "--guard", "cost >= 0")
     assert (code, err) == (0, "")
-    assert "target, pi keep to all guards with a probability of at least 95 %." in " ".join(out.split())
+    assert "target, pi keep to all guards with a probability of at least 95 %, all of them at once." in " ".join(
+        out.split()
+    )
     rows = [line.split() for line in out.splitlines()]
     assert ["policy", "guard", "value", "may", "be", "limit", "holds", "verdict"] in rows
     assert sum(row[1:2] == ["all"] for row in rows) == 2

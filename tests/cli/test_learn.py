@@ -70,7 +70,8 @@ def test_the_best_attempt_is_kept_on_demand_though_nothing_beats_the_log(save, r
     taken = [one.predict_proba({name: [-1.0, 1.0] for name in one.features.names}) for one in policies]
     assert set(taken[1].max(axis=1)) == {1.0}  # it is greedy
     assert (taken[0].max(axis=1) < 0.9).all()  # and the log was drawn at random
-    code, _, err = run("learn", log, *FAST, "--out", "policy.skops", "--attempt", "./policy.skops")
+    (tmp_path / "sub").mkdir()
+    code, _, err = run("learn", log, *FAST, "--out", "policy.skops", "--attempt", "sub/../policy.skops")
     assert (code, "`attempt` must be another file than `out`" in err) == (2, True)
 
 

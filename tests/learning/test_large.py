@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import binomtest
 
 import counterfold as cf
+from counterfold.tables.drawn import draw_row_keys
 from reference.models import fold_of
 
 FAST = {"learners": "softmax-learner", "shares": 1, "progress": False}
@@ -159,12 +160,29 @@ def test_bad_logs_are_one_sentence(change, settings, sentence, save):
     assert "\n" not in str(error.value)
 
 
-def test_rows_that_come_in_another_order_are_refused(monkeypatch):
-    monkeypatch.setattr("counterfold.tables.drawn.DrawnUnits.leave_out", lambda _, batch: batch)
-    with pytest.raises(
-        cf.DataError, match=r"must be those that nothing was learnt from, got 200\. Rows came in another"
-    ):
-        cf.learn(draw_frame(200), **FAST, engine="local")
+def leave_out_others(units, batch):
+    """Return as many rows as were not drawn, but others."""
+    kept = np.random.default_rng(0).permutation(draw_row_keys(batch, units.group) >= units.limit)
+    return batch.filter(kept)
+
+
+@pytest.mark.parametrize("leave_out", [lambda _, batch: batch, leave_out_others])
+@pytest.mark.parametrize("binary", [False, True])
+def test_rows_that_come_in_another_order_are_refused(leave_out, binary, monkeypatch):
+    frame = draw_frame(200)
+    frame = frame.assign(reward=(frame["reward"] > 0).astype(float)) if binary else frame
+    monkeypatch.setattr("counterfold.tables.drawn.DrawnUnits.leave_out", leave_out)
+    with pytest.raises(cf.DataError, match=r"must be those that nothing was learnt from, .*\. Rows came in another"):
+        cf.learn(frame, **FAST, engine="local")
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_rows_that_come_as_before_are_taken(kept):
+    rng = np.random.default_rng(0)
+    frame = draw_frame(400).assign(kept=rng.choice([0.1, 1.0], 400) if kept else 1.0)
+    frame = frame.assign(reward=frame["reward"] * 1e6 + 1e9)
+    learned = cf.learn(frame, **FAST, engine="local", kept="kept")
+    assert learned.evaluation.contents.rewards.count == 400 - learned.sample
 
 
 def test_few_rows_are_answered_or_refused():

@@ -34,6 +34,14 @@ def test_where_there_is_nothing_to_gain_the_log_is_kept():
     assert abs(learned.evaluation.uplift().value) < 0.02
 
 
+def test_no_test_is_advised_of_what_looks_worse():
+    learned = [cf.learn(draw_log(seed, 200, effect=0.0), **FAST) for seed in range(6)]
+    worse = [one for one in learned if one.attempt.uplift().value <= 0 and one.attempt.answerable]
+    assert worse
+    assert {one.next_step.action for one in worse} <= {"keep", "log more"}
+    assert {one.fallback for one in worse} == {"does as the log did, as far as the context tells"}
+
+
 @pytest.mark.slow
 @pytest.mark.statistical
 def test_a_log_without_any_gain_is_seldom_beaten():

@@ -104,7 +104,23 @@ def test_the_log_that_is_kept_keeps_to_limits_too():
     assert not learned.beats_log
     assert learned.limits[0].expected <= 0.6 + 1e-6
     assert learned.limits[0].logged > 1
-    assert "which keep to limits" in learned.policy.describe()
+    assert "to keep to limits" in learned.policy.describe()
+    assert "as far as limits and forbidden actions allow" in learned.fallback
+
+
+@pytest.mark.parametrize("most", [0.3, 0.1, 0.01])
+def test_a_logger_that_is_all_but_uniform_can_be_limited(most):
+    probs = np.tile([0.33333, 0.33333, 0.33334], (400, 1))
+    learned = cf.learn(draw_log(effect=0.0, logging_probs=probs), **FAST, limits={1: most})
+    assert learned.limits[0].expected <= most + 1e-6
+
+
+def test_mixed_prices_are_told_one_by_one():
+    context = np.zeros((400, 0))
+    text = cf.learn(draw_log(context=context), "greedy-learner", shares=1, limits={0: 0.05}, progress=False)
+    described = text.attempted.describe()
+    assert described.count("of the decisions, to keep to limits") >= 1
+    assert text.attempted.predict_proba(context).mean(axis=0)[0] == pytest.approx(0.05, abs=0.01)
 
 
 def test_a_tree_says_how_often_it_takes_what():

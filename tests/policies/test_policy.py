@@ -66,7 +66,7 @@ def test_plain_matrices_have_no_names():
 @pytest.mark.parametrize(
     ("context", "sentence"),
     [
-        ({"age": [1.0], "city": ["Rome"]}, "must have column `joined`, which the policy looks at, got age, city"),
+        ({"age": [1.0], "city": ["Rome"]}, "column `joined`, which the policy was learnt with, got age, city"),
         ({"age": [1.0], "city": ["Rome"], "joined": [1, 2]}, "must be columns of one length"),
         ([[1.0, 2.0, 3.0]], "must be a data frame with 3 columns, age, city, joined, got"),
         (pd.DataFrame({"age": [np.inf], "city": ["Rome"], "joined": [pd.Timestamp(0)]}), "must be finite"),

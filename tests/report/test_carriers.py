@@ -82,4 +82,4 @@ def test_differences_over_time_are_shown_of_the_first_of_many_policies(tmp_path)
     assert "p9: difference to p5 over time" in out
     assert out.count("over time") == 1
     shown = write(found, tmp_path / "report.html")
-    assert shown.count("How much more “p9” would have earned than p5 in each day, by SNIPS") == 1
+    assert shown.count("How much more “p9” would have earned than “p5” in each day, by SNIPS") == 1

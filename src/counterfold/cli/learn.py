@@ -81,7 +81,7 @@ class LearnOptions:
         from counterfold.policies.policy import require_writable
 
         places = [require_writable(name, path) for name, path in self.places.items()]
-        if len(places) > len({place.absolute() for place in places}):
+        if len(places) > len({place.resolve() for place in places}):
             raise ParameterError("`attempt` must be another file than `out`, got the same.")
 
     @property

@@ -50,9 +50,10 @@ class Robustness:
         factors, rows = find(exhibits, "sensitivity"), find(exhibits, "influence")
         support = find(exhibits, "worst-support")
         parts = {name: find(exhibits, place) for name, place in PARTS.items()}
+        is_told = bool(uplift.low > 0 or uplift.high < 0)
         return cls(
-            is_told=bool(uplift.low > 0 or uplift.high < 0),
-            propensity_factor=factors.facts.get("factor"),
+            is_told=is_told,
+            propensity_factor=factors.facts.get("factor") if is_told else None,
             largest_factor=first(factors, "factor", -1),
             unsupported_share=support.facts.get("share"),
             snips=rows.facts.get("snips"),

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from counterfold import capacity
 from counterfold.checks import Checker
+from counterfold.contents import Spread
 from counterfold.engines.base import Engine
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.drawing import Drawn
@@ -27,6 +28,10 @@ from counterfold.targets.base import Reads, Target, TargetForm
 
 SAMPLE, LEAST = 1 << 16, 1 << 10
 """A policy is learnt from at most SAMPLE rows of a large log; from fewer where there is no room, but at least LEAST."""
+
+
+SAME = 1e-9
+"""Means of the same rewards may differ by so much of the largest one, because they were added up in another order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,16 +107,21 @@ class OtherRows:
             except DataError as error:
                 raise DataError(f"in the rows that value the policy, {error}") from None
         (results,) = found.values()
-        self.require_others(results.contents.rewards.count)
+        self.require_others(results.contents.rewards)
         return results.targets["policy"]
 
-    def require_others(self, count: int) -> None:
-        """Require that all rows were read but those that were drawn, which is not so if rows come in another order."""
-        units = self.drawn.units
-        if count != units.total - units.row_count:
-            rule = f"the other {units.total - units.row_count} rows must be those that nothing was learnt from"
+    def require_others(self, rewards: Spread) -> None:
+        """Require that all rows were read but those that were drawn, which is not so if rows come in another order.
+
+        Rows are told apart by their places. If others have these now, they are as many, but earned something else.
+        """
+        units, scale = self.drawn.units, max(abs(rewards.low), abs(rewards.high))
+        count = units.total - units.row_count
+        if rewards.count != count or abs(rewards.mean - units.reward) > SAME * scale:
+            rule = f"the other {count} rows must be those that nothing was learnt from, with a mean reward of"
             way = "Rows came in another order than before: write the log to Parquet, and learn from that"
-            raise DataError(f"{rule}, got {count}. {way}.")
+            got = f"got {rewards.count} rows and {rewards.mean:.6g}"
+            raise DataError(f"{rule} {units.reward:.6g}, {got}. {way}.")
 
 
 def is_used(column: str, policy: Policy) -> bool:

@@ -160,7 +160,8 @@ class PriceSearch:
 
     def find(self) -> tuple[Floats, Floats] | None:
         """Return prices of all actions (m x A) and how often each line of them holds; nothing if limits cannot."""
-        scale = float(np.ptp(self.scores[self.possible])) or 1.0
+        spread = float(np.ptp(self.scores[self.possible]))
+        scale = spread or 1.0 if self.is_greedy else max(spread, 1.0)  # a softmax of equal scores is worth its entropy
         columns = [self.price(np.zeros(len(self.limits.most)))]
         for _ in range(ROUNDS):
             weights, rates, worth, excess = self.mix(columns, scale)

@@ -41,7 +41,7 @@ class Learned(Plotted):
     - `attempt`: the same of the best contender, whether or not it was good enough; if it was, that is the `evaluation`.
     - `attempted`: the policy of the best contender; if it was not good enough, an A/B test may show that it is.
     - `beats_log`: whether it earns more than the log did even at the lower end of its interval. Otherwise nothing beats
-      the log safely, and the `policy` does as the log did, as far as the context tells.
+      the log safely, and the `policy` does as the log did, as far as the context tells, and limits allow.
     - `table`: a line for each contender; `chosen` is the name of the best one; `left_out` says which learners did not
       apply and why.
     - `limits`: how it keeps to each limit of what it may take.
@@ -68,8 +68,23 @@ class Learned(Plotted):
         """Return what to do now, from what to do about the attempt: where it does not beat the log, keep that."""
         if self.beats_log or not self.attempt.answerable or step.action in {"keep", "log more"}:  # which say so
             return step
+        if self.attempt.uplift().value <= 0:
+            return replace(
+                step, action="keep", per_arm=None, sentence="Keep what you have; nothing that was learnt looks better."
+            )
         sentence = f"Keep what you have; the best learnt policy is not ready. {step.sentence}"
         return replace(step, action="A/B test" if step.action == "A/B test" else "keep", sentence=sentence)
+
+    @property
+    def fallback(self) -> str:
+        """Say what the policy does where nothing beats the log; nothing where something does."""
+        if self.beats_log:
+            return ""
+        if not self.limits and self.policy.allowed.all():
+            return "does as the log did, as far as the context tells"
+        return (
+            "does as the log did, as far as limits and forbidden actions allow, and may earn less than the log did"
+        )
 
     @property
     def sentence(self) -> str:

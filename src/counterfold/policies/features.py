@@ -92,7 +92,9 @@ class Features:
         missing = [name for name in self.names if name not in table.column_names]
         if missing:
             found = list_names(table.column_names) if table.column_names else "none"
-            raise DataError(f"`context` must have column `{show(missing[0])}`, which the policy looks at, got {found}.")
+            raise DataError(
+                f"`context` must have column `{show(missing[0])}`, which the policy was learnt with, got {found}."
+            )
         parts = [self._encode_column(name, table.column(name)) for name in self.names]
         columns = [column for part in parts for column in part]
         return np.column_stack(columns) if columns else np.empty((table.num_rows, 0))

@@ -1,7 +1,7 @@
 """Scorers: from contexts to a score for every action, the higher the better; all but one are made of arrays alone."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -87,10 +87,12 @@ class PricedScorer(Scorer):
         return self.scorer.read_tree(splits, labels, Prices(self.prices, self.shares))
 
     def describe(self, features: Sequence[str], labels: Sequence[str]) -> str:
-        mean = self.shares @ self.prices
-        priced = [f"{price:.3g} for {label}" for label, price in zip(labels, mean, strict=True) if price]
-        less = f"\nless the prices {', '.join(priced)}, which keep to limits" if priced else ""
-        return f"{self.scorer.describe(features, labels)}{less}"
+        lines = [self.scorer.describe(features, labels)]
+        for prices, share in zip(self.prices, self.shares, strict=True):
+            known = [f"{price:.3g} for {label}" for label, price in zip(labels, prices, strict=True) if price]
+            often = "" if len(self.shares) == 1 else f" in {share:.0%} of the decisions"
+            lines += [f"less the prices {', '.join(known)}{often}, to keep to limits"] if known else []
+        return "\n".join(lines)
 
     def weigh_features(self, width: int) -> Floats:
         return self.scorer.weigh_features(width)
@@ -162,7 +164,7 @@ class TreeScorer(Scorer):
         known = Prices(np.zeros((1, len(labels))), np.ones(1)) if prices is None else prices
         best = (self.values[:, None, :] - known.values).argmax(axis=2)  # at each of the prices, in each node
         often = (np.eye(len(labels))[best] * known.shares[:, None]).sum(axis=1)
-        taken = [write_shares(dict(zip(labels, line, strict=True))) for line in often.tolist()]
+        taken = [write_shares(labels, line) for line in often.tolist()]
         return self._read_node(0, splits, taken)
 
     def _read_node(self, node: int, splits: Splits, taken: Sequence[str]) -> TreeNode:
@@ -228,14 +230,14 @@ class ClassifierScorer(Scorer):
         return np.zeros(width) if shown is None else share_out(np.asarray(shown, dtype=np.float64))
 
 
-def write_shares(often: Mapping[str, float]) -> str:
+def write_shares(labels: Sequence[str], often: Sequence[float]) -> str:
     """Return what is taken how often, or the only thing that is.
 
-    >>> write_shares({"a": 0.25, "b": 0.75}), write_shares({"a": 0.0, "b": 1.0})
+    >>> write_shares(["a", "b"], [0.25, 0.75]), write_shares(["a", "b"], [0.0, 1.0])
     ('a (25%) or b (75%)', 'b')
     """
-    sure = next((label for label, share in often.items() if share > SURE), None)
-    return sure or " or ".join(f"{label} ({share:.0%})" for label, share in often.items() if share)
+    sure = next((label for label, share in zip(labels, often, strict=True) if share > SURE), None)
+    return sure or " or ".join(f"{label} ({share:.0%})" for label, share in zip(labels, often, strict=True) if share)
 
 
 def share_out(weights: Floats) -> Floats:

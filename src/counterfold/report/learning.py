@@ -5,7 +5,7 @@ from rich.styled import Styled
 from counterfold import messages
 from counterfold.learning.result import Learned
 from counterfold.report import details, text
-from counterfold.report.policy_parts import list_lines, write_gain
+from counterfold.report.policy_parts import list_lines, write_gain, write_taken
 from counterfold.report.tables import Lines, add_title, new_grid
 
 LINES = 20
@@ -17,7 +17,7 @@ def learned(found: Learned, path: str, attempt: str | None, *, everything: bool 
     grid = new_grid()
     grid.add_row("answer", Styled(found.sentence, "bold"))
     grid.add_row("next step", Styled(found.next_step.sentence, "bold"))
-    grid.add_row("policy", f"written to {messages.show(path)}{'' if found.beats_log else ': it does as the log did'}")
+    grid.add_row("policy", f"written to {messages.show(path)}{f': it {found.fallback}' if found.fallback else ''}")
     if attempt is not None:
         grid.add_row("best attempt", f"written to {messages.show(attempt)}")
     elif found.next_step.action == "A/B test":
@@ -25,8 +25,7 @@ def learned(found: Learned, path: str, attempt: str | None, *, everything: bool 
     if found.sample is not None:
         grid.add_row("learnt from", f"{found.sample:,} rows; all others say what it is worth")
     for one in found.limits:
-        taken = f"{one.expected:.3g} by the policy, {one.out_of_fold:.3g} out of fold, {one.logged:.3g} in the log"
-        grid.add_row("limit", f"{one.limit}: {taken}")
+        grid.add_row("limit", f"{one.limit}: {write_taken(one)}")
     names = "contender", "difference", "interval", "verdict", "chosen"
     lines = []
     for line in sorted(found.table, key=lambda one: -one.low):
@@ -46,6 +45,6 @@ def learned(found: Learned, path: str, attempt: str | None, *, everything: bool 
 
 def describe_policy(found: Learned) -> text.Block:
     """Return how the policy decides."""
-    if not found.beats_log:
-        return add_title("how it decides", "as the log did, as far as the context tells; the best attempt is below")
+    if found.fallback:
+        return add_title("how it decides", f"it {found.fallback}; the best attempt is below")
     return add_title("how it decides", *list_lines(found.policy, LINES))

@@ -15,7 +15,7 @@ LONGEST, MOST_LINES = 30, 12
 
 def show_learned(result: Learned, answer: Sequence[Markup], findings: Markup) -> Markup:
     """Return whether anything beats the log, what to do, and what that rests on, around what all answers show."""
-    kept = [] if result.beats_log else [markup.line("The policy does as the log did, as far as the context tells.")]
+    kept = [markup.line(f"The policy {result.fallback}.")] if result.fallback else []
     return markup.card(
         markup.line(tag("b", result.sentence), " ", markup.badge(result.attempt.verdict)),
         *answer,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from counterfold.learning.limits import LimitLine
 from counterfold.learning.result import ContenderLine, Learned
 from counterfold.policies.policy import Policy
 from counterfold.policies.trees import TreeNode
@@ -104,3 +105,8 @@ def rank_contenders(found: Learned) -> list[ContenderLine]:
     """Return the contenders that the log can answer for, the one with the largest lower bound first."""
     known = [line for line in found.table if line.verdict != "not answerable"]
     return sorted(known, key=lambda line: -line.low)
+
+
+def write_taken(line: LimitLine) -> str:
+    """Return what is taken of a limit."""
+    return f"{line.expected:.3g} by the policy, {line.out_of_fold:.3g} out of fold, {line.logged:.3g} in the log"

@@ -14,13 +14,15 @@ from counterfold.tables.batches import Batch
 class DrawnUnits:
     """The rows, or groups of rows, whose keys are below `limit`, wherever they are read.
 
-    `group` names the column of groups, if there is one; `row_count` rows were drawn, of `total`.
+    `group` names the column of groups, if there is one; `row_count` rows were drawn, of `total`. The others earned
+    `reward` on average.
     """
 
     limit: int
     group: str | None
     row_count: int
     total: int
+    reward: float
 
     @property
     def columns(self) -> list[str]:

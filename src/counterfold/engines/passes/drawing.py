@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfold import log_checks
-from counterfold.arrays import Ints
+from counterfold.arrays import Floats, Ints
 from counterfold.encoding import ContextSummary
 from counterfold.engines.passes.batches import HEAD, PreparedRows
 from counterfold.engines.passes.plan import list_actions
@@ -42,7 +42,8 @@ class Drawn(NamedTuple):
 class DrawnRows:
     """The rows of units with the least keys, all of them below `limit`; those of other rows can be added.
 
-    There are no more than `size`, once they are `cut`. `summary` is what all rows tell of the context.
+    There are no more than `size`, once they are `cut`. `summary` is what all rows tell of the context, and `earned`
+    how many decisions they all stand for, and the sum of their rewards.
     """
 
     batch: Batch
@@ -50,11 +51,12 @@ class DrawnRows:
     limit: int
     size: int
     summary: ContextSummary
+    earned: Floats
 
     def take_below(self, limit: int) -> "DrawnRows":
         """Return the rows of units with keys below a limit."""
         kept = self.keys < limit
-        return DrawnRows(self.batch.filter(kept), self.keys[kept], limit, self.size, self.summary)
+        return replace(self, batch=self.batch.filter(kept), keys=self.keys[kept], limit=limit)
 
     def cut(self) -> "DrawnRows":
         """Return at most `size` rows, and all of a unit or none, whatever the order in which rows were added."""
@@ -68,7 +70,7 @@ class DrawnRows:
         numbers = np.concatenate([one.batch.row_numbers, two.batch.row_numbers])
         batch = Batch(pa.concat_tables([one.batch.table, two.batch.table]), numbers)
         summary, keys = self.summary + other.summary, np.concatenate([one.keys, two.keys])
-        found = DrawnRows(batch, keys, limit, self.size, summary)
+        found = DrawnRows(batch, keys, limit, self.size, summary, self.earned + other.earned)
         return found.cut() if len(keys) > SPARE * self.size else found
 
 
@@ -87,13 +89,22 @@ def draw_sample(rows: PreparedRows, count: Count) -> Task[Drawn]:
 
     def draw(batch: Batch) -> DrawnRows:
         keys = draw_row_keys(batch, group)
-        return DrawnRows(batch, keys, limit, size, layout.summarise(*batch)).take_below(limit)
+        earned = sum_rewards(layout, batch.table)
+        return DrawnRows(batch, keys, limit, size, layout.summarise(*batch), earned).take_below(limit)
 
     found = (yield rows.ask("Drawing rows to learn from", draw, list_read_columns(layout, head, ()))).cut()
-    units = DrawnUnits(found.limit, group, len(found.keys), rows.count)
+    decisions, earned = (found.earned - sum_rewards(layout, found.batch.table)).tolist()
+    units = DrawnUnits(found.limit, group, len(found.keys), rows.count, earned / decisions if decisions else 0.0)
     require_both(units, size)
     layout = layout.learn(found.summary)
     return Drawn(make_log(layout, found.batch), units, list(layout.context))
+
+
+def sum_rewards(layout: Layout, table: pa.Table) -> Floats:
+    """Return how many decisions some rows stand for, and the sum of their rewards."""
+    rewards = columns.read_numbers(table, layout.roles["reward"])
+    kept = columns.read_numbers(table, layout.roles["kept"]) if "kept" in layout.roles else np.ones(len(rewards))
+    return np.array([(1 / kept).sum(), (rewards / kept).sum()])
 
 
 def require_both(units: DrawnUnits, size: int) -> None:

@@ -12,12 +12,12 @@ from counterfold.report.html.charts.learnt import draw_importance
 from counterfold.report.html.charts.support import draw_taken
 from counterfold.report.html.charts.tree import draw_tree
 from counterfold.report.html.sections.base import LearnedSection
-from counterfold.report.policy_parts import list_lines
+from counterfold.report.policy_parts import list_lines, write_taken
 
-LOGGER = (
-    "Nothing beats today safely, so there is nothing to ship. The policy that was returned, and saved if that was "
-    "asked for, does as the log did, as far as the context tells. What the best attempt would have changed is below."
+NOTHING = (
+    "Nothing beats today safely, so there is nothing to ship. The policy that is returned, and saved if asked for,"
 )
+BELOW = "What the best attempt would have changed is below."
 MIXED = "Of all decisions it takes only a share itself, and leaves the others as the log took them."
 
 
@@ -30,15 +30,25 @@ class LearntPolicy(LearnedSection):
 
     def show(self, found: Learned, case: Case) -> Sequence[Block | None]:
         if not found.beats_log:
-            return [Prose(LOGGER), draw_taken(case), *list_left_out(case)]
+            told = Prose(f"{NOTHING} {found.fallback}. {BELOW}")
+            return [told, *list_limits(found), draw_taken(case), *list_left_out(case)]
         return [
             Prose(MIXED) if found.policy.share < 1 else None,
+            *list_limits(found),
             draw_tree(found),
             draw_taken(case),
             draw_importance(found),
             Code("The policy as text", "\n".join(list_lines(found.policy, LONGEST))),
             *list_left_out(case),
         ]
+
+
+def list_limits(found: Learned) -> list[Block]:
+    """Return what the policy may take, and what it takes, if there are limits; and what it never takes."""
+    lines = [(formats.text(one.limit), write_taken(one)) for one in found.limits]
+    forbidden = [label for label, good in zip(found.policy.shown_labels, found.policy.allowed, strict=True) if not good]
+    lines += [(formats.text(label), "never") for label in forbidden]
+    return [Pairs("Limits of what it may take, per decision", lines)] if lines else []
 
 
 def list_left_out(case: Case) -> list[Block]:
