@@ -66,7 +66,7 @@ def test_the_best_attempt_is_kept_on_demand_though_nothing_beats_the_log(save, r
     code, out, _ = run("learn", log, *FAST, "--share", "1", "--out", "policy.skops", "--attempt", "attempt.skops")
     assert (code, "does as the log did" in " ".join(out.split())) == (0, True)
     assert "written to attempt.skops" in out
-    policies = [cf.Skops(tmp_path / name).form.model for name in NAMES]
+    policies = [cf.Skops(tmp_path / name).model for name in NAMES]
     taken = [one.predict_proba({name: [-1.0, 1.0] for name in one.features.names}) for one in policies]
     assert set(taken[1].max(axis=1)) == {1.0}  # it is greedy
     assert (taken[0].max(axis=1) < 0.9).all()  # and the log was drawn at random

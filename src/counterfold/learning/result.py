@@ -82,9 +82,7 @@ class Learned(Plotted):
             return ""
         if not self.limits and self.policy.allowed.all():
             return "does as the log did, as far as the context tells"
-        return (
-            "does as the log did, as far as limits and forbidden actions allow, and may earn less than the log did"
-        )
+        return "does as the log did, as far as limits and forbidden actions allow, and may earn less than the log did"
 
     @property
     def sentence(self) -> str:

@@ -54,6 +54,11 @@ class Skops(TargetForm):
         object.__setattr__(self, "columns", _features.check_names(self.columns))
         object.__setattr__(self, "trusted", _features.check_names(self.trusted or None, "trusted") or ())
 
+    @property
+    def model(self) -> Any:
+        """Return the model in the file, such as a policy of `learn`."""
+        return self.form.model
+
     @cached_property
     def form(self) -> Classifier:
         """Return the model in the file as a target."""
