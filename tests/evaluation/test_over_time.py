@@ -95,6 +95,17 @@ def test_a_difference_that_changes_is_told_and_one_to_itself_is_0():
     assert (told["period"], told["estimator"], len(told["table"])) == ("day", "SNIPS", DAYS)
 
 
+@pytest.mark.parametrize("baseline", [None, "old"])
+def test_a_week_of_rare_rewards_is_not_known_better_than_all_weeks(baseline):
+    columns = draw(3)
+    rare = (np.random.default_rng(3).random(2400) < 0.02) * np.random.default_rng(4).pareto(1.5, 2400)
+    found = compare(columns | {"reward": rare}, baseline)
+    whole = found["new"].uplift(None if baseline is None else found[baseline]).interval()
+    for line in found.over_time("week")["new"].table:
+        assert line.high - line.low >= (whole.high - whole.low) * np.sqrt(2400 / line.rows) * (1 - 1e-9)
+        assert line.low < line.difference < line.high
+
+
 def test_a_log_without_time_has_none():
     columns = draw(5)
     del columns["when"]

@@ -145,6 +145,7 @@ def test_limits_hold_on_a_large_log(tmp_path):
     ("limits", "sentence"),
     [
         ({3: 0.2}, "`limits` must be of actions of the log, 0, 1, 2, got `3`"),
+        ({"1 ": 0.2}, "got `1 `. Did you mean `1`"),
         ({1: 20}, "`limits` must be shares above 0 and at most 1, got 20 for 1; 20 % is 0.2"),
         ({1: 0}, r"got 0 for 1; forbid it: `forbidden=\['1'\]`"),
         ({1: None}, "`limits` must be shares above 0 and at most 1, got None for 1"),

@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from counterfold.arrays import Floats
 from counterfold.diagnostics.drift import compare_periods
+from counterfold.estimates import Estimate
 from counterfold.evaluation.result import Evaluation
 from counterfold.history import PIECES
 from counterfold.intervals.base import normal_quantile, student_quantile
@@ -42,7 +44,8 @@ def compare_over_time(
     """Return the difference of a target to another one on the same log, or to the log; nothing where that has no time.
 
     Differences to the log are paired row by row. Those to another target are paired over 32 pieces of each period, so
-    their intervals have Student's quantiles; either allows for groups.
+    their intervals have Student's quantiles; either allows for groups. No interval is shorter than that of all rows
+    would be with as few: rewards that nobody saw in a week are not known better for that.
     """
     history = (one if period is None else one.by(period)).diagnostics.history
     if history is None:
@@ -53,8 +56,18 @@ def compare_over_time(
             return None
         means, reach = history.subtract(other.diagnostics.history), student_quantile(one.level, PIECES - 1)
     errors = np.sqrt(means.variances)
-    numbers = means.values, errors, means.values - reach * errors, means.values + reach * errors
+    below, above = (np.maximum(reach * errors, far) for far in spread_interval(one.uplift(other), means.rows))
+    numbers = means.values, errors, means.values - below, means.values + above
     lines = zip(history.starts, means.rows.astype(int).tolist(), *(each.tolist() for each in numbers), strict=True)
     change = compare_periods(means, history.periods.numbers)
     table = [PeriodDifference(*line) for line in lines]
     return DifferenceOverTime(history.used_period, history.estimator, None if change is None else change.p, table)
+
+
+def spread_interval(whole: Estimate, rows: Floats) -> tuple[Floats, Floats]:
+    """Return how far the interval of all rows would reach down and up with as few rows as each period has."""
+    low, high = whole.interval()
+    reach = np.array([whole.value - low, high - whole.value])
+    few = np.sqrt(rows.sum() / rows)
+    down, up = np.where(np.isfinite(reach), reach, 0.0)
+    return down * few, up * few

@@ -10,7 +10,7 @@ import numpy as np
 from counterfold.arrays import Bools, Floats
 from counterfold.errors import ParameterError
 from counterfold.learners.base import Learner, TrainingRows, fit_learner
-from counterfold.messages import clean_sentence, list_names, shorten, show
+from counterfold.messages import clean_sentence, list_names, shorten, show, suggest
 from counterfold.policies.scorers import PricedScorer, Scorer, choose
 
 NUMBER = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"
@@ -126,7 +126,8 @@ def find_costs(terms: Sequence[tuple[float, str]], labels: Sequence[str]) -> Flo
     costs = np.zeros(len(labels))
     for cost, name in terms:
         if name not in labels:
-            raise ParameterError(f"`limits` must be of actions of the log, {list_names(labels)}, got `{show(name)}`.")
+            known, hint = list_names(labels), suggest(name, labels)
+            raise ParameterError(f"`limits` must be of actions of the log, {known}, got `{show(name)}`.{hint}")
         costs[labels.index(name)] += cost
     return costs
 

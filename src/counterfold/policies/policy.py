@@ -14,7 +14,7 @@ from counterfold.arrays import Bools, Floats
 from counterfold.display import Plotted
 from counterfold.drafts import require_place, write_whole
 from counterfold.errors import DataError, ParameterError
-from counterfold.messages import show
+from counterfold.messages import list_some, show
 from counterfold.policies.features import Features
 from counterfold.policies.scorers import Scorer
 from counterfold.policies.trees import TreeNode
@@ -97,6 +97,9 @@ class Policy(Plotted):
     def predict(self, context: Any) -> NDArray[Any]:
         """Return the most likely action in each context."""
         return np.asarray(self.classes_[self.predict_proba(context).argmax(axis=1)])
+
+    def __repr__(self) -> str:
+        return f"Policy({len(self.labels)} actions: {list_some(self.shown_labels, 8)})"
 
     def describe(self) -> str:
         """Return what people can read of the policy: a tree as nested conditions, others by what they look at most."""

@@ -32,7 +32,8 @@ def learned(found: Learned, path: str, attempt: str | None, *, everything: bool 
         folds = f"{line.folds} fold{'s' * (line.folds > 1)}" if line.folds else ""
         folds = "yes" if found.sample is not None and line.chosen else folds
         lines.append((messages.show(line.contender), *write_gain(line), line.verdict, folds))
-    note = "each interval is as if there were no other contender; the evaluation below is corrected for choosing"
+    told = "corrected for choosing" if found.sample is None else "by other rows"
+    note = f"each interval is as if there were no other contender; the evaluation below is {told}"
     blocks: list[text.Block] = [grid, add_title("contenders", Lines(names, lines, texts=2), Styled(note, "dim"))]
     if found.left_out:
         left_out = [f"{messages.show(name)} {reason}" for name, reason in found.left_out.items()]

@@ -16,8 +16,10 @@ LONGEST, MOST_LINES = 30, 12
 def show_learned(result: Learned, answer: Sequence[Markup], findings: Markup) -> Markup:
     """Return whether anything beats the log, what to do, and what that rests on, around what all answers show."""
     kept = [markup.line(f"The policy {result.fallback}.")] if result.fallback else []
+    told = result.beats_log or not result.attempt.answerable  # a good verdict of what is not shipped would mislead
+    badge = [" ", markup.badge(result.attempt.verdict)] if told else []
     return markup.card(
-        markup.line(tag("b", result.sentence), " ", markup.badge(result.attempt.verdict)),
+        markup.line(tag("b", result.sentence), *badge),
         *answer,
         markup.line(tag("b", "Next step: "), result.next_step.sentence),
         *kept,
@@ -43,7 +45,8 @@ def fold_contenders(result: Learned) -> Markup:
     ]
     names = "contender", "difference", "interval", "verdict", "folds that chose it"
     rest = len(ranked) - len(lines)
-    note = "Each as if there were no other; the answer above is corrected for choosing."
+    told = "corrected for choosing" if result.sample is None else "by other rows"
+    note = f"Each as if there were no other; the answer above is {told}."
     more = [markup.line(f"and {rest} more, in `table`")] if rest else []
     return markup.fold(f"contenders: {len(ranked)}", markup.make_table(names, lines), *more, markup.line(note))
 
