@@ -55,6 +55,7 @@ from .intervals.student_t import StudentT as StudentT
 from .learners.base import Learner as Learner
 from .learners.greedy_learner import GreedyLearner as GreedyLearner
 from .learners.imitation import Imitation as Imitation
+from .learners.model_learner import ModelLearner as ModelLearner
 from .learners.policy_forest import PolicyForest as PolicyForest
 from .learners.policy_tree import PolicyTree as PolicyTree
 from .learners.softmax_learner import SoftmaxLearner as SoftmaxLearner

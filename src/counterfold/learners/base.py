@@ -10,6 +10,7 @@ import numpy as np
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import freeze
 from counterfold.errors import ParameterError, blame, is_own
+from counterfold.learners._feature_ridge import fit_reward_scorer
 from counterfold.log import Log
 from counterfold.messages import shorten
 from counterfold.models.base import Examples
@@ -24,13 +25,15 @@ class TrainingRows:
 
     `examples` are as if a policy that takes all actions equally often were to be valued, so that reward models are to
     be right for all actions; they know nothing of probabilities, because a policy does not know them either.
-    `logging_probs` (n x A) have no columns where only those of the logged actions are known.
+    `logging_probs` (n x A) have no columns where only those of the logged actions are known, and `action_features`
+    (A x k) none where nothing is known of actions.
     """
 
     examples: Examples
     propensity: Floats
     logging_probs: Floats
     allowed: Bools
+    action_features: Floats
 
     @classmethod
     def of(cls, log: Log, allowed: Bools) -> "TrainingRows":
@@ -41,7 +44,9 @@ class TrainingRows:
         importance = freeze(1 / (count * log.propensity))
         known = log.context, log.action, log.reward, nothing, importance, nothing, nothing
         examples = Examples(ids, units, *known, count, log.counts)
-        return cls(examples, log.propensity, nothing if log.logging_probs is None else log.logging_probs, allowed)
+        probs = nothing if log.logging_probs is None else log.logging_probs
+        features = np.empty((count, 0)) if log.action_features is None else log.action_features
+        return cls(examples, log.propensity, probs, allowed, features)
 
     def __len__(self) -> int:
         return len(self.propensity)
@@ -58,9 +63,8 @@ class TrainingRows:
 
     @cached_property
     def reward_scorer(self) -> LinearScorer:
-        """The predicted reward of every action, by a `SharedRidge` of all rows."""
-        models = SharedRidge().fit(self.examples)
-        return LinearScorer.of_scaled(models.intercepts, models.slopes, models.scaling.centre, models.scaling.scale)
+        """The predicted reward of every action, by ridge regressions on all rows, and by features of the actions."""
+        return fit_reward_scorer(self.examples, self.action_features)
 
     @cached_property
     def robust_scores(self) -> Floats:

@@ -8,13 +8,14 @@ from counterfold.policies.scorers import Scorer
 
 @dataclass(frozen=True)
 class GreedyLearner(Learner):
-    r"""Take the action whose predicted reward is the highest, by a `SharedRidge` on the context.
+    r"""Take the action whose predicted reward is the highest, by ridge regressions on the context.
 
     $$\pi(x) = \arg\max_a \hat q(x, a)$$
 
     Qian, Murphy (2011), "Performance guarantees for individualized treatment rules".
 
-    Rows count more where their action was unlikely, so that the model is right for all actions alike.
+    It is a `SharedRidge`; where the log has features of the actions, what they tell of rewards comes first. Rows count
+    more where their action was unlikely, so that the model is right for all actions alike.
 
     >>> from counterfold.learners.base import example_training_rows
     >>> import numpy as np

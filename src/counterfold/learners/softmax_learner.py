@@ -11,7 +11,7 @@ from counterfold.policies.scorers import LinearScorer, Scorer
 
 @dataclass(frozen=True)
 class SoftmaxLearner(Learner):
-    r"""Take actions with probabilities that rise with their predicted rewards, by a `SharedRidge` on the context.
+    r"""Take actions with probabilities that rise with their predicted rewards, by ridge regressions on the context.
 
     $$\pi(a \mid x) \propto \exp(\hat q(x, a) / (T \sigma))$$
 

@@ -93,7 +93,7 @@ def require_several(members: Any) -> Sequence[Any]:
     return members
 
 
-def as_member(value: Any) -> TrainedModel:
+def as_member(value: Any, argument: str = "members") -> TrainedModel:
     """Return a reward model that can be fitted, from one or from a scikit-learn estimator."""
     is_object = not isinstance(value, type)
     if isinstance(value, TrainedModel) and value.suits("labels"):
@@ -104,4 +104,7 @@ def as_member(value: Any) -> TrainedModel:
         encoded = ActionEncoded(value, sees_policies=True)
         return encoded if is_classifier(value) else LinearPlus(encoded)
     wanted = "reward models that can be fitted, or scikit-learn estimators, such as [SharedRidge(), Lasso()]"
-    raise ParameterError(f"`members` must be {wanted}, got {messages.shorten(value)} among them.")
+    if argument != "members":
+        wanted = "a reward model that can be fitted, or a scikit-learn estimator, such as Lasso()"
+    among = " among them" if argument == "members" else ""
+    raise ParameterError(f"`{argument}` must be {wanted}, got {messages.shorten(value)}{among}.")
