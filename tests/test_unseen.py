@@ -43,6 +43,16 @@ def test_it_only_widens_and_keeps_to_the_limits():
     assert unseen.widen(-0.3, -0.1, -0.2, 0.95)[0] == -0.2  # it holds the value, whatever that is
 
 
+def test_what_no_row_tells_moves_the_ends_and_changes_sides_with_the_sign():
+    policy = Unseen(limits=(0.0, 1.0), beyond=(0.0, 0.25))
+    assert policy.widen(0.5, 0.625, 0.5625, 0.95) == (0.5, 0.875)
+    assert policy.widen(0.5, 0.9, 0.5625, 0.95) == (0.5, 1.0)
+    assert policy.times(-2.0).widen(-1.25, -1.0, -1.125, 0.95) == (-1.75, -1.0)
+    log = Unseen()
+    assert policy.between(log, 0.1, 0.1).widen(0.0, 0.25, 0.125, 0.95) == (0.0, 0.5)
+    assert log.between(policy, 0.1, 0.1).widen(-0.25, 0.0, -0.125, 0.95) == (-0.5, 0.0)
+
+
 @pytest.mark.parametrize("method", EVERY)
 def test_a_target_without_a_reward_has_an_interval_of_some_width(method):
     log, action, reward = clicks(np.random.default_rng(0))

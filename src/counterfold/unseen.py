@@ -24,6 +24,7 @@ class Unseen:
     target's rows with a chance of $\alpha / 2$. So the interval reaches at least that share of the way `below` and
     `above` of each of the `chances`; for rewards of 0 and 1 this is the rule of three. `limits` are the least and the
     largest possible value, and `slope`, if known, is by how much the variance of a mean of m rewards grows with it.
+    `beyond` is how much lower and higher the value itself may be than anything that was logged can tell.
 
     >>> clicks = Unseen((Chance(300.0, below=0.0, above=1.0),), limits=(0.0, 1.0))
     >>> low, high = clicks.widen(0.0, 0.0, value=0.0, level=0.95)
@@ -34,14 +35,15 @@ class Unseen:
     chances: tuple[Chance, ...] = ()
     limits: Limits = (-math.inf, math.inf)
     slope: float | None = None
+    beyond: Limits = (0.0, 0.0)
 
     def widen(self, low: float, high: float, value: float, level: float) -> tuple[float, float]:
         """Return the ends of an interval that reaches as far as it must, not beyond the limits, and holds the value."""
         for effective, below, above in self.chances:
             missed = 1.0 if effective == 0 else -math.expm1(math.log((1 - level) / 2) / effective)
             low, high = min(low, value - missed * below), max(high, value + missed * above)
-        least, most = self.limits
-        return min(max(low, least), value), max(min(high, most), value)
+        (least, most), (lower, higher) = self.limits, self.beyond
+        return min(max(low - lower, least), value), max(min(high + higher, most), value)
 
     def forget(self) -> "Unseen":
         """Return what would hold if no reward were missed."""
@@ -56,7 +58,9 @@ class Unseen:
             Chance(one.effective, *(size * way for way in (one.below, one.above)[::turn])) for one in self.chances
         )
         least, most = (factor * end for end in self.limits[::turn])
-        return Unseen(tuple(chances), (least, most), None if self.slope is None else factor * self.slope)
+        lower, higher = (size * way for way in self.beyond[::turn])
+        slope = None if self.slope is None else factor * self.slope
+        return Unseen(tuple(chances), (least, most), slope, (lower, higher))
 
     def between(self, other: "Unseen", gained: float, lost: float) -> "Unseen":
         """Return what holds for the difference of two values.
@@ -67,4 +71,5 @@ class Unseen:
         mine = [Chance(1 / gained, one.below, one.above) for one in self.chances if gained]
         theirs = [Chance(1 / lost, one.above, one.below) for one in other.chances if lost]
         (least, most), (lower, upper) = self.limits, other.limits
-        return Unseen((*mine, *theirs), (least - upper, most - lower))
+        beyond = self.beyond[0] + other.beyond[1], self.beyond[1] + other.beyond[0]
+        return Unseen((*mine, *theirs), (least - upper, most - lower), beyond=beyond)

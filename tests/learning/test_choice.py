@@ -89,12 +89,49 @@ def test_the_largest_lower_bound_is_chosen_and_not_the_largest_estimate():
 def test_the_error_of_the_saved_policy_holds_the_doubt_about_refitting():
     log = draw_log(rows=400)
     plain = start_contest(log).evaluate({"one": np.tile([0.2, 0.6, 0.2], (400, 1))})["one"]
-    wide = include_refitting(plain)
+    wide = include_refitting(plain, plain, 5)
     assert wide.value == plain.value
-    assert wide.uplift().stderr ** 2 == pytest.approx(1.3 * plain.uplift().stderr ** 2)
-    assert wide.stderr**2 == pytest.approx(plain.stderr**2 + 0.3 * plain.uplift().stderr ** 2)
+    assert wide.uplift().stderr ** 2 == pytest.approx(1.15 * plain.uplift().stderr ** 2)
+    assert wide.stderr**2 == pytest.approx(plain.stderr**2 + 0.15 * plain.uplift().stderr ** 2)
     low, high = wide.interval
     assert low < plain.interval.low < plain.interval.high < high
+
+
+def test_the_upper_end_holds_what_one_fold_more_is_worth():
+    every = {"better": [0.3, 0.2, 0.5], "worse": [0.1, 0.8, 0.1]}
+    found = start_contest(draw_log(rows=400)).evaluate({name: np.tile(row, (400, 1)) for name, row in every.items()})
+    worse, better = sorted(found.values(), key=lambda one: one.value)
+    same, wide = include_refitting(better, better, 5), include_refitting(better, worse, 5)
+    gained = 0.6 * (better.value - worse.value)
+    assert gained > 0
+    for one, other in ((same.interval, wide.interval), (same.uplift().interval(), wide.uplift().interval())):
+        assert (other.low, other.high) == (one.low, pytest.approx(one.high + gained))
+    assert include_refitting(worse, better, 5).interval == include_refitting(worse, worse, 5).interval
+
+
+def test_policies_of_fewer_rows_know_neither_of_two_folds():
+    log, chosen = (
+        draw_log(rows=200),
+        dict(enumerate(["GreedyLearner", "SoftmaxLearner", LEARNERS[2].name] + 2 * ["half"])),
+    )
+    contest = Contest(log, TrainingRows.of(log, ALL), LEARNERS, [1.0, 0.5], 5, Question.of(), 1)
+    chosen = {number: name.replace("half", "0.5 * GreedyLearner + logger") for number, name in chosen.items()}
+    outside = contest.split(None)
+    found = contest.decide_by_fewer(chosen, outside)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    possible, names = np.ones((1, 3), dtype=bool), {one.name: one for one in [*LEARNERS, cf.Imitation()]}
+    for row in range(0, 200, 23):
+        number, wanted = int(outside.fold[row]), np.zeros(3)
+        learner = chosen[number].removeprefix("0.5 * ").removesuffix(" + logger")
+        for other in set(range(5)) - {number}:
+            kept = np.flatnonzero((outside.fold != number) & (outside.fold != other))
+            rows = TrainingRows.of(log, ALL).take(kept)
+            one, logger = (
+                names[name].fit(rows, 0).decide(log.context[[row]], possible, is_greedy=names[name].is_greedy)[0]
+                for name in (learner, "Imitation")
+            )
+            wanted += (one if learner == chosen[number] else (one + logger) / 2) / 4
+        np.testing.assert_allclose(found[row], wanted, atol=1e-12)
 
 
 def test_rows_take_what_their_fold_chose():

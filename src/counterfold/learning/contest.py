@@ -52,7 +52,8 @@ class Contest:
         winner = choose_contender(evaluations)
         by_fold = {number: self.choose_without(number, outside) for number in outside.numbers}
         stitched, imitated = stitch(probs, by_fold, fold), decisions.probs[LOGGER.name]
-        attempt = include_refitting(self.evaluate({"policy": stitched})["policy"])
+        valued = self.evaluate({"policy": stitched, "fewer": self.decide_by_fewer(by_fold, outside)})
+        attempt = include_refitting(valued["policy"], valued["fewer"], len(outside.numbers))
         beats_log = attempt.answerable and attempt.uplift().interval().low > 0
         evaluation = attempt if beats_log else self.evaluate({"policy": imitated})["policy"]
         attempted = self.refit(contenders[winner])
@@ -103,6 +104,20 @@ class Contest:
         """
         names = list(self.list_contenders())
         return names[0] if len(names) == 1 else choose_contender(self.evaluate_without(number, outside))
+
+    def decide_by_fewer(self, chosen: Mapping[int, str], outside: OutOfFold) -> Floats:
+        """Return what the contender that each fold takes would do (n x A), if it were learnt without another fold, too.
+
+        It is the mean over all other folds.
+        """
+        contenders, numbers = self.list_contenders(), outside.numbers
+        found = np.zeros((len(self.log), len(self.log.actions)))
+        for other in numbers:
+            decisions = outside.decide(other)
+            for number in (one for one in numbers if one != other):
+                mine, one = outside.fold == number, contenders[chosen[number]]
+                found[mine] += decisions.mix(one.learner.name, LOGGER.name, one.share)[mine] / (len(numbers) - 1)
+        return found
 
     def evaluate_without(self, number: int, outside: OutOfFold) -> dict[str, Evaluation]:
         """Return what contenders would have earned in the rows of all folds but one, as if there were no others."""
