@@ -13,9 +13,27 @@ DRAWS = 1 << 14
 
 
 def bound_together(estimates: Sequence[Estimate], *, shares_units: bool) -> list[Bounds]:
-    """Return intervals that hold all truths at once with the level of the estimates."""
-    level = find_segment_level(estimates, estimates[0].level, shares_units=shares_units)
-    return [Bounds(*map(float, one.interval(level))) for one in estimates]
+    """Return intervals that hold all truths at once with the level of the estimates.
+
+    Each is as many times as wide as that of one estimate alone as normal quantiles say. A higher level would make each
+    wider by Student's quantiles, which are large far out where few rows tell the error; errors that are too small in
+    some segments are too large in others, so that all of them need less.
+    """
+    level = estimates[0].level
+    each = find_segment_level(estimates, level, shares_units=shares_units)
+    times = find_quantile(each) / find_quantile(level)
+    return [stretch(one, times, each) for one in estimates]
+
+
+def stretch(estimate: Estimate, times: float, level: float) -> Bounds:
+    """Return the interval of an estimate that many times as wide; rewards that were not seen have a level."""
+    (low, high), value = estimate.interval(), estimate.value
+    return Bounds(*estimate.unseen.widen(value - times * (value - low), value + times * (high - value), value, level))
+
+
+def find_quantile(level: float) -> float:
+    """Return how far a normal variable is from its mean at most, with the probability `level`."""
+    return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def find_segment_level(estimates: Sequence[Estimate], level: float, *, shares_units: bool) -> float:
