@@ -5,6 +5,9 @@ import pytest
 from scipy.stats import norm
 
 from counterfold.estimates import Estimate, Moves
+from counterfold.intervals.betting_bound import BettingBound
+from counterfold.intervals.confidence_sequence import ConfidenceSequence
+from counterfold.intervals.empirical_bernstein import EmpiricalBernstein
 from counterfold.intervals.skewed_t import SkewedT
 from counterfold.segments.pooling import pool_differences
 from counterfold.segments.simultaneous import bound_together, find_segment_level
@@ -36,6 +39,14 @@ def test_intervals_are_stretched_as_normal_quantiles_say_and_end_where_values_do
     clicks = Unseen((Chance(100.0, 0.0, 1.0),), limits=(0.0, 1.0))
     low, high = bound_together([Estimate("clicks", np.zeros(50), unseen=clicks)] * 7, shares_units=False)[0]
     assert (low, high) == (0.0, pytest.approx(1 - ((1 - 0.95 ** (1 / 7)) / 2) ** (1 / 100)))
+
+
+@pytest.mark.parametrize("method", [EmpiricalBernstein(0, 1), BettingBound(0, 1), ConfidenceSequence(0, 1)])
+def test_intervals_with_a_guarantee_are_found_at_the_higher_level(method):
+    clicks = (np.random.default_rng(4).random((7, 200)) < 0.1).astype(float)
+    several = [Estimate("clicks", one, weights=np.ones(200), method=method) for one in clicks]
+    for one, found in zip(several, bound_together(several, shares_units=False), strict=True):
+        assert found == one.interval(0.95 ** (1 / 7))
 
 
 @pytest.mark.slow

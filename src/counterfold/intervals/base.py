@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -104,7 +104,12 @@ class Units:
 
 
 class Interval(ABC):
-    """A frozen dataclass that finds the two ends; the same units give the same ends."""
+    """A frozen dataclass that finds the two ends; the same units give the same ends.
+
+    One that `is_guaranteed` holds at its level for any number of units, and so is never made of that of another level.
+    """
+
+    is_guaranteed: ClassVar[bool] = False
 
     @abstractmethod
     def bounds(self, units: Units, level: float) -> Bounds:
@@ -129,6 +134,7 @@ class Interval(ABC):
 class Ranged(Interval):
     """An interval that takes what is known to lie between `low` and `high`."""
 
+    is_guaranteed = True
     low: float | None = None
     high: float | None = None
 

@@ -17,12 +17,13 @@ def bound_together(estimates: Sequence[Estimate], *, shares_units: bool) -> list
 
     Each is as many times as wide as that of one estimate alone as normal quantiles say. A higher level would make each
     wider by Student's quantiles, which are large far out where few rows tell the error; errors that are too small in
-    some segments are too large in others, so that all of them need less.
+    some segments are too large in others, so that all of them need less. An interval with a guarantee has one at its
+    own level alone, and so is found at the higher one.
     """
     level = estimates[0].level
     each = find_segment_level(estimates, level, shares_units=shares_units)
     times = find_quantile(each) / find_quantile(level)
-    return [stretch(one, times, each) for one in estimates]
+    return [one.interval(each) if one.method.is_guaranteed else stretch(one, times, each) for one in estimates]
 
 
 def stretch(estimate: Estimate, times: float, level: float) -> Bounds:
