@@ -1,10 +1,11 @@
 """How often the intervals of all segments hold the truth at once, on the bandits of `bench selection`; and the time.
 
 The first column of the context is cut into 5 or 50 segments at its true quantiles, so that the true value and the true
-difference to the log are known in each. Development problems alone are used (see docs/selection_benchmark.md). `error`
-is the root of the mean squared error of differences, in standard deviations of the rewards, of those of segments by
-themselves and of those that are pooled; `harmed` and `outcome` are false alarms: a segment that is called harmed and is
-not, and the finding that segments depend on decisions, which they never do here.
+difference to the log are known in each. Development problems are used (see docs/selection_benchmark.md) or, with
+`--held SEED`, held ones. `error` is the root of the mean squared error of differences, in standard deviations of the
+rewards, of those of segments by themselves and of those that are pooled; `harmed` and `outcome` are false alarms: a
+segment that is called harmed and is not, and the finding that segments depend on decisions, which they never do
+here.
 
 `--time FILE` instead evaluates a file with and without a column of segments, and prints the ratio of processor times.
 """
@@ -98,7 +99,12 @@ def describe(name, found):
     return f"| {name} | {cells} | {alarms} |"
 
 
-def measure_coverage(segments, problems, families):
+def list_numbers(problems, seed):
+    """Return the numbers of development problems, or those of held ones that a seed stands for."""
+    return [3 * number if seed is None else 30_000 * seed + 3 * number + 1 for number in range(problems)]
+
+
+def measure_coverage(segments, problems, families, seed):
     """Print a line for each family, and one for all."""
     print(
         "| family | problems | value | difference | value, all | difference, all | answerable | own | pooled | ", end=""
@@ -107,7 +113,7 @@ def measure_coverage(segments, problems, families):
     print("|" + " --- |" * 13, flush=True)
     every = []
     for family in families:
-        found = [answer(family, 3 * number, segments) for number in range(problems)]
+        found = [answer(family, number, segments) for number in list_numbers(problems, seed)]
         every += found
         print(describe(family, found), flush=True)
     print(describe("all", every), flush=True)
@@ -131,6 +137,7 @@ def main():
     parser.add_argument("--problems", type=int, default=60, metavar="N", help="per family")
     parser.add_argument("--segments", type=int, default=5, choices=tuple(ROWS))
     parser.add_argument("--families", default=",".join(FAMILIES), metavar="NAMES")
+    parser.add_argument("--held", type=int, metavar="SEED", help="held problems, to be looked at once")
     parser.add_argument("--time", metavar="FILE")
     parser.add_argument("--by", default="segment", metavar="COLUMN", help="of the file")
     parser.add_argument("--rounds", type=int, default=2, metavar="N")
@@ -139,7 +146,7 @@ def main():
     if options.time:
         measure_time(options.time, options.by, options.rounds)
     else:
-        measure_coverage(options.segments, options.problems, options.families.split(","))
+        measure_coverage(options.segments, options.problems, options.families.split(","), options.held)
 
 
 if __name__ == "__main__":

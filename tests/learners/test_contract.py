@@ -4,6 +4,7 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -35,6 +36,12 @@ def test_every_learner_learns_the_same_twice(learner):
     rows = TrainingRows.of(draw_log(), ALL)
     first, second = (learner.fit(rows, 3).score(rows.context) for _ in range(2))
     np.testing.assert_array_equal(first, second)
+
+
+def test_random_classifiers_learn_the_same_twice():
+    log, forest = draw_log(), RandomForestClassifier(5)
+    first, second = (cf.learn(log, [forest], shares=1, progress=False).attempt.value for _ in range(2))
+    assert first == second
 
 
 def test_every_learner_is_frozen_and_named(learner):

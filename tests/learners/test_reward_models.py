@@ -8,7 +8,8 @@ from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeClassifier
 
 import counterfold as cf
-from counterfold.learners._feature_ridge import PENALTIES, fit_features, fit_reward_scorer, take_components
+from counterfold.learners import _feature_ridge
+from counterfold.learners._feature_ridge import PENALTIES, fit_reward_scorer, take_components
 from counterfold.learners.base import TrainingRows
 from learning_logs import draw_log
 
@@ -51,32 +52,51 @@ def test_features_that_tell_nothing_do_little_harm():
     assert value(fit(log), contexts, means) > 0.95 * without
 
 
-def test_features_against_a_ridge_regression_on_all_products():
-    log = draw_items(rows=200)[0]
+def find_best_penalty(table, rewards, counts):
+    """Return the penalty by which rows are predicted best that are left out, by as many fits as there are rows."""
+    losses = []
+    for penalty in PENALTIES:
+        loss = 0.0
+        for row in range(len(table)):
+            rest = [other for other in range(len(table)) if other != row]
+            fitted = Ridge(penalty).fit(table[rest], rewards[rest], sample_weight=counts[rest])
+            loss += counts[row] * (rewards[row] - fitted.predict(table[row : row + 1])[0]) ** 2
+        losses.append(loss)
+    return PENALTIES[int(np.argmin(losses))]
+
+
+@pytest.mark.parametrize("noise", [0.0, 1.0, 20.0])
+def test_features_against_a_ridge_regression_on_all_products(noise, monkeypatch):
+    monkeypatch.setattr(_feature_ridge, "SLICE", 32)
+    rng, log = np.random.default_rng(7), draw_items(rows=70)[0]
+    propensity = rng.uniform(0.01, 0.03, size=70)
+    log = draw_items(rows=70, reward=log.reward + noise * rng.normal(size=70), propensity=propensity)[0]
     rows = TrainingRows.of(log, np.ones(ACTIONS, dtype=bool))
-    found = fit_features(rows.examples, log.action_features).score(log.context[:5])
+    found = _feature_ridge.fit_features(rows.examples, log.action_features).score(log.context[:5])
     centre, spread = log.context.mean(axis=0), log.context.std(axis=0)
-    items = take_components(log.action_features, 2)
 
     def see(context, action):
         x = [1.0, *((context - centre) / spread)]
-        item = [1.0, *items[action]]
+        item = [1.0, *log.action_features[action]]
         return [one * other for one in x for other in item][1:]
 
-    table = [see(context, action) for context, action in zip(log.context, log.action, strict=True)]
-    count = (1 / (ACTIONS * log.propensity) + 0.1) ** 0.5
-    fits = [Ridge(alpha).fit(table, log.reward, sample_weight=count) for alpha in PENALTIES]
-    wanted = [
-        np.array([[one.predict([see(context, action)])[0] for action in range(ACTIONS)] for context in log.context[:5]])
-        for one in fits
-    ]
-    assert min(np.abs(found - one).max() for one in wanted) < 1e-8
+    table = np.array([see(context, action) for context, action in zip(log.context, log.action, strict=True)])
+    counts = (1 / (ACTIONS * log.propensity) + 0.1) ** 0.5
+    fitted = Ridge(find_best_penalty(table, log.reward, counts)).fit(table, log.reward, sample_weight=counts)
+    wanted = [[fitted.predict([see(context, action)])[0] for action in range(ACTIONS)] for context in log.context[:5]]
+    np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 5])
+def test_features_and_hardly_any_rows(rows):
+    assert np.isfinite(fit(draw_items(rows=rows)[0]).score(np.zeros((2, WIDTH)))).all()
 
 
 def test_many_features_are_cut_to_their_components():
     features = np.random.default_rng(0).normal(size=(30, 3)) @ np.random.default_rng(1).normal(size=(3, 400))
-    few = take_components(features, 5)
-    assert few.shape == (30, 5)
+    few = take_components(features, 42)  # with 5 components, 43 * 6 - 1 columns in all
+    assert few.shape == (30, 4)
+    assert take_components(features, 600).shape == (30, 1)
     assert np.abs(few[:, 3:]).max() < 1e-9
     log = draw_log(action_features=np.random.default_rng(0).normal(size=(3, 1000)))
     assert cf.learn(log, ["greedy-learner"], shares=1, progress=False).policy.predict([[3.0, 0.0]]).tolist() == [1]
@@ -104,7 +124,7 @@ def test_any_model_finds_what_no_line_describes():
     log = cf.Log(context=context, action=action, reward=reward, propensity=np.full(1500, 0.5))
     forest = RandomForestRegressor(20, min_samples_leaf=10)
     learned = cf.learn(log, ["greedy-learner", cf.ModelLearner(forest)], shares=1, progress=False)
-    assert learned.chosen == "ModelLearner(RandomForestRegressor)"
+    assert learned.chosen == "ModelLearner(RandomForestRegressor(min_samples_leaf=10, n_estimators=20))"
     assert learned.policy.predict([[0.0, 0.0], [2.0, 0.0], [-2.0, 0.0]]).tolist() == [1, 0, 0]
     assert "the reward model RandomForestRegressor, on 2 columns" in learned.policy.describe()
 
@@ -130,4 +150,60 @@ def test_models_that_are_none_are_refused():
         with pytest.raises(cf.ParameterError, match="`model` must be a reward model that can be fitted, or a"):
             cf.ModelLearner(wrong)
     assert cf.ModelLearner(DecisionTreeClassifier()).name == "ModelLearner(DecisionTreeClassifier)"
-    assert cf.ModelLearner(cf.SharedRidge()).name == "ModelLearner(SharedRidge)"
+    assert cf.ModelLearner(cf.RidgePerAction(alpha=2.0)).name == "ModelLearner(RidgePerAction(alpha=2.0))"
+
+
+def test_models_with_different_settings_compete():
+    forests = [cf.ModelLearner(RandomForestRegressor(3, max_depth=depth)) for depth in (1, 2)]
+    learned = cf.learn(draw_log(rows=100), forests, shares=1, progress=False)
+    assert [line.contender for line in learned.table] == [one.name for one in forests]
+    with pytest.raises(cf.ParameterError, match="must be different learners"):
+        cf.learn(draw_log(rows=100), [forests[0], forests[0]], progress=False)
+
+
+class Means:
+    """A regressor that knows nothing of scikit-learn but how its own are copied."""
+
+    def get_params(self, **_):
+        return {}
+
+    def set_params(self):
+        return self
+
+    def fit(self, _, rewards):
+        self.mean_ = float(np.mean(rewards))
+        return self
+
+    def predict(self, features):
+        return np.full(len(features), self.mean_)
+
+
+def test_a_model_need_not_be_derived_from_that_of_scikit_learn():
+    learned = cf.learn(draw_log(rows=100), [cf.ModelLearner(Means())], shares=1, progress=False)
+    assert learned.attempted.predict_proba(np.zeros((2, 2))).shape == (2, 3)
+
+
+UNKNOWN = [
+    "sklearn.neighbors._kd_tree.KDTree",
+    "sklearn.tree._tree.Tree",
+    "sklearn.metrics._dist_metrics.EuclideanDistance64",
+]
+"""Types that are not safe in a file of a stranger's."""
+
+MODELS = [
+    *(cf.SharedRidge(), cf.RidgePerAction(), cf.LogisticRidge(), cf.NearestNeighbours()),
+    *(cf.LinearPlus(cf.NearestNeighbours()), cf.PerAction(Ridge()), cf.PerAction(DecisionTreeClassifier())),
+    *(cf.ActionEncoded(Ridge()), Ridge(), cf.Stack(members=(cf.SharedRidge(), cf.RidgePerAction(), Ridge()))),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_what_is_saved_is_read_again_whatever_the_model(model, tmp_path):
+    log = draw_log(rows=200)
+    log = draw_log(rows=200, reward=(log.reward > 0).astype(float))
+    policy = cf.learn(log, [cf.ModelLearner(model)], shares=1, progress=False).attempted
+    policy.save(tmp_path / "policy.skops")
+    trusted = [] if type(model) is not cf.PerAction and "Neighbours" not in repr(model) else UNKNOWN
+    again = cf.Skops(tmp_path / "policy.skops", trusted=trusted).model
+    np.testing.assert_array_equal(again.predict_proba(log.context), policy.predict_proba(log.context))
+    assert again.predict_proba(log.context[:0]).shape == (0, 3)

@@ -1,6 +1,9 @@
 """Linear models of rewards by the context and by features of actions, so that actions learn of those like them."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -10,10 +13,17 @@ from counterfold.models.shared_ridge import SharedRidge
 from counterfold.policies.scorers import LinearScorer
 
 MOST = 256
-"""At most how many columns there are; of many features of actions their first principal components are taken."""
+"""At most how many columns there are in all; of too many features of actions the first principal components are taken,
+and one of them at least."""
 
 PENALTIES = tuple(np.geomspace(1.0, 1e6, 13).tolist())
 """What is tried, and judged by leaving out one row after the other."""
+
+ROUNDING = 1e-12
+"""A row that others tell less of than this is told by itself alone."""
+
+SLICE = 1 << 13
+"""How many rows are widened to all columns at a time."""
 
 
 def fit_reward_scorer(examples: Examples, action_features: Floats) -> LinearScorer:
@@ -38,22 +48,55 @@ def fit_shared(examples: Examples) -> LinearScorer:
     return LinearScorer.of_scaled(models.intercepts, models.slopes, models.scaling.centre, models.scaling.scale)
 
 
-def fit_features(examples: Examples, action_features: Floats) -> LinearScorer:
+def fit_features(examples: Examples, features: Floats) -> LinearScorer:
     """Return the predicted rewards of a ridge regression on the context, the features of actions and their products."""
-    from sklearn.linear_model import RidgeCV
-
     scaling, width = Scaling.of(examples.context), examples.context.shape[1]
-    features = take_components(action_features, max(1, MOST // (width + 1)))
-    left = np.column_stack([np.ones(len(examples)), (examples.context - scaling.centre) / scaling.scale])
     right = np.column_stack([np.ones(len(features)), features])
-    columns = np.einsum("ij,ik->ijk", left, right[examples.actions]).reshape(len(examples), -1)[:, 1:]
-    model = RidgeCV(PENALTIES).fit(columns, examples.rewards, sample_weight=SharedRidge().counts(examples))
-    table = np.append(model.intercept_, model.coef_).reshape(width + 1, -1) @ right.T
-    return LinearScorer.of_scaled(table[0], table[1:], scaling.centre, scaling.scale)
+
+    def widen(some: slice) -> Floats:
+        left = np.ones((len(examples.rewards[some]), width + 1))
+        left[:, 1:] = (examples.context[some] - scaling.centre) / scaling.scale
+        products = np.einsum("ij,ik->ijk", left, right[examples.actions[some]])
+        return np.asarray(products.reshape(len(left), -1))
+
+    found = fit_ridge(widen, examples.rewards, SharedRidge().counts(examples)).reshape(width + 1, -1) @ right.T
+    return LinearScorer.of_scaled(found[0], found[1:], scaling.centre, scaling.scale)
 
 
-def take_components(action_features: Floats, most: int) -> Floats:
-    """Return the first principal components of the features, each of which is scaled before."""
-    scaling = Scaling.of(action_features)
+def fit_ridge(widen: Callable[[slice], Floats], rewards: Floats, counts: Floats) -> Floats:
+    r"""Return the coefficients of a ridge regression, the first of which is that of a column of ones.
+
+    The penalty has the least squared error of rows that are left out, one after the other, which is
+    $e_i / (1 - h_i)$ with the residual $e_i$ and the leverage $h_i$ of a row: both come from one eigendecomposition of
+    the sums of products. So rows are widened a few at a time, once for the sums and once for the errors.
+    """
+    slices = [slice(start, start + SLICE) for start in range(0, len(rewards), SLICE)]
+    tables = (np.column_stack([widen(some), rewards[some]]) * np.sqrt(counts[some])[:, None] for some in slices)
+    sums = sum_up(table.T @ table for table in tables)
+    means, total = sums[0] / sums[0, 0], float(sums[0, 0])
+    sums = (sums - total * np.outer(means, means))[1:, 1:]
+    values, vectors = np.linalg.eigh(sums[:-1, :-1])
+    shrunk = 1 / (np.maximum(values, 0.0)[:, None] + PENALTIES)
+    turned_coefficients = (vectors.T @ sums[:-1, -1])[:, None] * shrunk
+
+    def leave_out(some: slice) -> Floats:
+        turned = (widen(some)[:, 1:] - means[1:-1]) @ vectors
+        residuals = rewards[some, None] - means[-1] - turned @ turned_coefficients
+        others = 1 - counts[some, None] * (1 / total + turned**2 @ shrunk)
+        return np.asarray(counts[some] @ np.square(residuals / np.maximum(others, ROUNDING)))
+
+    best = int(sum_up(map(leave_out, slices)).argmin())
+    slopes = vectors @ turned_coefficients[:, best]
+    return np.append(means[-1] - means[1:-1] @ slopes, slopes)
+
+
+def sum_up(several: Iterable[Floats]) -> Floats:
+    """Return the sum of arrays that come one after the other."""
+    return reduce(add, several)
+
+
+def take_components(action_features: Floats, width: int) -> Floats:
+    """Return the principal components of the features, of which each was scaled, for a context of so many columns."""
+    scaling, most = Scaling.of(action_features), max(1, (MOST + 1) // (width + 1) - 1)
     left, sizes, _ = np.linalg.svd((action_features - scaling.centre) / scaling.scale, full_matrices=False)
     return np.asarray((left * sizes)[:, :most])

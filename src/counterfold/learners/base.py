@@ -10,7 +10,7 @@ import numpy as np
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import freeze
 from counterfold.errors import ParameterError, blame, is_own
-from counterfold.learners._feature_ridge import fit_reward_scorer
+from counterfold.learners._feature_ridge import fit_reward_scorer, take_components
 from counterfold.log import Log
 from counterfold.messages import shorten
 from counterfold.models.base import Examples
@@ -26,7 +26,7 @@ class TrainingRows:
     `examples` are as if a policy that takes all actions equally often were to be valued, so that reward models are to
     be right for all actions; they know nothing of probabilities, because a policy does not know them either.
     `logging_probs` (n x A) have no columns where only those of the logged actions are known, and `action_features`
-    (A x k) none where nothing is known of actions.
+    (A x k), of which principal components are taken, none where nothing is known of actions.
     """
 
     examples: Examples
@@ -45,8 +45,9 @@ class TrainingRows:
         known = log.context, log.action, log.reward, nothing, importance, nothing, nothing
         examples = Examples(ids, units, *known, count, log.counts)
         probs = nothing if log.logging_probs is None else log.logging_probs
-        features = np.empty((count, 0)) if log.action_features is None else log.action_features
-        return cls(examples, log.propensity, probs, allowed, features)
+        features, width = log.action_features, examples.context.shape[1]
+        components = np.empty((count, 0)) if features is None else take_components(features, width)
+        return cls(examples, log.propensity, probs, allowed, components)
 
     def __len__(self) -> int:
         return len(self.propensity)
@@ -118,6 +119,12 @@ class Learner(ABC):
     @abstractmethod
     def fit(self, rows: TrainingRows, seed: int) -> Scorer:
         """Return the scores of actions that it learns from the rows."""
+
+
+def name_with(learner: Learner, model: object) -> str:
+    """Return what a learner with a model of the user's is called, if it has one."""
+    name = type(learner).__name__
+    return name if model is None else f"{name}({shorten(model).removesuffix('()')})"
 
 
 def fit_learner(learner: Learner, rows: TrainingRows, seed: int) -> Scorer:

@@ -1,15 +1,17 @@
 """ModelLearner: the action with the highest reward by any reward model, such as the stack."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.learners.base import Learner, TrainingRows
-from counterfold.models.base import Examples, Predictor, TrainedModel, check_predictions
-from counterfold.models.stack import Stack, as_member
+from counterfold.errors import ParameterError
+from counterfold.learners.base import Learner, TrainingRows, name_with
+from counterfold.messages import shorten
+from counterfold.models.base import Examples, Predictor, check_predictions
+from counterfold.models.stack import Stack, as_member, require_member
 from counterfold.policies.scorers import Scorer
 
 
@@ -33,19 +35,25 @@ class ModelLearner(Learner):
     array([0, 1])
     """
 
-    model: Any = field(default_factory=Stack)
+    model: Any = None
 
     def __post_init__(self) -> None:
-        as_member(self.model, "model")
+        if as_member(self.used_model) is None:
+            rule = "a reward model that can be fitted, or a scikit-learn estimator, such as Lasso()"
+            raise ParameterError(f"`model` must be {rule}, got {shorten(self.model)}.")
 
     @property
     def name(self) -> str:
-        name = type(self).__name__
-        return name if isinstance(self.model, Stack) else f"{name}({type(self.model).__name__})"
+        return name_with(self, self.model)
+
+    @property
+    def used_model(self) -> Any:
+        """Return the model, which is a stack if none is given."""
+        return Stack() if self.model is None else self.model
 
     def fit(self, rows: TrainingRows, seed: int) -> Scorer:
-        model: TrainedModel = as_member(self.model, "model")
-        return ModelScorer(model.fit(rows.examples), rows.examples.n_actions, type(self.model).__name__)
+        model, examples = require_member(self.used_model), rows.examples
+        return ModelScorer(model.fit(examples), examples.n_actions, type(self.used_model).__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +69,8 @@ class ModelScorer(Scorer):
         return "by the highest predicted reward:"
 
     def score(self, context: Floats) -> Floats:
+        if not len(context):
+            return np.empty((0, self.n_actions))
         rows, nothing = np.arange(len(context)), np.empty((len(context), 0))
         zeros, ones = np.zeros(len(context)), np.ones(len(context))
         known = context, np.zeros(len(context), dtype=np.intp), zeros, nothing, ones, nothing, nothing

@@ -7,7 +7,8 @@ import numpy as np
 
 from counterfold.arrays import Ints
 from counterfold.errors import ModelError, blame
-from counterfold.learners.base import Learner, TrainingRows
+from counterfold.learners.base import Learner, TrainingRows, name_with
+from counterfold.models._sklearn import copy_seeded
 from counterfold.policies.scorers import LEAST, ClassifierScorer, LinearScorer, Scorer
 
 LARGEST = 1 << 20
@@ -38,8 +39,7 @@ class WeightedClassifier(Learner):
 
     @property
     def name(self) -> str:
-        name = type(self).__name__
-        return name if self.classifier is None else f"{name}({type(self.classifier).__name__})"
+        return name_with(self, self.classifier)
 
     def explain_lack(self, rows: TrainingRows) -> str | None:
         if not rows.context.shape[1]:
@@ -47,8 +47,6 @@ class WeightedClassifier(Learner):
         return f"takes at most {LARGEST} rows times actions" if len(rows) * rows.examples.n_actions > LARGEST else None
 
     def fit(self, rows: TrainingRows, seed: int) -> Scorer:
-        from sklearn.base import clone
-
         scores, counts = rows.robust_scores[:, rows.allowed], rows.examples.counts
         worth = scores - scores.min(axis=1, keepdims=True)
         worth = worth if counts is None else worth * counts[:, None]
@@ -58,7 +56,8 @@ class WeightedClassifier(Learner):
             return prefer(actions[:1], rows)
         classifier = make_usual() if self.classifier is None else self.classifier
         with blame(ModelError, "the classifier {}", type(classifier).__name__):
-            fitted = clone(classifier).fit(rows.context[places], actions, sample_weight=weights / weights.mean())
+            copy = copy_seeded(classifier, seed)
+            fitted = copy.fit(rows.context[places], actions, sample_weight=weights / weights.mean())
         return ClassifierScorer(fitted, rows.examples.n_actions)
 
 

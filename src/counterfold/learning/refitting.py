@@ -25,7 +25,7 @@ def include_refitting(valued: Evaluation, fewer: Evaluation, folds: int) -> Eval
 
     $$\frac{K - 2}{K}\, \max(\hat V - \hat V_{\text{fewer}}, 0)$$
 
-    The value and the lower end stay: nobody is promised what was not seen.
+    The value stays, and the lower end is lower by the larger error alone: nobody is promised what was not seen.
     """
     estimate = valued.estimate
     doubt = DOUBT * valued.uplift().stderr ** 2

@@ -14,17 +14,22 @@ def fit_copy(estimator: Any, features: Floats, rewards: Floats, counts: Floats |
 
     `counts` are how many decisions each row stands for, if that differs.
     """
-    from sklearn.base import clone
-
     if estimator is None:
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         estimator = HistGradientBoostingRegressor()
     with blame(ModelError, "fitting the reward model {} on {} rows", estimator, len(rewards)):
-        copy = clone(estimator)
-        seeds = [name for name in copy.get_params() if name == "random_state" or name.endswith("__random_state")]
-        copy.set_params(**{name: 0 for name in seeds if copy.get_params()[name] is None})
+        copy = copy_seeded(estimator, 0)
         return copy.fit(features, rewards, **name_counts(copy, counts))
+
+
+def copy_seeded(estimator: Any, seed: int) -> Any:
+    """Return a copy that is not fitted, with a seed if it has none."""
+    from sklearn.base import clone
+
+    copy = clone(estimator)
+    seeds = [name for name in copy.get_params() if name == "random_state" or name.endswith("__random_state")]
+    return copy.set_params(**{name: seed for name in seeds if copy.get_params()[name] is None})
 
 
 def name_counts(estimator: Any, counts: Floats | None) -> dict[str, Floats]:

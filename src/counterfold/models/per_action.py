@@ -36,16 +36,25 @@ class PerAction(TrainedModel):
         return False
 
     def fit(self, examples: Examples) -> Predictor:
-        learnt = {}
-        for action in np.flatnonzero(np.isnan(constants(examples))).tolist():
+        actions = np.flatnonzero(np.isnan(constants(examples))).tolist()
+        models = []
+        for action in actions:
             mine = examples.take(np.flatnonzero(examples.actions == action))
-            learnt[action] = fit_copy(self.estimator, mine.context, mine.rewards, mine.counts)
-        fixed = np.nan_to_num(constants(examples))
+            models.append(fit_copy(self.estimator, mine.context, mine.rewards, mine.counts))
+        return ActionModels(np.nan_to_num(constants(examples)), actions, models)
 
-        def predict(rows: Examples) -> Floats:
-            q = np.tile(fixed, (len(rows), 1))
-            for action, model in learnt.items():
-                q[:, action] = expected_reward(model, rows.context)
-            return q
 
-        return predict
+@dataclass(frozen=True, eq=False)
+class ActionModels:
+    """The rewards of actions that always earn the same, and the fitted models of the others."""
+
+    fixed: Floats
+    actions: list[int]
+    models: list[Any]
+
+    def __call__(self, rows: Examples) -> Floats:
+        """Return the predicted reward of every action (n x A)."""
+        q = np.tile(self.fixed, (len(rows), 1))
+        for action, model in zip(self.actions, self.models, strict=True):
+            q[:, action] = expected_reward(model, rows.context)
+        return q

@@ -56,12 +56,12 @@ class RidgePerAction(Summed):
         scaling = Scaling.of(examples.context)
         scaled = scaling.apply(examples)
         models = self._solve(moments(self._table(scaled), scaled.actions, scaled.n_actions), scaled, scaling)
-        return lambda rows: models.predict(scaling.apply(rows))
+        return ScaledModels(scaling, *models)
 
     def from_moments(self, known: Solved, scaling: Scaling) -> Predictor:
         sums, fixed = known.sums, constant(known.low, known.high)
         models = make_linear(sums, fixed, from_sums(sums, self.alpha / scaling.scale**2))
-        return lambda rows: models.predict(scaling.apply(rows))
+        return ScaledModels(scaling, *models)
 
     def split_at(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
         scaling = Scaling.of(examples.context)
@@ -96,6 +96,19 @@ class RidgePerAction(Summed):
                 mine = rows.take(np.flatnonzero(rows.actions == action))
                 coefficients[action] = from_rows(mine.context, mine.rewards, penalty, scale_counts(self.counts(mine)))
         return make_linear(sums, fixed, coefficients)
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledModels:
+    """The models of all actions, and how the context is scaled for them."""
+
+    scaling: Scaling
+    intercepts: Floats
+    slopes: Floats
+
+    def __call__(self, rows: Examples) -> Floats:
+        """Return the predicted reward of every action (n x A)."""
+        return LinearModels(self.intercepts, self.slopes).predict(self.scaling.apply(rows))
 
 
 def make_linear(sums: Floats, fixed: Floats, coefficients: Floats) -> LinearModels:

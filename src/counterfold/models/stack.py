@@ -56,7 +56,7 @@ class Stack(TrainedModel):
         checks.whole(3, folds=self.folds)
         checks.within(0, 1, aim=self.aim)
         for one in require_several(self.members):
-            as_member(one)
+            require_member(one)
 
     def fit(self, examples: Examples) -> Predictor:
         linear = SharedRidge(aim=self.aim).fit(examples)
@@ -68,7 +68,7 @@ class Stack(TrainedModel):
 
     def start(self, examples: Examples) -> Stacking:
         """Return what finds shares on these rows, of which nothing is fitted yet."""
-        members = list(map(as_member, self.members)) or make_usual_members(examples.n_actions)
+        members = list(map(require_member, self.members)) or make_usual_members(examples.n_actions)
         counts = SharedRidge(aim=self.aim).counts(examples)
         return Stacking(members, examples, counts, assign_folds(examples.units, self.folds))
 
@@ -82,7 +82,7 @@ def make_usual_members(n_actions: int) -> list[TrainedModel]:
 
     boosting = HistGradientBoostingRegressor(max_iter=40, max_leaf_nodes=15, early_stopping=False)
     forest = ExtraTreesRegressor(30, min_samples_leaf=10, max_features=0.5)
-    return [*linear, *map(as_member, (boosting, forest)), LinearPlus(NearestNeighbours())]
+    return [*linear, *map(require_member, (boosting, forest)), LinearPlus(NearestNeighbours())]
 
 
 def require_several(members: Any) -> Sequence[Any]:
@@ -93,18 +93,27 @@ def require_several(members: Any) -> Sequence[Any]:
     return members
 
 
-def as_member(value: Any, argument: str = "members") -> TrainedModel:
-    """Return a reward model that can be fitted, from one or from a scikit-learn estimator."""
-    is_object = not isinstance(value, type)
+def require_member(value: Any) -> TrainedModel:
+    """Return the reward model that one of the members stands for."""
+    found = as_member(value)
+    if found is None:
+        wanted = "reward models that can be fitted, or scikit-learn estimators, such as [SharedRidge(), Lasso()]"
+        raise ParameterError(f"`members` must be {wanted}, got {messages.shorten(value)} among them.")
+    return found
+
+
+def as_member(value: Any) -> TrainedModel | None:
+    """Return a reward model that can be fitted, from one or from a scikit-learn estimator; nothing from others."""
     if isinstance(value, TrainedModel) and value.suits("labels"):
         return value
-    if is_object and hasattr(value, "fit") and hasattr(value, "predict"):
-        from sklearn.base import is_classifier
+    if isinstance(value, type) or not (hasattr(value, "fit") and hasattr(value, "predict")):
+        return None
+    encoded = ActionEncoded(value, sees_policies=True)
+    return encoded if predicts_classes(value) else LinearPlus(encoded)
 
-        encoded = ActionEncoded(value, sees_policies=True)
-        return encoded if is_classifier(value) else LinearPlus(encoded)
-    wanted = "reward models that can be fitted, or scikit-learn estimators, such as [SharedRidge(), Lasso()]"
-    if argument != "members":
-        wanted = "a reward model that can be fitted, or a scikit-learn estimator, such as Lasso()"
-    among = " among them" if argument == "members" else ""
-    raise ParameterError(f"`{argument}` must be {wanted}, got {messages.shorten(value)}{among}.")
+
+def predicts_classes(estimator: Any) -> bool:
+    """Say whether an estimator is a classifier; one that is not derived from scikit-learn's base need not tell."""
+    from sklearn.base import is_classifier
+
+    return hasattr(estimator, "predict_proba") or (hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator))

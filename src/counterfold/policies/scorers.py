@@ -209,6 +209,8 @@ class ClassifierScorer(Scorer):
     n_actions: int
 
     def score(self, context: Floats) -> Floats:
+        if not len(context):
+            return np.empty((0, self.n_actions))
         name = type(self.model).__name__
         with blame(ModelError, "the method `predict_proba` of `{}`", name):
             found = np.asarray(self.model.predict_proba(context), dtype=np.float64)

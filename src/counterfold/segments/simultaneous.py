@@ -1,6 +1,7 @@
 """Intervals that hold the truths of all segments of a column at once."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -16,9 +17,10 @@ def bound_together(estimates: Sequence[Estimate], *, shares_units: bool) -> list
     """Return intervals that hold all truths at once with the level of the estimates.
 
     Each is as many times as wide as that of one estimate alone as normal quantiles say. A higher level would make each
-    wider by Student's quantiles, which are large far out where few rows tell the error; errors that are too small in
-    some segments are too large in others, so that all of them need less. An interval with a guarantee has one at its
-    own level alone, and so is found at the higher one.
+    wider by Student's quantiles, which are large far out where few rows tell the error. That less will do is not
+    proved, but measured (docs/segments.md): the intervals of evaluations have margins, for rewards that were not seen,
+    for a slope of the variance that all rows know and for what is left of a bias; skewed means without these would need
+    the higher level. An interval with a guarantee has one at its own level alone, and so is found at the higher one.
     """
     level = estimates[0].level
     each = find_segment_level(estimates, level, shares_units=shares_units)
@@ -28,7 +30,8 @@ def bound_together(estimates: Sequence[Estimate], *, shares_units: bool) -> list
 
 def stretch(estimate: Estimate, times: float, level: float) -> Bounds:
     """Return the interval of an estimate that many times as wide; rewards that were not seen have a level."""
-    (low, high), value = estimate.interval(), estimate.value
+    seen = replace(estimate, unseen=replace(estimate.unseen, beyond=(0.0, 0.0)))
+    (low, high), value = seen.interval(), estimate.value
     return Bounds(*estimate.unseen.widen(value - times * (value - low), value + times * (high - value), value, level))
 
 

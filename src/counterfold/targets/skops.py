@@ -32,6 +32,8 @@ OWN = frozenset(
         "models._policy_models.Equations",
         "models._stacked.Stacked",
         "models.action_encoded.Encoded",
+        "models.per_action.ActionModels",
+        "models.ridge_per_action.ScaledModels",
         "models.linear_plus.Sum",
         "models.logistic_ridge.Logistic",
         "models.nearest_neighbours.Known",

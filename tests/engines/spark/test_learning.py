@@ -1,5 +1,6 @@
 """Policies that are learnt on Spark are those of the local engine."""
 
+import pyarrow as pa
 import pytest
 
 import counterfold as cf
@@ -7,9 +8,14 @@ from spark_logs import LOCAL, MARKS, SLOW
 
 pytestmark = MARKS
 
+FEATURES = pa.table({"action": ["red", "green", "blue"], "price": [1.0, 2.0, 4.0]})
+
 
 @LOCAL
-@pytest.mark.parametrize("settings", [{}, pytest.param({"group": "user", "missing_reward": "drop"}, marks=SLOW)])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"action_features": FEATURES}, pytest.param({"group": "user", "missing_reward": "drop"}, marks=SLOW)],
+)
 def test_policies_are_those_of_the_local_engine(settings, spark, path):
     del spark
     asked = {"ignore": ["target", "other_policy"], "context": ["age", "height"], "progress": False, **settings}

@@ -20,7 +20,8 @@ KEPT = (
 )
 ANEW = (
     "The winner was learnt anew from all rows. It knows more of them than the policies that were valued, and is "
-    "usually a little better; the stated error is larger than theirs, because it is not known by how much."
+    "usually a little better. By how much is not known, so the stated error is larger than theirs, and the upper end "
+    "of the interval is higher by what another part of the rows seems to be worth to learners."
 )
 OTHERS = "and competed there with the others; what it is worth is told by all other rows alone, which it does not know."
 PAST = "Do not evaluate it on these rows again: it has seen them. On the rows of next month, or in an A/B test, do."
