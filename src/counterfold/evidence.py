@@ -148,7 +148,7 @@ class Evidence(ABC):
             return 0.0
         available = self.rows.logging_probs > 0 if fitted.knows_available else None
         several = fitted.predict_each(self.rows.examples.context, available)
-        values = np.array([estimator.value(self.rows.with_propensities(probs)) for probs in several])
+        values = np.array([estimator.value(self.rows.with_policies(probs)) for probs in several])
         return share * Moves.by_jackknife("", values).variance
 
     @property

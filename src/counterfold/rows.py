@@ -11,6 +11,7 @@ from counterfold import kernels
 from counterfold.arrays import Floats, Ints, row_sums, stack_columns, take_rows
 from counterfold.checks import SMALLEST_SPREAD, freeze
 from counterfold.errors import ModelError, blame
+from counterfold.learnt_rows import LearntRows
 from counterfold.log import Kind, Log
 from counterfold.logger_checks import Loggers
 from counterfold.models.base import Examples, Lazy, Pull, RewardModel, check_predictions
@@ -23,7 +24,7 @@ USUAL_SHARE = 0.8
 
 BY_ROW = (
     *("weights", "propensity", "unsupported", "groups"),
-    *("row_numbers", "counts", "times", "identifiers", "segments"),
+    *("row_numbers", "counts", "times", "identifiers", "segments", "recognised"),
 )
 """What rows hold for every row, besides the examples of the reward model; some of it may be missing."""
 
@@ -44,8 +45,9 @@ class Rows:
     `labels` are the actions by their codes. `segments` (n x k) are each row's, by each of k columns, if asked for.
     `precision` says how well propensities are known, if they are counted in draws or rounded. `counts` are how many
     decisions each row stands for, where some rows were likelier to be kept than others. `identifiers` (n x k) are
-    hashes of users or sessions that nobody named as groups, -1 where there is none. `stands_for` is the number of rows
-    in the log if these are a sample of it. `whole` are all rows, or that sample, for formulas that look at them.
+    hashes of users or sessions that nobody named as groups, -1 where there is none. Of a target that was learnt from
+    `learnt_rows`, `recognised` (n x 2) says what each row is to it. `stands_for` is the number of rows in the log if
+    these are a sample of it. `whole` are all rows, or that sample, for formulas that look at them.
     """
 
     examples: Examples
@@ -64,6 +66,8 @@ class Rows:
     has_days: bool = False
     identifiers: Ints | None = None
     segments: Ints | None = None
+    recognised: Ints | None = None
+    learnt_rows: LearntRows | None = None
     refit: Lazy | None = None
     whole: "Rows | None" = None
     stands_for: int | None = None
@@ -100,6 +104,8 @@ class Rows:
             has_days=log.time is not None and log.time.has_days,
             identifiers=stack_columns(list(log.identifiers.values())),
             segments=stack_columns([one.codes for one in log.segments]),
+            recognised=target.recognised,
+            learnt_rows=target.learnt_rows,
         )
 
     def __len__(self) -> int:
@@ -257,19 +263,14 @@ class Rows:
             return KINDS[self.kind]
         return next((NEEDS[need] for need in needs if not self.has(need)), None)
 
-    def with_policies(self, logging_probs: Floats, target_probs: Floats) -> "Rows":
-        """Return the same rows as if one policy (n x A) had logged them and another one were to be valued."""
-        logged, wanted = (probs[np.arange(len(self)), self.actions] for probs in (logging_probs, target_probs))
-        weights = wanted / logged
+    def with_policies(self, logging_probs: Floats, target_probs: Floats | None = None) -> "Rows":
+        """Return the same rows as if one policy (n x A) had logged them and, if given, another were to be valued."""
+        place = np.arange(len(self)), self.actions
+        logged = logging_probs[place]
+        weights = (self.weights * self.propensity if target_probs is None else target_probs[place]) / logged
+        target_probs = self.target_probs if target_probs is None else target_probs
         examples = replace(self.examples, logging_probs=logging_probs, target_probs=target_probs, importance=weights)
         return replace(self, propensity=logged, weights=weights, examples=examples)
-
-    def with_propensities(self, logging_probs: Floats) -> "Rows":
-        """Return the same rows as if the log had been drawn by another policy (n x A)."""
-        propensity = logging_probs[np.arange(len(self)), self.actions]
-        weights = self.weights * self.propensity / propensity
-        examples = replace(self.examples, logging_probs=logging_probs, importance=weights)
-        return replace(self, propensity=propensity, weights=weights, examples=examples)
 
     def take(self, index: Ints | slice, refit: Lazy | None = None) -> "Rows":
         """Return some of the rows, with the reward model refitted on them; a slice copies nothing."""

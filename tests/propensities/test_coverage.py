@@ -52,7 +52,7 @@ def test_fits_on_a_sample_add_their_noise():
     rows = cf.Rows.of(log, as_target(target, log), None)
     contents = replace(Contents.of(log), fitted=few)
     evidence = RowEvidence.of(rows, contents)
-    values = [cf.IPS().value(rows.with_propensities(probs)) for probs in few.predict_each(log.context, None)]
+    values = [cf.IPS().value(rows.with_policies(probs)) for probs in few.predict_each(log.context, None)]
     expected = (1 - 200 / ROWS) * sum((value - np.mean(values)) ** 2 for value in values) * 4 / 5
     assert evidence.find_propensity_variance(cf.IPS()) == pytest.approx(expected)
     assert RowEvidence.of(rows, Contents.of(log)).find_propensity_variance(cf.IPS()) == 0

@@ -150,6 +150,11 @@ def segments_from_afterwards():
     return log_of(data, by={"page": np.where(is_gained(data), "first", "last")}), data.target
 
 
+def learnt_from_it():
+    log = log_of(clean_data())
+    return log, cf.learn(log, "greedy-learner", shares=1, progress=False).attempted
+
+
 def is_gained(data):
     """Say where the target takes the logged action more often than the log."""
     logged = np.arange(len(data.a)), data.a
@@ -165,6 +170,7 @@ PROVOKED = {
     "fitted-propensities": (nothing_logged, {}),
     "few-rewards": (one_click_counts, {}),
     "harmed-segment": (harmed_on_one_device, {}),
+    "known-rows": (learnt_from_it, {}),
     "largest-weight": (one_large_weight, {}),
     "mean-weight": (wrong_propensities, {}),
     "missing-rewards": (rewards_of_one_action_missing, {}),

@@ -165,6 +165,16 @@ def test_features_do_not_add_actions(columns):
     assert (log.actions, log.action_features[:, 0].tolist()) == (("blue", "green", "red"), [3, 2, 1])
 
 
+def test_texts_that_actions_have_in_common_are_features_and_names_are_not(source):
+    count = 20
+    log = {"action": [f"i{row % count}" for row in range(60)], "reward": list(range(60)), "propensity": [0.05] * 60}
+    items = {"action": [f"i{place}" for place in range(count)], "title": [f"the {place}" for place in range(count)]}
+    items |= {"topic": ["news", "sport", "", "news"] * 5, "price": list(range(count))}
+    found = cf.read_log(log, actions=items["action"], action_features=source(table_of(items))).action_features
+    topics = {"news": [0.0, 0.0], "sport": [1.0, 0.0], "": [0.0, 1.0]}
+    assert found.tolist() == [[price, *topics[one]] for price, one in enumerate(items["topic"])]
+
+
 WITHOUT = "`action_features` must hold every action, got none for "
 BAD_FEATURES = {
     "no label": ({"action": None}, "in `action_features`, column `action` must be there. Found: size, name, heavy."),
@@ -177,7 +187,7 @@ BAD_FEATURES = {
     "missing action": ({"action": ["blue", "x", "red", "y"]}, f"{WITHOUT}1 of 3: green."),
     "no numbers": (
         {"size": None, "heavy": None},
-        "in `action_features`, there must be numbers beside column `action`.",
+        "in `action_features`, there must be numbers, or texts that some actions have in common, beside column `ac",
     ),
     "null": (
         {"size": [3, 1, 9, None]},

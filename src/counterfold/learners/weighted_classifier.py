@@ -8,8 +8,8 @@ import numpy as np
 from counterfold.arrays import Ints
 from counterfold.errors import ModelError, blame
 from counterfold.learners.base import Learner, TrainingRows, name_with
-from counterfold.models._sklearn import copy_seeded
 from counterfold.policies.scorers import LEAST, ClassifierScorer, LinearScorer, Scorer
+from counterfold.seeding import copy_seeded
 
 LARGEST = 1 << 20
 """At most how many pairs of a row and an action a classifier is fitted on."""

@@ -21,6 +21,7 @@ from counterfold.learning.out_of_fold import Decided, Decisions, OutOfFold, assi
 from counterfold.learning.refitting import include_refitting
 from counterfold.learning.result import ContenderLine, Learned
 from counterfold.learning.some_rows import take_rows
+from counterfold.learnt_rows import LearntRows
 from counterfold.log import Log
 from counterfold.policies.features import Features
 from counterfold.policies.policy import Policy
@@ -147,8 +148,9 @@ class Contest:
         """Return the winner's policy, learnt from all rows."""
         given = self.rows, find_possible(self.log, self.rows.allowed), self.question.seed, self.limits
         scorer, logger = (fit_within(one, *given) for one in (winner.learner, LOGGER))
-        is_greedy, features = winner.learner.is_greedy, Features.of(self.log)
-        return Policy(list(self.log.actions), features, scorer, is_greedy, self.rows.allowed, winner.share, logger)
+        learnt = None if winner.learner is LOGGER else LearntRows.of(self.rows.context, self.log)  # that saw no reward
+        parts = Features.of(self.log), scorer, winner.learner.is_greedy, self.rows.allowed, winner.share, logger
+        return Policy(list(self.log.actions), *parts, learnt)
 
 
 def tabulate(name: str, evaluation: Evaluation, folds: int, chosen: bool) -> ContenderLine:  # noqa: FBT001 (a column)

@@ -7,6 +7,7 @@ import numpy as np
 from counterfold import messages
 from counterfold.arrays import Floats
 from counterfold.errors import ModelError, ParameterError, blame
+from counterfold.seeding import copy_seeded
 
 
 def fit_copy(estimator: Any, features: Floats, rewards: Floats, counts: Floats | None) -> Any:
@@ -21,15 +22,6 @@ def fit_copy(estimator: Any, features: Floats, rewards: Floats, counts: Floats |
     with blame(ModelError, "fitting the reward model {} on {} rows", estimator, len(rewards)):
         copy = copy_seeded(estimator, 0)
         return copy.fit(features, rewards, **name_counts(copy, counts))
-
-
-def copy_seeded(estimator: Any, seed: int) -> Any:
-    """Return a copy that is not fitted, with a seed if it has none."""
-    from sklearn.base import clone
-
-    copy = clone(estimator)
-    seeds = [name for name in copy.get_params() if name == "random_state" or name.endswith("__random_state")]
-    return copy.set_params(**{name: seed for name in seeds if copy.get_params()[name] is None})
 
 
 def name_counts(estimator: Any, counts: Floats | None) -> dict[str, Floats]:

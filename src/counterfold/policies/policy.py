@@ -14,6 +14,7 @@ from counterfold.arrays import Bools, Floats
 from counterfold.display import Plotted
 from counterfold.drafts import require_place, write_whole
 from counterfold.errors import DataError, ParameterError
+from counterfold.learnt_rows import LearntRows
 from counterfold.messages import list_some, show
 from counterfold.policies.features import Features
 from counterfold.policies.scorers import Scorer
@@ -31,8 +32,9 @@ class Policy(Plotted):
 
     where $s$ are the scores of `scorer`, of which one that `is_greedy` takes the highest alone, $c$ is the `share` of
     decisions that it takes itself, and $\hat\pi_0$ what was learnt of the logging policy by the scores of `logger`.
-    Actions that are not `allowed` have probability 0. It can be a target of `evaluate` as it is, or from the file that
-    `save` writes: `cf.Skops("policy.skops")`.
+    Actions that are not `allowed` have probability 0. `learnt_rows` tell the rows that it was learnt from, on which
+    `evaluate` refuses to value it. It can be a target of that as it is, or from the file that `save` writes:
+    `cf.Skops("policy.skops")`.
     """
 
     labels: list[Any]
@@ -42,6 +44,7 @@ class Policy(Plotted):
     allowed: Bools
     share: float
     logger: Scorer
+    learnt_rows: LearntRows | None = None
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -90,6 +90,7 @@ class Ladder(Selector):
     def __post_init__(self) -> None:
         if not isinstance(self.ladders, tuple):
             raise ParameterError(f"`ladders` must be left to the rows, got {messages.shorten(self.ladders)}.")
+        checks.true_or_false(knows_pulls=self.knows_pulls)
         if self.boldness is not None:
             checks.inside(0, 1e60, boldness=self.boldness)
 

@@ -17,7 +17,6 @@ from counterfold.encoding.kinds import is_list, is_numeric, is_text
 from counterfold.encoding.numbers import convert_numbers
 from counterfold.errors import DataError
 from counterfold.hashing import hash_numbers, hash_rows, hash_texts
-from counterfold.label_checks import check_labels
 from counterfold.labels import SEPARATORS
 from counterfold.log_checks import ByLabel
 from counterfold.tables.maps import list_keys, make_maps, spread_maps
@@ -145,21 +144,6 @@ def read_matrices(table: pa.Table, name: str, loggers: Iterable[str], check: Che
             label = max(fitting, key=len, default=rest.partition(separator)[0])
         found[label] = f"{start}{label}"
     return {label: read_matrix(table, place, check) for label, place in found.items()}
-
-
-def read_action_features(table: pa.Table, label: str) -> dict[Any, Floats]:
-    """Return the features of each action: the numbers, or lists of numbers, beside its label."""
-    actions = check_labels(label, read_labels(table, label), table.num_rows, WHOLE).tolist()
-    repeated = [action for action, count in Counter(actions).items() if count > 1]
-    if repeated:
-        raise DataError(f"column `{label}` must hold each action once, got {messages.list_some(repeated)} more often.")
-    vectors = [name for name in table.column_names if is_vector(table.column(name))]
-    beside = [name for name in table.column_names if name in {*numeric(table), *vectors} - {label}]
-    if not beside:
-        raise DataError(
-            f"there must be numbers beside column `{label}`. Found: {messages.list_names(table.column_names)}."
-        )
-    return dict(zip(actions, np.column_stack(read_features(table, beside).columns), strict=True))
 
 
 def read_features(table: pa.Table, names: Iterable[str], check: Checker = WHOLE) -> pa.Table:

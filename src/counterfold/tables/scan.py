@@ -242,9 +242,9 @@ def read_log(source: Any, **columns: Unpack[Columns]) -> "Log":
     `ignore` what the default must leave alone, such as columns of target policies. Text, dates and missing numbers are
     encoded, see docs/context.md; `evaluate` leaves out copies of the reward, outcomes and indices by itself.
     `action_features` is a second file or data frame with a row for each action: its label, in a column named like the
-    log's, and numbers or lists of numbers. `reward` may be an expression such as "score - 0.2 * cost", and `propensity`
-    one such as "exp(logprob)", or a number; `missing_reward` says what is done about rows without a reward ("error",
-    "drop" or "zero"), and `horizon` how long rewards are waited for; see the page on rewards.
+    log's, and numbers, lists of numbers, or categories. `reward` may be an expression such as "score - 0.2 * cost", and
+    `propensity` one such as "exp(logprob)", or a number; `missing_reward` says what is done about rows without a reward
+    ("error", "drop" or "zero"), and `horizon` how long rewards are waited for; see the page on rewards.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf
@@ -261,14 +261,15 @@ def read_log(source: Any, **columns: Unpack[Columns]) -> "Log":
 def _features(source: Any, action: str | None) -> Any:
     """Return the features of each action by its label, from a source of their own; a log of doses will refuse them."""
     from counterfold.sources import read_table
-    from counterfold.tables import columns, roles
+    from counterfold.tables import roles
+    from counterfold.tables.action_features import read_action_features
 
     if action is None:
         return source
     try:
         table = read_table(source)
         roles.require(table, {"action": action})
-        return columns.read_action_features(table, action)
+        return read_action_features(table, action)
     except DataError as error:
         raise DataError(f"in `action_features`, {error}") from None
 

@@ -2,15 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from counterfold import kernels
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, Ints
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ParameterError
+from counterfold.learnt_rows import LearntRows
 from counterfold.log import Log
 from counterfold.support import find_supported, is_certain
 
@@ -23,17 +24,24 @@ class Target:
     """`logged` holds the probability of each logged action, `probs` (n x A) those of all actions if they are known.
 
     On a log of doses, `doses` (n x m) holds what the target would give, one or several draws per row, and `logged` the
-    density of that at the logged dose, smoothed with a rule-of-thumb bandwidth.
+    density of that at the logged dose, smoothed with a rule-of-thumb bandwidth. A policy that `learn` found remembers
+    `learnt_rows`, and `recognised` (n x 2) says what each row is to it.
     """
 
     logged: Floats
     probs: Floats | None = None
     doses: Floats | None = None
+    learnt_rows: LearntRows | None = None
+    recognised: Ints | None = None
 
     @classmethod
     def of(cls, probs: Floats, log: Log) -> Self:
         """Return the target that has these probabilities of all actions."""
         return cls(probs[np.arange(len(log)), log.action], probs)
+
+    def remember(self, learnt_rows: LearntRows | None, recognised: Ints | None) -> "Target":
+        """Return the target with what it was learnt from, and what each row is to it."""
+        return replace(self, learnt_rows=learnt_rows, recognised=recognised)
 
     @property
     def draws(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ModelError, ParameterError, blame
 from counterfold.labels import write_label
+from counterfold.learnt_rows import LearntRows
 from counterfold.log import Log
 from counterfold.log_checks import check_matrix, order_policy
 from counterfold.messages import list_names, shorten
@@ -100,7 +101,14 @@ class Classifier(TargetForm):
                 got = f"got {matrix.values.shape[1]}"
                 raise DataError(f"{check.called(name)} must have a column for each of {len(classes)} classes, {got}.")
             matrix = matrix._replace(names=classes)
-        return Target.of(order_policy(name, matrix, log.known_actions, check), log)
+        return self.recognise(Target.of(order_policy(name, matrix, log.known_actions, check), log), log)
+
+    def recognise(self, target: Target, log: Log) -> Target:
+        """Return the target with what it remembers of the rows, if it is a policy that was learnt from a log."""
+        known = getattr(self.model, "learnt_rows", None)
+        if not isinstance(known, LearntRows):
+            return target
+        return target.remember(known, known.recognise(self.model.features.encode(self.look(log)), log))
 
     def list_doses(self, log: Log) -> Any:
         return self.call("predict", log)

@@ -89,9 +89,11 @@ class Mixture(TargetForm):
         self.require_known(log)
         found = [form.resolve(log, check) for form in self.forms]
         shares = [share for share, _ in self.parts]
-        known = [one.probs for one in found if one.probs is not None]
-        probs = mix(shares, known) if len(known) == len(found) else None
-        return Target(mix(shares, [one.logged for one in found]), probs)
+        full = [one.probs for one in found if one.probs is not None]
+        probs = mix(shares, full) if len(full) == len(found) else None
+        learnt = next((one for one in found if one.learnt_rows is not None), None)
+        mixed = Target(mix(shares, [one.logged for one in found]), probs)
+        return mixed if learnt is None else mixed.remember(learnt.learnt_rows, learnt.recognised)
 
 
 def mix(shares: Sequence[float], several: Sequence[Floats]) -> Floats:

@@ -244,6 +244,11 @@ def outcome_segments(_data, _labels):
     return {"outcome_segments": None}
 
 
+def known_rows(_data, _labels):
+    """The target was learnt from nothing; tests/diagnostics/test_known_rows.py has the naive loop."""
+    return {"learnt_share": None}
+
+
 def missing_rewards(_data, _labels):
     """No reward is missing; tests/tables/test_missing_rewards.py has the naive loop."""
     return {"missing_rewards": None, "missing_rewards_p": None}
@@ -277,6 +282,7 @@ MEASURES = {
     "fitted-propensities": fitted_propensities,
     "few-rewards": few_rewards,
     "harmed-segment": harmed_segment,
+    "known-rows": known_rows,
     "largest-weight": largest_weight,
     "mean-weight": mean_weight,
     "missing-rewards": missing_rewards,

@@ -240,3 +240,27 @@ def policy_of_the_reward(rng):
 def one_of_several_columns(rng):
     bandit = make_bandit(rng)
     return Case(bandit.table(), f"target_{bandit.labels[0]}", truth=bandit.truth)
+
+
+@trap("a policy is valued by the log that it was learnt from", "known-rows")
+def policy_on_its_own_log(rng):
+    bandit = make_bandit(rng)
+    table = bandit.table(**without_probabilities(bandit))
+    return Case(table, cf.learn(table, "greedy-learner", shares=1, progress=False).attempted)
+
+
+@trap("a policy is valued by a quarter of a year, of which it was learnt from one month", "known-rows")
+def policy_on_a_log_with_its_own_month(rng):
+    bandit = make_bandit(rng)
+    table = bandit.table(**without_probabilities(bandit))
+    return Case(table, cf.learn(table.slice(0, 600), "greedy-learner", shares=1, progress=False).attempted)
+
+
+@trap("none: a policy is valued by rows that came after those that it was learnt from", RIGHT)
+def policy_on_later_rows(rng):
+    bandit = make_bandit(rng)
+    table = bandit.table(**without_probabilities(bandit))
+    policy = cf.learn(table.slice(0, 1000), "greedy-learner", shares=1, progress=False).attempted
+    bandit.target = policy.predict_proba(table)[:, [policy.labels.index(label) for label in bandit.labels]]
+    later = slice(1000, None)
+    return Case(table.slice(1000), policy, truth=float((bandit.target * bandit.means)[later].sum(axis=1).mean()))
