@@ -77,11 +77,7 @@ class Rows:
         """Return all rows of a log."""
         ids, nothing = freeze(np.arange(len(log))), np.empty((len(log), 0))
         row_numbers = ids if log.row_numbers is None else log.row_numbers
-        doses, target_probs = nothing, nothing if target.probs is None else target.probs
-        if log.dose is not None and target.doses is not None:
-            doses = freeze(np.column_stack([log.dose, target.doses]))
-            target_probs = np.full(doses.shape, 1 / target.draws)
-            target_probs[:, 0] = 0.0
+        doses, target_probs = target.lay_out(log)
         n_actions = doses.shape[1] or len(log.actions)
         units, weights = row_numbers if log.group is None else log.group, target.logged / log.propensity
         weights = freeze(np.where(weights < SMALLEST_SPREAD, 0.0, weights))  # as its square would be

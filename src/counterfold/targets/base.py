@@ -9,7 +9,7 @@ import numpy as np
 
 from counterfold import kernels
 from counterfold.arrays import Floats, Ints
-from counterfold.checks import Checker
+from counterfold.checks import Checker, freeze
 from counterfold.errors import DataError, ParameterError
 from counterfold.learnt_rows import LearntRows
 from counterfold.log import Log
@@ -47,6 +47,18 @@ class Target:
     def draws(self) -> int:
         """Return how many doses the target would give in a row."""
         return 1 if self.doses is None else self.doses.shape[1]
+
+    def lay_out(self, log: Log) -> tuple[Floats, Floats]:
+        """Return the logged dose and those it would give (n x (1 + m)), and the probability of each action or dose.
+
+        What is not known, or does not apply, has no columns.
+        """
+        nothing = np.empty((len(log), 0))
+        if log.dose is None or self.doses is None:
+            return nothing, nothing if self.probs is None else self.probs
+        probs = np.full((len(log), 1 + self.draws), 1 / self.draws)
+        probs[:, 0] = 0.0
+        return freeze(np.column_stack([log.dose, self.doses])), probs
 
     def find_unsupported(self, log: Log) -> Floats | None:
         """Return the probability, row by row, of actions that the log could never take; nothing if that is unknown.
