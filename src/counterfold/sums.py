@@ -1,10 +1,11 @@
 """Sums: what candidates add up to over units of rows; splits, errors and bootstrap samples need nothing else."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from operator import add
-from typing import Protocol, Self, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -26,6 +27,9 @@ CHUNK = 1 << 17
 FEW = 16
 """With at most this many estimators, rows are summed without sorting them by bucket."""
 
+KNOWN = 4
+"""Of how many lists of estimators it is known where they are."""
+
 NEAR = 1 << 15
 """How many rows are summed at a time: few enough that what is computed from them stays near the processor."""
 
@@ -40,16 +44,61 @@ class Additive(Protocol):
 Sum = TypeVar("Sum", bound=Additive)
 
 
+class Picked(NamedTuple):
+    """Where some estimators are among the lines of terms: the first line of each, and all lines with whose they are.
+
+    `others` are those that are not linear: their places among the estimators, themselves, and their lines.
+    """
+
+    first: Ints
+    lines: Ints
+    owners: Ints
+    others: Sequence[tuple[int, Estimator, slice]]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which lines of terms belong to each of several estimators: `widths` lines each, in their order."""
+
+    estimators: tuple[Estimator, ...]
+    widths: tuple[int, ...]
+
+    @cached_property
+    def lines(self) -> dict[Estimator, slice]:
+        """Return which lines belong to each estimator."""
+        ends = np.cumsum(self.widths).tolist()
+        slices = (slice(end - width, end) for width, end in zip(self.widths, ends, strict=True))
+        return dict(zip(self.estimators, slices, strict=True))
+
+    @cached_property
+    def known(self) -> "deque[tuple[Sequence[Estimator], Picked]]":
+        """The last estimators that were asked for: choosing anew asks for the same ones often."""
+        return deque(maxlen=KNOWN)
+
+    def pick(self, estimators: Sequence[Estimator]) -> Picked:
+        """Return where some of the estimators are; a mixture of them has no lines of its own."""
+        for asked, found in self.known:
+            if asked is estimators:
+                return found
+        slices = [self.lines[one] if one.is_linear else self.lines.get(one, slice(0, 0)) for one in estimators]
+        lines = np.concatenate([np.arange(mine.start, mine.stop) for mine in slices]) if slices else np.arange(0)
+        owners = np.repeat(np.arange(len(slices)), [mine.stop - mine.start for mine in slices])
+        pairs = enumerate(zip(estimators, slices, strict=True))
+        others = [(place, one, mine) for place, (one, mine) in pairs if not one.is_linear]
+        picked = Picked(np.array([mine.start for mine in slices], dtype=np.intp), lines, owners, others)
+        self.known.append((estimators, picked))
+        return picked
+
+
 @dataclass(frozen=True, eq=False)
 class Sums:
     """The sums of several estimators' terms over units: rows, groups, or buckets of either.
 
     `sizes` are the numbers of rows in each unit, or of decisions that these stand for, `weights` the sums of their
-    weights, and `terms` (terms x units) the sums of terms, in the order of `estimators`, `widths` lines each.
+    weights, and `terms` (terms x units) the sums of terms, whose `layout` says which belong to which estimator.
     """
 
-    estimators: tuple[Estimator, ...]
-    widths: tuple[int, ...]
+    layout: Layout
     sizes: Floats
     weights: Floats
     terms: Floats = field(repr=False)
@@ -64,7 +113,8 @@ class Sums:
             found |= zip(places, kind.sums([estimators[place] for place in places], rows, partition), strict=True)
         lines = [found[place] for place in range(len(estimators))]
         terms = np.concatenate(lines) if lines else np.empty((0, len(partition)))
-        return cls(tuple(estimators), tuple(map(len, lines)), partition.sizes, partition.sums(rows.weights), terms)
+        layout = Layout(tuple(estimators), tuple(map(len, lines)))
+        return cls(layout, partition.sizes, partition.sums(rows.weights), terms)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -73,12 +123,10 @@ class Sums:
         sizes, weights = self.sizes + other.sizes, self.weights + other.weights
         return replace(self, sizes=sizes, weights=weights, terms=self.terms + other.terms)
 
-    @cached_property
+    @property
     def lines(self) -> dict[Estimator, slice]:
         """Return which lines of `terms` belong to each estimator."""
-        ends = np.cumsum(self.widths).tolist()
-        slices = (slice(end - width, end) for width, end in zip(self.widths, ends, strict=True))
-        return dict(zip(self.estimators, slices, strict=True))
+        return self.layout.lines
 
     @cached_property
     def without_empty(self) -> "Sums":
@@ -100,7 +148,10 @@ class Sums:
 
     def errors(self, estimators: Sequence[Estimator]) -> Floats:
         """Return the standard error of each, as `Units` has it, of all at once: choosing anew asks for it often."""
-        deviations = np.stack([self.of_estimator(one)[0] if one.is_linear else self.totals(one) for one in estimators])
+        picked = self.layout.pick(estimators)
+        deviations = self.terms[picked.first]
+        for place, one, _ in picked.others:
+            deviations[place] = self.totals(one)
         rows = self.sizes.sum()
         deviations -= deviations.sum(axis=1, keepdims=True) / rows * self.sizes
         spread = row_sums(deviations, deviations) / (len(self) - 1)  # their mean is 0
@@ -120,8 +171,7 @@ class Sums:
 
     def overall(self, estimators: Sequence[Estimator]) -> Floats:
         """Return what each estimator says of all rows."""
-        some = self.some(estimators)
-        return some.values(estimators, some.terms.sum(axis=1, keepdims=True) / some.sizes.sum())[:, 0]
+        return self.values(estimators, self.terms.sum(axis=1, keepdims=True) / self.sizes.sum())[:, 0]
 
     def resample(self, counts: Ints) -> "Sums":
         """Return the sums as if each unit were there so many times."""
@@ -133,16 +183,19 @@ class Sums:
     def some(self, estimators: Sequence[Estimator]) -> "Sums":
         """Return the sums of some of the estimators, once each."""
         kept = tuple(dict.fromkeys(estimators))
-        if kept == self.estimators:
+        if kept == self.layout.estimators:
             return self
         widths = tuple(self.lines[one].stop - self.lines[one].start for one in kept)
         terms = np.concatenate([self.of_estimator(one) for one in kept])
-        return replace(self, estimators=kept, widths=widths, terms=terms)
+        return replace(self, layout=Layout(kept, widths), terms=terms)
 
     def values(self, estimators: Sequence[Estimator], means: Floats) -> Floats:
         """Return what some of the estimators say (estimators x units) from the means of all terms (terms x units)."""
-        pairs = [(one, means[self.lines[one]]) for one in estimators]
-        return np.stack([mine[0] if one.is_linear else one.combine_means(mine) for one, mine in pairs])
+        picked = self.layout.pick(estimators)
+        found = means[picked.first]
+        for place, one, mine in picked.others:
+            found[place] = one.combine_means(means[mine])
+        return found
 
 
 def add_known(one: Sum | None, other: Sum | None) -> Sum | None:
@@ -196,10 +249,10 @@ def sum_by_bucket(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buc
         some = rows.take(chosen, partial(take_predictions, rows, chosen))
         found = Sums.of(some, estimators, Consecutive(starts, len(chosen)))
         if start == 0:
-            terms, widths = np.zeros((len(found.terms), buckets)), found.widths
+            terms, widths = np.zeros((len(found.terms), buckets)), found.layout.widths
         terms[:, inside[starts]] += found.terms
         weights[inside[starts]] += found.weights
-    return Sums(tuple(estimators), widths, sizes, weights, terms)
+    return Sums(Layout(tuple(estimators), widths), sizes, weights, terms)
 
 
 def take_predictions(rows: Rows, index: Ints) -> Floats:

@@ -24,18 +24,17 @@ def compute_unit_losses(
 
     A candidate gets the units whose rank in a split (splits x units) is below its cut, the validator gets the others.
     """
-    every = sums.some([*candidates, validator])
-    judged, different, where = every.lines[validator], *np.unique(cuts, return_inverse=True)
-    cut_of = dict(zip(candidates, where.tolist(), strict=True))
-    lines = np.repeat([cut_of.get(one, -1) for one in every.estimators], every.widths)
-    means, truth = np.empty((len(lines), len(ranks))), np.empty((len(different), len(ranks)))
-    total, rows = every.terms[judged].sum(axis=1, keepdims=True), every.sizes.sum()
+    picked, judged = sums.layout.pick(candidates), sums.of_estimator(validator)
+    different, where = np.unique(cuts, return_inverse=True)
+    cut_of = where[picked.owners]
+    means, truth = np.empty((len(sums.terms), len(ranks))), np.empty((len(different), len(ranks)))
+    total, rows = judged.sum(axis=1, keepdims=True), sums.sizes.sum()
     for number, cut in enumerate(different):
         inside = (ranks < cut).astype(np.float64).T
-        mine, sizes = lines == number, every.sizes @ inside
-        means[mine] = every.terms[mine] @ inside / sizes
-        truth[number] = validator.combine_means((total - every.terms[judged] @ inside) / (rows - sizes))
-    return np.square(every.values(candidates, means) - truth[where])
+        mine, sizes = picked.lines[cut_of == number], sums.sizes @ inside
+        means[mine] = sums.terms[mine] @ inside / sizes
+        truth[number] = validator.combine_means((total - judged @ inside) / (rows - sizes))
+    return np.square(sums.values(candidates, means) - truth[where])
 
 
 class Split(NamedTuple):
