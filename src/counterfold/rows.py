@@ -46,7 +46,7 @@ class Rows:
     `precision` says how well propensities are known, if they are counted in draws or rounded. `counts` are how many
     decisions each row stands for, where some rows were likelier to be kept than others. `identifiers` (n x k) are
     hashes of users or sessions that nobody named as groups, -1 where there is none. Of a target that was learnt from
-    `learnt_rows`, `recognised` (n x 2) says what each row is to it. `stands_for` is the number of rows in the log if
+    `learnt_rows`, `recognised` (n x 3) says what each row is to it. `stands_for` is the number of rows in the log if
     these are a sample of it. `whole` are all rows, or that sample, for formulas that look at them.
     """
 

@@ -84,7 +84,9 @@ def test_rows_with_few_contexts_are_told_only_as_a_whole():
     log = draw_log(600, 2, few)
     policy = learn(log)
     assert find_share(log, policy) == 1
-    assert find_share(draw_log(600, 3, few), policy) == 0
+    later = cf.evaluate(draw_log(600, 3, few), policy, **COLUMNS).diagnostics
+    assert later.learnt_share is None
+    assert "known-rows" not in {one.name for one in later.findings}
 
 
 def test_a_policy_that_does_as_the_log_did_saw_no_reward():
@@ -97,18 +99,50 @@ def test_a_policy_that_does_as_the_log_did_saw_no_reward():
 
 
 def test_the_share_against_a_naive_loop():
-    mixed = pd.concat([LOG.iloc[:400], draw_log(500, 7, LOG[["x", "y"]].to_numpy()), draw_log(300, 8)])
+    mixed = pd.concat([LOG.iloc[:400], draw_log(30, 7, LOG[["x", "y"]].to_numpy()), draw_log(300, 8)])
     known = {(row.x, row.y): (row.item, row.click) for row in LOG.itertuples()}
     remembered = [row for row in mixed.itertuples() if (row.x, row.y) in known]
-    same = sum(known[row.x, row.y] == (row.item, row.click) for row in remembered)
-    chance = sum(row.p for row in remembered)
-    expected = (same - chance) / (len(remembered) - chance) * len(remembered) / len(mixed)
+    same = sum(known[row.x, row.y] == (row.item, row.click) for row in remembered) / len(remembered)
+    clicks = sum(row.click for row in LOG.itertuples()) / len(LOG)
+    chance = (1 + clicks**2 + (1 - clicks) ** 2) / 2
+    expected = (same - chance) / (1 - chance) * len(remembered) / len(mixed)
     assert len(known) == len(LOG)
+    assert 0.3 < expected < 0.6
     assert find_share(mixed, POLICY) == pytest.approx(expected, rel=1e-9)
 
 
-def test_other_rewards_of_the_same_rows_taught_it_nothing():
-    assert find_share(LOG.assign(click=np.arange(900) / 7), POLICY) == 0
+def test_the_same_decisions_with_other_rewards_are_a_caution():
+    result = cf.evaluate(LOG.assign(click=np.arange(900) / 7), POLICY, **COLUMNS)
+    finding = next(one for one in result.diagnostics.findings if one.name == "known-rows")
+    assert (finding.severity, result.diagnostics.learnt_share) == ("caution", 0)
+    assert "these very decisions" in finding.problem
+
+
+@pytest.mark.parametrize("changed", [1, 5])
+def test_a_log_of_few_contexts_is_known_by_its_sums_if_rows_were_added_or_lost(changed):
+    grid = np.random.default_rng(0).integers(40, size=(400, 2)).astype(float)
+    log = draw_log(1200, 2, np.repeat(grid, 2, axis=0))
+    policy = learn(log)
+    assert find_share(pd.concat([log, draw_log(changed, 9)]), policy) == 1
+    assert find_share(log.iloc[changed:], policy) == 1
+
+
+def test_users_who_come_back_and_are_treated_as_before_are_not_taken_for_known_rows():
+    again = draw_log(900, 3, LOG[["x", "y"]].to_numpy())
+    treated = LOG.set_index(["x", "y"])["item"].loc[list(zip(again["x"], again["y"], strict=True))].to_numpy()
+    chance = 0.2 + 0.3 * (treated == np.where(again["x"] > 0, "b", "a"))
+    click = (np.random.default_rng(1).random(900) < chance).astype(int)
+    assert find_share(again.assign(item=treated, click=click), POLICY) == 0
+
+
+def test_copies_of_rows_are_remembered_as_one():
+    twice = pd.concat([LOG, LOG.iloc[:300]])
+    assert find_share(pd.concat([LOG.iloc[:450], draw_log(450, 12)]), learn(twice)) == pytest.approx(0.5, rel=1e-9)
+
+
+def test_numbers_that_a_tool_rounded_to_float32_are_the_same():
+    narrow = LOG.astype({"x": "float32", "y": "float32"})
+    assert find_share(narrow.iloc[::2], POLICY) == 1
 
 
 def test_a_policy_learnt_from_part_of_a_large_log_is_not_valued_by_that_part(tmp_path):

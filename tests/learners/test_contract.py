@@ -38,6 +38,24 @@ def test_every_learner_learns_the_same_twice(learner):
     np.testing.assert_array_equal(first, second)
 
 
+def test_trees_do_not_hang_on_the_last_bits_of_a_regression(monkeypatch):
+    pytest.importorskip("econml")
+    log = draw_log(rows=3000)
+    columns = {"action": log.action, "reward": log.reward, "logging_probs": log.logging_probs}
+    ages = cf.Log(context=np.round(5 * log.context), **columns)
+    exact, rng = cf.CrossFitted.predictions, np.random.default_rng(0)
+    scores = [cf.PolicyForest(trees=8).fit(TrainingRows.of(ages, ALL), 0).score(ages.context)]
+
+    def predict_on_another_machine(model, examples):
+        found = exact(model, examples)
+        return found * (1 + 1e-15 * rng.normal(size=found.shape))
+
+    monkeypatch.setattr(cf.CrossFitted, "predictions", predict_on_another_machine)
+    for _ in range(3):
+        scores.append(cf.PolicyForest(trees=8).fit(TrainingRows.of(ages, ALL), 0).score(ages.context))
+        np.testing.assert_allclose(scores[-1], scores[0], rtol=1e-12)
+
+
 def test_random_classifiers_learn_the_same_twice():
     log, forest = draw_log(), RandomForestClassifier(5)
     first, second = (cf.learn(log, [forest], shares=1, progress=False).attempt.value for _ in range(2))

@@ -1,71 +1,84 @@
 """Whether the target is a policy that was learnt from rows of this very log."""
 
-import math
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtrc
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement, Severity
 from counterfold.evidence import Evidence
-from counterfold.learnt_rows import CONTEXT, LARGEST, NEAR, SAME, LearntRows, add_hashes
+from counterfold.learnt_rows import CONTEXT, NEAR, SAME, LearntRows, add_hashes
 from counterfold.rows import Rows
 
-ENOUGH, SURPRISING = 10, 5.0
-"""So many rows at least must be the same, and more than chance explains by so many standard deviations."""
+SURPRISING = 1e-6
+"""How unlikely it must be that so many rows are the same by chance."""
+
+ENOUGH, INTACT, PARTS = 10, 0.75, 16
+"""So many contexts must be remembered to tell parts of a log; and a log is the same if this share of at least so many
+sums is."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Recognised:
-    """How many rows there are, the sum of their hashes, and how many a policy looks at and remembers; two can be added.
+    """How many rows there are, sums of their hashes, and how many a policy looks at and remembers; two can be added.
 
-    Of the `remembered` contexts the rows are the `same` so often; `expected` and `variance` are of how often they would
-    be if others had been drawn in these contexts.
+    Of `near` rows that it looks at, so many have a `remembered` context, and so many are the `same` as those.
     """
 
     row_count: int
-    total: int
+    row_sums: NDArray[np.uint64]
+    decision_sums: NDArray[np.uint64]
     near: int
     remembered: int
     same: int
-    expected: float
-    variance: float
 
     @classmethod
     def of(cls, rows: Rows) -> "Recognised | None":
         """Return what a policy recognises in some rows, if the target is one that was learnt from a log."""
         if rows.recognised is None:
             return None
-        hashes, kinds = rows.recognised.T
-        chance = rows.propensity[kinds >= CONTEXT]
+        hashes, decisions, kinds = rows.recognised.T
         near, remembered, same = (int((kinds >= kind).sum()) for kind in (NEAR, CONTEXT, SAME))
-        by_chance = float(chance.sum()), float(chance @ (1 - chance))
-        return cls(len(rows), add_hashes(hashes), near, remembered, same, *by_chance)
+        return cls(len(rows), add_hashes(hashes), add_hashes(decisions), near, remembered, same)
 
     def __add__(self, other: "Recognised") -> "Recognised":
+        sums = self.row_sums + other.row_sums, self.decision_sums + other.decision_sums
         counts = self.near + other.near, self.remembered + other.remembered, self.same + other.same
-        total, by_chance = (self.total + other.total) & LARGEST, self.expected + other.expected
-        return Recognised(self.row_count + other.row_count, total, *counts, by_chance, self.variance + other.variance)
+        return Recognised(self.row_count + other.row_count, *sums, *counts)
 
-    def find_share(self, known: LearntRows) -> float:
-        """Return the share of the rows that the policy was learnt from; 0 unless there are more than by chance."""
-        if (self.row_count, self.total) == (known.row_count, known.total):
+    def find_share(self, known: LearntRows) -> float | None:
+        """Return the share of the rows that the policy was learnt from; nothing if too few contexts tell."""
+        is_whole = self.row_count == known.row_count and bool((self.row_sums == known.row_sums).all())
+        if is_whole or are_alike(self.row_sums, known.row_sums):
             return 1.0
-        surplus = self.same - self.expected
-        if self.same < ENOUGH or surplus <= SURPRISING * math.sqrt(self.variance):
+        if len(known.contexts) < ENOUGH:
+            return None
+        chance = (1 + known.agreement) / 2
+        if self.same == 0 or bdtrc(self.same - 1, self.remembered, chance) > SURPRISING:
             return 0.0
-        share = surplus / (self.remembered - self.expected) * self.remembered / self.near
-        return min(share / known.alone, 1.0)
+        share = (self.same / self.remembered - chance) / (1 - chance)
+        return float(min(share * self.remembered / (self.near * known.alone), 1.0))
+
+
+def are_alike(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> bool:
+    """Say whether enough sums over parts of two logs are the same."""
+    there = (one > 0) | (other > 0)
+    return bool(there.sum() >= PARTS and (one == other)[there].mean() >= INTACT)
 
 
 @dataclass(frozen=True)
 class KnownRows(Diagnostic):
     r"""Warn where the target was learnt from rows of this log, on which it looks better than it is.
 
-    $$\frac{\sum_{i \in C} (s_i - p_i)}{\sum_{i \in C} (1 - p_i)} \cdot \frac{|C|}{m\, u}$$
+    $$\frac{\bar s - c}{1 - c} \cdot \frac{k}{m\, u}, \qquad c = \frac{1 + \sum_r \rho_r^2}{2}$$
 
     is the share of such rows. A policy of `learn` remembers the hashes of some rows whose context no other row had: of
-    the share u of them all. $C$ are the rows here with such a context, among m whose hashes it looks at, and $s_i$ is 1
-    if action and reward are the same as well, which they are with at most the propensity $p_i$ if a user came back.
-    From `some` on it is a caution, from `many` on the log cannot answer. If all rows are the same, that is seen
-    whatever the contexts are.
+    the share u of them all. Of m rows whose hashes it looks at, k have such a context, and a share $\bar s$ of these is
+    the same, action and reward included. Users who come back, and are treated as before, have the same reward with less
+    than the chance c, where $\rho_r$ is the share of rows with reward r. From `some` on it is a caution, from `many`
+    on the log cannot answer. If nearly all rows are the same, that is seen by sums over them, whatever the contexts
+    are; if only their rewards are others, it is a caution.
     """
 
     some: float = 0.05
@@ -81,12 +94,19 @@ class KnownRows(Diagnostic):
         if known is None or found is None:
             return None
         share = found.find_share(known)
-        text = f"the policy was learnt from {share:.0%} of these rows" if share else "the policy knows no row of these"
-        numbers = {"learnt_share": share}
+        if share is None:
+            return Measurement({"learnt_share": None}, "its contexts are too few to tell whether rows are known")
+        if share < self.many and are_alike(found.decision_sums, known.decision_sums):
+            problem = "the target was learnt from these very decisions, if with other rewards, and may look too good"
+            return self.describe("caution", share, problem)
         if share < self.some:
-            return Measurement(numbers, text)
+            return Measurement({"learnt_share": share}, "the policy was learnt from none of these rows, or from few")
         many = "these very rows" if share == 1 else f"about {share:.0%} of these rows"
         problem = f"the target was learnt from {many}, and looks better on them than it is"
+        return self.describe("not answerable" if share >= self.many else "caution", share, problem)
+
+    def describe(self, severity: Severity, share: float, problem: str) -> Measurement:
+        """Return what is wrong."""
         remedy = "take the evaluation that `learn` made of it, or rows that came later"
-        severity: Severity = "not answerable" if share >= self.many else "caution"
-        return Measurement(numbers, text, [self.make_finding(severity, problem, remedy)])
+        finding = self.make_finding(severity, problem, remedy)
+        return Measurement({"learnt_share": share}, problem, [finding])

@@ -74,13 +74,14 @@ class TrainingRows:
         $$\Gamma_{ia} = \hat q^{(-f(i))}(x_i, a) + \frac{1[a_i = a]}{p_i} (r_i - \hat q^{(-f(i))}(x_i, a))$$
 
         with predictions by models that never saw the row, and $1 / p_i$ at most the root of the number of rows, so that
-        no row decides alone.
+        no row decides alone. They have the digits of float32, because the last bits of a regression differ from one
+        machine to another, and trees break ties by them.
         """
         scores = CrossFitted(SharedRidge()).predictions(self.examples)
         rows, actions = np.arange(len(self)), self.examples.actions
         weights = np.minimum(1 / self.propensity, max(np.sqrt(len(self)), 1.0))
         scores[rows, actions] += weights * (self.examples.rewards - scores[rows, actions])
-        return np.asarray(scores)
+        return scores.astype(np.float32).astype(np.float64)
 
 
 def example_training_rows() -> TrainingRows:

@@ -148,7 +148,8 @@ class Contest:
         """Return the winner's policy, learnt from all rows."""
         given = self.rows, find_possible(self.log, self.rows.allowed), self.question.seed, self.limits
         scorer, logger = (fit_within(one, *given) for one in (winner.learner, LOGGER))
-        learnt = None if winner.learner is LOGGER else LearntRows.of(self.rows.context, self.log)  # that saw no reward
+        sees_rewards = not isinstance(winner.learner, Imitation)
+        learnt = LearntRows.of(self.rows.context, self.log) if sees_rewards else None
         parts = Features.of(self.log), scorer, winner.learner.is_greedy, self.rows.allowed, winner.share, logger
         return Policy(list(self.log.actions), *parts, learnt)
 

@@ -25,7 +25,7 @@ class Target:
 
     On a log of doses, `doses` (n x m) holds what the target would give, one or several draws per row, and `logged` the
     density of that at the logged dose, smoothed with a rule-of-thumb bandwidth. A policy that `learn` found remembers
-    `learnt_rows`, and `recognised` (n x 2) says what each row is to it.
+    `learnt_rows`, and `recognised` (n x 3) says what each row is to it.
     """
 
     logged: Floats
