@@ -45,9 +45,10 @@ class Rows:
     `labels` are the actions by their codes. `segments` (n x k) are each row's, by each of k columns, if asked for.
     `precision` says how well propensities are known, if they are counted in draws or rounded. `counts` are how many
     decisions each row stands for, where some rows were likelier to be kept than others. `identifiers` (n x k) are
-    hashes of users or sessions that nobody named as groups, -1 where there is none. Of a target that was learnt from
-    `learnt_rows`, `recognised` (n x 3) says what each row is to it. `stands_for` is the number of rows in the log if
-    these are a sample of it. `whole` are all rows, or that sample, for formulas that look at them.
+    hashes of users or sessions that nobody named as groups, -1 where there is none. Of a target that is mixed
+    of policies which were learnt from `learnt_rows`, `recognised` (n x k x 3) says what each row is to each of them.
+    `stands_for` is the number of rows in the log if these are a sample of it. `whole` are all rows, or that sample,
+    for formulas that look at them.
     """
 
     examples: Examples
@@ -67,7 +68,7 @@ class Rows:
     identifiers: Ints | None = None
     segments: Ints | None = None
     recognised: Ints | None = None
-    learnt_rows: LearntRows | None = None
+    learnt_rows: tuple[LearntRows, ...] = ()
     refit: Lazy | None = None
     whole: "Rows | None" = None
     stands_for: int | None = None

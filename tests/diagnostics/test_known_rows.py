@@ -1,11 +1,14 @@
 """A policy on rows that it was learnt from: seen on every engine, whole or in part, and never where rows are new."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 import counterfold as cf
+from counterfold.learnt_rows.remembered import SAME
 
 COLUMNS = {"action": "item", "reward": "click", "propensity": "p", "progress": False}
 
@@ -55,17 +58,19 @@ def test_a_saved_policy_remembers_and_so_does_a_mixture_with_it(tmp_path):
 @pytest.mark.parametrize(("new", "share"), [(100, 0.9), (900, 0.5), (2700, 0.25), (8100, 0.1)])
 def test_a_log_that_holds_such_rows_besides_others_is_seen(new, share):
     every = pd.concat([draw_log(new, 1), LOG])
-    assert find_share(every, POLICY) == pytest.approx(share, rel=1e-9)
+    assert find_share(every, POLICY) == pytest.approx(share, abs=0.06)
 
 
 def test_some_of_the_rows_are_seen():
-    assert find_share(LOG.iloc[::3], POLICY) == 1.0
+    result = cf.evaluate(LOG.iloc[::3], POLICY, **COLUMNS)
+    assert result.verdict == "not answerable"
+    assert result.diagnostics.learnt_share == pytest.approx(1, abs=0.1)
 
 
 def test_a_part_of_a_large_log_that_was_remembered_by_few_contexts():
     log = draw_log(12_000, 5)
     every = pd.concat([log.iloc[:3000], draw_log(9000, 6)])
-    assert find_share(every, learn(log)) == pytest.approx(0.25, rel=0.1)
+    assert find_share(every, learn(log)) == pytest.approx(0.25, abs=0.02)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -99,23 +104,24 @@ def test_a_policy_that_does_as_the_log_did_saw_no_reward():
 
 
 def test_the_share_against_a_naive_loop():
-    mixed = pd.concat([LOG.iloc[:400], draw_log(30, 7, LOG[["x", "y"]].to_numpy()), draw_log(300, 8)])
-    known = {(row.x, row.y): (row.item, row.click) for row in LOG.itertuples()}
+    log = draw_log(12_000, 5)
+    mixed = pd.concat([log.iloc[:5000], draw_log(500, 7, log[["x", "y"]].to_numpy()), draw_log(3000, 8)])
+    known = {(row.x, row.y): (row.item, row.click) for row in log.itertuples()}
     remembered = [row for row in mixed.itertuples() if (row.x, row.y) in known]
     same = sum(known[row.x, row.y] == (row.item, row.click) for row in remembered) / len(remembered)
-    clicks = sum(row.click for row in LOG.itertuples()) / len(LOG)
+    clicks = sum(row.click for row in log.itertuples()) / len(log)
     chance = (1 + clicks**2 + (1 - clicks) ** 2) / 2
     expected = (same - chance) / (1 - chance) * len(remembered) / len(mixed)
-    assert len(known) == len(LOG)
-    assert 0.3 < expected < 0.6
-    assert find_share(mixed, POLICY) == pytest.approx(expected, rel=1e-9)
+    assert len(known) == len(log)
+    assert 0.4 < expected < 0.6
+    assert find_share(mixed, learn(log)) == pytest.approx(expected, abs=0.08)
 
 
 def test_the_same_decisions_with_other_rewards_are_a_caution():
     result = cf.evaluate(LOG.assign(click=np.arange(900) / 7), POLICY, **COLUMNS)
     finding = next(one for one in result.diagnostics.findings if one.name == "known-rows")
-    assert (finding.severity, result.diagnostics.learnt_share) == ("caution", 0)
-    assert "these very decisions" in finding.problem
+    assert (finding.severity, result.diagnostics.learnt_share) == ("caution", 1)
+    assert "if not their rewards" in finding.problem
 
 
 @pytest.mark.parametrize("changed", [1, 5])
@@ -137,17 +143,99 @@ def test_users_who_come_back_and_are_treated_as_before_are_not_taken_for_known_r
 
 def test_copies_of_rows_are_remembered_as_one():
     twice = pd.concat([LOG, LOG.iloc[:300]])
-    assert find_share(pd.concat([LOG.iloc[:450], draw_log(450, 12)]), learn(twice)) == pytest.approx(0.5, rel=1e-9)
+    assert find_share(pd.concat([LOG.iloc[:450], draw_log(450, 12)]), learn(twice)) == pytest.approx(0.5, abs=0.06)
 
 
 def test_numbers_that_a_tool_rounded_to_float32_are_the_same():
     narrow = LOG.astype({"x": "float32", "y": "float32"})
-    assert find_share(narrow.iloc[::2], POLICY) == 1
+    assert find_share(narrow.iloc[::2], POLICY) == pytest.approx(1, abs=0.1)
+
+
+def test_whole_numbers_such_as_times_are_not_rounded():
+    days = np.random.default_rng(0).choice(100_000, 900, replace=False)
+    log = draw_log(900, 5).assign(x=1_700_000_000 + days, y=0, device="phone")
+    named = {"context": ["x"], "ignore": ["y", "device"], **COLUMNS}
+    policy = cf.learn(log, "greedy-learner", shares=1, **named).attempted
+    result = cf.evaluate(log.iloc[::2], policy, **named)
+    assert result.diagnostics.learnt_share == pytest.approx(1, abs=0.1)
+
+
+def draw_rare_log(rows, seed):
+    """Return a log in which one decision in 200 is rewarded."""
+    return draw_log(rows, seed).assign(click=(np.random.default_rng(seed).random(rows) < 0.005).astype(int))
+
+
+def test_rows_with_rare_rewards_are_a_caution_as_they_may_be_those_of_users_who_came_back():
+    log = draw_rare_log(8000, 0)
+    policy = learn(log)
+    for some in (log.iloc[::2], pd.concat([log, draw_rare_log(8000, 1)])):
+        result = cf.evaluate(some, policy, **COLUMNS)
+        finding = next(one for one in result.diagnostics.findings if one.name == "known-rows")
+        assert finding.severity == "caution"
+        assert "are like those" in finding.problem
+        assert result.diagnostics.learnt_share == pytest.approx(1 if len(some) < 8000 else 0.5, abs=0.05)
+    assert find_share(draw_rare_log(8000, 2), policy) == 0
+
+
+def test_users_who_come_back_with_the_rewards_that_are_usual_for_them_are_a_caution_at_most():
+    users = np.random.default_rng(0).normal(size=(3000, 2)).round(6)
+    likes = np.random.default_rng(1).random(3000) < 0.5
+
+    def draw_month(seed):
+        rng = np.random.default_rng(seed)
+        click = (rng.random(3000) < np.where(likes, 0.97, 0.03)).astype(int)
+        item = np.array(["a", "b", "c"])[np.arange(3000) % 3]
+        return pd.DataFrame({"x": users[:, 0], "y": users[:, 1], "item": item}).assign(click=click, p=1 / 3)
+
+    result = cf.evaluate(draw_month(3), learn(draw_month(2)), **COLUMNS)
+    finding = next(one for one in result.diagnostics.findings if one.name == "known-rows")
+    assert finding.severity == "caution"
+    assert "unless these rows came later" in finding.remedy
+
+
+def test_every_learnt_part_of_a_mixture_is_looked_at_unless_it_is_never_taken():
+    other = learn(draw_log(900, 30))
+    for parts in ([(0.1, other), (0.9, POLICY)], [(0.9, POLICY), (0.1, other)]):
+        assert find_share(LOG, cf.Mixture(parts)) == 1
+    assert find_share(LOG, cf.Mixture([(0.0, POLICY), (1.0, other)])) == 0
+
+
+def test_nobody_can_be_sure_from_a_policy_that_a_row_was_learnt_from():
+    others = draw_log(50_000, 40)
+    known = POLICY.learnt_rows
+    hashes = POLICY.features.encode(others[["x", "y", "device"]])
+    kinds = known.recognise(hashes, cf.Log(action=others["item"], reward=others["click"], propensity=others["p"]))[:, 2]
+    assert (kinds == SAME).mean() > 0.1
+    assert known.row_sums.dtype == known.decision_sums.dtype == np.uint16
+    assert len(LOG) / len(known.row_sums) >= 14
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"limit": "x"},
+        {"contexts": np.zeros((2, 2), dtype=bool)},
+        {"rows": np.zeros(0, dtype=bool)},
+        {"rows": np.zeros(3)},
+        {"rows": np.ones(3, dtype=bool)},
+        {"row_sums": np.zeros(3, dtype=np.uint16)},
+        {"alone": 0.0},
+        {"alone": float("nan")},
+        {"alone": -1.0},
+        {"agreement": "q"},
+        {"row_count": 0},
+        {"marked": None},
+    ],
+)
+def test_what_a_damaged_file_remembers_is_refused_with_a_sentence(change):
+    damaged = replace(POLICY, learnt_rows=replace(POLICY.learnt_rows, **change))
+    with pytest.raises(cf.ModelError, match="is damaged"):
+        cf.evaluate(LOG, damaged, **COLUMNS)
 
 
 def test_a_policy_learnt_from_part_of_a_large_log_is_not_valued_by_that_part(tmp_path):
     pa.parquet.write_table(pa.Table.from_pandas(LOG), tmp_path / "log.parquet")
     learned = cf.learn(tmp_path / "log.parquet", "greedy-learner", engine="local", **COLUMNS)
-    assert "known-rows" not in {one.name for one in learned.evaluation.diagnostics.findings}
+    assert learned.evaluation.contents.rewards.count == 900 - learned.sample
     found = find_share(tmp_path / "log.parquet", learned.attempted)
-    assert found == pytest.approx(learned.sample / 900, rel=0.01)
+    assert found == pytest.approx(learned.sample / 900, abs=0.06)

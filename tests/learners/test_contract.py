@@ -56,6 +56,18 @@ def test_trees_do_not_hang_on_the_last_bits_of_a_regression(monkeypatch):
         np.testing.assert_allclose(scores[-1], scores[0], rtol=1e-12)
 
 
+@pytest.mark.parametrize("learner", ["policy-tree", "weighted-classifier"])
+@pytest.mark.parametrize(("level", "scale"), [(1e8, 1.0), (0.0, 1e39), (0.0, 1e-30)])
+def test_rewards_of_any_level_and_scale_are_learnt_from(learner, level, scale):
+    log = draw_log(rows=1500, effect=3.0)
+    moved = {"action": log.action, "reward": level + scale * log.reward, "logging_probs": log.logging_probs}
+    several = [cf.Log(context=log.context, **moved), log]
+    fitted = [registry.build("learners", learner).fit(TrainingRows.of(one, ALL), 0) for one in several]
+    taken, expected = (one.score(log.context).argmax(axis=1) for one in fitted)
+    assert len(set(expected.tolist())) > 1
+    assert (taken == expected).mean() > 0.95
+
+
 def test_random_classifiers_learn_the_same_twice():
     log, forest = draw_log(), RandomForestClassifier(5)
     first, second = (cf.learn(log, [forest], shares=1, progress=False).attempt.value for _ in range(2))

@@ -1,5 +1,6 @@
 """Learner: makes scores of actions from logged rows; TrainingRows: what it learns from."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
@@ -17,6 +18,9 @@ from counterfold.models.base import Examples
 from counterfold.models.cross_fitted import CrossFitted
 from counterfold.models.shared_ridge import SharedRidge
 from counterfold.policies.scorers import LinearScorer, Scorer
+
+BITS = 37
+"""How many bits scores have that trees are learnt from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +78,27 @@ class TrainingRows:
         $$\Gamma_{ia} = \hat q^{(-f(i))}(x_i, a) + \frac{1[a_i = a]}{p_i} (r_i - \hat q^{(-f(i))}(x_i, a))$$
 
         with predictions by models that never saw the row, and $1 / p_i$ at most the root of the number of rows, so that
-        no row decides alone. They have the digits of float32, because the last bits of a regression differ from one
-        machine to another, and trees break ties by them.
+        no row decides alone. They are rounded, because the last bits of a regression differ from one machine to
+        another, and trees break ties by them.
         """
         scores = CrossFitted(SharedRidge()).predictions(self.examples)
         rows, actions = np.arange(len(self)), self.examples.actions
         weights = np.minimum(1 / self.propensity, max(np.sqrt(len(self)), 1.0))
         scores[rows, actions] += weights * (self.examples.rewards - scores[rows, actions])
-        return scores.astype(np.float32).astype(np.float64)
+        return round_scores(scores)
+
+
+def round_scores(scores: Floats) -> Floats:
+    """Return scores without the bits that are `BITS` below how far apart they are: sums of a few thousand are exact.
+
+    >>> round_scores(np.array([0.0, 1 / 3, 1.0])) * 2**36 % 1
+    array([0., 0., 0.])
+    """
+    spread = float(np.ptp(scores)) if scores.size else 0.0
+    if not 0 < spread < np.inf:
+        return scores
+    exponent = math.frexp(spread)[1] - BITS
+    return np.ldexp(np.round(np.ldexp(scores, -exponent)), exponent)
 
 
 def example_training_rows() -> TrainingRows:
@@ -102,6 +119,9 @@ class Learner(ABC):
 
     extra: ClassVar[str | None] = None
     """The package that it needs besides those that are always there."""
+
+    sees_rewards: ClassVar[bool] = True
+    """Whether it learns from rewards, so that what it learnt looks better on the same rows than it is."""
 
     is_greedy: ClassVar[bool] = True
     """Whether the action with the highest score is taken; otherwise probabilities are the softmax of the scores."""

@@ -45,6 +45,7 @@ class Imitation(Learner):
 
     alpha: float = 1.0
     is_greedy = False
+    sees_rewards = False
 
     def __post_init__(self) -> None:
         checks.positive(alpha=self.alpha)

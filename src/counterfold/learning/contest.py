@@ -148,8 +148,7 @@ class Contest:
         """Return the winner's policy, learnt from all rows."""
         given = self.rows, find_possible(self.log, self.rows.allowed), self.question.seed, self.limits
         scorer, logger = (fit_within(one, *given) for one in (winner.learner, LOGGER))
-        sees_rewards = not isinstance(winner.learner, Imitation)
-        learnt = LearntRows.of(self.rows.context, self.log) if sees_rewards else None
+        learnt = LearntRows.of(self.rows.context, self.log) if winner.learner.sees_rewards else None
         parts = Features.of(self.log), scorer, winner.learner.is_greedy, self.rows.allowed, winner.share, logger
         return Policy(list(self.log.actions), *parts, learnt)
 

@@ -1,7 +1,7 @@
 """Target: the probabilities of the policy to value, checked against one log; TargetForm: a way to give it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -24,14 +24,14 @@ class Target:
     """`logged` holds the probability of each logged action, `probs` (n x A) those of all actions if they are known.
 
     On a log of doses, `doses` (n x m) holds what the target would give, one or several draws per row, and `logged` the
-    density of that at the logged dose, smoothed with a rule-of-thumb bandwidth. A policy that `learn` found remembers
-    `learnt_rows`, and `recognised` (n x 3) says what each row is to it.
+    density of that at the logged dose, smoothed with a rule-of-thumb bandwidth. Policies that `learn` found
+    remember `learnt_rows`, and `recognised` (n x k x 3) says what each row is to each of the k that are mixed here.
     """
 
     logged: Floats
     probs: Floats | None = None
     doses: Floats | None = None
-    learnt_rows: LearntRows | None = None
+    learnt_rows: tuple[LearntRows, ...] = ()
     recognised: Ints | None = None
 
     @classmethod
@@ -39,9 +39,11 @@ class Target:
         """Return the target that has these probabilities of all actions."""
         return cls(probs[np.arange(len(log)), log.action], probs)
 
-    def remember(self, learnt_rows: LearntRows | None, recognised: Ints | None) -> "Target":
-        """Return the target with what it was learnt from, and what each row is to it."""
-        return replace(self, learnt_rows=learnt_rows, recognised=recognised)
+    def remember(self, several: Sequence["Target"]) -> "Target":
+        """Return the target with what the policies that it is made of were learnt from."""
+        learnt = tuple(one for target in several for one in target.learnt_rows)
+        found = [target.recognised for target in several if target.recognised is not None]
+        return replace(self, learnt_rows=learnt, recognised=np.concatenate(found, axis=1)) if found else self
 
     @property
     def draws(self) -> int:

@@ -108,7 +108,9 @@ class Classifier(TargetForm):
         known = getattr(self.model, "learnt_rows", None)
         if not isinstance(known, LearntRows):
             return target
-        return target.remember(known, known.recognise(self.model.features.encode(self.look(log)), log))
+        with blame(ModelError, "the policy `{}`, which is the target,", type(self.model).__name__):
+            found = known.recognise(self.model.features.encode(self.look(log)), log)
+        return replace(target, learnt_rows=(known,), recognised=found[:, None])
 
     def list_doses(self, log: Log) -> Any:
         return self.call("predict", log)

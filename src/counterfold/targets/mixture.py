@@ -91,9 +91,8 @@ class Mixture(TargetForm):
         shares = [share for share, _ in self.parts]
         full = [one.probs for one in found if one.probs is not None]
         probs = mix(shares, full) if len(full) == len(found) else None
-        learnt = next((one for one in found if one.learnt_rows is not None), None)
-        mixed = Target(mix(shares, [one.logged for one in found]), probs)
-        return mixed if learnt is None else mixed.remember(learnt.learnt_rows, learnt.recognised)
+        taken = [one for share, one in zip(shares, found, strict=True) if share > 0]
+        return Target(mix(shares, [one.logged for one in found]), probs).remember(taken)
 
 
 def mix(shares: Sequence[float], several: Sequence[Floats]) -> Floats:

@@ -20,7 +20,7 @@ OWN = frozenset(
     f"counterfold.{name}"
     for name in (
         "policies.policy.Policy",
-        "learnt_rows.LearntRows",
+        "learnt_rows.remembered.LearntRows",
         "policies.features.Features",
         "policies.scorers.LinearScorer",
         "policies.scorers.TreeScorer",
