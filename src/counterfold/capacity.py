@@ -101,7 +101,7 @@ def explain_shortage() -> str:
 def require_few_actions(actions: int) -> None:
     """Refuse more actions than a sample of rows can hold the probabilities of, where rows are not kept."""
     if actions > ACTIONS:
-        rule = f"have at most {ACTIONS} actions where all their probabilities are read a few rows at a time"
+        rule = f"have at most {ACTIONS} actions where all their probabilities or features are read a few rows at a time"
         raise DataError(f"a log must {rule}, got {actions}. {FEWER}, or engine 'memory' if it has few rows.")
 
 

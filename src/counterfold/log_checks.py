@@ -1,6 +1,6 @@
 """The arguments of a log, each checked alone or against the others: what the user gave in, plain arrays out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -203,7 +203,7 @@ def refuse_copies(reward: Floats, propensity: Floats, rows: int, check: Checker)
 def refuse_beside_doses(given: Mapping[str, Any]) -> None:
     """Refuse what a log of doses cannot have."""
     of_actions = ("action", "actions", "logging_probs", "available", "action_features", "logger", "logger_probs")
-    beside = [f"`{name}` goes with `action`" for name in of_actions if given[name] is not None]
+    beside = [f"`{name}` goes with `action`" for name in of_actions if given.get(name) is not None]
     if beside:
         raise DataError(f"a log must have `action` or `dose`, and {beside[0]}, got it with `dose`.")
 
@@ -221,13 +221,8 @@ def check_action_features(value: Any, actions: tuple[Any, ...]) -> Floats:
     if index is not None and list(index) != list(range(len(index))):
         value = dict(zip(index, np.asarray(value), strict=True))
     if isinstance(value, Mapping):
-        by_label = {text: features for label, features in value.items() for text in spell_label(label)}
-        found = [[text for text in spell_label(action) if text in by_label] for action in actions]
-        missing = [action for action, texts in zip(actions, found, strict=True) if not texts]
-        if missing:
-            counted = f"{len(missing)} of {len(actions)}: {messages.list_some(missing)}"
-            raise DataError(f"`action_features` must hold every action, got none for {counted}.")
-        value = [by_label[texts[0]] for texts in found]
+        given = list(value.values())
+        value = [given[place] for place in find_places(value, actions)]
     features = WHOLE.floats("action_features", value, ndim=2, per="action")
     if len(features) != len(actions) or features.shape[1] == 0:
         raise DataError(f"`action_features` must have one row per action ({len(actions)}), got {features.shape}.")
@@ -236,6 +231,17 @@ def check_action_features(value: Any, actions: tuple[Any, ...]) -> Floats:
         counted = f"{len(bad)} of {len(actions)} actions: {messages.list_some(bad)}"
         raise DataError(f"`action_features` must be finite, got other numbers for {counted}.")
     return features
+
+
+def find_places(labels: Iterable[Any], actions: Sequence[Any]) -> list[int]:
+    """Return the place of each action among the labels that features are known of."""
+    by_text = {text: place for place, label in enumerate(labels) for text in spell_label(label)}
+    found = [[text for text in spell_label(action) if text in by_text] for action in actions]
+    missing = [action for action, texts in zip(actions, found, strict=True) if not texts]
+    if missing:
+        counted = f"{len(missing)} of {len(actions)}: {messages.list_some(missing)}"
+        raise DataError(f"`action_features` must hold every action, got none for {counted}.")
+    return [by_text[texts[0]] for texts in found]
 
 
 def check_groups(group: ArrayLike, rows: int, check: Checker) -> Ints:

@@ -1,4 +1,4 @@
-"""Several loggers, features of actions: the same log from every format and layout, a sentence when it is bad."""
+"""Several loggers: the same log from every format and layout, a sentence when it is bad."""
 
 import json
 
@@ -139,88 +139,6 @@ def test_bad_loggers_get_one_sentence(changes, named, message, logged, actions):
     with pytest.raises(cf.DataError) as caught:
         cf.read_log(table_of(columns | parts | logger), actions=actions, **named)
     assert message in str(caught.value)
-
-
-# features of actions
-
-ITEMS = {"action": ["blue", "red", "pink", "green"], "size": [3, 1, 9, 2], "name": list("brpg"), "heavy": [True] * 4}
-
-
-def test_features_of_actions_from_every_format(columns, actions, source):
-    items = source(table_of(ITEMS, vector=[[0.5, 3], [0.5, 1], [0.5, 9], [0.5, 2]]))
-    log = cf.read_log(source(table_of(columns)), actions=actions, action_features=items)
-    assert log.action_features.tolist() == [[1, 1, 0.5, 1], [2, 1, 0.5, 2], [3, 1, 0.5, 3]]
-
-
-def test_features_are_matched_by_the_text_of_labels_in_the_column_of_the_action(columns):
-    codes = [["red", "green", "blue"].index(action) for action in columns["action"]]
-    items = {"item": ["2", "0", "1"], "x": [20, 0, 10]}
-    log = cf.read_log(table_of(columns, item=codes, action=None), action="item", action_features=items)
-    assert (log.actions, log.action_features.tolist()) == ((0, 1, 2), [[0], [10], [20]])
-
-
-def test_features_do_not_add_actions(columns):
-    plain = {"logging_probs": None, "propensity": [0.5] * 120}
-    log = cf.read_log(table_of(columns, **plain), action_features=ITEMS)
-    assert (log.actions, log.action_features[:, 0].tolist()) == (("blue", "green", "red"), [3, 2, 1])
-
-
-def test_texts_that_actions_have_in_common_are_features_and_names_are_not(source):
-    count = 20
-    log = {"action": [f"i{row % count}" for row in range(60)], "reward": list(range(60)), "propensity": [0.05] * 60}
-    items = {"action": [f"i{place}" for place in range(count)], "title": [f"the {place}" for place in range(count)]}
-    items |= {"topic": ["news", "sport", "", "news"] * 5, "price": list(range(count))}
-    found = cf.read_log(log, actions=items["action"], action_features=source(table_of(items))).action_features
-    topics = {"news": [0.0, 0.0], "sport": [1.0, 0.0], "": [0.0, 1.0]}
-    assert found.tolist() == [[price, *topics[one]] for price, one in enumerate(items["topic"])]
-
-
-WITHOUT = "`action_features` must hold every action, got none for "
-BAD_FEATURES = {
-    "no label": ({"action": None}, "in `action_features`, column `action` must be there. Found: size, name, heavy."),
-    "repeated": (
-        {"action": ["red", "red", "blue", "green"]},
-        "in `action_features`, column `action` must hold each ac",
-    ),
-    "wrong labels": ({"action": [1, 2, 3, 4]}, f"{WITHOUT}3 of 3: red, green, blue."),
-    "missing label": ({"action": ["blue", None, "red", "green"]}, "in `action_features`, `action` must be a label in "),
-    "missing action": ({"action": ["blue", "x", "red", "y"]}, f"{WITHOUT}1 of 3: green."),
-    "no numbers": (
-        {"size": None, "heavy": None},
-        "in `action_features`, there must be numbers, or texts that some actions have in common, beside column `ac",
-    ),
-    "null": (
-        {"size": [3, 1, 9, None]},
-        "`action_features` must be finite, got other numbers for 1 of 3 actions: green.",
-    ),
-    "infinite": (
-        {"size": [3, np.inf, 9, 2]},
-        "`action_features` must be finite, got other numbers for 1 of 3 actions: r",
-    ),
-    "ragged": ({"size": [[1], [1, 2], [1], [1]]}, "in `action_features`, `size` must be lists of one length, 1 as in"),
-    "null list": ({"size": [[1], None, [1], [1]]}, "in `action_features`, `size` must be lists in every row, got None"),
-    "empty lists": ({"size": [[]] * 4, "heavy": None}, "in `action_features`, column `size` must be lists of numbers"),
-}
-
-
-@pytest.mark.parametrize(("changes", "message"), BAD_FEATURES.values(), ids=BAD_FEATURES)
-def test_bad_features_get_one_sentence(changes, message, columns, actions):
-    with pytest.raises(cf.DataError) as caught:
-        cf.read_log(table_of(columns), actions=actions, action_features=table_of(ITEMS | changes))
-    assert str(caught.value).startswith(message)
-
-
-def test_a_missing_value_of_an_action_that_the_log_does_not_know_does_no_harm(columns, actions):
-    items = table_of(ITEMS | {"size": [3, 1, None, 2]})
-    assert cf.read_log(table_of(columns), actions=actions, action_features=items).action_features.shape == (3, 2)
-
-
-@pytest.mark.parametrize(("content", "message"), [("", "must not be empty"), ("action,x", "at least 2 rows|[Ee]mpty")])
-def test_an_empty_file_of_features_is_said_by_its_name(content, message, columns, tmp_path):
-    path = tmp_path / "items.csv"
-    path.write_text(content)
-    with pytest.raises(cf.DataError, match=rf"^in `action_features`, `.*items\.csv` .*({message}).*\.$"):
-        cf.read_log(table_of(columns), action_features=path)
 
 
 # layouts that all roles share

@@ -36,7 +36,7 @@ LOG_TEXTS = {
     "by": ("COLUMN", "Column whose values are segments, answered each; age:5 cuts numbers in five; repeatable.", ""),
     "actions": ("LABELS", "All actions in the order of the probabilities, with commas.", ""),
     "format": ("NAME", f"{', '.join(registry.names('readers'))}. A name may carry settings.", "by the name's ending"),
-    "action_features": ("FILE", "A file with each action's label and numbers about it.", ""),
+    "action_features": ("FILE", "A file with each action's label, and numbers or categories that describe it.", ""),
 }
 """What `--help` says of the fields of `LogScan`: what is given, what for, and what is used otherwise.
 

@@ -14,6 +14,7 @@ from counterfold.errors import DataError
 from counterfold.known_actions import KnownActions
 from counterfold.label_checks import check_labels
 from counterfold.log import Fit, Log
+from counterfold.log_checks import check_action_features
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import Precision
 from counterfold.propensity_checks import check_kept
@@ -22,6 +23,7 @@ from counterfold.segments.cuts import Cut
 from counterfold.segments.segmentation import Segmentation
 from counterfold.segments.summaries import BySummary
 from counterfold.tables import columns, roles
+from counterfold.tables.action_features import ActionFeatures, ActionTable
 from counterfold.tables.usual_names import LEAVE_OUT, TAKEN, note_bad_times, note_names
 from counterfold.tally import Tally
 from counterfold.times import WAYS, Clock, read_moments, read_times
@@ -40,7 +42,8 @@ class Layout:
     logged probabilities, and `clock` says how times are written. `outcomes` are columns that are known only after the
     decision, besides the reward's; `missing_rewards` are those that were dropped or taken as 0. `summaries` say how
     each column of the context is summed up that holds no lists, and `encodings` how it becomes numbers, once all rows
-    told. `taken` are columns that have their role because of their names alone, by role, and `identifiers` those that
+    told. `action_table` says what is known of actions, and `action_features` what is known of the log's, once these are
+    known. `taken` are columns that have their role because of their names alone, by role, and `identifiers` those that
     are called like users or sessions. `by` are columns whose values are segments, and `cuts` how, once all rows told.
     """
 
@@ -48,7 +51,8 @@ class Layout:
     kinds: dict[str, str]
     context: Sequence[str]
     actions: Sequence[Any] | KnownActions | None
-    action_features: Any = None
+    action_table: ActionTable | None = None
+    action_features: ActionFeatures | None = None
     width: int | None = None
     seen: Bools | None = None
     named_context: bool = True
@@ -128,7 +132,6 @@ class Layout:
             **values | fitted,
             context=self._context(table, plain),
             actions=self.actions,
-            action_features=self.action_features,
             check=check,
             seen=self.seen,
             index=index,
@@ -142,6 +145,22 @@ class Layout:
         log = log.leave_out(self.left_out).add_notes([*self.notes, *note_names(self.taken)])
         log.missing_rewards, log.taken = self.missing_rewards, self.taken
         log.identifiers = {name: columns.hash_values(table, name) for name in self.identifiers}
+        return self._describe_actions(log)
+
+    def know_actions(self, actions: KnownActions) -> "Layout":
+        """Return the same with all actions of the log, and with what a table says of these alone."""
+        if self.action_table is None:
+            return replace(self, actions=actions)
+        features = self.action_table.read(actions.labels)
+        return replace(self, actions=actions, action_table=None, action_features=features)
+
+    def _describe_actions(self, log: Log) -> Log:
+        """Return a log with the features of its actions, if any are known."""
+        found = self.action_features if self.action_table is None else self.action_table.read(log.actions)
+        if found is None:
+            return log
+        log = log.add_notes(found.notes)
+        log.action_features = check_action_features(found.values, log.actions)
         return log
 
     def _read_roles(self, table: pa.Table, check: Checker) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """LogScan, read_log() and read_target(): files and data frames, with columns mapped by name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from inspect import signature
@@ -9,7 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from counterfold import messages
-from counterfold.errors import DataError, ParameterError
+from counterfold.errors import ParameterError
 from counterfold.tables.column_names import list_names, require_name, require_rewards
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from counterfold.log import Log
     from counterfold.propensities import PropensityFit
     from counterfold.sources.base import RowSource
+    from counterfold.tables.action_features import ActionTable
     from counterfold.tables.layout import Layout
 
 
@@ -158,11 +159,11 @@ class LogScan:
         roles.refuse_misspelt(table, self.ignore)
         names = resolve_roles(self, table, known, ignore, targets)
         found, named = names.roles, chosen is not None
-        features = None if self.action_features is None else _features(self.action_features, found.get("action"))
+        described = None if self.action_features is None else _open_features(self.action_features, found)
         kinds = {role: known[role].kind for role in found}
         free = [] if named else roles.list_free(table, found, [*ignore, *names.identifiers], targets)
         context = roles.list_context(table, found, chosen, free, targets)
-        layout = Layout(found, kinds, context, self.actions, features, named_context=named, fit=fit)
+        layout = Layout(found, kinds, context, self.actions, described, named_context=named, fit=fit)
         layout = replace(layout, logger_weights=self.logger_weights, summaries=choose_summaries(table, context))
         outcomes, left_out = roles.find_outcomes(table), roles.find_left_out(table, free)
         plain = [] if named else [name for name in outcomes if name not in {*found.values(), *ignore}]
@@ -258,20 +259,14 @@ def read_log(source: Any, **columns: Unpack[Columns]) -> "Log":
     return LogScan(source, **columns).read()
 
 
-def _features(source: Any, action: str | None) -> Any:
-    """Return the features of each action by its label, from a source of their own; a log of doses will refuse them."""
-    from counterfold.sources import read_table
-    from counterfold.tables import roles
-    from counterfold.tables.action_features import read_action_features
+def _open_features(source: Any, found: Mapping[str, str]) -> "ActionTable | None":
+    """Return what a source of its own says of actions; there are none in a log of doses."""
+    from counterfold.log_checks import refuse_beside_doses
+    from counterfold.tables.action_features import ActionTable
 
-    if action is None:
-        return source
-    try:
-        table = read_table(source)
-        roles.require(table, {"action": action})
-        return read_action_features(table, action)
-    except DataError as error:
-        raise DataError(f"in `action_features`, {error}") from None
+    if "dose" in found:
+        refuse_beside_doses({"action_features": source})
+    return ActionTable.open(source, found["action"]) if "action" in found else None
 
 
 def read_target(source: Any, column: str) -> Any:

@@ -8,7 +8,13 @@ from spark_logs import LOCAL, MARKS, SLOW
 
 pytestmark = MARKS
 
-FEATURES = pa.table({"action": ["red", "green", "blue"], "price": [1.0, 2.0, 4.0]})
+FEATURES = pa.table(
+    {
+        "action": ["red", "green", "blue", *(f"unknown {place}" for place in range(50))],
+        "price": [1.0, 2.0, 4.0, *[None] * 50],
+        "topic": ["warm", "cold", "cold", *(f"other {place}" for place in range(50))],
+    }
+)
 
 
 @LOCAL

@@ -80,7 +80,7 @@ def draw_sample(rows: PreparedRows, count: Count) -> Task[Drawn]:
     head = rows.head.first(HEAD).table
     layout = replace(rows.scan.layout(head), by=())
     if "action" in layout.roles:
-        layout = replace(layout, actions=(yield from list_actions(layout, head, rows)))
+        layout = layout.know_actions((yield from list_actions(layout, head, rows)))
     if layout.guesses_time:
         layout = yield from know_times(rows, layout)
     group = layout.roles.get("group")

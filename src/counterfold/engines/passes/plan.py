@@ -150,9 +150,10 @@ def lay_out(rows: PreparedRows, table: pa.Table, targets: Iterable[TargetReader]
     if "dose" in layout.roles:
         raise DataError("a log of doses must be evaluated in memory; use engine 'memory'.")
     is_needed = any(one.is_full for one in targets) or MATRICES & set(layout.roles) or layout.fit is not None
+    is_needed = is_needed or layout.action_table is not None  # which tells what the actions have in common
     if is_needed or len(np.unique(layout.read_labels(table, "action"))) < 2:  # all rows must tell of two, at least
         actions = yield from list_actions(layout, table, rows)
-        layout = replace(layout, actions=actions)
+        layout = layout.know_actions(actions)
         capacity.require_few_actions(len(layout.actions or ()))
     return layout
 
