@@ -17,6 +17,9 @@ LIMITS = [
     {"a": 0.3, "b": 0.3, "c": 0.4},
     "2 * a + b <= 0.5",
     ["2 * a + b <= 0.5", "b <= 10%"],
+    "c >= 40%",
+    ["a <= 0.3", "c >= 0.25", "b >= 10%"],
+    "a + 3 * c >= 1.5",
 ]
 
 
@@ -99,6 +102,30 @@ def test_a_learnt_policy_keeps_to_limits_and_its_file_does(learner, tmp_path):
     assert again.describe() == learned.policy.describe()
 
 
+def test_what_must_be_taken_is_taken():
+    log = draw_log()
+    learned = cf.learn(log, "greedy-learner", shares=1, limits=["2 >= 35%", "1 <= 0.4"], folds=3, progress=False)
+    first, second = learned.limits
+    taken = learned.attempted.predict_proba(log.context).mean(axis=0)
+    assert (first.limit, first.most, first.least) == ("2 >= 0.35", None, 0.35)
+    assert (second.limit, second.most, second.least) == ("1 <= 0.4", 0.4, None)
+    assert taken[2] == pytest.approx(0.35, abs=1e-6)
+    assert taken[1] <= 0.4 + 1e-6
+    assert first.out_of_fold == pytest.approx(0.35, abs=0.06)
+    assert first.logged == pytest.approx((log.action == 2).mean())
+
+
+def test_exploring_takes_its_part_of_a_limit():
+    log = draw_log()
+    asked = {"learners": "greedy-learner", "shares": 1, "folds": 3, "progress": False, "explore": 0.3}
+    policy = cf.learn(log, **asked, limits={1: 0.2}).attempted
+    probs = policy.predict_proba(log.context)
+    assert probs.min() == pytest.approx(0.1)
+    assert probs[:, 1].mean() == pytest.approx(0.2, abs=1e-6)
+    with pytest.raises(cf.ParameterError, match=r"but beside what is explored any policy misses one of them"):
+        cf.learn(log, **asked, limits={1: 0.05})
+
+
 def test_the_log_that_is_kept_keeps_to_limits_too():
     learned = cf.learn(draw_log(effect=0.0), **FAST, limits="2 * 0 + 1 <= 0.6")
     assert not learned.beats_log
@@ -151,7 +178,9 @@ def test_limits_hold_on_a_large_log(tmp_path):
         ({1: None}, "`limits` must be shares above 0 and at most 1, got None for 1"),
         ({1: float("nan")}, "at most 1, got nan for 1"),
         ("1 <= 20", "`limits` must be shares above 0 and at most 1, got 20.0 for 1"),
-        ("1 >= 20%", "`limits` must be .* got '1 >= 20%'"),
+        ("1 > 20%", "`limits` must be .* got '1 > 20%'"),
+        ("1 >= 0%", "`limits` must be shares above 0 and at most 1, got 0.0 for 1; 20 % is 0.2"),
+        (["1 >= 20%", "1 <= 10%"], "must leave something to do .* any policy misses one of them by 0.333 of it"),
         ("2 * 1 + 0 <= 0", "`limits` must be .* got '2 \\* 1 \\+ 0 <= 0'"),
         ("1 + <= 2", "`limits` must be .* got '1 \\+ <= 2'"),
         (0.2, "`limits` must be .* got 0.2"),
@@ -159,8 +188,11 @@ def test_limits_hold_on_a_large_log(tmp_path):
         ("1e400 * 1 + 0 <= 1", "`limits` must be .* got '1e400"),
         ("0 + 1 <= 1e400", "`limits` must be .* got '0"),
         ([None], "`limits` must be .* got None"),
-        ({0: 0.3, 1: 0.3, 2: 0.3}, "must leave something to do in every decision, but any policy takes 1.11 times"),
-        ("0 + 2 * 1 + 3 * 2 <= 0.5", "but any policy takes 2 times as much as one of them"),
+        (
+            {0: 0.3, 1: 0.3, 2: 0.3},
+            "must leave something to do in every decision, but any policy misses one of them by 0.111 of it",
+        ),
+        ("0 + 2 * 1 + 3 * 2 <= 0.5", "but any policy misses one of them by 1 of it. Widen one"),
     ],
 )
 def test_bad_limits_are_one_sentence(limits, sentence):
@@ -178,5 +210,5 @@ def test_limits_that_rows_do_not_let_are_one_sentence():
 
 
 def test_forbidden_actions_leave_room_to_others():
-    with pytest.raises(cf.ParameterError, match=r"but any policy takes 1\.25 times as much"):
+    with pytest.raises(cf.ParameterError, match=r"but any policy misses one of them by 0\.25 of it"):
         cf.learn(draw_log(), **FAST, forbidden=[2], limits={0: 0.4, 1: 0.4})

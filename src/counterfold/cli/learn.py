@@ -37,7 +37,11 @@ SHARE = "Share of the decisions that a policy may take from the logger; repeat f
 ATTEMPT = "Where the best attempt goes, whether or not it beats the log, such as for an A/B test."
 FORBID = "An action that the policy may not take; repeat for several."
 
-LIMIT = "How often an action may be taken, 'discount <= 20%', or the costs, '2 * discount + gift <= 0.3'; repeatable."
+LIMIT = (
+    "How often an action may be taken, 'discount <= 20%', must, 'gift >= 5%', or costs, '2 * discount + gift <= 0.3'."
+)
+
+EXPLORE = "Share of decisions that are made at random, such as 0.05, so that their log can judge the next policy."
 
 NAME = "policy"
 """What the learnt policy is called in requirements."""
@@ -68,6 +72,7 @@ class LearnOptions:
     share: Annotated[list[float] | None, make_option("NUMBER", SHARE, "1 and 0.5")] = None
     forbid: Annotated[list[str] | None, make_option("ACTION", FORBID, "none")] = None
     limit: Annotated[list[str] | None, make_option("LIMIT", LIMIT, "none")] = None
+    explore: Annotated[float, make_option("SHARE", EXPLORE)] = 0.0
     folds: Annotated[int, make_option("N", "Into how many parts rows are divided.")] = 5
     level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
     interval: Annotated[str, make_option("NAME", f"{_texts.NAMES['intervals']}. {_texts.SPEC}")] = intervals.DEFAULT
@@ -101,6 +106,7 @@ class LearnOptions:
                 shares=self.share or SHARES,
                 forbidden=self.forbid or (),
                 limits=self.limit or (),
+                explore=self.explore,
                 folds=self.folds,
                 seed=self.seed,
                 level=self.level,

@@ -38,6 +38,7 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
     shares: Sequence[float] | float = SHARES,
     forbidden: Any = (),
     limits: Any = (),
+    explore: float = 0.0,
     folds: int = 5,
     seed: int = 0,
     level: float = 0.95,
@@ -63,7 +64,9 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
     - `shares`: which shares of the decisions a policy may take from the logger; each is a contender.
     - `forbidden`: labels of actions that the policy must not take. It never takes one that the log could not take.
     - `limits`: how often the policy may take actions, {"discount": 0.2}, or what it may cost on average,
-      `"2 * discount + gift <= 0.3"`; one such text or several. It keeps to them in the rows that it is learnt from.
+      `"2 * discount + gift <= 0.3"`, or how often it must, `"gift >= 5%"`; one such text or several. It keeps to them
+      in the rows that it is learnt from.
+    - `explore`: the share of the decisions that are made at random, so that their log can judge other policies.
     - `level`, `interval`, `reward_range`, `seed`, `threads`, `progress` and `engine`: as for `evaluate`. By "local" and
       "spark", the policy is learnt from 65,536 rows (fewer where there are very many actions), or from half of them.
 
@@ -78,6 +81,7 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
     (True, [1, 0])
     """
     checks.whole(3, folds=folds)
+    checks.within(0, 0.5, explore=explore)
     question = Question.of(seed=seed, level=level, interval=interval, reward_range=reward_range)
     wanted, parts, moved = resolve_learners(learners), check_shares(shares), as_progress(progress)
     source = open_log(log, columns, learn)
@@ -86,10 +90,10 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
     with limit_blas():
         chosen = choose_context(require_actions(read_rows(source) if drawn is None else drawn.log))[0]
         allowed = find_allowed(chosen, forbidden)
-        within, rows = ActionLimits.of(limits, chosen.actions, allowed), TrainingRows.of(chosen, allowed)
+        within, rows = ActionLimits.of(limits, chosen.actions, allowed, explore), TrainingRows.of(chosen, allowed)
         kept, left_out = split_learners(wanted, rows)
         capacity.require_matrix("the policies", len(chosen) * 2 * (len(kept) + 1) * len(parts), len(chosen.actions))
-        contest = Contest(chosen, rows, kept, parts, folds, question, threads, within)
+        contest = Contest(chosen, rows, kept, parts, folds, question, threads, within, float(explore))
         with show_progress("Learning", progress=moved) as move:
             if drawn is None:
                 return contest.run(left_out, move)

@@ -43,6 +43,7 @@ class Contest:
     question: Question
     threads: int | None
     limits: ActionLimits | None = None
+    explore: float = 0.0
 
     def run(self, left_out: Mapping[str, str], progress: Progress | None) -> Learned:
         """Return the winner, valued by rows that took no part in finding it."""
@@ -68,7 +69,7 @@ class Contest:
         """Return what learns from the rows of some folds and decides in others."""
         fold, possible = assign_outer_folds(self.rows, self.folds), find_possible(self.log, self.rows.allowed)
         known = self.rows, [*self.learners, LOGGER], possible, fold, self.question.seed
-        return OutOfFold(*known, progress, self.limits)
+        return OutOfFold(*known, progress, self.limits, self.explore)
 
     def value_winner(self, decisions: Decisions, left_out: Mapping[str, str], others: OtherRows) -> Learned:
         """Return the winner by these rows, learnt from all of them, and valued by the other rows of a large log."""
@@ -141,8 +142,7 @@ class Contest:
         counts, possible = self.log.counts, find_possible(self.log, self.rows.allowed)
         logged = np.eye(len(self.log.actions))[self.log.action]
         several = policy.decide(self.rows.context, possible), probs, logged
-        taken = (self.limits.take(one, counts).tolist() for one in several)
-        return list(map(LimitLine, self.limits.texts, self.limits.most.tolist(), *taken))
+        return self.limits.tell(*(self.limits.take(one, counts) for one in several))
 
     def refit(self, winner: Contender) -> Policy:
         """Return the winner's policy, learnt from all rows."""
@@ -150,7 +150,7 @@ class Contest:
         scorer, logger = (fit_within(one, *given) for one in (winner.learner, LOGGER))
         learnt = LearntRows.of(self.rows.context, self.log) if winner.learner.sees_rewards else None
         parts = Features.of(self.log), scorer, winner.learner.is_greedy, self.rows.allowed, winner.share, logger
-        return Policy(list(self.log.actions), *parts, learnt)
+        return Policy(list(self.log.actions), *parts, learnt, self.explore)
 
 
 def tabulate(name: str, evaluation: Evaluation, folds: int, chosen: bool) -> ContenderLine:  # noqa: FBT001 (a column)

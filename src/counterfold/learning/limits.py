@@ -1,8 +1,8 @@
-"""Limits: how often a policy may take actions at most, and the prices of actions by which it keeps to that."""
+"""Limits: how often a policy may take actions, or must, and the prices of actions by which it keeps to that."""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,17 +11,20 @@ from counterfold.arrays import Bools, Floats
 from counterfold.errors import ParameterError
 from counterfold.learners.base import Learner, TrainingRows, fit_learner
 from counterfold.messages import clean_sentence, list_names, shorten, show, suggest
-from counterfold.policies.scorers import PricedScorer, Scorer, choose
+from counterfold.policies.scorers import PricedScorer, Scorer, choose, share_evenly
 
 NUMBER = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"
 
-RULE = re.compile(rf"(.*\S)\s*<=\s*({NUMBER})\s*(%?)", re.DOTALL)
-"""What is limited, and a number or a percentage."""
+RULE = re.compile(rf"(.*\S)\s*([<>]=)\s*({NUMBER})\s*(%?)", re.DOTALL)
+"""What is limited, the side, and a number or a percentage."""
 
 TERM = re.compile(rf"(?:({NUMBER})\s*\*\s*)?(.*\S)", re.DOTALL)
 """A cost or none, and an action."""
 
-FORMS = "{'discount': 0.2}, or texts such as `discount <= 20%` or `2 * discount + gift <= 0.3`"
+FORMS = "{'discount': 0.2}, or texts such as `discount <= 20%`, `gift >= 5%` or `2 * discount + gift <= 0.3`"
+
+SIGNS = {"<=": 1.0, ">=": -1.0}
+"""What both sides of a limit are multiplied by, so that it is of what may be taken at most."""
 
 ROUNDS, NEAR, FINE = 100, 1e-7, 1e3
 """How many prices are tried at most; what counts as equal; and what it costs to go beyond a limit by all of it.
@@ -32,14 +35,15 @@ The latter two are in units of how far apart scores are.
 
 @dataclass(frozen=True)
 class LimitLine:
-    """How a policy keeps to a limit: `most` is what is allowed per decision, and the others are what is taken.
+    """How a policy keeps to a limit: `most` or `least` is what is allowed per decision, the others are what is taken.
 
     `expected` is by the policy in the rows that it was learnt from, `out_of_fold` by those of the folds in rows that
     they were not learnt from, and `logged` what the log took.
     """
 
     limit: str
-    most: float
+    most: float | None
+    least: float | None
     expected: float
     out_of_fold: float
     logged: float
@@ -52,14 +56,18 @@ class ActionLimits:
     $$\sum_a c_{ka} \, \overline{\pi(a \mid x)} \le m_k$$
 
     `costs` (k x A) are 1 for an action whose share is limited, and 0 for all others; `texts` say what each limit is.
+    Where something is to be taken so often at least, both sides are negative. `sizes` are without signs, and a share
+    `explore` of the decisions is made at random, which takes its part of each limit.
     """
 
     texts: list[str]
     costs: Floats
     most: Floats
+    sizes: Floats
+    explore: float = 0.0
 
     @classmethod
-    def of(cls, given: Any, labels: Sequence[Any], allowed: Bools) -> "ActionLimits | None":
+    def of(cls, given: Any, labels: Sequence[Any], allowed: Bools, explore: float = 0.0) -> "ActionLimits | None":
         """Return the limits that a user gives, if there are any; refuse those that no policy can keep to."""
         names = [str(label) for label in labels]
         given = () if given is None else given
@@ -71,9 +79,14 @@ class ActionLimits:
         if not found:
             return None
         texts, costs, most = zip(*found, strict=True)
-        limits = cls(list(texts), np.array(costs), np.array(most))
-        limits.require_possible(allowed)
+        limits = cls(list(texts), np.array(costs), np.array(most), np.abs(most), explore)
+        limits.leave_room(allowed[None, :]).require_possible(allowed)
         return limits
+
+    def leave_room(self, possible: Bools, counts: Floats | None = None) -> "ActionLimits":
+        """Return what is left for the decisions that are not made at random among possible actions (n x A)."""
+        taken = self.take(share_evenly(possible), counts)
+        return replace(self, most=(self.most - self.explore * taken) / (1 - self.explore))
 
     def require_possible(self, allowed: Bools) -> None:
         """Require that some policy can keep to all limits, if all allowed actions can be taken everywhere."""
@@ -81,19 +94,27 @@ class ActionLimits:
 
         costs = self.costs[:, allowed]
         aims, count = np.append(np.zeros(costs.shape[1]), 1.0), costs.shape[1]
-        lines, every = np.column_stack([costs, -self.most]), np.append(np.ones(count), 0.0)[None, :]
-        factor = linprog(aims, lines, np.zeros(len(self.most)), every, [1.0]).fun
-        if factor > 1 + 1e-9:
+        lines, every = np.column_stack([costs, -self.sizes]), np.append(np.ones(count), 0.0)[None, :]
+        missed = linprog(aims, lines, self.most, every, [1.0]).fun
+        if missed > 1e-9:
             rule = "`limits` must leave something to do in every decision"
-            way = "Raise one, or let other actions be taken"
-            raise ParameterError(f"{rule}, but any policy takes {factor:.3g} times as much as one of them. {way}.")
+            what = " beside what is explored" if self.explore else ""
+            way = "Widen one, or let other actions be taken"
+            raise ParameterError(f"{rule}, but{what} any policy misses one of them by {missed:.3g} of it. {way}.")
 
     def take(self, probs: Floats, counts: Floats | None = None) -> Floats:
         """Return what decisions (n x A) take of each limit, on average."""
         return np.asarray(self.costs @ np.average(probs, axis=0, weights=counts))
 
+    def tell(self, expected: Floats, out_of_fold: Floats, logged: Floats) -> list[LimitLine]:
+        """Return a line for each limit, from what several decisions take of it."""
+        is_least = self.costs.min(axis=1) < 0
+        most, least = np.where(is_least, None, self.sizes), np.where(is_least, self.sizes, None)
+        taken = (np.where(is_least, -one, one).tolist() for one in (expected, out_of_fold, logged))
+        return list(map(LimitLine, self.texts, most.tolist(), least.tolist(), *taken))
 
-def limit_share(name: Any, share: Any, labels: Sequence[str]) -> tuple[str, Floats, float]:
+
+def limit_share(name: Any, share: Any, labels: Sequence[str], side: str = "<=") -> tuple[str, Floats, float]:
     """Return the limit of an action's share: its text, the costs of all actions, and the most that is allowed."""
     try:
         most = float(share)
@@ -101,9 +122,10 @@ def limit_share(name: Any, share: Any, labels: Sequence[str]) -> tuple[str, Floa
         most = np.nan
     label = show(str(name))
     if not 0 < most <= 1:
-        way = f"forbid it: `forbidden=[{label!r}]`" if most == 0 else "20 % is 0.2"
+        way = f"forbid it: `forbidden=[{label!r}]`" if most == 0 and side == "<=" else "20 % is 0.2"
         raise ParameterError(f"`limits` must be shares above 0 and at most 1, got {shorten(share)} for {label}; {way}.")
-    return f"{label} <= {most:.4g}", find_costs([(1.0, str(name))], labels), most
+    sign = SIGNS[side]
+    return f"{label} {side} {most:.4g}", sign * find_costs([(1.0, str(name))], labels), sign * most
 
 
 def read_limit(text: Any, labels: Sequence[str]) -> tuple[str, Floats, float]:
@@ -111,14 +133,14 @@ def read_limit(text: Any, labels: Sequence[str]) -> tuple[str, Floats, float]:
     words = RULE.fullmatch(text.strip()) if isinstance(text, str) else None
     if words is None:
         raise ParameterError(f"`limits` must be {FORMS}, got {shorten(text)}.")
-    left, most = words[1], float(words[2]) / (100 if words[3] else 1)
+    left, side, most = words[1], words[2], float(words[3]) / (100 if words[4] else 1)
     if left in labels:
-        return limit_share(left, most, labels)
+        return limit_share(left, most, labels, side)
     terms = [TERM.fullmatch(one.strip()) for one in left.split("+")]
     known = [(float(one[1] or 1), one[2]) for one in terms if one is not None]
     if len(known) < len(terms) or not all(0 < one < np.inf for one in [most, *(cost for cost, _ in known)]):
         raise ParameterError(f"`limits` must be {FORMS}, got {shorten(text)}.")
-    return clean_sentence(" ".join(text.split())), find_costs(known, labels), most
+    return clean_sentence(" ".join(text.split())), SIGNS[side] * find_costs(known, labels), SIGNS[side] * most
 
 
 def find_costs(terms: Sequence[tuple[float, str]], labels: Sequence[str]) -> Floats:
@@ -193,10 +215,11 @@ class PriceSearch:
 
         count, limits = len(columns), len(self.limits.most)
         worth = np.array([one.worth for one in columns]) / scale
-        taken = np.column_stack([one.taken / self.limits.most for one in columns])
+        sizes, most = self.limits.sizes, self.limits.most / self.limits.sizes
+        taken = np.column_stack([one.taken / sizes for one in columns])
         aims, every = np.append(-worth, np.full(limits, FINE)), np.append(np.ones(count), np.zeros(limits))
-        found = linprog(aims, np.column_stack([taken, -np.eye(limits)]), np.ones(limits), every[None, :], [1.0])
-        rates = np.maximum(-found.ineqlin.marginals, 0) * scale / self.limits.most
+        found = linprog(aims, np.column_stack([taken, -np.eye(limits)]), most, every[None, :], [1.0])
+        rates = np.maximum(-found.ineqlin.marginals, 0) * scale / sizes
         return found.x[:count], rates, -float(found.eqlin.marginals[0]) * scale, float(found.x[count:].max())
 
 
@@ -206,9 +229,9 @@ def fit_within(learner: Learner, rows: TrainingRows, possible: Bools, seed: int,
     if limits is None:
         return scorer
     counts, scores = rows.examples.counts, scorer.score(rows.context)
-    found = PriceSearch(limits, scores, possible, counts, learner.is_greedy).find()
+    found = PriceSearch(limits.leave_room(possible, counts), scores, possible, counts, learner.is_greedy).find()
     if found is None:
         texts = ", ".join(limits.texts)
-        why = "in some rows nothing else can be taken"
+        why = "in some rows too little else can be taken"
         raise ParameterError(f"`limits` must be such that {learner.name} can keep to them, got {texts}, but {why}.")
     return PricedScorer(scorer, *found)

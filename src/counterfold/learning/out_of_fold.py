@@ -14,7 +14,7 @@ from counterfold.hashing import assign_folds
 from counterfold.learners.base import Learner, TrainingRows
 from counterfold.learning.limits import ActionLimits, fit_within
 from counterfold.log import Log
-from counterfold.policies.scorers import Scorer
+from counterfold.policies.scorers import Scorer, explore_evenly
 from counterfold.progress import Progress
 from counterfold.support import find_supported
 from counterfold.targets.base import Target, TargetForm
@@ -71,7 +71,7 @@ class OutOfFold:
     """What learns from the rows of some folds and decides in others; what was learnt once is kept.
 
     Actions that are not `possible` in a row have probability 0, and policies keep to `limits` in the rows that they are
-    learnt from. `progress` counts rounds of learning.
+    learnt from. A share `explore` of the decisions is made at random. `progress` counts rounds of learning.
     """
 
     rows: TrainingRows
@@ -81,6 +81,7 @@ class OutOfFold:
     seed: int
     progress: Progress | None = None
     limits: ActionLimits | None = None
+    explore: float = 0.0
     fitted: dict[frozenset[int], dict[str, Scorer]] = field(default_factory=dict)
 
     @cached_property
@@ -99,7 +100,8 @@ class OutOfFold:
             scorers = self.fit(frozenset({number} if other is None else {number, other}))
             for one in self.learners:
                 known = self.rows.context[held], self.possible[held]
-                found[one.name][held] = scorers[one.name].decide(*known, is_greedy=one.is_greedy)
+                probs = scorers[one.name].decide(*known, is_greedy=one.is_greedy)
+                found[one.name][held] = explore_evenly(probs, self.possible[held], self.explore)
         return Decisions(self.fold, found)
 
     def fit(self, without: frozenset[int]) -> dict[str, Scorer]:

@@ -44,7 +44,7 @@ class Learned(Plotted):
       the log safely, and the `policy` does as the log did, as far as the context tells, and limits allow.
     - `table`: a line for each contender; `chosen` is the name of the best one; `left_out` says which learners did not
       apply and why.
-    - `limits`: how it keeps to each limit of what it may take.
+    - `limits`: how it keeps to each limit of what it takes.
     - `sample`: from how many rows of a large log it was learnt; all others value it. None if it was learnt from all.
     """
 
@@ -80,6 +80,8 @@ class Learned(Plotted):
         """Say what the policy does where nothing beats the log; nothing where something does."""
         if self.beats_log:
             return ""
+        if self.policy.explore:
+            return "does as the log did, but for what it explores, limits and forbidden actions, and may earn less"
         if not self.limits and self.policy.allowed.all():
             return "does as the log did, as far as the context tells"
         return "does as the log did, as far as limits and forbidden actions allow, and may earn less than the log did"
@@ -107,6 +109,7 @@ class Learned(Plotted):
             "next_step": asdict(self.next_step),
             "policy": {
                 "share": self.policy.share,
+                "explore": self.policy.explore,
                 "actions": [messages.show(str(label)) for label in self.policy.labels],
                 "features": list(self.policy.features.names),
                 "importance": dict(self.policy.importance),

@@ -17,7 +17,7 @@ from counterfold.errors import DataError, ParameterError
 from counterfold.learnt_rows import LearntRows
 from counterfold.messages import list_some, show
 from counterfold.policies.features import Features
-from counterfold.policies.scorers import Scorer
+from counterfold.policies.scorers import Scorer, explore_evenly
 from counterfold.policies.trees import TreeNode
 
 ENDINGS = (".skops",)
@@ -28,13 +28,15 @@ ENDINGS = (".skops",)
 class Policy(Plotted):
     r"""A policy that was learnt from a log: the probability of each of its actions, by the context.
 
-    $$\pi(a \mid x) = c\, \operatorname{softmax}_a(s(x, a)) + (1 - c)\, \hat\pi_0(a \mid x)$$
+    $$\pi(a \mid x) = (1 - e) \bigl[ c\, \operatorname{softmax}_a(s(x, a)) + (1 - c)\, \hat\pi_0(a \mid x) \bigr]
+      + \frac{e}{A(x)}$$
 
     where $s$ are the scores of `scorer`, of which one that `is_greedy` takes the highest alone, $c$ is the `share` of
     decisions that it takes itself, and $\hat\pi_0$ what was learnt of the logging policy by the scores of `logger`.
-    Actions that are not `allowed` have probability 0. `learnt_rows` tell the rows that it was learnt from, on which
-    `evaluate` refuses to value it. It can be a target of that as it is, or from the file that `save` writes:
-    `cf.Skops("policy.skops")`.
+    A share `explore`, $e$, of the decisions is made at random among the $A(x)$ actions that can be taken, so that their
+    log can judge other policies. Actions that are not `allowed` have probability 0. `learnt_rows` tell the rows that it
+    was learnt from, on which `evaluate` refuses to value it. It can be a target of that as it is, or from the file that
+    `save` writes: `cf.Skops("policy.skops")`.
     """
 
     labels: list[Any]
@@ -45,6 +47,7 @@ class Policy(Plotted):
     share: float
     logger: Scorer
     learnt_rows: LearntRows | None = None
+    explore: float = 0.0
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -91,15 +94,24 @@ class Policy(Plotted):
                 f"every row must have an action that is allowed and available, got none first at row {row}."
             )
         probs = self.scorer.decide(numbers, possible, is_greedy=self.is_greedy)
-        if self.share == 1:
-            return np.asarray(probs)
-        return np.asarray(
-            self.share * probs + (1 - self.share) * self.logger.decide(numbers, possible, is_greedy=False)
-        )
+        if self.share < 1:
+            probs = self.share * probs + (1 - self.share) * self.logger.decide(numbers, possible, is_greedy=False)
+        return explore_evenly(np.asarray(probs), possible, self.explore)
 
     def predict(self, context: Any) -> NDArray[Any]:
         """Return the most likely action in each context."""
         return np.asarray(self.classes_[self.predict_proba(context).argmax(axis=1)])
+
+    def draw(self, context: Any, seed: Any = None, available: Any = None) -> tuple[NDArray[Any], Floats]:
+        """Return an action for each context, drawn by its probability, and that probability, to be logged with it.
+
+        `seed` is one of numpy's, or a generator, which draws anew in every call.
+        """
+        probs = self.predict_proba(context, available)
+        below = probs.cumsum(axis=1)
+        point = np.random.default_rng(seed).random(len(probs)) * below[:, -1]
+        taken = (below <= point[:, None]).sum(axis=1)
+        return self.classes_[taken], probs[np.arange(len(probs)), taken]
 
     def __repr__(self) -> str:
         return f"Policy({len(self.labels)} actions: {list_some(self.shown_labels, 8)})"
@@ -112,6 +124,8 @@ class Policy(Plotted):
         lines = [heading, text] if heading else [text]
         if self.share < 1:
             lines.append(f"{1 - self.share:.0%} of the decisions as the log took them, as far as its context tells")
+        if self.explore:
+            lines.append(f"{self.explore:.0%} of the decisions at random, so that their log can judge other policies")
         if not self.allowed.all():
             never = [label for label, good in zip(labels, self.allowed, strict=True) if not good]
             lines.append(f"never {', '.join(never)}")

@@ -248,6 +248,16 @@ def share_out(weights: Floats) -> Floats:
     return np.asarray(weights / total if total else weights)
 
 
+def share_evenly(possible: Bools) -> Floats:
+    """Return probabilities that are the same for all possible actions of a row (n x A)."""
+    return np.asarray(possible / possible.sum(axis=1, keepdims=True))
+
+
+def explore_evenly(probs: Floats, possible: Bools, share: float) -> Floats:
+    """Return decisions (n x A), of which a share is made at random among the possible actions."""
+    return probs if share == 0 else (1 - share) * probs + share * share_evenly(possible)
+
+
 def choose(scores: Floats, possible: Bools, *, is_greedy: bool) -> Floats:
     """Return the probabilities that scores give to possible actions: a softmax, or the best one alone."""
     masked = np.where(possible, scores, -np.inf)
