@@ -108,10 +108,12 @@ class ActionLimits:
 
     def tell(self, expected: Floats, out_of_fold: Floats, logged: Floats) -> list[LimitLine]:
         """Return a line for each limit, from what several decisions take of it."""
-        is_least = self.costs.min(axis=1) < 0
-        most, least = np.where(is_least, None, self.sizes), np.where(is_least, self.sizes, None)
+        is_least, sizes = self.costs.min(axis=1) < 0, self.sizes.tolist()
+        most, least = (
+            [size if one else None for size, one in zip(sizes, side, strict=True)] for side in (~is_least, is_least)
+        )
         taken = (np.where(is_least, -one, one).tolist() for one in (expected, out_of_fold, logged))
-        return list(map(LimitLine, self.texts, most.tolist(), least.tolist(), *taken))
+        return list(map(LimitLine, self.texts, most, least, *taken))
 
 
 def limit_share(name: Any, share: Any, labels: Sequence[str], side: str = "<=") -> tuple[str, Floats, float]:
