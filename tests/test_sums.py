@@ -7,10 +7,11 @@ import counterfold as cf
 import reference
 from counterfold import registry
 from counterfold.estimators._caps import caps_below, excess_sums
+from counterfold.evaluation.noise import include_choosing
 from counterfold.partition import ByNumber, Consecutive
 from counterfold.pool import Pool
 from counterfold.selectors.base import Mixture
-from counterfold.sums import Sums, sum_buckets, sum_by_bucket, values
+from counterfold.sums import Layout, Sums, sum_buckets, sum_by_bucket, values
 from problems import dose_rows, rows_of
 
 NAMES = registry.names("estimators")
@@ -273,6 +274,21 @@ def test_other_selectors_say_that_they_need_rows():
 def test_refit_must_be_true_or_false():
     with pytest.raises(cf.ParameterError, match="`refit` must be True or False, got 1"):
         cf.OCV(refit=1)
+
+
+def test_estimators_are_looked_up_once_whoever_asks(monkeypatch):
+    rows, found = rows_of(reference.random_data(5, rows=60)), []
+    layout = Sums.of(rows, [cf.IPS(), cf.SNIPS(), cf.DM()], Consecutive.all(60)).layout
+    first = layout.pick([cf.SNIPS(), cf.DM()])
+    for number in range(9):
+        assert layout.pick([cf.IPS()] * number).first.tolist() == [0] * number
+    assert layout.pick((cf.SNIPS(), cf.DM())) is first
+    find = Layout.find
+    monkeypatch.setattr(Layout, "find", lambda *asked: found.append(asked) or find(*asked))
+    sums, candidates = sum_buckets(rows, [cf.IPS(), cf.DM()], Pool()), [cf.IPS(), cf.DM()]
+    answer, selector = sums.estimate("IPS", cf.IPS()), cf.OCV(validator=cf.IPS(), refit=False)
+    include_choosing(answer, selector, sums, candidates, np.random.default_rng(0))
+    assert len(found) == 2  # the candidates and the validator, in 40 choices
 
 
 def test_sums_show_no_thousands_of_numbers():

@@ -1,6 +1,5 @@
 """Sums: what candidates add up to over units of rows; splits, errors and bootstrap samples need nothing else."""
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
@@ -26,9 +25,6 @@ CHUNK = 1 << 17
 
 FEW = 16
 """With at most this many estimators, rows are summed without sorting them by bucket."""
-
-KNOWN = 4
-"""Of how many lists of estimators it is known where they are."""
 
 NEAR = 1 << 15
 """How many rows are summed at a time: few enough that what is computed from them stays near the processor."""
@@ -71,23 +67,26 @@ class Layout:
         return dict(zip(self.estimators, slices, strict=True))
 
     @cached_property
-    def known(self) -> "deque[tuple[Sequence[Estimator], Picked]]":
-        """The last estimators that were asked for: choosing anew asks for the same ones often."""
-        return deque(maxlen=KNOWN)
+    def picked(self) -> dict[tuple[Estimator, ...], Picked]:
+        """Return where the estimators are that were asked for so far: choosing anew asks for the same ones again."""
+        return {}
 
     def pick(self, estimators: Sequence[Estimator]) -> Picked:
         """Return where some of the estimators are; a mixture of them has no lines of its own."""
-        for asked, found in self.known:
-            if asked is estimators:
-                return found
+        asked = tuple(estimators)
+        found = self.picked.get(asked)
+        if found is None:
+            found = self.picked[asked] = self.find(asked)
+        return found
+
+    def find(self, estimators: Sequence[Estimator]) -> Picked:
+        """Find where some of the estimators are."""
         slices = [self.lines[one] if one.is_linear else self.lines.get(one, slice(0, 0)) for one in estimators]
         lines = np.concatenate([np.arange(mine.start, mine.stop) for mine in slices]) if slices else np.arange(0)
         owners = np.repeat(np.arange(len(slices)), [mine.stop - mine.start for mine in slices])
         pairs = enumerate(zip(estimators, slices, strict=True))
         others = [(place, one, mine) for place, (one, mine) in pairs if not one.is_linear]
-        picked = Picked(np.array([mine.start for mine in slices], dtype=np.intp), lines, owners, others)
-        self.known.append((estimators, picked))
-        return picked
+        return Picked(np.array([mine.start for mine in slices], dtype=np.intp), lines, owners, others)
 
 
 @dataclass(frozen=True, eq=False)
