@@ -6,6 +6,7 @@ from counterfold import checks
 from counterfold.learners import _econml
 from counterfold.learners.base import Learner, TrainingRows
 from counterfold.policies.scorers import ForestScorer, Scorer
+from counterfold.seeding import narrow_seed
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,6 @@ class PolicyForest(Learner):
 
         trees = 4 * -(-self.trees // 4)  # EconML grows them by fours
         leaf = min(self.smallest_leaf, max(1, len(rows) // 16))
-        grown = Grown(trees, min_samples_leaf=leaf, random_state=seed, n_jobs=1)
+        grown = Grown(trees, min_samples_leaf=leaf, random_state=narrow_seed(seed), n_jobs=1)
         grown.fit(rows.context, rows.robust_scores[:, rows.allowed], sample_weight=rows.examples.counts)
         return ForestScorer([_econml.take_tree(one, rows.allowed) for one in grown.estimators_])

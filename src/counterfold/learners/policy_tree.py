@@ -6,6 +6,7 @@ from counterfold import checks
 from counterfold.learners import _econml
 from counterfold.learners.base import Learner, TrainingRows
 from counterfold.policies.scorers import Scorer
+from counterfold.seeding import narrow_seed
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,6 @@ class PolicyTree(Learner):
         from econml.policy import PolicyTree as Grown
 
         leaf = min(self.smallest_leaf, max(1, len(rows) // 4))
-        grown = Grown(max_depth=self.depth, min_samples_leaf=leaf, honest=False, random_state=seed)
+        grown = Grown(max_depth=self.depth, min_samples_leaf=leaf, honest=False, random_state=narrow_seed(seed))
         grown.fit(rows.context, rows.robust_scores[:, rows.allowed], sample_weight=rows.examples.counts)
         return _econml.take_tree(grown, rows.allowed)

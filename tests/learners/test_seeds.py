@@ -1,0 +1,65 @@
+"""Seeds of learners, and copies of what users give them."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import counterfold as cf
+from counterfold.checks import LARGEST_SEED
+from counterfold.seeding import LARGEST, copy_seeded, narrow_seed
+from learning_logs import draw_log
+
+
+@pytest.mark.parametrize("seed", [LARGEST, LARGEST + 1, LARGEST_SEED])
+@pytest.mark.parametrize("learner", [RandomForestClassifier(5), cf.PolicyTree(), cf.PolicyForest(trees=4)], ids=repr)
+def test_every_seed_that_is_taken_is_good_for_every_learner(learner, seed):
+    pytest.importorskip("econml")
+    log = draw_log(rows=200)
+    first, second = (cf.learn(log, [learner], shares=1, seed=seed, progress=False).attempt.value for _ in range(2))
+    assert first == second
+
+
+def test_large_seeds_are_different_ones():
+    assert [narrow_seed(seed) for seed in (0, 7, LARGEST)] == [0, 7, LARGEST]
+    found = {narrow_seed(LARGEST + number) for number in range(1, 9)}
+    assert len(found) == 8
+    assert max(found) <= LARGEST
+
+
+def test_seeds_are_set_where_there_are_none():
+    steps = make_pipeline(StandardScaler(), RandomForestClassifier(3))
+    assert copy_seeded(steps, 7).get_params()["randomforestclassifier__random_state"] == 7
+    assert steps.get_params()["randomforestclassifier__random_state"] is None
+
+
+class Plain:
+    """A classifier that knows nothing of scikit-learn: the share of each class, weighted."""
+
+    fits = 0
+
+    def fit(self, _context, action, sample_weight):
+        self.fits += 1
+        self.classes_ = np.unique(action)
+        self.shares = np.array([sample_weight[action == one].sum() for one in self.classes_])
+        return self
+
+    def predict_proba(self, context):
+        return np.tile(self.shares / self.shares.sum(), (len(context), 1))
+
+
+class Told(Plain):
+    """One that tells its parameters, and cannot be set others."""
+
+    def get_params(self, **_):
+        return {}
+
+
+@pytest.mark.parametrize("kind", [Plain, Told])
+def test_a_classifier_need_not_be_one_of_scikit_learn(kind):
+    classifier = kind()
+    learned = cf.learn(draw_log(), [classifier], shares=1, progress=False)
+    assert learned.chosen == f"WeightedClassifier({kind.__name__})"
+    assert learned.attempted.predict_proba(np.zeros((2, 2))).sum() == pytest.approx(2)
+    assert classifier.fits == 0
