@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Ridge
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import counterfold as cf
 from counterfold.learners import _feature_ridge
@@ -146,7 +146,7 @@ def test_a_stack_is_saved_and_read_by_those_who_trust_it(tmp_path):
 
 
 def test_models_that_are_none_are_refused():
-    for wrong in ("best", RandomForestRegressor, 3):
+    for wrong in ("best", RandomForestRegressor, 3, None):
         with pytest.raises(cf.ParameterError, match="`model` must be a reward model that can be fitted, or a"):
             cf.ModelLearner(wrong)
     assert cf.ModelLearner(DecisionTreeClassifier()).name == "ModelLearner(DecisionTreeClassifier)"
@@ -154,11 +154,11 @@ def test_models_that_are_none_are_refused():
 
 
 def test_models_with_different_settings_compete():
-    forests = [cf.ModelLearner(RandomForestRegressor(3, max_depth=depth)) for depth in (1, 2)]
-    learned = cf.learn(draw_log(rows=100), forests, shares=1, progress=False)
-    assert [line.contender for line in learned.table] == [one.name for one in forests]
+    trees = [cf.ModelLearner(DecisionTreeRegressor(max_depth=depth)) for depth in (1, 2)]
+    learned = cf.learn(draw_log(rows=100), trees, shares=1, progress=False)
+    assert [line.contender for line in learned.table] == [one.name for one in trees]
     with pytest.raises(cf.ParameterError, match="must be different learners"):
-        cf.learn(draw_log(rows=100), [forests[0], forests[0]], progress=False)
+        cf.learn(draw_log(rows=100), [trees[0], trees[0]], progress=False)
 
 
 class Means:

@@ -1,8 +1,9 @@
 """Learner: makes scores of actions from logged rows; TrainingRows: what it learns from."""
 
 import math
+import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ from counterfold.checks import freeze
 from counterfold.errors import ParameterError, blame, is_own
 from counterfold.learners._feature_ridge import fit_reward_scorer, take_components
 from counterfold.log import Log
-from counterfold.messages import shorten
+from counterfold.messages import abbreviate, shorten
 from counterfold.models.base import Examples
 from counterfold.models.cross_fitted import CrossFitted
 from counterfold.models.shared_ridge import SharedRidge
@@ -21,6 +22,12 @@ from counterfold.policies.scorers import LinearScorer, Scorer
 
 BITS = 37
 """How many bits scores have that trees are learnt from."""
+
+LONGEST = 200
+"""How many characters are said of a setting in a name."""
+
+PLACED = re.compile(r"<(?:<locals>\.|\w+\.)*(\w+) object at 0x\w+>| at 0x\w+(?=>)")
+"""What Python writes of an object that has no text of its own: its class, and its place in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +137,8 @@ class Learner(ABC):
     def name(self) -> str:
         """Return what it is called, with the settings that are not the usual ones."""
         known: Any = fields(self) if is_dataclass(self) else ()  # a user's own need not be one
-        own = [f"{one.name}={getattr(self, one.name)!r}" for one in known if getattr(self, one.name) != one.default]
+        settings = [(one.name, getattr(self, one.name), find_default(one)) for one in known]
+        own = [f"{name}={describe(value)}" for name, value, usual in settings if not is_usual(value, usual)]
         return f"{type(self).__name__}({', '.join(own)})" if own else type(self).__name__
 
     def explain_lack(self, rows: TrainingRows) -> str | None:
@@ -142,10 +150,29 @@ class Learner(ABC):
         """Return the scores of actions that it learns from the rows."""
 
 
-def name_with(learner: Learner, model: object) -> str:
-    """Return what a learner with a model of the user's is called, if it has one."""
+def name_with(learner: Learner, model: object, usual: object) -> str:
+    """Return what a learner is called, with its model unless that is the usual one."""
     name = type(learner).__name__
-    return name if model is None else f"{name}({shorten(model).removesuffix('()')})"
+    return name if is_usual(model, usual) else f"{name}({describe(model).removesuffix('()')})"
+
+
+def find_default(field: Any) -> Any:
+    """Return the default of a field of a dataclass."""
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+def is_usual(value: object, usual: object) -> bool:
+    """Say whether a setting is the usual one, by its text or because it equals it."""
+    return describe(value) == describe(usual) or (value == usual) is True
+
+
+def describe(value: object) -> str:
+    """Return a setting as text that is the same in every run.
+
+    >>> describe({"a": object()}), describe(len)
+    ("{'a': object}", '<built-in function len>')
+    """
+    return abbreviate(PLACED.sub(r"\1", " ".join(repr(value).split())), LONGEST)
 
 
 def fit_learner(learner: Learner, rows: TrainingRows, seed: int) -> Scorer:

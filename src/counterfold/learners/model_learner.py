@@ -1,7 +1,7 @@
 """ModelLearner: the action with the highest reward by any reward model, such as the stack."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,25 +35,20 @@ class ModelLearner(Learner):
     array([0, 1])
     """
 
-    model: Any = None
+    model: Any = field(default_factory=Stack)
 
     def __post_init__(self) -> None:
-        if as_member(self.used_model) is None:
+        if as_member(self.model) is None:
             rule = "a reward model that can be fitted, or a scikit-learn estimator, such as Lasso()"
             raise ParameterError(f"`model` must be {rule}, got {shorten(self.model)}.")
 
     @property
     def name(self) -> str:
-        return name_with(self, self.model)
-
-    @property
-    def used_model(self) -> Any:
-        """Return the model, which is a stack if none is given."""
-        return Stack() if self.model is None else self.model
+        return name_with(self, self.model, Stack())
 
     def fit(self, rows: TrainingRows, seed: int) -> Scorer:
-        model, examples = require_member(self.used_model), rows.examples
-        return ModelScorer(model.fit(examples), examples.n_actions, type(self.used_model).__name__)
+        model, examples = require_member(self.model), rows.examples
+        return ModelScorer(model.fit(examples), examples.n_actions, type(self.model).__name__)
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,7 +39,7 @@ class WeightedClassifier(Learner):
 
     @property
     def name(self) -> str:
-        return name_with(self, self.classifier)
+        return name_with(self, self.classifier, None)
 
     def explain_lack(self, rows: TrainingRows) -> str | None:
         if not rows.context.shape[1]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain, combinations, count
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ import numpy as np
 from counterfold import checks, registry
 from counterfold.arrays import Bools
 from counterfold.errors import DataError, ParameterError
-from counterfold.learners.base import Learner, TrainingRows
+from counterfold.learners.base import Learner, TrainingRows, fit_learner
 from counterfold.learners.weighted_classifier import WeightedClassifier
 from counterfold.log import Log
 from counterfold.messages import list_names, shorten, show
+from counterfold.policies.scorers import Scorer
 from counterfold.support import find_supported
 
 DEFAULT = ("greedy-learner", "softmax-learner", "policy-tree", "policy-forest")
@@ -32,16 +34,65 @@ class Contender:
         return self.learner.name if self.share == 1 else f"{self.share:g} * {self.learner.name} + logger"
 
 
+@dataclass(frozen=True, eq=False)
+class Numbered(Learner):
+    """A learner with a number behind its name, because another one would be shown by the same name."""
+
+    learner: Learner
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.learner.name}#{self.number}"
+
+    @property
+    def is_greedy(self) -> bool:  # type: ignore[override] # elsewhere all learners of a class are alike
+        return self.learner.is_greedy
+
+    @property
+    def sees_rewards(self) -> bool:  # type: ignore[override]
+        return self.learner.sees_rewards
+
+    def explain_lack(self, rows: TrainingRows) -> str | None:
+        return self.learner.explain_lack(rows)
+
+    def fit(self, rows: TrainingRows, seed: int) -> Scorer:
+        return fit_learner(self.learner, rows, seed)
+
+
 def resolve_learners(wanted: Any) -> list[Learner]:
     """Return the learners that a user names: "default", learners, names of learners, or classifiers."""
     is_list = isinstance(wanted, Sequence) and not isinstance(wanted, str)
     found = [learner for one in (wanted if is_list else [wanted]) for learner in resolve_learner(one)]
-    names = [one.name for one in found]
-    repeated = next((name for name in names if names.count(name) > 1), None)
+    repeated = next((one.name for one, other in combinations(found, 2) if is_same(one, other)), None)
     if not found or repeated is not None:
-        got = "none" if repeated is None else f"`{repeated}` more than once"
+        got = "none" if repeated is None else f"`{show(repeated)}` more than once"
         raise ParameterError(f"`learners` must be different learners, got {got}.")
-    return found
+    return number_alike(found)
+
+
+def is_same(one: Learner, other: Learner) -> bool:
+    """Say whether two learners have the same name, and all that they hold is the same, as far as that can be told."""
+    from joblib import hash as digest  # type: ignore[import-untyped] # scikit-learn's
+
+    if one is other or one.name != other.name:
+        return one is other
+    try:
+        return bool(one == other) or digest(one) == digest(other)
+    except Exception:  # noqa: BLE001 (what a user's own holds may be compared and packed in any way, or in none)
+        return False
+
+
+def number_alike(learners: Sequence[Learner]) -> list[Learner]:
+    """Return the learners, where one that tables would show by the name of one before it has a number."""
+    found: dict[str, Learner] = {}
+    for one in learners:
+        for each in chain([one], (Numbered(one, number) for number in count(2))):
+            shown = show(Contender(each, 0.5).name)
+            if shown not in found:
+                found[shown] = each
+                break
+    return list(found.values())
 
 
 def resolve_learner(wanted: Any) -> list[Learner]:
