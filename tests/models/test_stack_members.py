@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 from scipy.special import expit
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.base import ClassifierMixin
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 import counterfold as cf
 import reference
+from counterfold.models.stack import as_member
 from problems import near, rows_of
 
 
@@ -68,6 +72,42 @@ def test_linear_plus_against_scikit_learn():
         near(q[:, action], linear[:, action] + fitted.predict(np.array([see(row, action) for row in range(200)])))
     again = rows_of(data, cf.LinearPlus(cf.PerAction(tree)))
     assert again.q.shape == (200, 4)
+
+
+class Distribution(Ridge):
+    """A regressor that tells more of a reward than its mean."""
+
+    def predict_proba(self, features):
+        return self.predict(features), 1.0
+
+
+class Untold:
+    """A classifier that is not derived from scikit-learn's base."""
+
+    def fit(self, _features, _rewards):
+        return self
+
+    def predict(self, features):
+        return np.zeros(len(features))
+
+    def predict_proba(self, features):
+        return np.tile([0.5, 0.5], (len(features), 1))
+
+
+class Mixed(ClassifierMixin, Untold):
+    """One that is derived from the half of it, and so cannot tell what it is."""
+
+
+MEMBERS = [
+    *((Ridge(), cf.LinearPlus), (Distribution(), cf.LinearPlus), (make_pipeline(Distribution()), cf.LinearPlus)),
+    *((LogisticRegression(), cf.ActionEncoded), (LinearSVC(), cf.ActionEncoded), (Untold(), cf.ActionEncoded)),
+    *((make_pipeline(LogisticRegression()), cf.ActionEncoded), (Mixed(), cf.ActionEncoded)),
+]
+
+
+@pytest.mark.parametrize(("estimator", "kind"), MEMBERS, ids=lambda one: getattr(one, "__name__", type(one).__name__))
+def test_what_a_regressor_is_and_what_a_classifier_scikit_learn_says(estimator, kind):
+    assert type(as_member(estimator)) is kind
 
 
 @pytest.mark.parametrize(

@@ -116,4 +116,7 @@ def predicts_classes(estimator: Any) -> bool:
     """Say whether an estimator is a classifier; one that is not derived from scikit-learn's base need not tell."""
     from sklearn.base import is_classifier
 
-    return hasattr(estimator, "predict_proba") or (hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator))
+    try:
+        return bool(is_classifier(estimator))
+    except AttributeError:  # there are no tags
+        return hasattr(estimator, "predict_proba")
