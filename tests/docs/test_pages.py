@@ -34,9 +34,10 @@ def test_every_link_leads_somewhere(path):
 
 @pytest.mark.parametrize("path", [path for path in PAGES if list_blocks(path)], ids=name_page)
 def test_every_command_that_is_marked_runs(path, run):
+    names = {}
     for block in list_blocks(path):
         if block.language == "python":
-            exec(block.source, {})  # noqa: S102 (our own page)
+            exec(block.source, names)  # noqa: S102 (our own page)
             continue
         for number, (program, *arguments) in enumerate(block.commands, start=1):
             assert program == "counterfold"
