@@ -28,6 +28,18 @@ def test_sklearn_estimators_are_taken_per_action():
     near(rows_of(data, Ridge(alpha=2.0)).q, reference.ridge(data, 2.0))
 
 
+class Distributional(Ridge):
+    """A regressor that predicts a distribution, too, and is no classifier."""
+
+    def predict_proba(self, rows):
+        return np.ones((len(rows), 7)) / 7
+
+
+def test_a_regressor_that_predicts_distributions_is_none_of_classes():
+    data = reference.random_data(16)
+    near(rows_of(data, Distributional(alpha=2.0)).q, reference.ridge(data, 2.0))
+
+
 @dataclass(frozen=True)
 class Odd(TrainedModel):
     """A model that predicts what it is told to."""

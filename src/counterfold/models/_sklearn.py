@@ -45,10 +45,20 @@ def require_estimator(value: Any) -> None:
         )
 
 
+def predicts_classes(estimator: Any) -> bool:
+    """Say whether an estimator is a classifier; one that is not derived from scikit-learn's base need not tell."""
+    from sklearn.base import is_classifier
+
+    try:
+        return bool(is_classifier(estimator))
+    except AttributeError:  # there are no tags
+        return hasattr(estimator, "predict_proba")
+
+
 def expected_reward(model: Any, features: Floats) -> Floats:
     """Return the prediction of a regressor, or the mean reward under a classifier's probabilities."""
     with blame(ModelError, "predicting {} rows by the reward model {}", len(features), model):
-        if hasattr(model, "predict_proba"):
+        if predicts_classes(model):
             found = np.asarray(model.predict_proba(features) @ model.classes_.astype(np.float64))
         else:
             found = np.asarray(model.predict(features))

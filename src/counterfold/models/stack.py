@@ -10,6 +10,7 @@ from counterfold import checks, messages
 from counterfold.arrays import Ints
 from counterfold.errors import ParameterError
 from counterfold.hashing import assign_folds
+from counterfold.models._sklearn import predicts_classes
 from counterfold.models._stacked import Stacking
 from counterfold.models.action_encoded import ActionEncoded
 from counterfold.models.base import Examples, Predictor, TrainedModel
@@ -110,13 +111,3 @@ def as_member(value: Any) -> TrainedModel | None:
         return None
     encoded = ActionEncoded(value, sees_policies=True)
     return encoded if predicts_classes(value) else LinearPlus(encoded)
-
-
-def predicts_classes(estimator: Any) -> bool:
-    """Say whether an estimator is a classifier; one that is not derived from scikit-learn's base need not tell."""
-    from sklearn.base import is_classifier
-
-    try:
-        return bool(is_classifier(estimator))
-    except AttributeError:  # there are no tags
-        return hasattr(estimator, "predict_proba")
