@@ -130,6 +130,9 @@ def test_limits_are_kept_and_said(offers, run):
     code, out, err = run(*asked)
     assert (code, err) == (0, "")
     assert "2 * red + blue <= 0.6: 0.6 by the policy, 0." in " ".join(out.split())
+    assert "0.05 of the decisions, so that its own log can judge" in " ".join(
+        run(*asked, "--explore", "0.05")[1].split()
+    )
     first, second = json.loads(run(*asked, "--json")[1])["limits"]
     assert first["expected"] <= 0.2 + 1e-6
     assert second["expected"] <= 0.6 + 1e-6

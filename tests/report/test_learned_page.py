@@ -146,3 +146,13 @@ def test_columns_that_were_left_out_are_named(write):
     page = write(cf.learn(frame, "greedy-learner", shares=1, progress=False))
     words = read(page)
     assert re.search(r"Columns that it may not look at after it tells much of the reward", words)
+
+
+@pytest.mark.parametrize("kind", ["learned", "kept"])
+def test_what_is_explored_is_said(kind, write):
+    learned = make(kind)
+    explored = replace(learned, policy=replace(learned.policy, explore=0.05))
+    assert "5.0 % of its decisions are made at random" in read(write(explored)).replace("\u00a0", " ").replace(
+        "\u202f", " "
+    )
+    assert "at random, so that" not in read(write(learned))

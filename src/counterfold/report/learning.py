@@ -24,6 +24,10 @@ def learned(found: Learned, path: str, attempt: str | None, *, everything: bool 
         grid.add_row("best attempt", "not kept: `--attempt FILE` writes it, for an A/B test")
     if found.sample is not None:
         grid.add_row("learnt from", f"{found.sample:,} rows; all others say what it is worth")
+    if found.policy.explore:
+        grid.add_row(
+            "explores", f"{found.policy.explore:.3g} of the decisions, so that its own log can judge the next policy"
+        )
     for one in found.limits:
         grid.add_row("limit", f"{one.limit}: {write_taken(one)}")
     names = "contender", "difference", "interval", "verdict", "chosen"

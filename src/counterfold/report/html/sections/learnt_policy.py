@@ -31,9 +31,10 @@ class LearntPolicy(LearnedSection):
     def show(self, found: Learned, case: Case) -> Sequence[Block | None]:
         if not found.beats_log:
             told = Prose(f"{NOTHING} {found.fallback}. {BELOW}")
-            return [told, *list_limits(found), draw_taken(case), *list_left_out(case)]
+            return [told, tell_exploring(found), *list_limits(found), draw_taken(case), *list_left_out(case)]
         return [
             Prose(MIXED) if found.policy.share < 1 else None,
+            tell_exploring(found),
             *list_limits(found),
             draw_tree(found),
             draw_taken(case),
@@ -43,12 +44,20 @@ class LearntPolicy(LearnedSection):
         ]
 
 
+def tell_exploring(found: Learned) -> Block | None:
+    """Return how many decisions are made at random, if any are."""
+    if not found.policy.explore:
+        return None
+    share = formats.percent(found.policy.explore)
+    return Prose(f"{share} of its decisions are made at random, so that its own log can judge the next policy.")
+
+
 def list_limits(found: Learned) -> list[Block]:
-    """Return what the policy may take, and what it takes, if there are limits; and what it never takes."""
+    """Return the limits, if there are any, and what the policy takes; and what it never takes."""
     lines = [(formats.text(one.limit), write_taken(one)) for one in found.limits]
     forbidden = [label for label, good in zip(found.policy.shown_labels, found.policy.allowed, strict=True) if not good]
     lines += [(formats.text(label), "never") for label in forbidden]
-    return [Pairs("Limits of what it may take, per decision", lines)] if lines else []
+    return [Pairs("Limits of what it takes, per decision", lines)] if lines else []
 
 
 def list_left_out(case: Case) -> list[Block]:
