@@ -193,6 +193,16 @@ def test_users_who_come_back_with_the_rewards_that_are_usual_for_them_are_a_caut
     assert "unless these rows came later" in finding.remedy
 
 
+def test_where_few_rows_have_a_context_of_their_own_nothing_is_said_of_parts():
+    grid = np.random.default_rng(0).integers(40, size=(800, 2)).astype(float)
+    log = draw_log(3000, 2, grid)
+    policy = learn(log)
+    assert policy.learnt_rows.marked >= 10
+    assert find_share(log.sample(1000, random_state=0), policy) is None
+    assert find_share(draw_log(3000, 3, grid), policy) is None
+    assert find_share(log, policy) == 1
+
+
 def test_every_learnt_part_of_a_mixture_is_looked_at_unless_it_is_never_taken():
     other = learn(draw_log(900, 30))
     for parts in ([(0.1, other), (0.9, POLICY)], [(0.9, POLICY), (0.1, other)]):

@@ -79,6 +79,13 @@ def test_a_large_log_values_what_is_explored(tmp_path):
     assert learned.attempt.value < plain.attempt.value
 
 
+@pytest.mark.parametrize("seed", [-1, "a", 0.5])
+def test_bad_seeds_are_one_sentence(seed):
+    policy = cf.learn(draw_log(), **ASKED).attempted
+    with pytest.raises(cf.ParameterError, match=r"`seed` must be a whole number"):
+        policy.draw([[0.0, 0.0]], seed)
+
+
 @pytest.mark.parametrize("explore", [-0.1, 0.6, float("nan"), "x"])
 def test_bad_shares_are_one_sentence(explore):
     with pytest.raises(cf.ParameterError, match=r"`explore` must be in \[0, 0.5\], got"):

@@ -122,8 +122,17 @@ def test_exploring_takes_its_part_of_a_limit():
     probs = policy.predict_proba(log.context)
     assert probs.min() == pytest.approx(0.1)
     assert probs[:, 1].mean() == pytest.approx(0.2, abs=1e-6)
-    with pytest.raises(cf.ParameterError, match=r"but beside what is explored any policy misses one of them"):
+    with pytest.raises(
+        cf.ParameterError, match=r"but beside what is explored any policy misses `1 <= 0.05` by 100 % of it"
+    ):
         cf.learn(log, **asked, limits={1: 0.05})
+
+
+def test_labels_are_named_as_elsewhere():
+    given = {"learners": "greedy-learner", "shares": 1, "folds": 3, "progress": False}
+    assert cf.learn(draw_log(), **given, limits={1.0: 0.2}).limits[0].limit == "1 <= 0.2"
+    probs = cf.learn(draw_log(), **given, forbidden=[2.0]).attempted.predict_proba([[0.0, 0.0]])
+    assert probs[0, 2] == 0
 
 
 def test_the_log_that_is_kept_keeps_to_limits_too():
@@ -175,12 +184,16 @@ def test_limits_hold_on_a_large_log(tmp_path):
         ({"1 ": 0.2}, "got `1 `. Did you mean `1`"),
         ({1: 20}, "`limits` must be shares above 0 and at most 1, got 20 for 1; 20 % is 0.2"),
         ({1: 0}, r"got 0 for 1; forbid it: `forbidden=\['1'\]`"),
+        ({1: True}, "`limits` must be shares above 0 and at most 1, got True for 1"),
         ({1: None}, "`limits` must be shares above 0 and at most 1, got None for 1"),
         ({1: float("nan")}, "at most 1, got nan for 1"),
         ("1 <= 20", "`limits` must be shares above 0 and at most 1, got 20.0 for 1"),
         ("1 > 20%", "`limits` must be .* got '1 > 20%'"),
         ("1 >= 0%", "`limits` must be shares above 0 and at most 1, got 0.0 for 1; 20 % is 0.2"),
-        (["1 >= 20%", "1 <= 10%"], "must leave something to do .* any policy misses one of them by 0.333 of it"),
+        (
+            ["1 >= 20%", "1 <= 10%"],
+            "must leave something to do .* any policy misses `1 >= 0.2` or `1 <= 0.1` by 33.3 % of it",
+        ),
         ("2 * 1 + 0 <= 0", "`limits` must be .* got '2 \\* 1 \\+ 0 <= 0'"),
         ("1 + <= 2", "`limits` must be .* got '1 \\+ <= 2'"),
         (0.2, "`limits` must be .* got 0.2"),
@@ -190,9 +203,12 @@ def test_limits_hold_on_a_large_log(tmp_path):
         ([None], "`limits` must be .* got None"),
         (
             {0: 0.3, 1: 0.3, 2: 0.3},
-            "must leave something to do in every decision, but any policy misses one of them by 0.111 of it",
+            "must leave something to do in every decision, but any policy misses .* by 11.1 % of it",
         ),
-        ("0 + 2 * 1 + 3 * 2 <= 0.5", "but any policy misses one of them by 1 of it. Widen one"),
+        (
+            "0 + 2 * 1 + 3 * 2 <= 0.5",
+            "but any policy misses `0 \\+ 2 \\* 1 \\+ 3 \\* 2 <= 0.5` by 100 % of it. Widen one",
+        ),
     ],
 )
 def test_bad_limits_are_one_sentence(limits, sentence):
@@ -210,5 +226,5 @@ def test_limits_that_rows_do_not_let_are_one_sentence():
 
 
 def test_forbidden_actions_leave_room_to_others():
-    with pytest.raises(cf.ParameterError, match=r"but any policy misses one of them by 0\.25 of it"):
+    with pytest.raises(cf.ParameterError, match=r"but any policy misses `0 <= 0.4` or `1 <= 0.4` by 25 % of it"):
         cf.learn(draw_log(), **FAST, forbidden=[2], limits={0: 0.4, 1: 0.4})

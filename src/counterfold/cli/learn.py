@@ -41,7 +41,7 @@ LIMIT = (
     "How often an action may be taken, 'discount <= 20%', must, 'gift >= 5%', or costs, '2 * discount + gift <= 0.3'."
 )
 
-EXPLORE = "Share of decisions that are made at random, such as 0.05, so that their log can judge the next policy."
+EXPLORE = "Share of decisions made at random, 0.05 for 5 % (at most 0.5), so that their log can judge the next policy."
 
 NAME = "policy"
 """What the learnt policy is called in requirements."""

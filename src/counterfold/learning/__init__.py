@@ -30,6 +30,9 @@ from counterfold.unseen import Limits
 SHARES = (1.0, 0.5)
 """The shares of decisions that a policy may take, where the user does not say."""
 
+MOST_FOLDS, MOST_EXPLORED = 20, 0.5
+"""Rows fall into at most so many folds, and at most such a share of the decisions is made at random."""
+
 
 def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
     log: Log | LogScan | str | PathLike[str] | Any,
@@ -80,8 +83,7 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
     >>> learned.beats_log, learned.policy.predict([[2.0, 0.0], [-2.0, 0.0]]).tolist()
     (True, [1, 0])
     """
-    checks.whole(3, folds=folds)
-    checks.within(0, 0.5, explore=explore)
+    require_sizes(folds, explore)
     question = Question.of(seed=seed, level=level, interval=interval, reward_range=reward_range)
     wanted, parts, moved = resolve_learners(learners), check_shares(shares), as_progress(progress)
     source = open_log(log, columns, learn)
@@ -100,6 +102,15 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
             decisions = contest.split(move).decide()
         others = OtherRows(where, drawn, question, threads, moved)
         return contest.value_winner(decisions, left_out, others)
+
+
+def require_sizes(folds: int, explore: float) -> None:
+    """Require folds that can be learnt from in reasonable time, and a share to explore that leaves room."""
+    checks.whole(3, folds=folds)
+    if folds > MOST_FOLDS:
+        rounds = f"so many take {folds * (folds + 1) // 2} rounds of learning"
+        raise ParameterError(f"`folds` must be at most {MOST_FOLDS}, got {folds}: {rounds}.")
+    checks.within(0, MOST_EXPLORED, explore=explore)
 
 
 def require_one_reward(source: Log | LogScan) -> Log | LogScan:

@@ -10,6 +10,7 @@ import numpy as np
 from counterfold import checks, registry
 from counterfold.arrays import Bools
 from counterfold.errors import DataError, ParameterError
+from counterfold.labels import write_label
 from counterfold.learners.base import Learner, TrainingRows, fit_learner
 from counterfold.learners.weighted_classifier import WeightedClassifier
 from counterfold.log import Log
@@ -135,7 +136,7 @@ def split_learners(learners: Sequence[Learner], rows: TrainingRows) -> tuple[lis
 def find_allowed(log: Log, forbidden: Any) -> Bools:
     """Return which actions a policy may take: those that the log ever could, without the forbidden ones."""
     is_list = isinstance(forbidden, Collection) and not isinstance(forbidden, (str, bytes))
-    unwanted = [str(one) for one in (forbidden if is_list else [forbidden])]
+    unwanted = [write_label(one) for one in (forbidden if is_list else [forbidden])]
     labels = [str(label) for label in log.actions]
     strange = [one for one in unwanted if one not in labels]
     if strange:

@@ -9,6 +9,7 @@ import numpy as np
 
 from counterfold.arrays import Bools, Floats
 from counterfold.errors import ParameterError
+from counterfold.labels import write_label
 from counterfold.learners.base import Learner, TrainingRows, fit_learner
 from counterfold.messages import clean_sentence, list_names, shorten, show, suggest
 from counterfold.policies.scorers import PricedScorer, Scorer, choose, share_evenly
@@ -95,12 +96,17 @@ class ActionLimits:
         costs = self.costs[:, allowed]
         aims, count = np.append(np.zeros(costs.shape[1]), 1.0), costs.shape[1]
         lines, every = np.column_stack([costs, -self.sizes]), np.append(np.ones(count), 0.0)[None, :]
-        missed = linprog(aims, lines, self.most, every, [1.0]).fun
-        if missed > 1e-9:
+        found = linprog(aims, lines, self.most, every, [1.0])
+        if found.fun > 1e-9:
+            excess = (costs @ found.x[:-1] - self.most) / self.sizes
+            which = " or ".join(
+                f"`{text}`" for text, one in zip(self.texts, excess, strict=True) if one > found.fun / 2
+            )
+            missed = 100 * (1 - self.explore) * found.fun
             rule = "`limits` must leave something to do in every decision"
             what = " beside what is explored" if self.explore else ""
             way = "Widen one, or let other actions be taken"
-            raise ParameterError(f"{rule}, but{what} any policy misses one of them by {missed:.3g} of it. {way}.")
+            raise ParameterError(f"{rule}, but{what} any policy misses {which} by {missed:.3g} % of it. {way}.")
 
     def take(self, probs: Floats, counts: Floats | None = None) -> Floats:
         """Return what decisions (n x A) take of each limit, on average."""
@@ -119,15 +125,15 @@ class ActionLimits:
 def limit_share(name: Any, share: Any, labels: Sequence[str], side: str = "<=") -> tuple[str, Floats, float]:
     """Return the limit of an action's share: its text, the costs of all actions, and the most that is allowed."""
     try:
-        most = float(share)
+        most = np.nan if isinstance(share, bool) else float(share)
     except (TypeError, ValueError, OverflowError):
         most = np.nan
-    label = show(str(name))
+    label = show(write_label(name))
     if not 0 < most <= 1:
         way = f"forbid it: `forbidden=[{label!r}]`" if most == 0 and side == "<=" else "20 % is 0.2"
         raise ParameterError(f"`limits` must be shares above 0 and at most 1, got {shorten(share)} for {label}; {way}.")
     sign = SIGNS[side]
-    return f"{label} {side} {most:.4g}", sign * find_costs([(1.0, str(name))], labels), sign * most
+    return f"{label} {side} {most:.4g}", sign * find_costs([(1.0, write_label(name))], labels), sign * most
 
 
 def read_limit(text: Any, labels: Sequence[str]) -> tuple[str, Floats, float]:

@@ -1,7 +1,7 @@
 """Overlap: how many rows of a log are those that a policy was learnt from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -69,7 +69,7 @@ class Recognised:
         taken, blur = float(learnt.contexts.mean()), float(learnt.rows.mean())
         contexts = (self.known - taken * self.watched) / (1 - taken)
         if contexts <= 0 or not self.is_beyond(blur):
-            return Overlap(0.0, "none")
+            return Overlap(0.0 if self.would_tell(learnt) else None, "none")
         sameness = min((self.same - blur * self.known) / (1 - blur) / contexts, 1.0)
         share = min(contexts / (self.watched * learnt.alone), 1.0)
         chance = (1 + learnt.agreement) / 2
@@ -77,6 +77,14 @@ class Recognised:
             surplus = (sameness - chance) / (1 - chance)
             return Overlap(share, "rows") if sameness >= SURE else Overlap(share * surplus, "alike")
         return Overlap(share, "alike") if sameness >= SURE else Overlap(0.0, "none")
+
+    def would_tell(self, learnt: LearntRows) -> bool:
+        """Say whether it would be seen if half of the rows were those that the policy was learnt from."""
+        taken, blur = float(learnt.contexts.mean()), float(learnt.rows.mean())
+        contexts = int(learnt.alone * self.watched / 2)
+        known = contexts + int(taken * (self.watched - contexts))
+        same = contexts + int(blur * (known - contexts))
+        return replace(self, known=known, same=same).is_beyond(blur)
 
     def is_beyond(self, chance: float) -> bool:
         """Say whether more rows are the same than if each of those with a known context were with some chance."""

@@ -73,8 +73,9 @@ class Features:
         table = self._read_table(context)
         numbers = self._read_matrix(context) if table is None else self._encode_table(table)
         if not (np.abs(numbers) <= LARGEST).all():
-            row = int(np.argmin((np.abs(numbers) <= LARGEST).all(axis=1)))
-            raise DataError(f"`context` must be finite numbers, got others first at row {row}.")
+            row, column = np.argwhere(~(np.abs(numbers) <= LARGEST))[0].tolist()
+            name, way = self.sources[column], "Fill gaps as the log did that it was learnt from, which had none"
+            raise DataError(f"`context` must be finite numbers, got others in `{name}`, first at row {row}. {way}.")
         return numbers
 
     def _read_table(self, context: Any) -> pa.Table | None:

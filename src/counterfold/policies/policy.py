@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from counterfold import checks
 from counterfold.arrays import Bools, Floats
 from counterfold.display import Plotted
 from counterfold.drafts import require_place, write_whole
@@ -99,14 +100,20 @@ class Policy(Plotted):
         return explore_evenly(np.asarray(probs), possible, self.explore)
 
     def predict(self, context: Any) -> NDArray[Any]:
-        """Return the most likely action in each context."""
+        """Return the most likely action in each context.
+
+        If it is not always taken, as under limits, where a share is left to the logger, or where something is explored,
+        that is another policy than the one that was valued: `draw` decides as that one does.
+        """
         return np.asarray(self.classes_[self.predict_proba(context).argmax(axis=1)])
 
     def draw(self, context: Any, seed: Any = None, available: Any = None) -> tuple[NDArray[Any], Floats]:
         """Return an action for each context, drawn by its probability, and that probability, to be logged with it.
 
-        `seed` is one of numpy's, or a generator, which draws anew in every call.
+        `seed` is a whole number, or a generator of numpy's, which draws anew in every call.
         """
+        if seed is not None and not isinstance(seed, np.random.Generator):
+            checks.seeds(seed=seed)
         probs = self.predict_proba(context, available)
         below = probs.cumsum(axis=1)
         point = np.random.default_rng(seed).random(len(probs)) * below[:, -1]

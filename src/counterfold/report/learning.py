@@ -20,7 +20,7 @@ def learned(found: Learned, path: str, attempt: str | None, *, everything: bool 
     grid.add_row("policy", f"written to {messages.show(path)}{f': it {found.fallback}' if found.fallback else ''}")
     if attempt is not None:
         grid.add_row("best attempt", f"written to {messages.show(attempt)}")
-    elif found.next_step.action == "A/B test":
+    elif found.next_step.action == "A/B test" and not found.beats_log:
         grid.add_row("best attempt", "not kept: `--attempt FILE` writes it, for an A/B test")
     if found.sample is not None:
         grid.add_row("learnt from", f"{found.sample:,} rows; all others say what it is worth")
