@@ -116,21 +116,18 @@ def test_learners_that_would_be_shown_alike_are_numbered():
     assert len({show(one) for one in names(*long)}) == 2
 
 
-@pytest.mark.parametrize(
-    "twins",
-    [
-        (Slope(1), Slope(1)),
-        (LogisticRegression(C=2.0), LogisticRegression(C=2.0)),
-        (cf.ModelLearner(Level(1.0)), cf.ModelLearner(Level(1.0))),
-        (cf.ModelLearner(cf.Stack([Ridge(2.0)])), cf.ModelLearner(cf.Stack([Ridge(2.0)]))),
-        (cf.Imitation(1), "imitation"),
-        ("model-learner", cf.ModelLearner()),
-    ],
-    ids=["own", "classifiers", "models", "stacks", "numbers", "names"],
-)
-def test_only_learners_that_are_the_same_are_refused(twins):
+FOREST = cf.PolicyForest(trees=8)
+
+
+@pytest.mark.parametrize("twins", [(FOREST, FOREST), (cf.Imitation(1), "imitation"), ("policy-tree", cf.PolicyTree())])
+def test_learners_that_are_equal_are_refused(twins):
     with pytest.raises(cf.ParameterError, match=r"`learners` must be different learners, got `.*` more than once\."):
         resolve_learners(list(twins))
+
+
+@pytest.mark.parametrize("one", [lambda: Slope(1), LogisticRegression, lambda: cf.ModelLearner(cf.Stack([Ridge(2.0)]))])
+def test_copies_that_cannot_be_told_to_be_equal_are_numbered(one):
+    assert names(one(), one())[1].endswith("#2")
 
 
 def test_what_cannot_be_compared_is_taken_for_different():

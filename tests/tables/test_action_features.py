@@ -196,6 +196,8 @@ LEFT_OUT = {
     "typed none": (pa.array([None] * 4, pa.string()), "no action has a value"),
     "names": (["n", "s", "t", "t", "u"], "3 of 5 actions have a value that no other one has"),
     "one": (["n", None, None, None], "1 of 1 actions have a value that no other one has"),
+    "spoilt": (["1", "2", "n.a.", "3"], "it is text, though rows hold numbers, but not row 2: 'n.a.'"),
+    "money": (["$1", "$2", "$2", "$3"], "it is text, though rows hold numbers, as row 0: '$1'"),
     "too many": (
         [f"b{place % 500}" for place in range(1000)],
         "there is room for 120 of its 500 values, those of 24 % of the actions",

@@ -1,6 +1,7 @@
 """A policy that was learnt, for the terminal: whether it beats the log comes first."""
 
 from rich.styled import Styled
+from rich.table import Table
 
 from counterfold import messages
 from counterfold.learning.result import Learned
@@ -14,22 +15,7 @@ LINES = 20
 
 def learned(found: Learned, path: str, attempt: str | None, *, everything: bool = False) -> list[text.Block]:
     """Return all that is shown of a policy: the answer, what it competed with, how it decides and its evaluation."""
-    grid = new_grid()
-    grid.add_row("answer", Styled(found.sentence, "bold"))
-    grid.add_row("next step", Styled(found.next_step.sentence, "bold"))
-    grid.add_row("policy", f"written to {messages.show(path)}{f': it {found.fallback}' if found.fallback else ''}")
-    if attempt is not None:
-        grid.add_row("best attempt", f"written to {messages.show(attempt)}")
-    elif found.next_step.action == "A/B test" and not found.beats_log:
-        grid.add_row("best attempt", "not kept: `--attempt FILE` writes it, for an A/B test")
-    if found.sample is not None:
-        grid.add_row("learnt from", f"{found.sample:,} rows; all others say what it is worth")
-    if found.policy.explore:
-        grid.add_row(
-            "explores", f"{found.policy.explore:.3g} of the decisions, so that its own log can judge the next policy"
-        )
-    for one in found.limits:
-        grid.add_row("limit", f"{one.limit}: {write_taken(one)}")
+    grid = summarise(found, path, attempt)
     names = "contender", "difference", "interval", "verdict", "chosen"
     lines = []
     for line in sorted(found.table, key=lambda one: -one.low):
@@ -46,6 +32,27 @@ def learned(found: Learned, path: str, attempt: str | None, *, everything: bool 
     title = "the learnt policy" if found.beats_log else "the best attempt"
     contents = details.contents({"": found.attempt.contents})
     return [*blocks, *text.evaluation(title, found.attempt, everything=everything), contents]
+
+
+def summarise(found: Learned, path: str, attempt: str | None) -> Table:
+    """Return the answer, what to do now, where the policy is and what it keeps to."""
+    grid = new_grid()
+    grid.add_row("answer", Styled(found.sentence, "bold"))
+    grid.add_row("next step", Styled(found.next_step.sentence, "bold"))
+    grid.add_row("policy", f"written to {messages.show(path)}{f': it {found.fallback}' if found.fallback else ''}")
+    if attempt is not None:
+        grid.add_row("best attempt", f"written to {messages.show(attempt)}")
+    elif found.next_step.action == "A/B test" and not found.beats_log:
+        grid.add_row("best attempt", "not kept: `--attempt FILE` writes it, for an A/B test")
+    if found.sample is not None:
+        grid.add_row("learnt from", f"{found.sample:,} rows; all others say what it is worth")
+    if found.policy.explore:
+        grid.add_row(
+            "explores", f"{found.policy.explore:.3g} of the decisions, so that its own log can judge the next policy"
+        )
+    for one in found.limits:
+        grid.add_row("limit", f"{one.limit}: {write_taken(one)}")
+    return grid
 
 
 def describe_policy(found: Learned) -> text.Block:

@@ -14,6 +14,7 @@ from counterfold.checks import WHOLE, Checker, is_number
 from counterfold.encoding.base import COLUMNS
 from counterfold.encoding.kinds import is_categorical, is_numeric, is_text
 from counterfold.encoding.levels import COVERED, write_level
+from counterfold.encoding.spoilt_numbers import find_spoilt_numbers
 from counterfold.errors import DataError
 from counterfold.label_checks import check_labels
 from counterfold.log_checks import find_places
@@ -81,9 +82,10 @@ class ActionTable:
         kinds = {name: table.column(name) for name in table.column_names}
         numbers = [name for name, column in kinds.items() if is_vector(column) or holds_numbers(column)]
         texts = {name: read_values(kinds[name]) for name in kinds if name not in numbers and holds_text(kinds[name])}
-        chosen, reasons = choose_values({name: Counter(cells) for name, cells in texts.items()})
+        spoilt = find_spoilt_numbers(self.table, texts)
+        chosen, reasons = choose_values({name: Counter(cells) for name, cells in texts.items() if name not in spoilt})
         others = {name: column.type for name, column in kinds.items() if name not in {*numbers, *texts}}
-        reasons |= {name: f"it is {kind}, which is no number and no text" for name, kind in others.items()}
+        reasons |= spoilt | {name: f"it is {kind}, which is no number and no text" for name, kind in others.items()}
         marks = [mark_value(texts[name], value) for name, values in chosen.items() for value in values]
         columns = [*read_features(table, numbers, check).columns, *marks]
         if not columns:
