@@ -1,6 +1,7 @@
 """Pool: runs independent pieces of work on a few threads, with the same results whatever their number."""
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -68,21 +69,30 @@ class BlasLimit:
     """Keeps BLAS to one thread while anybody needs that, on whichever thread: the setting is one of the process.
 
     `users` is how many do now. Whoever comes limits what is loaded and not limited yet; the last one to go restores
-    what each library in `before` had.
+    what each library in `before` had. Libraries come with modules: the process is searched for them, which takes
+    milliseconds, only if it has another number of `modules` than when they were `found`.
     """
 
     users: int = 0
     before: dict[str, tuple[Any, int]] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
+    modules: int = 0
+    found: list[Any] = field(default_factory=list)
 
     def enter(self) -> None:
         """Limit every BLAS that is loaded."""
         with self.lock:
             self.users += 1
-            for library in ThreadpoolController().select(user_api="blas").lib_controllers:
+            for library in self.find_libraries():
                 if library.num_threads > 1:
                     self.before.setdefault(library.filepath, (library, library.num_threads))
                     set_blas_threads(library, 1)
+
+    def find_libraries(self) -> list[Any]:
+        """Return every BLAS that is loaded."""
+        if self.modules != len(sys.modules):
+            self.modules, self.found = len(sys.modules), ThreadpoolController().select(user_api="blas").lib_controllers
+        return self.found
 
     def leave(self) -> None:
         """Restore all if nobody is left."""

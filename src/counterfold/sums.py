@@ -67,17 +67,21 @@ class Layout:
         return dict(zip(self.estimators, slices, strict=True))
 
     @cached_property
-    def picked(self) -> dict[tuple[Estimator, ...], Picked]:
+    def picked(self) -> list[tuple[tuple[Estimator, ...], Picked]]:
         """Return where the estimators are that were asked for so far: choosing anew asks for the same ones again."""
-        return {}
+        return []
 
     def pick(self, estimators: Sequence[Estimator]) -> Picked:
-        """Return where some of the estimators are; a mixture of them has no lines of its own."""
+        """Return where some of the estimators are; a mixture of them has no lines of its own.
+
+        Lists of the very same objects are compared at once, where to hash each of them would take longer than the rest.
+        """
         asked = tuple(estimators)
-        found = self.picked.get(asked)
-        if found is None:
-            found = self.picked[asked] = self.find(asked)
-        return found
+        for known, found in self.picked:
+            if known == asked:
+                return found
+        self.picked.append((asked, self.find(asked)))
+        return self.picked[-1][1]
 
     def find(self, estimators: Sequence[Estimator]) -> Picked:
         """Find where some of the estimators are."""

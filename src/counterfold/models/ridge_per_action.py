@@ -160,6 +160,7 @@ class RunningMoments:
     """Moments before and after ascending cuts: each row is added to those before, and taken from those after, once.
 
     What is left after a cut is summed anew when half of what it was taken from is gone, so that no digits are lost.
+    Moments that were returned for one cut are changed for the next.
     """
 
     def __init__(self, table: Floats, actions: Ints, n_actions: int) -> None:
@@ -168,14 +169,17 @@ class RunningMoments:
         self.blocks = sort_by_action(table, actions, n_actions)
         self.done = np.zeros(n_actions, dtype=np.intp)
         self.first = np.zeros((n_actions, table.shape[1], table.shape[1]))
-        self.rest, self.known = self.first, 0
+        self.rest, self.known = np.empty(0), 0
 
     def before(self, cut: int) -> Floats:
         """Return the moments of the rows before the cut."""
         until = np.bincount(self.actions[:cut], minlength=self.n_actions)
         if (until > self.done).any():
             passed = self._of(self.done, until)
-            self.first, self.rest, self.done = self.first + passed, self.rest - passed, until
+            self.first += passed
+            if self.known:
+                self.rest -= passed
+            self.done = until
         return self.first
 
     def after(self, cut: int) -> Floats:

@@ -1,6 +1,7 @@
 """What cross-validation computes: candidates on one part of the rows, a validator on the rest, on many splits."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,9 @@ from counterfold.sums import CHUNK, Sums, values
 
 STACKED, JOINED = 1 << 13, 1 << 12
 """How many rows of several splits are worked on by one thread, and how few of them as if they were one."""
+
+SHARED = 1 << 20
+"""How many numbers a context must hold for splits to gain by several threads, which else wait for each other most."""
 
 
 def compute_unit_losses(
@@ -52,6 +56,8 @@ def compute_split_losses(
     sides.fill_without_fits()
     if sides.needed:
         together = max(1, STACKED // len(rows))
+        if rows.examples.context.size < SHARED:
+            pool = replace(pool, threads=1)
         pool.map(sides.fill_with_fits, np.array_split(np.arange(len(splits)), -(-len(splits) // together)))
     return np.square(sides.found - sides.truth)
 
