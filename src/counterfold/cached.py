@@ -1,0 +1,23 @@
+"""cached_property as it is since Python 3.12."""
+
+import functools
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    cached_property = functools.cached_property
+else:
+
+    class cached_property(functools.cached_property):  # noqa: N801 (as the one that it stands for)
+        """A property that is computed once; several threads may compute those of several objects at the same time.
+
+        That of Python 3.11 lets one thread at a time compute it, of all objects of a class, so that threads wait for
+        each other where they fit and predict. Two threads that ask the same object at once may both compute it here.
+        """
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            """Return what was computed; from then on the object has it itself."""
+            if instance is None:
+                return self
+            found = instance.__dict__[self.attrname] = self.func(instance)
+            return found

@@ -1,0 +1,32 @@
+"""cached_property: computed once, and by several threads at the same time."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+from counterfold.cached import cached_property
+
+
+class Counting:
+    def __init__(self, meet=lambda: None):
+        self.meet, self.computed = meet, 0
+
+    @cached_property
+    def double(self):
+        """What is computed."""
+        self.meet()
+        self.computed += 1
+        return 2 * self.computed
+
+
+def test_it_is_computed_once_for_each_object():
+    one, other = Counting(), Counting()
+    assert [one.double, one.double, other.double] == [2, 2, 2]
+    assert (one.computed, other.computed) == (1, 1)
+    assert Counting.double.__doc__ == "What is computed."
+
+
+def test_threads_compute_those_of_several_objects_at_the_same_time():
+    several = Barrier(2)
+    objects = [Counting(lambda: several.wait(timeout=30)) for _ in range(2)]
+    with ThreadPoolExecutor(2) as executor:
+        assert list(executor.map(lambda one: one.double, objects)) == [2, 2]
