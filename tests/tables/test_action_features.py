@@ -126,6 +126,7 @@ OTHERS = {
     "a topic each": [f"other {place}" for place in range(2000)],
     "no topic": [None] * 2000,
     "lists": ["[1, 2]"] * 2000,
+    "numbers": ["5"] * 2000,
 }
 
 
@@ -158,6 +159,14 @@ def test_bad_rows_are_named_by_their_place_in_the_file():
     items = {"action": ["z", "z2", "i1", "i0"], "size": [[1.0], [1.0], [1.0], [1.0, 2.0]]}
     with pytest.raises(cf.DataError, match=r"in `action_features`, `size` must be lists of one length, .* row 3"):
         cf.read_log(log_of(2), action_features=items)
+
+
+@pytest.mark.parametrize(("cells", "place"), [(["1", "n.a.", "3", "1"], 1), (["$1", "$2", "$2", "$1"], 0)])
+def test_numbers_that_are_spoilt_for_known_actions_are_named_by_their_place_in_the_file(cells, place):
+    others, known = items_of(3, size=["a", "b", "c"], price=range(3)), items_of(4, size=cells, price=range(4))
+    others = others.set_column(0, "action", [["z0", "z1", "z2"]])
+    [(what, _)] = cf.read_log(log_of(4), action_features=pa.concat_tables([others, known])).notes
+    assert what.endswith(f"row {3 + place}: {cells[place]!r}")
 
 
 def test_only_actions_of_the_log_count_for_which_texts_are_shared():

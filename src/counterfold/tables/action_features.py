@@ -82,7 +82,7 @@ class ActionTable:
         kinds = {name: table.column(name) for name in table.column_names}
         numbers = [name for name, column in kinds.items() if is_vector(column) or holds_numbers(column)]
         texts = {name: read_values(kinds[name]) for name in kinds if name not in numbers and holds_text(kinds[name])}
-        spoilt = find_spoilt_numbers(self.table, texts)
+        spoilt = find_spoilt_numbers(table, texts, check)
         chosen, reasons = choose_values({name: Counter(cells) for name, cells in texts.items() if name not in spoilt})
         others = {name: column.type for name, column in kinds.items() if name not in {*numbers, *texts}}
         reasons |= spoilt | {name: f"it is {kind}, which is no number and no text" for name, kind in others.items()}
