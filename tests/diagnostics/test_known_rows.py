@@ -246,10 +246,11 @@ def test_nobody_can_be_sure_from_a_policy_that_a_row_was_learnt_from():
         {"marked": None},
     ],
 )
-def test_what_a_damaged_file_remembers_is_refused_with_a_sentence(change):
-    damaged = replace(POLICY, learnt_rows=replace(POLICY.learnt_rows, **change))
-    with pytest.raises(cf.ModelError, match="is damaged"):
-        cf.evaluate(LOG, damaged, **COLUMNS)
+def test_what_a_damaged_file_remembers_is_refused_with_a_sentence(change, tmp_path):
+    pytest.importorskip("skops")
+    replace(POLICY, learnt_rows=replace(POLICY.learnt_rows, **change)).save(tmp_path / "policy.skops")
+    with pytest.raises(cf.DataError, match=r"ValueError: the policy is damaged: learnt_rows\.$"):
+        cf.evaluate(LOG, f"skops:{tmp_path / 'policy.skops'}", **COLUMNS)
 
 
 def test_a_policy_learnt_from_part_of_a_large_log_is_not_valued_by_that_part(tmp_path):

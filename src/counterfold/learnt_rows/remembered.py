@@ -105,18 +105,18 @@ class LearntRows:
 
     def recognise(self, context: Floats, log: Log) -> Ints:
         """Return the hash of each row of a log, that of its decision, and what it is to the policy (n x 3)."""
-        self.require_sound()
         every = Hashes.of(context, log)
         watched = every.contexts <= self.limit
         known = watched & self.contexts[every.contexts % len(self.contexts)]
         same = known & self.rows[every.rows % len(self.rows)]
         return np.column_stack([every.rows, every.decisions, watched.astype(np.intp) + known + same])
 
-    def require_sound(self) -> None:
-        """Refuse what no policy of `learn` remembers: files of policies may come from anybody."""
+    @property
+    def is_sound(self) -> bool:
+        """Say whether a policy of `learn` may remember this; it may come from a file that is damaged."""
         counts, shares = (self.limit, self.marked, self.row_count), (self.markable_share, self.agreement)
         marks, sums = (self.contexts, self.rows), (self.row_sums, self.decision_sums)
-        is_sound = (
+        return (
             all(isinstance(one, int) and one >= 0 for one in counts)
             and all(isinstance(one, float) and 0 <= one <= 1 for one in shares)
             and all(is_vector(one, np.bool_) and not one.all() for one in marks)
@@ -124,8 +124,6 @@ class LearntRows:
             and self.row_count > 0
             and (self.markable_share > 0 or not self.marked)
         )
-        if not is_sound:
-            raise ValueError("what it remembers of the rows that it was learnt from is damaged")
 
 
 def is_vector(value: object, kind: type[np.generic]) -> bool:
