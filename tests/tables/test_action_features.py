@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
+from counterfold import sources
 from counterfold.encoding.base import COLUMNS
 from tables import table_of
 
@@ -259,3 +260,21 @@ def test_every_engine_knows_the_features_of_all_actions_and_says_what_they_are(e
     told = [one.problem for one in found.diagnostics.findings if one.name == "as-read"]
     assert any("`topic` by 2 values, missing for 5 of 20 actions" in one for one in told)
     assert any("`title`, as 20 of 20 actions have a value that no other one has" in one for one in told)
+
+
+CALLS = {
+    "evaluate two rewards": lambda log, **more: cf.evaluate(log, "uniform", reward=["reward", "cost"], **more),
+    "learn": lambda log, **more: cf.learn(log, "greedy-learner", shares=1, folds=3, **more),
+}
+
+
+@pytest.mark.parametrize("engine", ["memory", "local"])
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_all_answers_of_a_call_rest_on_one_reading(call, engine, tmp_path, monkeypatch):
+    readings, read_table = [], sources.read_table
+    monkeypatch.setattr(sources, "read_table", lambda source: (readings.append(source), read_table(source))[1])
+    pa.parquet.write_table(log_of(4).append_column("cost", [range(600)]), tmp_path / "log.parquet")
+    pa.parquet.write_table(items_of(4, price=range(4)), tmp_path / "items.parquet")
+    items = str(tmp_path / "items.parquet")
+    call(tmp_path / "log.parquet", action_features=items, engine=engine, context=["x"], progress=False)
+    assert readings == [items]
