@@ -11,6 +11,7 @@ import counterfold as cf
 from counterfold import registry
 
 io = pytest.importorskip("skops.io", reason="needs the extra `skops`")
+pytest.importorskip("econml", reason="needs the extra `learn`")
 
 FAST = {"shares": 1, "folds": 3, "progress": False}
 
