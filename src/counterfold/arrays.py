@@ -28,6 +28,17 @@ def ratio(above: Floats, below: Floats) -> Floats:
     return np.divide(above, below, out=np.zeros_like(above), where=below != 0)
 
 
+def is_numbers(value: object, *shape: int, kinds: str = "iuf") -> bool:
+    """Say whether a value is an array of some shape, of finite numbers of one of numpy's kinds.
+
+    >>> is_numbers(np.zeros((2, 3)), 2, 3), is_numbers(np.zeros(2), 2, kinds="i"), is_numbers([0.0], 1)
+    (True, False, False)
+    """
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds or value.shape != shape:
+        return False
+    return bool(np.isfinite(value).all())
+
+
 def count_least(values: NDArray[Scalar], most: int) -> tuple[NDArray[Scalar], Ints]:
     """Return the `most` least of the different values, in ascending order, and how often each is there.
 

@@ -34,6 +34,7 @@ def find_share(log, policy, **more):
 
 
 LOG = draw_log(900, 0)
+GRID = np.array([[x, y] for x in range(8) for y in range(8)], dtype=float)
 POLICY = learn(LOG)
 
 
@@ -117,11 +118,19 @@ def test_the_share_against_a_naive_loop():
     assert find_share(mixed, learn(log)) == pytest.approx(expected, abs=0.08)
 
 
-def test_the_same_decisions_with_other_rewards_are_a_caution():
-    result = cf.evaluate(LOG.assign(click=np.arange(900) / 7), POLICY, **COLUMNS)
+@pytest.mark.parametrize("contexts", [None, GRID], ids=["many", "few"])
+def test_the_same_decisions_with_other_rewards_are_a_caution(contexts):
+    log = draw_log(1280, 2, contexts)
+    result = cf.evaluate(log.assign(click=np.arange(1280) / 7), learn(log), **COLUMNS)
     finding = next(one for one in result.diagnostics.findings if one.name == "known-rows")
     assert (finding.severity, result.diagnostics.learnt_share) == ("caution", 1)
     assert "if not their rewards" in finding.problem
+
+
+def test_new_decisions_in_the_same_few_contexts_are_not_taken_for_the_same_ones():
+    policy = learn(draw_log(1280, 2, GRID))
+    for seed in range(5):
+        assert find_share(draw_log(1280, 3 + seed, GRID), policy) is None
 
 
 @pytest.mark.parametrize("changed", [1, 5])
@@ -229,18 +238,19 @@ def test_nobody_can_be_sure_from_a_policy_that_a_row_was_learnt_from():
         {"rows": np.zeros(3)},
         {"rows": np.ones(3, dtype=bool)},
         {"row_sums": np.zeros(3, dtype=np.uint16)},
-        {"alone": 0.0},
-        {"alone": float("nan")},
-        {"alone": -1.0},
+        {"markable_share": 0.0},
+        {"markable_share": float("nan")},
+        {"markable_share": -1.0},
         {"agreement": "q"},
         {"row_count": 0},
         {"marked": None},
     ],
 )
-def test_what_a_damaged_file_remembers_is_refused_with_a_sentence(change):
-    damaged = replace(POLICY, learnt_rows=replace(POLICY.learnt_rows, **change))
-    with pytest.raises(cf.ModelError, match="is damaged"):
-        cf.evaluate(LOG, damaged, **COLUMNS)
+def test_what_a_damaged_file_remembers_is_refused_with_a_sentence(change, tmp_path):
+    pytest.importorskip("skops")
+    replace(POLICY, learnt_rows=replace(POLICY.learnt_rows, **change)).save(tmp_path / "policy.skops")
+    with pytest.raises(cf.DataError, match=r"ValueError: the policy is damaged: learnt_rows\.$"):
+        cf.evaluate(LOG, f"skops:{tmp_path / 'policy.skops'}", **COLUMNS)
 
 
 def test_a_policy_learnt_from_part_of_a_large_log_is_not_valued_by_that_part(tmp_path):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Ridge
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import counterfold as cf
@@ -193,7 +194,8 @@ UNKNOWN = [
 MODELS = [
     *(cf.SharedRidge(), cf.RidgePerAction(), cf.LogisticRidge(), cf.NearestNeighbours()),
     *(cf.LinearPlus(cf.NearestNeighbours()), cf.PerAction(Ridge()), cf.PerAction(DecisionTreeClassifier())),
-    *(cf.ActionEncoded(Ridge()), Ridge(), cf.Stack(members=(cf.SharedRidge(), cf.RidgePerAction(), Ridge()))),
+    *(cf.ActionEncoded(Ridge()), Ridge(), LinearSVC()),
+    cf.Stack(members=(cf.SharedRidge(), cf.RidgePerAction(), Ridge())),
 ]
 
 

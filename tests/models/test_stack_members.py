@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from scipy.special import expit
-from sklearn.base import ClassifierMixin
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
@@ -84,7 +84,8 @@ class Distribution(Ridge):
 class Untold:
     """A classifier that is not derived from scikit-learn's base."""
 
-    def fit(self, _features, _rewards):
+    def fit(self, _features, rewards):
+        self.classes_ = np.unique(rewards)
         return self
 
     def predict(self, features):
@@ -98,16 +99,39 @@ class Mixed(ClassifierMixin, Untold):
     """One that is derived from the half of it, and so cannot tell what it is."""
 
 
-MEMBERS = [
-    *((Ridge(), cf.LinearPlus), (Distribution(), cf.LinearPlus), (make_pipeline(Distribution()), cf.LinearPlus)),
-    *((LogisticRegression(), cf.ActionEncoded), (LinearSVC(), cf.ActionEncoded), (Untold(), cf.ActionEncoded)),
-    *((make_pipeline(LogisticRegression()), cf.ActionEncoded), (Mixed(), cf.ActionEncoded)),
-]
+class Unnamed(Untold, BaseEstimator):
+    """One that is derived from the other half, and does not tell what it is."""
 
 
-@pytest.mark.parametrize(("estimator", "kind"), MEMBERS, ids=lambda one: getattr(one, "__name__", type(one).__name__))
-def test_what_a_regressor_is_and_what_a_classifier_scikit_learn_says(estimator, kind):
+MEMBERS = {
+    "regressor": (Ridge(), cf.LinearPlus),
+    "regressor with probabilities": (Distribution(), cf.LinearPlus),
+    "pipeline of it": (make_pipeline(Distribution()), cf.LinearPlus),
+    "classifier": (LogisticRegression(), cf.ActionEncoded),
+    "classifier without probabilities": (LinearSVC(), cf.ActionEncoded),
+    "linear classifier without probabilities": (RidgeClassifier(), cf.ActionEncoded),
+    "pipeline of a classifier": (make_pipeline(LogisticRegression()), cf.ActionEncoded),
+    "untold": (Untold(), cf.ActionEncoded),
+    "mixed": (Mixed(), cf.ActionEncoded),
+    "unnamed": (Unnamed(), cf.ActionEncoded),
+}
+
+
+@pytest.mark.parametrize(("estimator", "kind"), MEMBERS.values(), ids=MEMBERS)
+def test_what_a_regressor_is_and_what_a_classifier_its_tags_say(estimator, kind):
     assert type(as_member(estimator)) is kind
+    q = rows_of(reference.random_data(13, rows=80, binary=True), cf.Stack([cf.SharedRidge(), estimator])).q
+    assert np.isfinite(q).all()
+    assert np.ptp(q) > 0
+
+
+@pytest.mark.parametrize("classifier", [LinearSVC(random_state=0), RidgeClassifier()], ids=["svm", "ridge"])
+def test_a_classifier_without_probabilities_predicts_one_of_the_rewards(classifier):
+    data = reference.random_data(14, binary=True)
+    q, onehot = rows_of(data, cf.ActionEncoded(classifier)).q, np.eye(4)
+    fitted = classifier.fit(np.hstack([data.x, onehot[data.a]]), data.r)
+    for action in range(4):
+        near(q[:, action], fitted.predict(np.array([[*x, *onehot[action]] for x in data.x])))
 
 
 @pytest.mark.parametrize(

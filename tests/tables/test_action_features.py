@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
+from counterfold import sources
 from counterfold.encoding.base import COLUMNS
 from tables import table_of
 
@@ -126,6 +127,7 @@ OTHERS = {
     "a topic each": [f"other {place}" for place in range(2000)],
     "no topic": [None] * 2000,
     "lists": ["[1, 2]"] * 2000,
+    "numbers": ["5"] * 2000,
 }
 
 
@@ -158,6 +160,14 @@ def test_bad_rows_are_named_by_their_place_in_the_file():
     items = {"action": ["z", "z2", "i1", "i0"], "size": [[1.0], [1.0], [1.0], [1.0, 2.0]]}
     with pytest.raises(cf.DataError, match=r"in `action_features`, `size` must be lists of one length, .* row 3"):
         cf.read_log(log_of(2), action_features=items)
+
+
+@pytest.mark.parametrize(("cells", "place"), [(["1", "n.a.", "3", "1"], 1), (["$1", "$2", "$2", "$1"], 0)])
+def test_numbers_that_are_spoilt_for_known_actions_are_named_by_their_place_in_the_file(cells, place):
+    others, known = items_of(3, size=["a", "b", "c"], price=range(3)), items_of(4, size=cells, price=range(4))
+    others = others.set_column(0, "action", [["z0", "z1", "z2"]])
+    [(what, _)] = cf.read_log(log_of(4), action_features=pa.concat_tables([others, known])).notes
+    assert what.endswith(f"row {3 + place}: {cells[place]!r}")
 
 
 def test_only_actions_of_the_log_count_for_which_texts_are_shared():
@@ -250,3 +260,21 @@ def test_every_engine_knows_the_features_of_all_actions_and_says_what_they_are(e
     told = [one.problem for one in found.diagnostics.findings if one.name == "as-read"]
     assert any("`topic` by 2 values, missing for 5 of 20 actions" in one for one in told)
     assert any("`title`, as 20 of 20 actions have a value that no other one has" in one for one in told)
+
+
+CALLS = {
+    "evaluate two rewards": lambda log, **more: cf.evaluate(log, "uniform", reward=["reward", "cost"], **more),
+    "learn": lambda log, **more: cf.learn(log, "greedy-learner", shares=1, folds=3, **more),
+}
+
+
+@pytest.mark.parametrize("engine", ["memory", "local"])
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_all_answers_of_a_call_rest_on_one_reading(call, engine, tmp_path, monkeypatch):
+    readings, read_table = [], sources.read_table
+    monkeypatch.setattr(sources, "read_table", lambda source: (readings.append(source), read_table(source))[1])
+    pa.parquet.write_table(log_of(4).append_column("cost", [range(600)]), tmp_path / "log.parquet")
+    pa.parquet.write_table(items_of(4, price=range(4)), tmp_path / "items.parquet")
+    items = str(tmp_path / "items.parquet")
+    call(tmp_path / "log.parquet", action_features=items, engine=engine, context=["x"], progress=False)
+    assert readings == [items]

@@ -20,7 +20,7 @@ class KnownRows(Diagnostic):
     than if users had come back, been treated as before, and agreed in rewards as often as half-way between two rows of
     that log and always. If that cannot be told, as with rare rewards, or only some are the same, it is a caution at
     most. From `some` on it is a caution, from `many` on the log cannot answer. If nearly all rows are the same, that is
-    seen by sums over them, whatever the contexts are.
+    seen by sums over them, whatever the contexts are; if nearly all decisions are, with other rewards, it is a caution.
     """
 
     some: float = 0.05
@@ -40,7 +40,7 @@ class KnownRows(Diagnostic):
             return Measurement({"learnt_share": None}, "too few contexts are remembered to tell whether rows are known")
         if share < self.some:
             return Measurement({"learnt_share": share}, "the policy was learnt from none of these rows, or from few")
-        severity: Severity = "not answerable" if kind == "rows" and share >= self.many else "caution"
+        severity: Severity = "not answerable" if kind == "same rows" and share >= self.many else "caution"
         problem, remedy = describe_overlap(share, kind)
         finding = self.make_finding(severity, problem, remedy)
         return Measurement({"learnt_share": share}, problem, [finding])
@@ -49,9 +49,9 @@ class KnownRows(Diagnostic):
 def describe_overlap(share: float, kind: OverlapKind) -> tuple[str, str]:
     """Return what is wrong, and what to do."""
     remedy = "take the evaluation that `learn` made of it, or rows that came later"
-    if kind == "rows":
+    if kind == "same rows":
         some = "these very rows" if share == 1 else f"about {share:.0%} of these rows"
         return f"the target was learnt from {some}, and looks better on them than it is", remedy
-    some = "these decisions, if not their rewards," if kind == "decisions" else f"about {share:.0%} of these rows"
+    some = "these decisions, if not their rewards," if kind == "same decisions" else f"about {share:.0%} of these rows"
     problem = f"{some} are like those that the target was learnt from, and it may look better than it is"
     return problem, "take the evaluation that `learn` made of it, unless these rows came later and were decided alike"

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfold.arrays import Bools
-from counterfold.checks import is_number
+from counterfold.checks import WHOLE, Checker, is_number
 from counterfold.encoding.kinds import is_text
 from counterfold.messages import shorten
 
@@ -18,11 +18,11 @@ NUMBER = r"^\s*[-+$\x{20ac}\x{a3}]?(\d{1,3}(,\d{3})+(\.\d+)?|\d*[.,]?\d+|\d+[.,]
 """Numbers as people write them, with a currency, a decimal comma or a percent sign."""
 
 
-def find_spoilt_numbers(table: pa.Table, names: Iterable[str]) -> dict[str, str]:
+def find_spoilt_numbers(table: pa.Table, names: Iterable[str], check: Checker = WHOLE) -> dict[str, str]:
     """Return those columns of text most rows of which hold numbers, and what is wrong with each."""
     columns = {name: table.column(name).slice(0, FIRST) for name in names}
     texts = {name: _as_text(column) for name, column in columns.items()}
-    return {name: why for name, column in texts.items() if column is not None and (why := _explain(column))}
+    return {name: why for name, column in texts.items() if column is not None and (why := _explain(column, check))}
 
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
@@ -33,7 +33,7 @@ def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     return column if is_text(column.type) else None
 
 
-def _explain(column: pa.ChunkedArray) -> str | None:
+def _explain(column: pa.ChunkedArray, check: Checker) -> str | None:
     """Return what makes a column text though most rows hold numbers; nothing if they do not."""
     there = column.is_valid().to_numpy()
     good = find_numbers(column) & there
@@ -41,10 +41,11 @@ def _explain(column: pa.ChunkedArray) -> str | None:
         return None
     odd = np.flatnonzero(there & ~good)
     if len(odd):
-        return f"it is text, though rows hold numbers, but not row {odd[0]}: {shorten(column[int(odd[0])].as_py())}"
+        place = int(odd[0])
+        return f"it is text, though rows hold numbers, but not row {check.row(place)}: {shorten(column[place].as_py())}"
     texts = column.to_pylist()
     place = next((row for row, text in enumerate(texts) if not is_number(text)), int(np.argmax(there)))
-    return f"it is text, though rows hold numbers, as row {place}: {shorten(texts[place])}"
+    return f"it is text, though rows hold numbers, as row {check.row(place)}: {shorten(texts[place])}"
 
 
 def find_numbers(column: pa.ChunkedArray) -> Bools:

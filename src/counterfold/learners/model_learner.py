@@ -77,3 +77,6 @@ class ModelScorer(Scorer):
 
     def weigh_features(self, width: int) -> Floats:
         return np.zeros(width)
+
+    def is_sound(self, width: int, n_actions: int) -> bool:
+        return bool(self.n_actions == n_actions)

@@ -11,7 +11,7 @@ from scipy.special import bdtrc
 from counterfold.arrays import Ints
 from counterfold.learnt_rows.remembered import CONTEXT, SAME, WATCHED, LearntRows, add_hashes
 
-OverlapKind = Literal["rows", "alike", "decisions", "none"]
+OverlapKind = Literal["same rows", "alike rows", "same decisions", "none"]
 
 SURPRISING = 1e-6
 """How unlikely it must be that so many rows are the same by chance."""
@@ -56,35 +56,33 @@ class Recognised:
         """Return how many of the rows are those that a policy was learnt from."""
         is_whole = self.row_count == learnt.row_count and bool((self.row_sums == learnt.row_sums).all())
         if is_whole or are_alike(self.row_sums, learnt.row_sums):
-            return Overlap(1.0, "rows")
-        if learnt.marked < ENOUGH or not self.watched:
-            return Overlap(None, "none")
-        overlap = self.find_same(learnt)
+            return Overlap(1.0, "same rows")
+        overlap = self.find_marked(learnt)
         if overlap.kind == "none" and are_alike(self.decision_sums, learnt.decision_sums):
-            return Overlap(1.0, "decisions")
+            return Overlap(1.0, "same decisions")
         return overlap
 
-    def find_same(self, learnt: LearntRows) -> "Overlap":
+    def find_marked(self, learnt: LearntRows) -> "Overlap":
         """Return the overlap that the marks tell, less the places that are taken by chance."""
-        taken, blur = float(learnt.contexts.mean()), float(learnt.rows.mean())
-        contexts = (self.known - taken * self.watched) / (1 - taken)
-        if contexts <= 0 or not self.is_beyond(blur):
+        if learnt.marked < ENOUGH or not self.watched:
+            return Overlap(None, "none")
+        contexts = (self.known - learnt.taken_contexts * self.watched) / (1 - learnt.taken_contexts)
+        if contexts <= 0 or not self.is_beyond(learnt.taken_rows):
             return Overlap(0.0 if self.would_tell(learnt) else None, "none")
-        sameness = min((self.same - blur * self.known) / (1 - blur) / contexts, 1.0)
-        share = min(contexts / (self.watched * learnt.alone), 1.0)
+        sameness = min((self.same - learnt.taken_rows * self.known) / (1 - learnt.taken_rows) / contexts, 1.0)
+        share = min(contexts / (self.watched * learnt.markable_share), 1.0)
         chance = (1 + learnt.agreement) / 2
-        if self.is_beyond(blur + (1 - blur) * chance * contexts / self.known):
+        if self.is_beyond(learnt.taken_rows + (1 - learnt.taken_rows) * chance * contexts / self.known):
             surplus = (sameness - chance) / (1 - chance)
-            return Overlap(share, "rows") if sameness >= SURE else Overlap(share * surplus, "alike")
-        return Overlap(share, "alike") if sameness >= SURE else Overlap(0.0, "none")
+            return Overlap(share, "same rows") if sameness >= SURE else Overlap(share * surplus, "alike rows")
+        return Overlap(share, "alike rows") if sameness >= SURE else Overlap(0.0, "none")
 
     def would_tell(self, learnt: LearntRows) -> bool:
         """Say whether it would be seen if half of the rows were those that the policy was learnt from."""
-        taken, blur = float(learnt.contexts.mean()), float(learnt.rows.mean())
-        contexts = int(learnt.alone * self.watched / 2)
-        known = contexts + int(taken * (self.watched - contexts))
-        same = contexts + int(blur * (known - contexts))
-        return replace(self, known=known, same=same).is_beyond(blur)
+        contexts = int(learnt.markable_share * self.watched / 2)
+        known = contexts + int(learnt.taken_contexts * (self.watched - contexts))
+        same = contexts + int(learnt.taken_rows * (known - contexts))
+        return replace(self, known=known, same=same).is_beyond(learnt.taken_rows)
 
     def is_beyond(self, chance: float) -> bool:
         """Say whether more rows are the same than if each of those with a known context were with some chance."""
@@ -108,23 +106,23 @@ class AllRecognised:
     def find_worst(self, learnt: Sequence[LearntRows], many: float) -> "Overlap":
         """Return the gravest overlap with what the policies were learnt from; `many` of the rows are grave."""
         overlaps = [one.compare(other) for one, other in zip(self.parts, learnt, strict=True)]
-        return max(overlaps, key=lambda one: one.weigh(many))
+        return max(overlaps, key=lambda one: one.make_sort_key(many))
 
 
 class Overlap(NamedTuple):
     """The share of the rows that a policy was learnt from, if that can be told.
 
-    Of rows that are only `alike`, and of `decisions` with other rewards, nobody knows whether they are the same, or
-    were made for the same users again.
+    Nobody knows of rows that are only alike, nor of the same decisions with other rewards, whether they are the same
+    rows, or were made for the same users again.
     """
 
     share: float | None
     kind: OverlapKind
 
-    def weigh(self, many: float) -> tuple[bool, float]:
-        """Return how grave it is, first whether the log cannot answer."""
+    def make_sort_key(self, many: float) -> tuple[bool, float]:
+        """Return what overlaps are sorted by, the gravest last: first whether the log cannot answer, then the share."""
         share = -1.0 if self.share is None else self.share
-        return self.kind == "rows" and share >= many, share
+        return self.kind == "same rows" and share >= many, share
 
 
 def are_alike(one: NDArray[np.uint16], other: NDArray[np.uint16]) -> bool:

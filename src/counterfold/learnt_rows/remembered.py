@@ -49,16 +49,17 @@ class LearntRows:
     """Marks of some rows, and sums that tell the whole log.
 
     Contexts are watched if their hashes are at most `limit`. Those of them that one row alone had, or copies of it, are
-    marked in `contexts`, and that row with action and reward in `rows`; there are `marked` such rows. `alone` is the
-    share of such rows among different ones, and `agreement` the chance that two rows have the same reward. The log had
-    `row_count` rows; `row_sums` and `decision_sums` are sums of all hashes, with and without rewards.
+    marked in `contexts`, and that row with action and reward in `rows`; there are `marked` such rows. Of all different
+    rows, watched or not, the `markable_share` have such a context, and `agreement` is the chance that two rows have the
+    same reward. The log had `row_count` rows; `row_sums` and `decision_sums` are sums of all hashes, with and without
+    rewards.
     """
 
     limit: int
     contexts: Bools
     rows: Bools
     marked: int
-    alone: float
+    markable_share: float
     agreement: float
     row_count: int
     row_sums: NDArray[np.uint16]
@@ -70,7 +71,7 @@ class LearntRows:
 
         >>> log = Log(action=[0, 1, 1], reward=[0.0, 1.0, 2.0], propensity=[0.5, 0.5, 0.5])
         >>> known = LearntRows.of(np.array([[1.0], [2.0], [2.0]]), log)
-        >>> known.row_count, known.marked, round(known.alone, 2)
+        >>> known.row_count, known.marked, round(known.markable_share, 2)
         (3, 1, 0.33)
         >>> known.recognise(np.array([[1.0], [2.0], [2.0]]), log)[0, 2] == SAME
         np.True_
@@ -82,39 +83,47 @@ class LearntRows:
         kept = (counts == 1) & (contexts <= limit)
         marks = mark(contexts[kept]), mark(rows[first[kept]])
         shares = np.unique(round_numbers(log.reward), return_counts=True)[1] / len(log)
-        alone, agreement = float((counts == 1).sum() / len(rows)), float(shares @ shares)
+        markable_share, agreement = float((counts == 1).sum() / len(rows)), float(shares @ shares)
         parts = max(1, min(PARTS, len(log) // FULL))
         sums = (add_hashes(one, parts) for one in (every.rows, every.decisions))
-        return cls(limit, *marks, int(kept.sum()), alone, agreement, len(log), *sums)
+        return cls(limit, *marks, int(kept.sum()), markable_share, agreement, len(log), *sums)
 
     @property
     def parts(self) -> int:
         """Return over how many parts of the rows hashes are added up."""
         return len(self.row_sums)
 
+    @property
+    def taken_contexts(self) -> float:
+        """Return the share of the places for contexts that are taken: how likely a strange one seems to be marked."""
+        return float(self.contexts.mean())
+
+    @property
+    def taken_rows(self) -> float:
+        """Return the share of the places for rows that are taken: how likely a strange one seems to be marked."""
+        return float(self.rows.mean())
+
     def recognise(self, context: Floats, log: Log) -> Ints:
         """Return the hash of each row of a log, that of its decision, and what it is to the policy (n x 3)."""
-        self.require_sound()
         every = Hashes.of(context, log)
         watched = every.contexts <= self.limit
         known = watched & self.contexts[every.contexts % len(self.contexts)]
         same = known & self.rows[every.rows % len(self.rows)]
         return np.column_stack([every.rows, every.decisions, watched.astype(np.intp) + known + same])
 
-    def require_sound(self) -> None:
-        """Refuse what no policy of `learn` remembers: files of policies may come from anybody."""
-        counts, shares = (self.limit, self.marked, self.row_count), (self.alone, self.agreement)
+    @property
+    def is_sound(self) -> bool:
+        """Say whether a policy of `learn` may remember this; it may come from a file that is damaged."""
+        counts, shares = (self.limit, self.marked, self.row_count), (self.markable_share, self.agreement)
         marks, sums = (self.contexts, self.rows), (self.row_sums, self.decision_sums)
-        is_sound = (
+        return (
             all(isinstance(one, int) and one >= 0 for one in counts)
             and all(isinstance(one, float) and 0 <= one <= 1 for one in shares)
             and all(is_vector(one, np.bool_) and not one.all() for one in marks)
             and all(is_vector(one, np.uint16) and len(one) == self.parts for one in sums)
             and self.row_count > 0
-            and (self.alone > 0 or not self.marked)
+            and (self.markable_share > 0 or not self.marked)
         )
-        if not is_sound:
-            raise ValueError("what it remembers of the rows that it was learnt from is damaged")
 
 
 def is_vector(value: object, kind: type[np.generic]) -> bool:

@@ -46,19 +46,18 @@ def require_estimator(value: Any) -> None:
 
 
 def predicts_classes(estimator: Any) -> bool:
-    """Say whether an estimator is a classifier; one that is not derived from scikit-learn's base need not tell."""
-    from sklearn.base import is_classifier
-
+    """Say whether an estimator is a classifier: by its tags, or where these do not tell, as it has probabilities."""
     try:
-        return bool(is_classifier(estimator))
-    except AttributeError:  # there are no tags
-        return hasattr(estimator, "predict_proba")
+        kind = estimator.__sklearn_tags__().estimator_type
+    except AttributeError:  # it is not derived from scikit-learn's base, or from a part of it
+        kind = None
+    return hasattr(estimator, "predict_proba") if kind is None else bool(kind == "classifier")
 
 
 def expected_reward(model: Any, features: Floats) -> Floats:
-    """Return the prediction of a regressor, or the mean reward under a classifier's probabilities."""
+    """Return the mean reward under a classifier's probabilities, or what a model predicts that has none."""
     with blame(ModelError, "predicting {} rows by the reward model {}", len(features), model):
-        if predicts_classes(model):
+        if predicts_classes(model) and hasattr(model, "predict_proba"):
             found = np.asarray(model.predict_proba(features) @ model.classes_.astype(np.float64))
         else:
             found = np.asarray(model.predict(features))

@@ -14,8 +14,9 @@ from counterfold.models.base import Examples, Predictor, TrainedModel, constants
 class PerAction(TrainedModel):
     r"""One copy of a scikit-learn estimator per action, $\hat q(x, a) = f_a(x)$.
 
-    A regressor predicts the reward; a classifier's probabilities are averaged over the rewards it saw. An action whose
-    logged rewards are all equal predicts that reward, one never logged 0. By default: histogram gradient boosting.
+    A regressor predicts the reward; a classifier's probabilities are averaged over the rewards it saw, and one that
+    has no probabilities predicts one of these. An action whose logged rewards are all equal predicts that reward, one
+    never logged 0. By default: histogram gradient boosting.
 
     >>> from sklearn.tree import DecisionTreeRegressor
     >>> import counterfold as cf

@@ -40,6 +40,13 @@ class Features:
         return cls(names, list(log.context_names), encodings, are_named)
 
     @property
+    def is_sound(self) -> bool:
+        """Say whether names, columns and encodings fit together; they may come from a file that is damaged."""
+        are_texts = all(isinstance(one, str) for one in (*self.names, *self.columns, *self.encodings))
+        are_encodings = all(isinstance(one, ColumnEncoding) for one in self.encodings.values())
+        return are_texts and are_encodings and len(self.sources) == len(self.columns)
+
+    @property
     def sources(self) -> list[str]:
         """Return which column of the users each of the `columns` comes from, in words: a matrix has no names."""
         several = [self.encodings[name].outputs if name in self.encodings else (name,) for name in self.names]

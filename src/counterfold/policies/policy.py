@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfold import checks
-from counterfold.arrays import Bools, Floats
+from counterfold.arrays import Bools, Floats, is_numbers
 from counterfold.display import Plotted
 from counterfold.drafts import require_place, write_whole
 from counterfold.errors import DataError, ParameterError
 from counterfold.learnt_rows import LearntRows
-from counterfold.messages import list_some, show
+from counterfold.messages import list_names, list_some, show
 from counterfold.policies.features import Features
 from counterfold.policies.scorers import Scorer, explore_evenly
 from counterfold.policies.trees import TreeNode
@@ -153,6 +153,24 @@ class Policy(Plotted):
         """Return how much each column of the context matters to the scores; the shares add up to 1, or are all 0."""
         shares = self.scorer.weigh_features(len(self.features.columns))
         return dict(zip(self.features.columns, shares.tolist(), strict=True))
+
+    def require_sound(self) -> None:
+        """Refuse what no policy of `learn` is; whoever asks expects any error, as a damaged file may hold anything."""
+        width, n_actions = len(self.features.columns), len(self.labels)
+        parts = {
+            "labels": self.classes_.shape == (n_actions,),
+            "features": self.features.is_sound,
+            "scorer": self.scorer.is_sound(width, n_actions),
+            "logger": self.logger.is_sound(width, n_actions),
+            "allowed": is_numbers(self.allowed, n_actions, kinds="b") and self.allowed.any(),
+            "share": 0 <= self.share <= 1,
+            "explore": 0 <= self.explore <= 1,
+            "is_greedy": isinstance(self.is_greedy, bool),
+            "learnt_rows": self.learnt_rows is None or self.learnt_rows.is_sound,
+        }
+        damaged = [name for name, is_sound in parts.items() if not is_sound]
+        if damaged:
+            raise ValueError(f"the policy is damaged: {list_names(damaged)}")
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the policy into a file of skops, which holds no code; an existing file is replaced as a whole."""

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterfold.arrays import Bools, Floats, Ints
+from counterfold.arrays import Bools, Floats, Ints, is_numbers
 from counterfold.encoding.base import Split, split_number
 from counterfold.errors import ModelError, blame
-from counterfold.policies.trees import TreeNode
+from counterfold.policies.trees import TreeNode, is_tree
 
 SURE = 1 - 1e-6
 """An action that is taken in this share of the decisions of a leaf is the only one that it shows."""
@@ -46,6 +46,10 @@ class Scorer(ABC):
     @abstractmethod
     def weigh_features(self, width: int) -> Floats:
         """Return how much each of so many columns matters, with a sum of 1, or 0 if none does."""
+
+    def is_sound(self, width: int, n_actions: int) -> bool:
+        """Say whether it can score so many actions by so many columns; it may come from a file that is damaged."""
+        return True
 
     def decide(self, context: Floats, possible: Bools, *, is_greedy: bool) -> Floats:
         """Return the probabilities of actions (n x A), 0 for those that are not possible."""
@@ -97,6 +101,10 @@ class PricedScorer(Scorer):
     def weigh_features(self, width: int) -> Floats:
         return self.scorer.weigh_features(width)
 
+    def is_sound(self, width: int, n_actions: int) -> bool:
+        fits = is_numbers(self.shares, len(self.shares)) and is_numbers(self.prices, len(self.shares), n_actions)
+        return fits and self.scorer.is_sound(width, n_actions)
+
 
 @dataclass(frozen=True, eq=False)
 class LinearScorer(Scorer):
@@ -126,6 +134,10 @@ class LinearScorer(Scorer):
     def weigh_features(self, width: int) -> Floats:
         apart = self.slopes - self.slopes.mean(axis=1, keepdims=True)  # what all actions share decides nothing
         return share_out(np.abs(apart * self.spread[:, None]).mean(axis=1))
+
+    def is_sound(self, width: int, n_actions: int) -> bool:
+        fits = is_numbers(self.intercepts, n_actions) and is_numbers(self.slopes, width, n_actions)
+        return fits and is_numbers(self.spread, width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +193,17 @@ class TreeScorer(Scorer):
     def weigh_features(self, width: int) -> Floats:
         return share_out(self.gains)
 
+    def is_sound(self, width: int, n_actions: int) -> bool:
+        nodes = len(self.feature)
+        return (
+            all(is_numbers(one, nodes, kinds="i") for one in (self.feature, self.left, self.right))
+            and all(is_numbers(one, nodes) for one in (self.threshold, self.rows))
+            and is_numbers(self.values, nodes, n_actions)
+            and is_numbers(self.gains, width)
+            and bool((self.feature < width).all())
+            and is_tree(self.feature >= 0, self.left, self.right)
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class ForestScorer(Scorer):
@@ -199,6 +222,9 @@ class ForestScorer(Scorer):
 
     def weigh_features(self, width: int) -> Floats:
         return share_out(np.sum([tree.weigh_features(width) for tree in self.trees], axis=0))
+
+    def is_sound(self, width: int, n_actions: int) -> bool:
+        return len(self.trees) > 0 and all(tree.is_sound(width, n_actions) for tree in self.trees)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,6 +256,9 @@ class ClassifierScorer(Scorer):
         if shown is None and hasattr(self.model, "coef_"):
             shown = np.abs(np.atleast_2d(self.model.coef_)).mean(axis=0)
         return np.zeros(width) if shown is None else share_out(np.asarray(shown, dtype=np.float64))
+
+    def is_sound(self, width: int, n_actions: int) -> bool:
+        return bool(self.n_actions == n_actions)
 
 
 def write_shares(labels: Sequence[str], often: Sequence[float]) -> str:

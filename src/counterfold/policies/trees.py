@@ -1,7 +1,11 @@
-"""TreeNode: a policy's tree as people read it."""
+"""TreeNode: a policy's tree as people read it; and what arrays are a tree."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+
+import numpy as np
+
+from counterfold.arrays import Bools, Ints
 
 
 @dataclass(frozen=True)
@@ -51,3 +55,15 @@ class TreeNode:
             return
         yield from self.yes.list_rules(*before, self.words)
         yield from self.no.list_rules(*before, self.otherwise)
+
+
+def is_tree(is_inner: Bools, left: Ints, right: Ints) -> bool:
+    """Say whether the first node is the root of a tree: others come after the one inner node that leads to them.
+
+    >>> inner, none = np.array([True, False, False]), np.full(3, -1)
+    >>> is_tree(inner, np.array([1, -1, -1]), np.array([2, -1, -1])), is_tree(inner, none, none)
+    (True, False)
+    """
+    parents, nodes = np.flatnonzero(is_inner), np.concatenate([left[is_inner], right[is_inner]])
+    leads_on = (nodes > np.tile(parents, 2)).all() and (nodes < len(is_inner)).all()
+    return bool(len(is_inner) and leads_on and len(np.unique(nodes)) == len(nodes))

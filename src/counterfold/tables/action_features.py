@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from counterfold.encoding.levels import COVERED, write_level
 from counterfold.encoding.spoilt_numbers import find_spoilt_numbers
 from counterfold.errors import DataError
 from counterfold.label_checks import check_labels
-from counterfold.log_checks import find_places
+from counterfold.log_checks import find_places, refuse_beside_doses
 from counterfold.tables import roles
 from counterfold.tables.columns import is_vector, read_features, read_labels
 
@@ -45,19 +46,6 @@ class ActionTable:
     labels: Sequence[Any]
     table: pa.Table
 
-    @classmethod
-    def open(cls, source: Any, label: str) -> "ActionTable":
-        """Return what a file, a data frame or another source has beside its column of labels."""
-        from counterfold.sources import read_table
-
-        try:
-            table = read_table(source)
-            roles.require(table, {"action": label})
-            labels = check_labels(label, read_labels(table, label), table.num_rows, WHOLE).tolist()
-        except DataError as error:
-            raise _name_source(error) from None
-        return cls(label, labels, table.drop_columns([label]))
-
     def read(self, actions: Sequence[Any]) -> ActionFeatures:
         """Return the features of all actions of a log, in their order; rows of others make no difference."""
         places = find_places(self.labels, actions)
@@ -82,7 +70,7 @@ class ActionTable:
         kinds = {name: table.column(name) for name in table.column_names}
         numbers = [name for name, column in kinds.items() if is_vector(column) or holds_numbers(column)]
         texts = {name: read_values(kinds[name]) for name in kinds if name not in numbers and holds_text(kinds[name])}
-        spoilt = find_spoilt_numbers(self.table, texts)
+        spoilt = find_spoilt_numbers(table, texts, check)
         chosen, reasons = choose_values({name: Counter(cells) for name, cells in texts.items() if name not in spoilt})
         others = {name: column.type for name, column in kinds.items() if name not in {*numbers, *texts}}
         reasons |= spoilt | {name: f"it is {kind}, which is no number and no text" for name, kind in others.items()}
@@ -95,6 +83,33 @@ class ActionTable:
             raise DataError(f"there must be {rule} beside column `{self.label}`, got {found}. {way}.")
         told = [describe_values(name, texts[name], values) for name, values in chosen.items()]
         return ActionFeatures(np.column_stack(columns), write_notes(told, reasons))
+
+
+@dataclass(frozen=True, eq=False)
+class ActionSource:
+    """A file, a data frame or another source of features of actions; its rows are those of the first reading."""
+
+    source: Any
+
+    @cached_property
+    def _rows(self) -> pa.Table:
+        from counterfold.sources import read_table
+
+        return read_table(self.source)
+
+    def read(self, found: Mapping[str, str]) -> ActionTable | None:
+        """Return what it has beside the labels, by the columns of a log; there are no actions in one of doses."""
+        if "dose" in found:
+            refuse_beside_doses({"action_features": self.source})
+        if "action" not in found:
+            return None
+        label = found["action"]
+        try:
+            roles.require(self._rows, {"action": label})
+            labels = check_labels(label, read_labels(self._rows, label), self._rows.num_rows, WHOLE).tolist()
+        except DataError as error:
+            raise _name_source(error) from None
+        return ActionTable(label, labels, self._rows.drop_columns([label]))
 
 
 def _name_source(error: DataError) -> DataError:

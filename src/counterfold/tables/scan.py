@@ -1,6 +1,6 @@
 """LogScan, read_log() and read_target(): files and data frames, with columns mapped by name."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from inspect import signature
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from counterfold.log import Log
     from counterfold.propensities import PropensityFit
     from counterfold.sources.base import RowSource
-    from counterfold.tables.action_features import ActionTable
+    from counterfold.tables.action_features import ActionSource
     from counterfold.tables.layout import Layout
 
 
@@ -132,10 +132,23 @@ class LogScan:
 
     def split(self) -> "dict[str, LogScan]":
         """Return a log for each of its rewards; each knows that the others are asked for at the same time."""
-        found = {name: replace(self, reward=name) for name in self.rewards}
-        for one in found.values():
-            vars(one).update(rewards=self.rewards)
-        return found
+        return {name: self._share_readings(replace(self, reward=name)) for name in self.rewards}
+
+    def know_actions(self, actions: Any) -> "LogScan":
+        """Return the same with all actions of the log."""
+        return self._share_readings(replace(self, actions=actions))
+
+    def _share_readings(self, other: "LogScan") -> "LogScan":
+        """Return another log of the same call, which knows all rewards, and features of actions from one reading."""
+        vars(other).update(rewards=self.rewards, action_source=self.action_source)
+        return other
+
+    @cached_property
+    def action_source(self) -> "ActionSource | None":
+        """Return where features of actions come from, if they do from a source of their own."""
+        from counterfold.tables.action_features import ActionSource
+
+        return None if self.action_features is None else ActionSource(self.action_features)
 
     @cached_property
     def opened(self) -> "RowSource":
@@ -159,7 +172,7 @@ class LogScan:
         roles.refuse_misspelt(table, self.ignore)
         names = resolve_roles(self, table, known, ignore, targets)
         found, named = names.roles, chosen is not None
-        described = None if self.action_features is None else _open_features(self.action_features, found)
+        described = None if self.action_source is None else self.action_source.read(found)
         kinds = {role: known[role].kind for role in found}
         free = [] if named else roles.list_free(table, found, [*ignore, *names.identifiers], targets)
         context = roles.list_context(table, found, chosen, free, targets)
@@ -257,16 +270,6 @@ def read_log(source: Any, **columns: Unpack[Columns]) -> "Log":
     """
     require_known(columns, read_log)
     return LogScan(source, **columns).read()
-
-
-def _open_features(source: Any, found: Mapping[str, str]) -> "ActionTable | None":
-    """Return what a source of its own says of actions; there are none in a log of doses."""
-    from counterfold.log_checks import refuse_beside_doses
-    from counterfold.tables.action_features import ActionTable
-
-    if "dose" in found:
-        refuse_beside_doses({"action_features": source})
-    return ActionTable.open(source, found["action"]) if "action" in found else None
 
 
 def read_target(source: Any, column: str) -> Any:

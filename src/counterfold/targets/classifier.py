@@ -7,10 +7,10 @@ from typing import Any
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ModelError, ParameterError, blame
 from counterfold.labels import write_label
-from counterfold.learnt_rows import LearntRows
 from counterfold.log import Log
 from counterfold.log_checks import check_matrix, order_policy
 from counterfold.messages import list_names, shorten
+from counterfold.policies.policy import Policy
 from counterfold.targets import _features
 from counterfold.targets._values import read_list
 from counterfold.targets.actions import Actions
@@ -105,9 +105,9 @@ class Classifier(TargetForm):
 
     def recognise(self, target: Target, log: Log) -> Target:
         """Return the target with what it remembers of the rows, if it is a policy that was learnt from a log."""
-        known = getattr(self.model, "learnt_rows", None)
-        if not isinstance(known, LearntRows):
+        if not isinstance(self.model, Policy) or self.model.learnt_rows is None:
             return target
+        known = self.model.learnt_rows
         with blame(ModelError, "the policy `{}`, which is the target,", type(self.model).__name__):
             found = known.recognise(self.model.features.encode(self.look(log)), log)
         return replace(target, learnt_rows=(known,), recognised=found[:, None])

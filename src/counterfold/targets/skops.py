@@ -10,6 +10,7 @@ from counterfold.checks import Checker
 from counterfold.errors import DataError, ParameterError, blame
 from counterfold.log import Log
 from counterfold.messages import list_names, shorten, show
+from counterfold.policies.policy import Policy
 from counterfold.targets import _features
 from counterfold.targets._files import read_model_file
 from counterfold.targets._values import read_list, read_text
@@ -88,6 +89,8 @@ class Skops(TargetForm):
             raise DataError(f"`{name}` must hold types that are known to be safe, got {list_names(strange)}. {way}.")
         with blame(DataError, "`{}` must be a file that `skops.io.dump` wrote, but reading it", name):
             model = io.loads(content, trusted=[*self.trusted, *OWN])
+            if isinstance(model, Policy):
+                model.require_sound()
         if not can_predict(model):
             raise DataError(f"`{name}` must hold a fitted model with `predict`, got {type(model).__name__}.")
         return Classifier(model, self.columns)

@@ -51,8 +51,7 @@ class BatchEngine(Engine, BatchReader):
         wishes = [choose_preparation(one, self.find_schema).learn() for one in scans]
         preparations = self._run(wishes, progress=progress)
         if self.drawn is not None:
-            known: Any = self.drawn.log.known_actions
-            scans = [replace(one, actions=known) for one in scans]
+            scans = [one.know_actions(self.drawn.log.known_actions) for one in scans]
             preparations = [replace(one, drawn=self.drawn.units) for one in preparations]
         heads = self.read_heads(preparations)
         return [self._prepare(*known) for known in zip(scans, preparations, heads, strict=True)]
