@@ -12,6 +12,7 @@ from counterfold.arrays import Floats
 from counterfold.checks import LARGEST, Checker
 from counterfold.encoding import ColumnEncoding, read_frame
 from counterfold.encoding.base import Split, split_number
+from counterfold.encoding.lists import spread_lists
 from counterfold.errors import DataError
 from counterfold.log import Log
 from counterfold.messages import list_names, shorten, show
@@ -97,6 +98,7 @@ class Features:
         return read_frame(context)
 
     def _encode_table(self, table: pa.Table) -> Floats:
+        table = spread_lists(table, self.names, CHECK)
         missing = [name for name in self.names if name not in table.column_names]
         if missing:
             found = list_names(table.column_names) if table.column_names else "none"

@@ -14,6 +14,7 @@ from counterfold.arrays import Floats, Ints
 from counterfold.checks import WHOLE, Checker
 from counterfold.dictionaries import share_labels
 from counterfold.encoding.kinds import is_list, is_numeric, is_text
+from counterfold.encoding.lists import find_list, stack_lists
 from counterfold.encoding.numbers import convert_numbers
 from counterfold.errors import DataError
 from counterfold.hashing import hash_numbers, hash_rows, hash_texts
@@ -106,7 +107,7 @@ def read_matrix(table: pa.Table, name: str, check: Checker = WHOLE, missing: flo
             raise DataError(f"column `{name}` must name actions, got empty objects in all {len(column)} rows.")
         return ByLabel(tuple(known), np.column_stack(list(known.values())))
     if is_list(column.type):
-        return _stack_lists(name, column, check)
+        return stack_lists(name, column, check)
     raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
 
 
@@ -155,6 +156,17 @@ def read_features(table: pa.Table, names: Iterable[str], check: Checker = WHOLE)
         else:
             columns[name] = read_numbers(table, name, check)
     return pa.table(columns)
+
+
+def read_elements(table: pa.Table, names: Iterable[str], check: Checker = WHOLE) -> pa.Table:
+    """Return elements of columns of lists, which are named as in a context: `embedding.3`."""
+    lists = {name: column for name in names if (column := find_list(name, table)) is not None}
+    found = read_features(table, dict.fromkeys(lists.values()), check)
+    for name, column in lists.items():
+        if name not in found.column_names:
+            rule = f"lists with an element `{messages.show(name)}`"
+            raise DataError(f"column `{messages.show(column)}` must be {rule}, got shorter ones.")
+    return found.select(list(lists))
 
 
 def parse_json(table: pa.Table, name: str, check: Checker) -> pa.ChunkedArray:
@@ -221,23 +233,6 @@ def _spread_structs(name: str, column: pa.ChunkedArray, check: Checker, missing:
             values = np.where(flat.column(field).is_null().to_numpy(), missing, values)
         known[field.removeprefix(f"{name}.")] = values
     return known
-
-
-def _stack_lists(name: str, column: pa.ChunkedArray, check: Checker) -> Floats:
-    """Return lists of one length as a matrix."""
-    import pyarrow.compute as pc
-
-    lengths = pc.list_value_length(column).fill_null(-1).to_numpy()
-    width = int(lengths[0]) if len(lengths) else 0
-    if column.null_count:
-        check.every(name, np.array([None] * len(lengths)), lengths >= 0, "lists in every row")
-    if len(lengths):
-        check.every(name, lengths, lengths == width, f"lists of one length, {width} as in row {check.row(0)}")
-    values = pc.list_flatten(column)
-    if not is_numeric(values.type):
-        raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
-    flat = values.cast(pa.float64(), safe=False).to_numpy()
-    return np.asarray(flat, dtype=np.float64).reshape(len(lengths), width)
 
 
 def hash_values(table: pa.Table, name: str) -> Ints:

@@ -1,7 +1,7 @@
 """TargetReader: from what the user gave as a target, maybe by names of columns, to the target of some rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 from counterfold import messages
 from counterfold.arrays import Ints
 from counterfold.checks import Checker
+from counterfold.encoding.lists import find_list
 from counterfold.errors import DataError, ParameterError
 from counterfold.log import Log
 from counterfold.tables import columns, roles
@@ -48,11 +49,13 @@ SPREAD = ("matrix", "scores")
 class TargetReader:
     """Reads a target from rows of a log; if these are rows of a table, `reads` are the columns that it is made from.
 
-    `text` is what the user wrote, if it is neither a column nor an object.
+    A feature may be an element of a column of `lists`, which has its name. `text` is what the user wrote, if it is
+    neither a column nor an object.
     """
 
     form: TargetForm
     reads: Sequence[Reads] = ()
+    lists: Mapping[str, str] = field(default_factory=dict)
     text: str | None = None
     has_table: bool = False
 
@@ -60,12 +63,15 @@ class TargetReader:
     def of(cls, value: Any, table: pa.Table | None) -> "TargetReader":
         """Return how a target is read."""
         require_given(value)
-        form = find_form(value) if table is None else bind_columns(value, table)
-        if table is not None:
-            for one in form.reads:
-                require_column(one, table)
-        text = value if isinstance(value, str) and isinstance(form, Text) else None
-        return cls(form, () if table is None else form.reads, text, has_table=table is not None)
+        if table is None:
+            form = find_form(value)
+            return cls(form, text=find_text(value, form))
+        form = bind_columns(value, table)
+        features = [one.name for one in form.reads if one.is_feature]
+        lists = {name: column for name in features if (column := find_list(name, table)) is not None}
+        for one in form.reads:
+            require_column(one._replace(name=lists.get(one.name, one.name)), table)
+        return cls(form, form.reads, lists, find_text(value, form), has_table=True)
 
     @property
     def columns(self) -> list[str]:
@@ -75,7 +81,7 @@ class TargetReader:
     @property
     def features(self) -> list[str]:
         """Return the columns that the policy looks at, which may be context as well."""
-        return [one.name for one in self.reads if one.is_feature]
+        return list(dict.fromkeys(self.lists.get(one.name, one.name) for one in self.reads if one.is_feature))
 
     @property
     def is_full(self) -> bool:
@@ -92,7 +98,9 @@ class TargetReader:
         if table is None or not self.reads:
             return self.form
         check = Checker(row_numbers)
-        return self.form.fill({one.name: READERS[one.kind](table, one.name, check) for one in self.reads})
+        elements = columns.read_elements(table, self.lists, check)
+        sources = {one: elements if one.name in self.lists else table for one in self.reads}
+        return self.form.fill({one.name: READERS[one.kind](rows, one.name, check) for one, rows in sources.items()})
 
     def checker(self, row_numbers: Ints | None) -> Checker:
         """Return what names rows and columns in errors; what was read from columns is nobody else's."""
@@ -121,6 +129,11 @@ class TargetReader:
         """Refuse a target that can be read in no way or in two ways, by the first rows of a long log."""
         self.form.require_known(log)
         refuse_ambiguity(self.fill(table, row_numbers), log, self.checker(row_numbers))
+
+
+def find_text(value: Any, form: TargetForm) -> str | None:
+    """Return what the user wrote, if the target is neither a column nor an object."""
+    return value if isinstance(value, str) and isinstance(form, Text) else None
 
 
 def bind_columns(value: Any, table: pa.Table) -> TargetForm:
