@@ -69,7 +69,7 @@ def test_no_policy_is_refused_that_was_learnt_from_odd_rewards_or_without_a_colu
 
 GREEDY, TREE, FOREST = learn("greedy-learner"), learn("policy-tree"), learn("policy-forest:trees=2")
 LIMITED = learn("greedy-learner", limits="b <= 30%")
-MODEL, CLASSIFIER = learn(cf.ModelLearner(cf.RidgePerAction())), learn("weighted-classifier")
+MODEL, CLASSIFIER = learn(cf.ModelLearner(cf.RidgePerAction())), learn(cf.WeightedClassifier(GaussianNB()))
 INNER = int(np.flatnonzero(TREE.scorer.feature >= 0)[0])
 
 

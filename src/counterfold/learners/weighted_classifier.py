@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from counterfold.arrays import Ints
+from counterfold.arrays import Floats, Ints
 from counterfold.errors import ModelError, blame
 from counterfold.learners.base import Learner, TrainingRows, name_with
+from counterfold.models.base import Scaling
 from counterfold.policies.scorers import LEAST, ClassifierScorer, LinearScorer, Scorer
 from counterfold.seeding import copy_seeded
 
@@ -24,7 +25,7 @@ class WeightedClassifier(Learner):
     Zhao, Zeng, Rush, Kosorok (2012), "Estimating individualized treatment rules using outcome weighted learning".
 
     The sum differs from the doubly robust estimate of the policy's value by what no policy can change. Probabilities
-    of the classifier are the policy's. By default it is scikit-learn's logistic regression. Where one action alone is
+    of the classifier are the policy's. By default it is scikit-learn's logistic regression on scaled columns. Where one action alone is
     worth anything it is taken, and where none is, as all rewards are the same, all are equally likely.
 
     >>> from counterfold.learners.base import example_training_rows
@@ -54,10 +55,11 @@ class WeightedClassifier(Learner):
         weights, actions = worth[places, codes], np.flatnonzero(rows.allowed)[codes]
         if len(np.unique(actions)) < 2:
             return prefer(actions[:1], rows)
-        classifier = make_usual() if self.classifier is None else self.classifier
-        with blame(ModelError, "the classifier {}", type(classifier).__name__):
-            copy = copy_seeded(classifier, seed)
-            fitted = copy.fit(rows.context[places], actions, sample_weight=weights / weights.mean())
+        given = rows.context[places], actions, weights / weights.mean()
+        if self.classifier is None:
+            return fit_logistic(*given, rows.examples.n_actions)
+        with blame(ModelError, "the classifier {}", type(self.classifier).__name__):
+            fitted = copy_seeded(self.classifier, seed).fit(*given[:2], sample_weight=given[2])
         return ClassifierScorer(fitted, rows.examples.n_actions)
 
 
@@ -68,8 +70,18 @@ def prefer(actions: Ints, rows: TrainingRows) -> Scorer:
     return LinearScorer(intercepts, np.zeros((width, len(intercepts))), np.ones(width))
 
 
-def make_usual() -> Any:
-    """Return a logistic regression that is not fitted yet."""
+def fit_logistic(context: Floats, actions: Ints, weights: Floats, count: int) -> LinearScorer:
+    """Return the scores of so many actions by a logistic regression on columns with a standard deviation of 1.
+
+    The mean of its scores is the same in all contexts, so an action that is never best has a chance of LEAST at most.
+    """
     from sklearn.linear_model import LogisticRegression
 
-    return LogisticRegression(max_iter=300)
+    scaling = Scaling.of(context)
+    known = LogisticRegression(max_iter=300).fit((context - scaling.centre) / scaling.scale, actions, weights)
+    levels, several = known.intercept_, known.coef_.T
+    if len(known.classes_) == 2:  # these are of the second class less the first one
+        levels, several = np.outer(levels, [-0.5, 0.5])[0], several * [-0.5, 0.5]
+    intercepts, slopes = np.full(count, levels.mean() + np.log(LEAST)), np.zeros((context.shape[1], count))
+    intercepts[known.classes_], slopes[:, known.classes_] = levels, several
+    return LinearScorer.of_scaled(intercepts, slopes, scaling.centre, scaling.scale)
