@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from counterfold import checks, log_checks, propensity_checks
 from counterfold.arrays import Bools, Floats, Ints
+from counterfold.cached import cached_property
 from counterfold.checks import WHOLE, Checker, freeze
 from counterfold.display import Displayed
 from counterfold.encoding import ColumnEncoding

@@ -2,12 +2,12 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from counterfold.arrays import Floats, Ints
+from counterfold.cached import cached_property
 
 
 class Partition(ABC):

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from counterfold import kernels
 from counterfold.arrays import Floats, Ints, row_sums, stack_columns, take_rows
+from counterfold.cached import cached_property
 from counterfold.checks import SMALLEST_SPREAD, freeze
 from counterfold.errors import ModelError, blame
 from counterfold.learnt_rows import LearntRows

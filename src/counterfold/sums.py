@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from operator import add
 from typing import NamedTuple, Protocol, Self, TypeVar
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from counterfold import capacity
 from counterfold.arrays import Floats, Ints, row_sums, take_rows
+from counterfold.cached import cached_property
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
 from counterfold.hashing import assign_folds

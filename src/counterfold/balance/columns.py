@@ -2,12 +2,12 @@
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from counterfold.arrays import Bools, Floats, Ints
+from counterfold.cached import cached_property
 from counterfold.log import Log
 
 COPY = 0.99999

@@ -2,13 +2,13 @@
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from counterfold import capacity
 from counterfold.balance import Balance, choose_context
+from counterfold.cached import cached_property
 from counterfold.checks import WHOLE
 from counterfold.contents import Contents
 from counterfold.engines.base import Engine, Request, Source, is_on_spark, list_columns, list_features

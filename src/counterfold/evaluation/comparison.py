@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from os import PathLike
 from typing import Any, get_args
 
 from counterfold import messages, standard_json
+from counterfold.cached import cached_property
 from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.display import Plotted
 from counterfold.errors import ParameterError

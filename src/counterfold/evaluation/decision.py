@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from counterfold.arrays import Floats
+from counterfold.cached import cached_property
 from counterfold.estimates import Estimate
 from counterfold.evaluation.joint import LOWEST, Joint, find_each_level, standardise, stretch_noise
 

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from counterfold import messages
 from counterfold.arrays import Bools, Floats
+from counterfold.cached import cached_property
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.evaluation.joint import LOWEST, Joint, find_each_level, standardise, stretch_noise

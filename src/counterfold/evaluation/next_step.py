@@ -2,10 +2,10 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from statistics import NormalDist
 from typing import Literal
 
+from counterfold.cached import cached_property
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
 from counterfold.estimates import Estimate

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
 from os import PathLike
 from typing import Any, get_args
 
 from counterfold import checks, messages, standard_json
+from counterfold.cached import cached_property
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.display import Plotted

@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from counterfold.arrays import Bools, Floats, Ints
+from counterfold.cached import cached_property
 from counterfold.estimates import Estimate, Exposure, Moves
 from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.evaluation.question import Choice, Question

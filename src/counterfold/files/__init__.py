@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import accumulate
 from os import PathLike
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Self
 
 import pyarrow as pa
 
+from counterfold.cached import cached_property
 from counterfold.errors import DataError
 from counterfold.files.folders import Part, key_fields, list_parts, refuse_copies
 from counterfold.files.paths import State, find_path

@@ -1,13 +1,13 @@
 """History: what was decided and earned in each hour or day, in sums that add up; and tables of it by longer periods."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints
+from counterfold.cached import cached_property
 from counterfold.errors import ParameterError
 from counterfold.history.means import Means, Squares, Weights
 from counterfold.history.pieces import PIECES, Pieces, pair_periods

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property
 from statistics import NormalDist
 from typing import ClassVar, NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints
+from counterfold.cached import cached_property
 
 ROUNDING = 1e-12
 

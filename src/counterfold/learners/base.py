@@ -4,12 +4,12 @@ import math
 import re
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from counterfold.arrays import Bools, Floats, Ints
+from counterfold.cached import cached_property
 from counterfold.checks import freeze
 from counterfold.errors import ParameterError, blame, is_own
 from counterfold.learners._feature_ridge import fit_reward_scorer, take_components

@@ -25,8 +25,8 @@ class WeightedClassifier(Learner):
     Zhao, Zeng, Rush, Kosorok (2012), "Estimating individualized treatment rules using outcome weighted learning".
 
     The sum differs from the doubly robust estimate of the policy's value by what no policy can change. Probabilities
-    of the classifier are the policy's. By default it is scikit-learn's logistic regression on scaled columns. Where one action alone is
-    worth anything it is taken, and where none is, as all rewards are the same, all are equally likely.
+    of the classifier are the policy's. By default it is scikit-learn's logistic regression on scaled columns. Where one
+    action alone is worth anything it is taken, and where none is, as all rewards are the same, all are equally likely.
 
     >>> from counterfold.learners.base import example_training_rows
     >>> import numpy as np

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
 from counterfold.arrays import Bools, Floats, Ints
+from counterfold.cached import cached_property
 from counterfold.checks import Checker
 from counterfold.errors import DataError
 from counterfold.hashing import assign_folds

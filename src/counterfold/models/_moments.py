@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import lcm
 from typing import Generic, NamedTuple, Self, TypeVar
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from counterfold import capacity
 from counterfold.arrays import Bools, Floats, Ints
+from counterfold.cached import cached_property
 from counterfold.hashing import assign_folds
 from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel, extremes
 

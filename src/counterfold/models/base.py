@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 
 from counterfold.arrays import Floats, Ints, take_rows
+from counterfold.cached import cached_property
 from counterfold.checks import LARGEST
 from counterfold.errors import ModelError
 from counterfold.log import Kind
@@ -25,8 +26,7 @@ BY_ROW = (
 """What examples hold for every row; `counts` may be missing."""
 
 EVEN_SHARE = 0.1
-"""So much of what an action would have if all were equally likely is added to a probability before its logarithm is
-taken: models are to see no great difference between what is never done and what hardly ever is."""
+"""This part of an even share is added to probabilities in logarithms, so that never and hardly ever look much alike."""
 
 
 @dataclass(frozen=True, eq=False)

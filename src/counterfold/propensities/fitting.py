@@ -3,13 +3,13 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from counterfold import checks, messages
 from counterfold.arrays import Bools, Floats, Ints
+from counterfold.cached import cached_property
 from counterfold.errors import ModelError, ParameterError, blame
 from counterfold.hashing import assign_folds, sample_least
 from counterfold.propensities.calibration import Calibration

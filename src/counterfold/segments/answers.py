@@ -2,10 +2,10 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from statistics import NormalDist
 from typing import NamedTuple
 
+from counterfold.cached import cached_property
 from counterfold.estimates import Estimate
 from counterfold.evidence import FEW_GROUPS, FEW_ROWS, SOME_UNSUPPORTED, TOO_FEW_ROWS, TOO_MUCH_UNSUPPORTED
 from counterfold.intervals.base import Bounds

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from weakref import finalize
 import pyarrow as pa
 from pyarrow import fs
 
+from counterfold.cached import cached_property
 from counterfold.errors import DataError
 from counterfold.files import Files
 from counterfold.progress import bar

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from counterfold import capacity
+from counterfold.cached import cached_property
 from counterfold.errors import CounterfoldError, DataError
 from counterfold.files.schemas import conform, list_fields, read_names, require_distinct
 from counterfold.readers.base import BYTES, ROWS, Piece, cut_rows, read_in_turn

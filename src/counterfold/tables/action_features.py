@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pyarrow as pa
 
 from counterfold import messages
 from counterfold.arrays import Floats
+from counterfold.cached import cached_property
 from counterfold.checks import WHOLE, Checker, is_number
 from counterfold.encoding.base import COLUMNS
 from counterfold.encoding.kinds import is_categorical, is_numeric, is_text

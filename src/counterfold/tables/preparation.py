@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfold.arrays import Bools
+from counterfold.cached import cached_property
 from counterfold.checks import Checker
 from counterfold.encoding.kinds import is_numeric, is_text
 from counterfold.encoding.numbers import decode_dictionary

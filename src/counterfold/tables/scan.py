@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from inspect import signature
 from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from counterfold import messages
+from counterfold.cached import cached_property
 from counterfold.errors import ParameterError
 from counterfold.tables.column_names import list_names, require_name, require_rewards
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from operator import add
 from typing import Any
 
 from counterfold import checks
 from counterfold.arrays import Floats
+from counterfold.cached import cached_property
 from counterfold.checks import Checker
 from counterfold.errors import ParameterError
 from counterfold.log import Log

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from counterfold.cached import cached_property
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ModelError, ParameterError, blame
 from counterfold.log import Log

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from os import PathLike
 from typing import Any
 
+from counterfold.cached import cached_property
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ParameterError, blame
 from counterfold.log import Log

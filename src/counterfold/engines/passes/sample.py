@@ -1,13 +1,13 @@
 """Sample: some rows of a large log that stand for all of them, the same however the log is cut into batches."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
 from counterfold.arrays import Ints
+from counterfold.cached import cached_property
 from counterfold.hashing import sample_least
 from counterfold.tables.batches import Batch
 

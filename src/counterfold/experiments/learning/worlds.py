@@ -2,11 +2,11 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from counterfold.arrays import Floats, row_sums
+from counterfold.cached import cached_property
 from counterfold.experiments.paper.classification import fit_policy
 from counterfold.experiments.paper.datasets import Dataset
 from counterfold.experiments.problem import draw_actions, softmax

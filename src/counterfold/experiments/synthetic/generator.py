@@ -1,7 +1,6 @@
 """Synthetic: makes logs of any size block by block, like those of a recommender or an ad server."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from counterfold import checks
 from counterfold.arrays import Floats, row_sums
+from counterfold.cached import cached_property
 from counterfold.experiments.problem import draw_actions, softmax
 from counterfold.hashing import STEP, mix_bits
 

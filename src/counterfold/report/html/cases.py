@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Any
 
 from counterfold import messages
+from counterfold.cached import cached_property
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
 from counterfold.estimates import Estimate
