@@ -8,7 +8,6 @@ import pytest
 import counterfold as cf
 
 FAST = "--learners", "greedy-learner"
-NAMES = "policy.skops", "attempt.skops"
 
 
 @pytest.fixture
@@ -39,7 +38,7 @@ def test_names_are_whole_at_80_columns_and_all_checks_are_shown_on_demand(offers
     short = run(*asked, *FAST)[1]
     assert "--all shows the numbers" in " ".join(short.split())
     whole = run(*asked, "--learners", "softmax-learner", "--all")[1]
-    assert "0.5 * SoftmaxLearner + logger" in whole
+    assert "0.5 * SoftmaxLearner + imitation" in whole
     assert "--all" not in whole
 
 
@@ -64,12 +63,16 @@ def test_the_best_attempt_is_kept_on_demand_though_nothing_beats_the_log(save, r
     noise = {"reward": rng.normal(size=120), "propensity": np.full(120, 0.5)}
     log = save(**known, **noise, logging_probs=None, target=None).name
     code, out, _ = run("learn", log, *FAST, "--share", "1", "--out", "policy.skops", "--attempt", "attempt.skops")
-    assert (code, "does as the log did" in " ".join(out.split())) == (0, True)
+    assert (code, "policy.skops was not written, because nothing beats the log" in " ".join(out.split())) == (0, True)
     assert "written to attempt.skops" in out
-    policies = [cf.Skops(tmp_path / name).model for name in NAMES]
-    taken = [one.predict_proba({name: [-1.0, 1.0] for name in one.features.names}) for one in policies]
-    assert set(taken[1].max(axis=1)) == {1.0}  # it is greedy
-    assert (taken[0].max(axis=1) < 0.9).all()  # and the log was drawn at random
+    assert not (tmp_path / "policy.skops").exists()  # nobody should ship an imitation of what they have
+    policy = cf.Skops(tmp_path / "attempt.skops").model
+    taken = policy.predict_proba({name: [-1.0, 1.0] for name in policy.features.names})
+    assert set(taken.max(axis=1)) == {1.0}  # it is greedy
+    (tmp_path / "policy.skops").write_text("an older one")
+    answer = json.loads(run("learn", log, *FAST, "--share", "1", "--out", "policy.skops", "--json")[1])
+    assert (answer["beats_log"], answer["out"]) == (False, None)
+    assert (tmp_path / "policy.skops").read_text() == "an older one"
     (tmp_path / "sub").mkdir()
     code, _, err = run("learn", log, *FAST, "--out", "policy.skops", "--attempt", "sub/../policy.skops")
     assert (code, "`attempt` must be another file than `out`" in err) == (2, True)

@@ -115,14 +115,14 @@ def test_policies_of_fewer_rows_know_neither_of_two_folds():
         dict(enumerate(["GreedyLearner", "SoftmaxLearner", LEARNERS[2].name] + 2 * ["half"])),
     )
     contest = Contest(log, TrainingRows.of(log, ALL), LEARNERS, [1.0, 0.5], 5, Question.of(), 1)
-    chosen = {number: name.replace("half", "0.5 * GreedyLearner + logger") for number, name in chosen.items()}
+    chosen = {number: name.replace("half", "0.5 * GreedyLearner + imitation") for number, name in chosen.items()}
     outside = contest.split(None)
     found = contest.decide_by_fewer(chosen, outside)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     possible, names = np.ones((1, 3), dtype=bool), {one.name: one for one in [*LEARNERS, cf.Imitation()]}
     for row in range(0, 200, 23):
         number, wanted = int(outside.fold[row]), np.zeros(3)
-        learner = chosen[number].removeprefix("0.5 * ").removesuffix(" + logger")
+        learner = chosen[number].removeprefix("0.5 * ").removesuffix(" + imitation")
         for other in set(range(5)) - {number}:
             kept = np.flatnonzero((outside.fold != number) & (outside.fold != other))
             rows = TrainingRows.of(log, ALL).take(kept)

@@ -39,7 +39,9 @@ def test_no_test_is_advised_of_what_looks_worse():
     worse = [one for one in learned if one.attempt.uplift().value <= 0 and one.attempt.answerable]
     assert worse
     assert {one.next_step.action for one in worse} <= {"keep", "log more"}
-    assert {one.fallback for one in worse} == {"does as the log did, as far as the context tells"}
+    assert {one.fallback for one in worse} == {
+        "imitates the log, as far as the context tells; it may earn less than the log did"
+    }
 
 
 @pytest.mark.slow
@@ -63,8 +65,8 @@ def test_stated_intervals_hold_what_policies_earn():
 def test_the_table_has_every_learner_at_every_share():
     learned = cf.learn(draw_log(), shares=[1, 0.5, 0.2], **FAST)
     assert [line.contender for line in learned.table] == [
-        *("GreedyLearner", "0.5 * GreedyLearner + logger", "0.2 * GreedyLearner + logger"),
-        *("SoftmaxLearner", "0.5 * SoftmaxLearner + logger", "0.2 * SoftmaxLearner + logger"),
+        *("GreedyLearner", "0.5 * GreedyLearner + imitation", "0.2 * GreedyLearner + imitation"),
+        *("SoftmaxLearner", "0.5 * SoftmaxLearner + imitation", "0.2 * SoftmaxLearner + imitation"),
     ]
     assert sum(line.folds for line in learned.table) == 5
     assert [line.contender for line in learned.table if line.chosen] == [learned.chosen]

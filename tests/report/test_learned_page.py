@@ -88,7 +88,7 @@ def test_where_nothing_beats_the_log_the_attempt_is_shown(kept_page):
     assert "Nothing that was learnt from this log beats today safely." in words
     assert "The best attempt is “" in words
     assert '<span class="badge">keep</span>' in page
-    assert "does as the log did, as far as the context tells" in words
+    assert "so there is nothing to ship: keep what you have" in words
     assert "How the policy decides" not in words
     assert learned.next_step.sentence.replace("the log did", "today") in words
     assert f"{learned.attempt.interval.low:.3f}"[:5] in words

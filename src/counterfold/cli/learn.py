@@ -118,14 +118,19 @@ class LearnOptions:
 
     @contextmanager
     def hold_policies(self, found: "Learned") -> Iterator[None]:
-        """Write policies when all that is done meanwhile succeeded; otherwise nothing is left."""
+        """Write policies when all that is done meanwhile succeeded; otherwise nothing is left.
+
+        One that only imitates the log is not written, as nobody should ship it in place of what made the log.
+        """
         from counterfold.drafts import hold_draft
         from counterfold.policies.policy import require_writable
 
-        known = {"out": found.policy, "attempt": found.attempted}
+        known = {"out": found.policy} if found.beats_log else {}
+        known["attempt"] = found.attempted
         with ExitStack() as held:
             for name, path in self.places.items():
-                held.enter_context(hold_draft(name, require_writable(name, path), known[name].dump()))
+                if name in known:
+                    held.enter_context(hold_draft(name, require_writable(name, path), known[name].dump()))
             yield
 
 
@@ -147,7 +152,12 @@ def learn(
     contents = found.evaluation.contents
 
     def describe() -> dict[str, Any]:
-        return {"log": log.describe(contents), "out": wanted.out, "attempt_out": wanted.attempt, **found.to_dict()}
+        return {
+            "log": log.describe(contents),
+            "out": wanted.out if found.beats_log else None,
+            "attempt_out": wanted.attempt,
+            **found.to_dict(),
+        }
 
     with wanted.hold_policies(found):
         report.write_learned(found, describe, log)

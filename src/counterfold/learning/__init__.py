@@ -58,13 +58,13 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
     these decisions would have earned more than the log is estimated as by `evaluate`. The contender with the largest
     lower bound of that difference is chosen; so that choosing does no harm to the answer, `Learned.evaluation` values
     in each fold what the other folds choose, by policies that were learnt without it. If that does not beat the log at
-    its lower bound, the policy does as the log did. Otherwise the winner is learnt anew from all rows.
+    its lower bound, the policy imitates the log. Otherwise the winner is learnt anew from all rows.
 
     A log that does not fit into memory is learnt from some of its rows, and the policy is valued by all others.
 
     - `log` and `columns`: as for `evaluate`; actions must be labels.
     - `learners`: "default", or any mixture of learners, their names, and classifiers of scikit-learn's kind.
-    - `shares`: which shares of the decisions a policy may take from the logger; each is a contender.
+    - `shares`: which shares of the decisions a policy takes, an imitation of the logger the others; each is a contender.
     - `forbidden`: labels of actions that the policy must not take. It never takes one that the log could not take.
     - `limits`: how often the policy may take actions, {"discount": 0.2}, or what it may cost on average,
       `"2 * discount + gift <= 0.3"`, or how often it must, `"gift >= 5%"`; one such text or several. It keeps to them

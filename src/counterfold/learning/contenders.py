@@ -1,4 +1,4 @@
-"""Contenders: the policies that compete, each a learner and the share of decisions that it takes from the logger."""
+"""Contenders: the policies that compete, each a learner and the share of decisions that it takes, an imitation the others."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ DEFAULT = ("greedy-learner", "softmax-learner", "policy-tree", "policy-forest")
 
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """A learner, and the share of decisions that its policy takes; the logger takes the others."""
+    """A learner, and the share of decisions that its policy takes; an imitation of the logger takes the others."""
 
     learner: Learner
     share: float
@@ -32,7 +32,7 @@ class Contender:
     @property
     def name(self) -> str:
         """Return what it is called in tables."""
-        return self.learner.name if self.share == 1 else f"{self.share:g} * {self.learner.name} + logger"
+        return self.learner.name if self.share == 1 else f"{self.share:g} * {self.learner.name} + imitation"
 
 
 @dataclass(frozen=True, eq=False)

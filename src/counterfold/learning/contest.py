@@ -62,7 +62,7 @@ class Contest:
         policy = attempted if beats_log else self.refit(Contender(LOGGER, 1.0))
         votes = list(by_fold.values())
         table = [tabulate(name, one, votes.count(name), name == winner) for name, one in evaluations.items()]
-        lines = self.list_limits(policy, stitched if beats_log else imitated)
+        lines = self.list_limits(attempted, stitched)
         return Learned(policy, evaluation, attempt, attempted, beats_log, winner, table, left_out, lines)
 
     def split(self, progress: Progress | None) -> OutOfFold:
@@ -83,7 +83,7 @@ class Contest:
             policy = self.refit(Contender(LOGGER, 1.0))
             evaluation = others.value(policy)
         table = [tabulate(name, one, 0, name == winner) for name, one in evaluations.items()]
-        lines = self.list_limits(policy, probs[winner] if beats_log else decisions.probs[LOGGER.name])
+        lines = self.list_limits(attempted, probs[winner])
         return Learned(policy, evaluation, attempt, attempted, beats_log, winner, table, left_out, lines, len(self.log))
 
     def list_contenders(self) -> dict[str, Contender]:

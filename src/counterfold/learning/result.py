@@ -41,10 +41,10 @@ class Learned(Plotted):
     - `attempt`: the same of the best contender, whether or not it was good enough; if it was, that is the `evaluation`.
     - `attempted`: the policy of the best contender; if it was not good enough, an A/B test may show that it is.
     - `beats_log`: whether it earns more than the log did even at the lower end of its interval. Otherwise nothing beats
-      the log safely, and the `policy` does as the log did, as far as the context tells, and limits allow.
+      the log safely, and the `policy` only imitates it, as far as the context tells: keep what you have.
     - `table`: a line for each contender; `chosen` is the name of the best one; `left_out` says which learners did not
       apply and why.
-    - `limits`: how it keeps to each limit of what it takes.
+    - `limits`: how the best contender keeps to each limit of what it takes.
     - `sample`: from how many rows of a large log it was learnt; all others value it. None if it was learnt from all.
     """
 
@@ -80,11 +80,10 @@ class Learned(Plotted):
         """Say what the policy does where nothing beats the log; nothing where something does."""
         if self.beats_log:
             return ""
-        if self.policy.explore:
-            return "does as the log did, but for what it explores, limits and forbidden actions, and may earn less"
-        if not self.limits and self.policy.allowed.all():
-            return "does as the log did, as far as the context tells"
-        return "does as the log did, as far as limits and forbidden actions allow, and may earn less than the log did"
+        is_bound = bool(self.limits) or not self.policy.allowed.all()
+        bounds = " and as limits and forbidden actions allow" if is_bound else ""
+        explores = ", but for what it explores" if self.policy.explore else ""
+        return f"imitates the log, as far as the context tells{bounds}{explores}; it may earn less than the log did"
 
     @property
     def sentence(self) -> str:

@@ -39,7 +39,8 @@ def summarise(found: Learned, path: str, attempt: str | None) -> Table:
     grid = new_grid()
     grid.add_row("answer", Styled(found.sentence, "bold"))
     grid.add_row("next step", Styled(found.next_step.sentence, "bold"))
-    grid.add_row("policy", f"written to {messages.show(path)}{f': it {found.fallback}' if found.fallback else ''}")
+    kept = f"{messages.show(path)} was not written, because nothing beats the log: keep what you have"
+    grid.add_row("policy", f"written to {messages.show(path)}" if found.beats_log else kept)
     if attempt is not None:
         grid.add_row("best attempt", f"written to {messages.show(attempt)}")
     elif found.next_step.action == "A/B test" and not found.beats_log:
@@ -57,6 +58,7 @@ def summarise(found: Learned, path: str, attempt: str | None) -> Table:
 
 def describe_policy(found: Learned) -> text.Block:
     """Return how the policy decides."""
-    if found.fallback:
-        return add_title("how it decides", f"it {found.fallback}; the best attempt is below")
-    return add_title("how it decides", *list_lines(found.policy, LINES))
+    policy = found.policy if found.beats_log else found.attempted
+    return add_title(
+        "how it decides" if found.beats_log else "how the best attempt decides", *list_lines(policy, LINES)
+    )

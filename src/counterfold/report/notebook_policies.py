@@ -15,7 +15,9 @@ LONGEST, MOST_LINES = 30, 12
 
 def show_learned(result: Learned, answer: Sequence[Markup], findings: Markup) -> Markup:
     """Return whether anything beats the log, what to do, and what that rests on, around what all answers show."""
-    kept = [markup.line(f"The policy {result.fallback}.")] if result.fallback else []
+    kept = (
+        [markup.line("What is returned as ", tag("code", "policy"), f" {result.fallback}.")] if result.fallback else []
+    )
     told = result.beats_log or not result.attempt.answerable  # a good verdict of what is not shipped would mislead
     badge = [" ", markup.badge(result.attempt.verdict)] if told else []
     return markup.card(
@@ -24,9 +26,16 @@ def show_learned(result: Learned, answer: Sequence[Markup], findings: Markup) ->
         markup.line(tag("b", "Next step: "), result.next_step.sentence),
         *kept,
         fold_contenders(result),
-        markup.fold("how the policy decides", write_policy(result.policy), list_columns(result.policy)),
+        fold_policy(result),
         findings,
     )
+
+
+def fold_policy(result: Learned) -> Markup:
+    """Return how the policy decides or, where nothing beats the log, the best attempt, to be opened."""
+    title = "how the policy decides" if result.beats_log else "how the best attempt decides"
+    policy = result.policy if result.beats_log else result.attempted
+    return markup.fold(title, write_policy(policy), list_columns(policy))
 
 
 def show_policy(result: Policy) -> Markup:

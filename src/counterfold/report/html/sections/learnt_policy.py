@@ -15,9 +15,9 @@ from counterfold.report.html.sections.base import LearnedSection
 from counterfold.report.policy_parts import list_lines, write_taken
 
 NOTHING = (
-    "Nothing beats today safely, so there is nothing to ship. The policy that is returned, and saved if asked for,"
+    "Nothing beats today safely, so there is nothing to ship: keep what you have. "
+    "What the best attempt would have changed is below."
 )
-BELOW = "What the best attempt would have changed is below."
 MIXED = "Of all decisions it takes only a share itself, and leaves the others as the log took them."
 
 
@@ -30,8 +30,7 @@ class LearntPolicy(LearnedSection):
 
     def show(self, found: Learned, case: Case) -> Sequence[Block | None]:
         if not found.beats_log:
-            told = Prose(f"{NOTHING} {found.fallback}. {BELOW}")
-            return [told, tell_exploring(found), *list_limits(found), draw_taken(case), *list_left_out(case)]
+            return [Prose(NOTHING), tell_exploring(found), *list_limits(found), draw_taken(case), *list_left_out(case)]
         return [
             Prose(MIXED) if found.policy.share < 1 else None,
             tell_exploring(found),
