@@ -64,7 +64,7 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
 
     - `log` and `columns`: as for `evaluate`; actions must be labels.
     - `learners`: "default", or any mixture of learners, their names, and classifiers of scikit-learn's kind.
-    - `shares`: which shares of the decisions a policy takes, an imitation of the logger the others; each is a contender.
+    - `shares`: which shares of the decisions a policy takes, an imitation of the logger the others; each competes.
     - `forbidden`: labels of actions that the policy must not take. It never takes one that the log could not take.
     - `limits`: how often the policy may take actions, {"discount": 0.2}, or what it may cost on average,
       `"2 * discount + gift <= 0.3"`, or how often it must, `"gift >= 5%"`; one such text or several. It keeps to them

@@ -1,4 +1,4 @@
-"""Contenders: the policies that compete, each a learner and the share of decisions that it takes, an imitation the others."""
+"""Contenders: the policies that compete; each is a learner with the share of decisions that it takes itself."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
