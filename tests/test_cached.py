@@ -1,9 +1,10 @@
 """cached_property: computed once, and by several threads at the same time."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from threading import Barrier
 
-from counterfold.cached import cached_property
+from counterfold.cached import cached_property, copy_with
 
 
 class Counting:
@@ -30,3 +31,21 @@ def test_threads_compute_those_of_several_objects_at_the_same_time():
     objects = [Counting(lambda: several.wait(timeout=30)) for _ in range(2)]
     with ThreadPoolExecutor(2) as executor:
         assert list(executor.map(lambda one: one.double, objects)) == [2, 2]
+
+
+@dataclass(frozen=True, eq=False)
+class Frozen:
+    number: int
+    other: str = "as it is"
+
+    @cached_property
+    def double(self):
+        return 2 * self.number
+
+
+def test_a_copy_has_the_fields_and_computes_anew():
+    one = Frozen(3)
+    assert one.double == 6
+    copy = copy_with(one, number=4)
+    assert (type(copy), copy.number, copy.other, copy.double) == (Frozen, 4, "as it is", 8)
+    assert (one.number, one.double) == (3, 6)

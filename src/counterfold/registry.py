@@ -29,6 +29,7 @@ def names(folder: str) -> tuple[str, ...]:
     return tuple(sorted(name.replace("_", "-") for name in found if name != "base" and not name.startswith("_")))
 
 
+@cache
 def find(folder: str, name: str, also: tuple[str, ...] = ()) -> type[Any]:
     """Return the class behind a name, which may also be written like the class.
 

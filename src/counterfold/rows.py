@@ -9,7 +9,7 @@ import numpy as np
 
 from counterfold import kernels
 from counterfold.arrays import Floats, Ints, row_sums, stack_columns, take_rows
-from counterfold.cached import cached_property
+from counterfold.cached import cached_property, copy_with
 from counterfold.checks import SMALLEST_SPREAD, freeze
 from counterfold.errors import ModelError, blame
 from counterfold.learnt_rows import LearntRows
@@ -274,7 +274,7 @@ class Rows:
         """Return some of the rows, with the reward model refitted on them; a slice copies nothing."""
         there = {name: getattr(self, name) for name in BY_ROW}
         some: dict[str, Any] = {name: take_rows(one, index) for name, one in there.items() if one is not None}
-        return replace(self, examples=self.examples.take(index), refit=refit, **some)
+        return copy_with(self, examples=self.examples.take(index), refit=refit, **some)
 
     @classmethod
     def join(cls, several: Sequence["Rows"]) -> "Rows":
@@ -285,9 +285,9 @@ class Rows:
             return np.concatenate([getattr(rows, name) for rows in several])
 
         every: dict[str, Any] = {name: join_all(name) for name in BY_ROW if getattr(first, name) is not None}
-        examples = Examples.join([replace(rows.examples, context=rows.examples.context[:, :0]) for rows in several])
+        examples = Examples.join([copy_with(rows.examples, context=rows.examples.context[:, :0]) for rows in several])
         refit = None if first.model is None else partial(join_all, "q")
-        return replace(first, examples=examples, refit=refit, **every)
+        return copy_with(first, examples=examples, refit=refit, **every)
 
     def split_at(self, cuts: Sequence[int]) -> Iterator[tuple["Rows", "Rows"]]:
         """Yield the rows before and after each of the ascending cuts; use a pair before asking for the next."""

@@ -10,6 +10,7 @@ from counterfold.arrays import Floats, Ints
 from counterfold.balance.base import PropensityTest, Suspicion, Tested
 from counterfold.balance.features import CHANGED, FeatureRange
 from counterfold.balance.tails import TOLERANCE, tame
+from counterfold.cached import cached_property
 from counterfold.log import Log
 
 PRODUCTS, MOST = 1 << 12, 32
@@ -36,7 +37,7 @@ class DependenceSums:
         residuals, products = self.residuals + other.residuals, self.products + other.products
         return DependenceSums(residuals, self.expected + other.expected, products, self.ends + other.ends)
 
-    @property
+    @cached_property
     def covariances(self) -> Floats:
         """Return the covariances of residuals, summed with each feature and with its square (2 x J x K x K)."""
         return np.asarray(self.expected[..., None] * np.eye(self.expected.shape[-1]) - self.products)
@@ -80,14 +81,15 @@ class DependenceTest(PropensityTest[DependenceSums]):
         return DependenceSums(residuals, expected, products.reshape(*shape, number), FeatureRange.of(features))
 
     def test(self, sums: DependenceSums) -> Tested:
-        p = np.array([find_p(sums, place) for place in range(1, len(sums.residuals))])
+        inverse = np.linalg.pinv(sums.covariances[0, 0], rcond=1e-10, hermitian=True)
+        p = np.array([find_p(sums, place, inverse) for place in range(1, len(sums.residuals))])
         return Tested([Suspicion(float(p[0]), CHANGED, needs_time=True)], p[1:])
 
 
-def find_p(sums: DependenceSums, place: int) -> float:
-    """Return the p-value of one feature, given the first one, which is 1."""
+def find_p(sums: DependenceSums, place: int, inverse: Floats) -> float:
+    """Return the p-value of one feature, given the first one, which is 1; `inverse` is that of its covariance."""
     level, (first, second) = sums.covariances[0, 0], sums.covariances[:, place]
-    change = first @ np.linalg.pinv(level, rcond=1e-10, hermitian=True)
+    change = first @ inverse
     residuals, covariance = sums.residuals[place] - change @ sums.residuals[0], second - change @ first
     variances, centres = np.diag(covariance), np.diag(first) / np.maximum(np.diag(level), 1e-300)
     largest = np.maximum(sums.ends.high[place] - centres, centres - sums.ends.low[place])

@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass, is_dataclass
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from counterfold import kernels
 from counterfold.arrays import Floats
+from counterfold.cached import list_fields
 from counterfold.errors import ParameterError
 from counterfold.estimates import standard_error
 from counterfold.log import Kind
@@ -91,8 +92,7 @@ class Estimator(ABC):
     @classmethod
     def list_parameters(cls) -> Sequence[str]:
         """Return the names of its parameters."""
-        known: Any = cls  # a dataclass, as all that can be used are
-        return [one.name for one in fields(known)]
+        return list_fields(cls)
 
     @classmethod
     def suggest(cls, rows: Rows, delta: float, rules: Rules) -> Sequence[Self]:

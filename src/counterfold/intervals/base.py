@@ -1,5 +1,6 @@
 """Interval: two ends around the mean of independent units, which contributions are turned into here."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -73,7 +74,10 @@ class Units:
     @cached_property
     def stderr(self) -> float:
         """Return the standard error of the mean."""
-        return float(self.values.std(ddof=1) / np.sqrt(len(self))) if len(self) > 1 else 0.0
+        if len(self) == 1:
+            return 0.0
+        apart = self.values - self.value
+        return math.sqrt(np.einsum("i,i->", apart, apart) / (len(self) - 1) / len(self))
 
     @property
     def moves(self) -> Floats:

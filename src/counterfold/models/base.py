@@ -2,14 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 
 from counterfold.arrays import Floats, Ints, take_rows
-from counterfold.cached import cached_property
+from counterfold.cached import cached_property, copy_with
 from counterfold.checks import LARGEST
 from counterfold.errors import ModelError
 from counterfold.log import Kind
@@ -78,14 +78,14 @@ class Examples:
         """Return some of the rows; a slice copies nothing."""
         there = {name: getattr(self, name) for name in BY_ROW}
         some: dict[str, Any] = {name: take_rows(one, index) for name, one in there.items() if one is not None}
-        return replace(self, **some)
+        return copy_with(self, **some)
 
     @classmethod
     def join(cls, several: Sequence["Examples"]) -> "Examples":
         """Return the rows of several, one after the other."""
         there = [name for name in BY_ROW if getattr(several[0], name) is not None]
         every: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in several]) for name in there}
-        return replace(several[0], **every)
+        return copy_with(several[0], **every)
 
 
 def check_predictions(q: Any, examples: Examples) -> Floats:
@@ -279,7 +279,7 @@ class Scaling:
         """Return the rows with context centred and scaled."""
         context = examples.context - self.centre
         context /= self.scale
-        return replace(examples, context=context)
+        return copy_with(examples, context=context)
 
 
 def constants(examples: Examples) -> Floats:
