@@ -61,6 +61,8 @@ def compare(
     else:
         show(compared)
     requirement.enforce(found)
+    if rules and not any(guarded.passes for guarded in compared[decisive][0].guarded):
+        requirement.miss("a policy must keep to all guards, but none does")
 
 
 def show(compared: "Mapping[str, tuple[Comparison, Contents]]") -> None:

@@ -170,9 +170,14 @@ class Requirement:
             for name, one in results.targets.items()
             if one.verdict not in accepted
         ]
-        if self.require is not None and worse:
+        if worse:
             wanted = "good" if self.require == "good" else "good or caution"
-            say(f"Error: every verdict must be {wanted}, but that on {', on '.join(worse)}.")
+            self.miss(f"every verdict must be {wanted}, but that on {', on '.join(worse)}")
+
+    def miss(self, rule: str) -> None:
+        """End with the same exit code, and say what else is not as it must be, if anything is required."""
+        if self.require is not None:
+            say(f"Error: {rule}.")
             raise typer.Exit(NOT_MET)
 
 

@@ -34,7 +34,7 @@ from counterfold.pool import limit_blas
 from counterfold.progress import Progress
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
-from counterfold.tables.scan import Columns, LogScan, open_log
+from counterfold.tables.scan import Columns, LogScan, open_log, require_known
 from counterfold.targets import as_target, find_form, has_fixed_shares, require_given
 from counterfold.unseen import Limits
 
@@ -254,6 +254,7 @@ def compare(
     >>> [(line.target, line.verdict) for line in found.table]
     [('new', 'good')]
     """
+    require_known({name: "" for name in settings if name not in Settings.__annotations__}, compare)
     named = list_targets(targets)
     baseline = resolve_baseline(baseline, named)
     rules = read_guards(guards)

@@ -174,7 +174,10 @@ class Comparison(Plotted):
             }
             for name, gap in self.differences.items()
         ]
-        evaluations = [{"target": name, **one.to_dict()} for name, one in self.evaluations.items()]
+        steps = {one["target"]: one["next_step"] for one in differences}
+        evaluations = [
+            {"target": name, **one.to_dict(), "next_step": steps.get(name)} for name, one in self.evaluations.items()
+        ]
         decision = None if self.decision is None else asdict(self.decision)
         both = {"baseline": self.baseline or LOG, "decision": decision}
         guarded = [asdict(one) for one in self.guarded]
@@ -208,12 +211,22 @@ def guard_comparison(
 def list_targets(targets: Any) -> Mapping[str, Any]:
     """Return the targets to compare by their names: those of a mapping, or of columns."""
     if isinstance(targets, Mapping) and not has_fixed_shares(targets):
-        return targets
+        return require_readable_names(targets)
     names = [targets] if isinstance(targets, str) else targets
     if isinstance(names, Sequence) and all(isinstance(one, str) for one in names) and len(set(names)) == len(names):
         return dict(zip(names, names, strict=True))
     wanted = "a mapping of names to targets, or different names of columns"
     raise ParameterError(f"`targets` must be {wanted}, got {messages.shorten(targets)}.")
+
+
+def require_readable_names(targets: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return targets whose names people can tell apart, also from the log; refuse others."""
+    for name in targets:
+        said = str(name).strip()
+        if name is None or not said or (said.lower() == LOG and name != LOG):  # of that name more is said
+            got = "None" if name is None else repr(str(name))
+            raise ParameterError(f"`targets` must have names that people can tell from each other, got {got}.")
+    return targets
 
 
 def resolve_baseline(baseline: str | None, targets: Collection[str]) -> str | None:
