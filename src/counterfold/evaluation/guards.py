@@ -262,15 +262,21 @@ def refuse_other_roles(guards: Sequence[Guard], columns: Mapping[str, Any]) -> N
 
 
 def heed_guards(step: NextStep, found: Guarded, level: float) -> NextStep:
-    """Return what to do about a target that does not keep to all guards: it is not shipped, whatever it earns."""
-    if step.action not in {"ship", "A/B test"}:
-        return step
-    worst = min(found.guards, key=lambda line: -1.0 if line.probability is None else line.probability)
+    """Return what to do about a target that does not keep to all guards, the worst of which is named.
+
+    It is never shipped, whatever it earns, and only tested where it may keep to them.
+    """
+    worst = min(found.guards, key=lambda line: (line.end is not None, line.probability or 0.0))
     named = f"`{messages.show(worst.guard)}`"
     if found.probability is not None and found.probability > 1 - level:
         chance = f"keeps to all guards with a probability of {100 * found.probability:.0f} %"
         chance += ", but the end of an interval is beyond its limit" if found.probability >= level else ""
-        sentence = f"Run an A/B test before you ship it: it {chance}, and is the least sure to keep to {named}."
-        return replace(step, action="A/B test", sentence=sentence)
-    why = "this log cannot tell if it keeps to" if worst.probability is None else "it does not keep to"
-    return replace(step, action="do not ship", sentence=f"Do not ship it: {why} the guard {named}.")
+        doubt = f"it {chance}, and is the least sure to keep to {named}"
+        if step.action in {"ship", "A/B test"}:
+            return replace(step, action="A/B test", sentence=f"Run an A/B test before you ship it: {doubt}.")
+        return replace(step, sentence=f"{step.sentence} Besides, {doubt}.")
+    known = found.probability is not None
+    why = f"{'it does not keep' if known else 'this log cannot tell if it keeps'} to the guard {named}"
+    if step.action == "do not ship" or (step.action == "log more" and not known):
+        return replace(step, sentence=f"{step.sentence} Besides, {why}.")
+    return replace(step, action="do not ship", sentence=f"Do not ship it: {why}.")
