@@ -158,9 +158,10 @@ class Guards:
         pairs = [(name, rule) for name in self.family for rule in self.rules]
         gaps = [rule.find_gap(self.estimates[rule.reward, name], self.find_base(rule))[0] for name, rule in pairs]
         contrasts = np.stack([self.contrast(name, rule) for name, rule in pairs])
-        noise = standardise(self.joint.draw(contrasts, gaps, self.evaluations[self.decisive][self.family[0]].seed))
+        seed = self.evaluations[self.decisive][self.family[0]].seed
+        noise = standardise(self.joint.draw(contrasts, gaps, seed))
         signs = np.array([1.0 if rule.is_most else -1.0 for _, rule in pairs])
-        return find_each_level((signs * noise).max(axis=1), level, tails=1)
+        return find_each_level((signs * noise).max(axis=1), level, tails=1, seed=seed)
 
     def judge(self, target: str) -> Guarded:
         """Return whether a target keeps to all guards, by draws of the noise of all rewards at once."""
