@@ -12,17 +12,12 @@ from counterfold.arrays import Bools, Floats
 from counterfold.cached import cached_property
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
+from counterfold.evaluation.inequalities import SIGNED
 from counterfold.evaluation.joint import LOWEST, Joint, find_each_level, standardise, stretch_noise
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
 from counterfold.tables.roles import NAMED_ROLES
 from counterfold.tables.scan import LogScan
-
-AMOUNT = re.compile(r"([+-]?)\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)\s*(%?)")
-"""A sign or none, a number and a percent sign or none."""
-
-RULE = re.compile(r"(.*\S)\s*(<=|>=)\s*([^<>=]*)", re.DOTALL)
-"""A reward, a relation and an amount."""
 
 ENCLOSED = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\bcase\b.*?\bend\b", re.DOTALL | re.IGNORECASE)
 """What of an expression may hold relations of its own: quoted texts, parentheses and cases."""
@@ -68,18 +63,17 @@ class Guard:
     @classmethod
     def of(cls, text: str) -> "Guard":
         """Return the guard that a text describes: a signed number is a change from the baseline, others are levels."""
-        words = RULE.fullmatch(text.strip()) if isinstance(text, str) else None
-        amount = AMOUNT.fullmatch(words[3].strip()) if words else None
-        if words is None or amount is None:
+        words = SIGNED.fullmatch(text.strip()) if isinstance(text, str) else None
+        if words is None:
             raise ParameterError(f"`guards` must be texts {FORMS}, got {messages.shorten(text)}.")
-        require_one_relation(text, words[1])
-        sign, number, percent = amount.groups()
+        reward, side, sign, number, percent = words.groups()
+        require_one_relation(text, reward)
         if percent and not sign:
             more, level = f"`+{number}%` or `-{number}%` for a change", f"`{float(number) / 100:g}` for a level"
             raise ParameterError(f"`guards` must have {more}, or {level}, got {messages.shorten(text)}.")
         size = float(sign + number) / (100 if percent else 1)
         kind: Any = "share" if percent else "difference" if sign else "level"
-        return cls(" ".join(text.split()), words[1].strip(), words[2] == "<=", kind, size)
+        return cls(" ".join(text.split()), reward, side == "<=", kind, size)
 
     def is_kept(self, line: GuardLine) -> bool:
         """Say whether the value of a line is clearly on the right side of its limit."""
