@@ -48,6 +48,7 @@ def compare(
     several = answer.evaluate(replace(log, columns=replace(log.columns, reward=rewards)))
     found = {reward: one.by(lines.period) for reward, one in several.items()}
     compared = {reward: (Comparison(one.targets, baseline), one.contents) for reward, one in found.items()}
+    judged = {reward: found[reward]._replace(targets=dict(one.evaluations)) for reward, (one, _) in compared.items()}
     if rules:
         each = {reward: one.targets for reward, one in found.items()}
         compared = {decisive: (guard_comparison(each, baseline, rules, decisive), found[decisive].contents)}
@@ -60,7 +61,7 @@ def compare(
         print_json(describe())
     else:
         show(compared)
-    requirement.enforce(found)
+    requirement.enforce(judged)
     if rules and not any(guarded.passes for guarded in compared[decisive][0].guarded):
         requirement.miss("a policy must keep to all guards, but none does")
 

@@ -17,7 +17,7 @@ from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.over_time import DifferenceOverTime, compare_over_time
 from counterfold.evaluation.result import Evaluation, describe_segments, judge_segments
 from counterfold.intervals.base import Bounds
-from counterfold.segments.answers import Segment, SegmentedColumn, subtract_answers
+from counterfold.segments.answers import Segment, SegmentedColumn
 from counterfold.targets import has_fixed_shares
 
 
@@ -52,12 +52,19 @@ class Comparison(Plotted):
     `comparison["name"]` is the evaluation of a target; `table` has a line for each difference, and `pandas.DataFrame`
     and `polars.DataFrame` take it as it is. `simultaneous` are the intervals that hold all at once, and `decision` is
     what the differences say together: which target to choose, and which may be the best. With `guards`, `guarded` has a
-    line for each target: whether it keeps to all of them.
+    line for each target: whether it keeps to all of them. With a baseline, the findings of evaluations that speak of
+    harmed segments go by differences to that, not to the log.
     """
 
     evaluations: Mapping[str, Evaluation]
     baseline: str | None = None
     guards: Guards | None = None
+
+    def __post_init__(self) -> None:
+        if self.baseline is not None:
+            other = self.evaluations[self.baseline]
+            judged = {name: one.look_for_harm(other, self.baseline) for name, one in self.evaluations.items()}
+            object.__setattr__(self, "evaluations", judged)
 
     def __getitem__(self, target: str) -> Evaluation:
         return self.evaluations[target]
@@ -146,18 +153,15 @@ class Comparison(Plotted):
         found = {name: compare_over_time(self.evaluations[name], other, period) for name in self.differences}
         return {name: one for name, one in found.items() if one is not None}
 
-    @property
+    @cached_property
     def segments(self) -> dict[str, list[Segment]]:
         """Return a line for each segment of every target, with its difference to the baseline there."""
         return {name: judge_segments(self._segment(name), self.judge(name)) for name in self.differences}
 
     def _segment(self, target: str) -> tuple[SegmentedColumn, ...]:
         """Return the answers for all segments, with differences to the baseline."""
-        one, other = self.evaluations[target], None if self.baseline is None else self.evaluations[self.baseline]
-        if other is None:
-            return one.segmented
-        whole, pairs = one.uplift(other), zip(one.segmented, other.segmented, strict=True)
-        return tuple(subtract_answers(mine, theirs, whole) for mine, theirs in pairs)
+        one = self.evaluations[target]
+        return one.segmented if self.baseline is None else one.subtract_segments(self.evaluations[self.baseline])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain numbers, texts, lists and dictionaries."""
@@ -205,7 +209,8 @@ def guard_comparison(
     found: Mapping[str, Mapping[str, Evaluation]], baseline: str | None, guards: Sequence[Guard], decisive: str
 ) -> Comparison:
     """Return a comparison by the reward to decide by, with guards on others (evaluations by reward and target)."""
-    return Comparison(found[decisive], baseline, Guards(tuple(guards), found, decisive, baseline))
+    judged = {reward: Comparison(several, baseline).evaluations for reward, several in found.items()}
+    return Comparison(judged[decisive], baseline, Guards(tuple(guards), judged, decisive, baseline))
 
 
 def list_targets(targets: Any) -> Mapping[str, Any]:

@@ -98,7 +98,7 @@ class Field:
         if len(self.gaps) < 2:
             return self.logged.level
         largest = np.abs(standardise(self.drawn[:, 1:])).max(axis=1)  # the log's own is none of those that are shown
-        return find_each_level(largest, self.logged.level, tails=2)
+        return find_each_level(largest, self.logged.level, tails=2, seed=self.seed)
 
     @cached_property
     def widened(self) -> dict[str, Estimate]:
@@ -132,7 +132,7 @@ class Field:
             return True
         least = ALIKE * float(self.drawn.std(axis=0).max())
         largest = standardise(self.drawn - self.drawn[:, [place]], least).max(axis=1)
-        return gap.interval(find_each_level(largest, level, tails=1)).low <= 0
+        return gap.interval(find_each_level(largest, level, tails=1, seed=self.seed)).low <= 0
 
     def decide(self) -> Decision:
         """Return what to choose, and how all stand."""

@@ -12,17 +12,12 @@ from counterfold.arrays import Bools, Floats
 from counterfold.cached import cached_property
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
+from counterfold.evaluation.inequalities import SIGNED
 from counterfold.evaluation.joint import LOWEST, Joint, find_each_level, standardise, stretch_noise
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
 from counterfold.tables.roles import NAMED_ROLES
 from counterfold.tables.scan import LogScan
-
-AMOUNT = re.compile(r"([+-]?)\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)\s*(%?)")
-"""A sign or none, a number and a percent sign or none."""
-
-RULE = re.compile(r"(.*\S)\s*(<=|>=)\s*([^<>=]*)", re.DOTALL)
-"""A reward, a relation and an amount."""
 
 ENCLOSED = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\bcase\b.*?\bend\b", re.DOTALL | re.IGNORECASE)
 """What of an expression may hold relations of its own: quoted texts, parentheses and cases."""
@@ -68,18 +63,17 @@ class Guard:
     @classmethod
     def of(cls, text: str) -> "Guard":
         """Return the guard that a text describes: a signed number is a change from the baseline, others are levels."""
-        words = RULE.fullmatch(text.strip()) if isinstance(text, str) else None
-        amount = AMOUNT.fullmatch(words[3].strip()) if words else None
-        if words is None or amount is None:
+        words = SIGNED.fullmatch(text.strip()) if isinstance(text, str) else None
+        if words is None:
             raise ParameterError(f"`guards` must be texts {FORMS}, got {messages.shorten(text)}.")
-        require_one_relation(text, words[1])
-        sign, number, percent = amount.groups()
+        reward, side, sign, number, percent = words.groups()
+        require_one_relation(text, reward)
         if percent and not sign:
             more, level = f"`+{number}%` or `-{number}%` for a change", f"`{float(number) / 100:g}` for a level"
             raise ParameterError(f"`guards` must have {more}, or {level}, got {messages.shorten(text)}.")
         size = float(sign + number) / (100 if percent else 1)
         kind: Any = "share" if percent else "difference" if sign else "level"
-        return cls(" ".join(text.split()), words[1].strip(), words[2] == "<=", kind, size)
+        return cls(" ".join(text.split()), reward, side == "<=", kind, size)
 
     def is_kept(self, line: GuardLine) -> bool:
         """Say whether the value of a line is clearly on the right side of its limit."""
@@ -158,9 +152,10 @@ class Guards:
         pairs = [(name, rule) for name in self.family for rule in self.rules]
         gaps = [rule.find_gap(self.estimates[rule.reward, name], self.find_base(rule))[0] for name, rule in pairs]
         contrasts = np.stack([self.contrast(name, rule) for name, rule in pairs])
-        noise = standardise(self.joint.draw(contrasts, gaps, self.evaluations[self.decisive][self.family[0]].seed))
+        seed = self.evaluations[self.decisive][self.family[0]].seed
+        noise = standardise(self.joint.draw(contrasts, gaps, seed))
         signs = np.array([1.0 if rule.is_most else -1.0 for _, rule in pairs])
-        return find_each_level((signs * noise).max(axis=1), level, tails=1)
+        return find_each_level((signs * noise).max(axis=1), level, tails=1, seed=seed)
 
     def judge(self, target: str) -> Guarded:
         """Return whether a target keeps to all guards, by draws of the noise of all rewards at once."""
@@ -262,15 +257,21 @@ def refuse_other_roles(guards: Sequence[Guard], columns: Mapping[str, Any]) -> N
 
 
 def heed_guards(step: NextStep, found: Guarded, level: float) -> NextStep:
-    """Return what to do about a target that does not keep to all guards: it is not shipped, whatever it earns."""
-    if step.action not in {"ship", "A/B test"}:
-        return step
-    worst = min(found.guards, key=lambda line: -1.0 if line.probability is None else line.probability)
+    """Return what to do about a target that does not keep to all guards, the worst of which is named.
+
+    It is never shipped, whatever it earns, and only tested where it may keep to them.
+    """
+    worst = min(found.guards, key=lambda line: (line.end is not None, line.probability or 0.0))
     named = f"`{messages.show(worst.guard)}`"
     if found.probability is not None and found.probability > 1 - level:
         chance = f"keeps to all guards with a probability of {100 * found.probability:.0f} %"
         chance += ", but the end of an interval is beyond its limit" if found.probability >= level else ""
-        sentence = f"Run an A/B test before you ship it: it {chance}, and is the least sure to keep to {named}."
-        return replace(step, action="A/B test", sentence=sentence)
-    why = "this log cannot tell if it keeps to" if worst.probability is None else "it does not keep to"
-    return replace(step, action="do not ship", sentence=f"Do not ship it: {why} the guard {named}.")
+        doubt = f"it {chance}, and is the least sure to keep to {named}"
+        if step.action in {"ship", "A/B test"}:
+            return replace(step, action="A/B test", sentence=f"Run an A/B test before you ship it: {doubt}.")
+        return replace(step, sentence=f"{step.sentence} Besides, {doubt}.")
+    known = found.probability is not None
+    why = f"{'it does not keep' if known else 'this log cannot tell if it keeps'} to the guard {named}"
+    if step.action == "do not ship" or (step.action == "log more" and not known):
+        return replace(step, sentence=f"{step.sentence} Besides, {why}.")
+    return replace(step, action="do not ship", sentence=f"Do not ship it: {why}.")
