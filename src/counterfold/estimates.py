@@ -182,9 +182,9 @@ class Estimate(Displayed):
         """Return the estimate of a multiple of the value."""
         moves = Moves(self.moves.source, factor * self.moves.values)
         contributions, unseen = factor * self.contributions, self.unseen.times(factor)
+        scaled = replace(self, contributions=contributions, moves=moves, unseen=unseen)
         bias, added = factor**2 * self.bias_variance, factor**2 * self.added_variance
-        changed = {"moves": moves, "bias_variance": bias, "added_variance": added, "unseen": unseen}
-        return replace(self, contributions=contributions, **changed)
+        return replace(scaled, bias_variance=bias, added_variance=added)
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Return the difference of two estimates on the same rows; its error is paired row by row.

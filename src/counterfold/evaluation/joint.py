@@ -37,9 +37,9 @@ class Joint:
     r"""What several estimates on one log have in common: their moves over the same units, and what is left of biases.
 
     The covariance of the noise is $M M^\top + B$, where a line of `moves` (M) says how an estimate moves with each
-    unit, and `biases` (B) is the covariance of what may be left of their biases, and of noise that is added to what
-    units show; `source` is that of moves which are paired. To multiply the moves of each unit by a normal number and to sum them, which is the multiplier bootstrap, is
-    to draw from that covariance.
+    unit, and `biases` (B) is the covariance of what may be left of their biases and of the noise that is added to what
+    units show; `source` is that of moves which are paired. To multiply the moves of each unit by a normal number and to
+    sum them, which is the multiplier bootstrap, is to draw from that covariance.
 
     Chernozhukov, Chetverikov, Kato (2013), "Gaussian approximations and multiplier bootstrap for maxima of sums of
     high-dimensional random vectors".

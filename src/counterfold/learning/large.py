@@ -23,7 +23,6 @@ from counterfold.learning.out_of_fold import find_possible
 from counterfold.log import Log
 from counterfold.policies.policy import Policy
 from counterfold.progress import Progress
-from counterfold.tables.columns import is_vector, read_features
 from counterfold.targets.base import Reads, Target, TargetForm
 
 SAMPLE, LEAST = 1 << 16, 1 << 10
@@ -57,17 +56,8 @@ class Learnt(TargetForm):
         known.seen = np.ones(len(log.actions), dtype=bool)  # a few rows do not tell what others take
         numbers = np.empty((len(log), 0))  # unless it looks at anything
         if self.values:
-            numbers = self.policy.features.encode(spread_lists(pa.table(self.values), check))
+            numbers = self.policy.features.encode(pa.table(self.values), check)
         return Target.of(self.policy.decide(numbers, find_possible(known, self.policy.allowed)), log)
-
-
-def spread_lists(table: pa.Table, check: Checker) -> pa.Table:
-    """Return a table with a column for each element of those that hold lists, named as in a log."""
-    for name in [name for name in table.column_names if is_vector(table.column(name))]:
-        found = read_features(table, [name], check)
-        for element in found.column_names:
-            table = table.append_column(element, found.column(element))
-    return table
 
 
 def draw_rows(engine: Engine, matrices: int, *, progress: Progress | bool) -> Drawn | None:
