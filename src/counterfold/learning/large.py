@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -52,12 +51,11 @@ class Learnt(TargetForm):
         return replace(self, values={name: values[name] for name in self.columns})
 
     def resolve(self, log: Log, check: Checker) -> Target:
-        known = copy(log)
-        known.seen = np.ones(len(log.actions), dtype=bool)  # a few rows do not tell what others take
+        seen = np.ones(len(log.actions), dtype=bool)  # a few rows do not tell what others take
         numbers = np.empty((len(log), 0))  # unless it looks at anything
         if self.values:
             numbers = self.policy.features.encode(pa.table(self.values), check)
-        return Target.of(self.policy.decide(numbers, find_possible(known, self.policy.allowed)), log)
+        return Target.of(self.policy.decide(numbers, find_possible(log, self.policy.allowed, seen)), log)
 
 
 def draw_rows(engine: Engine, matrices: int, *, progress: Progress | bool) -> Drawn | None:
