@@ -17,7 +17,6 @@ from counterfold.pool import Pool
 from counterfold.segments.answers import Kept, SegmentAnswer, SegmentedColumn, subtract
 from counterfold.segments.cuts import Cut
 from counterfold.segments.sums import SegmentSums
-from counterfold.selectors.base import Mixture
 from counterfold.sums import Sums
 
 
@@ -110,6 +109,6 @@ def jackknife(estimator: Estimator, sums: Sums) -> Floats:
     """Return how an estimator, or a mixture of several, moves when a unit is left out; not if it is the only one."""
     if len(sums) < 2:
         return np.zeros(len(sums))
-    members = estimator.weighted_members if isinstance(estimator, Mixture) else [(estimator, 1.0)]
+    members = estimator.weighted_members
     moves = sums.jackknife([one for one, _ in members])[1]
     return np.asarray(np.array([share for _, share in members]) @ moves)
