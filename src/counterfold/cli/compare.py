@@ -57,7 +57,7 @@ def compare(
         return join_rewards({name: {"log": log.describe(of), **one.to_dict()} for name, (one, of) in compared.items()})
 
     report.write_answers({reward: one for reward, (one, _) in compared.items()}, describe, log)
-    if answer.as_json:
+    if answer.common.as_json:
         print_json(describe())
     else:
         show(compared)

@@ -34,7 +34,7 @@ def evaluate(
     report.spare(log.columns.source)
     found = {reward: one.by(lines.period) for reward, one in answer.evaluate(log).items()}
     write_report(report, log, found)
-    if answer.as_json:
+    if answer.common.as_json:
         print_json(describe(log, found))
     else:
         from counterfold.report import console, details, text

@@ -99,6 +99,24 @@ class LogOptions:
 
 
 @dataclass(frozen=True)
+class CommonOptions:
+    """What all commands have in common that evaluate: the interval, what computes it, and how it is printed."""
+
+    level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
+    interval: Annotated[str, make_option("NAME", f"{_texts.NAMES['intervals']}. {_texts.SPEC}")] = intervals.DEFAULT
+    reward_range: Annotated[str | None, make_option("LOW,HIGH", _texts.RANGE, "known if there are two rewards")] = None
+    threads: Threads = None
+    engine: Engine = "auto"
+    as_json: Json = False
+    seed: Seed = 0
+
+    @property
+    def limits(self) -> Any:
+        """Return the least and the largest possible reward as texts, not checked yet."""
+        return None if self.reward_range is None else split_commas([self.reward_range])
+
+
+@dataclass(frozen=True)
 class AnswerOptions:
     """How a log is to answer."""
 
@@ -112,13 +130,7 @@ class AnswerOptions:
     validator: Annotated[str | None, make_option("NAME", "The selector's trusted estimator.", "dr, or else ips")] = None
     splits: Annotated[int | None, make_option("N", "The selector's number of splits.", "10")] = None
     reward_model: Annotated[str, make_option("NAME", _texts.MODELS, _texts.USUAL_MODEL)] = "default"
-    level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
-    interval: Annotated[str, make_option("NAME", f"{_texts.NAMES['intervals']}. {_texts.SPEC}")] = intervals.DEFAULT
-    reward_range: Annotated[str | None, make_option("LOW,HIGH", _texts.RANGE, "known if there are two rewards")] = None
-    threads: Threads = None
-    engine: Engine = "auto"
-    as_json: Json = False
-    seed: Seed = 0
+    common: CommonOptions = field(default_factory=CommonOptions)
 
     def build_selector(self) -> Any:
         """Return the selector with the settings that have options of their own."""
@@ -136,9 +148,9 @@ class AnswerOptions:
 
         model = None if self.reward_model == "none" else self.reward_model
         model_or_column = Column(self.predictions) if self.predictions else model
-        candidates, selector = split_commas(self.candidates), self.build_selector()
-        limits = None if self.reward_range is None else split_commas([self.reward_range])
-        return Question.of(candidates, selector, model_or_column, self.seed, self.level, self.interval, limits)
+        wanted = split_commas(self.candidates), self.build_selector(), model_or_column
+        common = self.common
+        return Question.of(*wanted, common.seed, common.level, common.interval, common.limits)
 
     def evaluate(self, log: LogOptions) -> "dict[str, Results[Evaluation]]":
         """Return for each reward the evaluation of each target, and what the log holds; print warnings."""
@@ -148,7 +160,8 @@ class AnswerOptions:
         if len(scan.rewards) > 1 and self.predictions:
             raise ParameterError("--predictions must be given with one --reward, which they predict, got several.")
         with print_warnings():
-            return evaluate_targets(scan, log.targets, question, threads=self.threads, engine=self.engine)
+            common = self.common
+            return evaluate_targets(scan, log.targets, question, threads=common.threads, engine=common.engine)
 
 
 @dataclass(frozen=True)

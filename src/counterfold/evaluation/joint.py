@@ -37,9 +37,9 @@ class Joint:
     r"""What several estimates on one log have in common: their moves over the same units, and what is left of biases.
 
     The covariance of the noise is $M M^\top + B$, where a line of `moves` (M) says how an estimate moves with each
-    unit, and `biases` (B) is the covariance of what may be left of their biases; `source` is that of moves which are
-    paired. To multiply the moves of each unit by a normal number and to sum them, which is the multiplier bootstrap, is
-    to draw from that covariance.
+    unit, and `biases` (B) is the covariance of what may be left of their biases and of the noise that is added to what
+    units show; `source` is that of moves which are paired. To multiply the moves of each unit by a normal number and to
+    sum them, which is the multiplier bootstrap, is to draw from that covariance.
 
     Chernozhukov, Chetverikov, Kato (2013), "Gaussian approximations and multiplier bootstrap for maxima of sums of
     high-dimensional random vectors".
@@ -58,8 +58,8 @@ class Joint:
         """
         first = estimates[0].moves
         if len(first.values) and all(one.moves.is_paired_with(first) for one in estimates):
-            roots = np.sqrt([one.bias_variance for one in estimates])
-            biases = correlate_weights([one.exposure for one in estimates]) * np.outer(roots, roots)
+            roots = np.sqrt([[one.bias_variance, one.added_variance] for one in estimates])
+            biases = correlate_weights([one.exposure for one in estimates]) * (roots @ roots.T)
             return cls(np.stack([one.moves.values for one in estimates]), biases, first.source)
         hidden = np.diag([one.hidden_variance for one in estimates])
         return cls(np.stack([find_moves(one) for one in estimates]), hidden)

@@ -24,9 +24,11 @@ SIGNS = {"<=": 1.0, ">=": -1.0}
 """What both sides of a limit are multiplied by, so that it is of what may be taken at most."""
 
 ROUNDS, NEAR, FINE = 100, 1e-7, 1e3
-"""How many prices are tried at most; what counts as equal; and what it costs to go beyond a limit by all of it.
+"""How many prices are tried at most; how far apart two values are that count as equal; and a penalty.
 
-The latter two are in units of how far apart scores are.
+The penalty is for a policy that misses a limit by the whole of it: it takes twice what is allowed, or nothing of what
+must be taken. A policy that misses a limit by less pays less, in proportion. The penalty and what counts as equal are
+in units of the distance between the smallest and the largest score.
 """
 
 

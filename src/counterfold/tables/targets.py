@@ -11,7 +11,7 @@ import pyarrow as pa
 from counterfold import messages
 from counterfold.arrays import Ints
 from counterfold.checks import Checker
-from counterfold.encoding.lists import find_list
+from counterfold.encoding.lists import find_list, spread_lists
 from counterfold.errors import DataError, ParameterError
 from counterfold.log import Log
 from counterfold.tables import columns, roles
@@ -99,9 +99,8 @@ class TargetReader:
         if table is None or not self.reads:
             return self.form
         check = Checker(row_numbers)
-        elements = columns.read_elements(table, self.lists, check)
-        sources = {one: elements if one.name in self.lists else table for one in self.reads}
-        return self.form.fill({one.name: READERS[one.kind](rows, one.name, check) for one, rows in sources.items()})
+        rows = spread_lists(table, [one.name for one in self.reads if one.is_feature], check)
+        return self.form.fill({one.name: READERS[one.kind](rows, one.name, check) for one in self.reads})
 
     def checker(self, row_numbers: Ints | None) -> Checker:
         """Return what names rows and columns in errors; what was read from columns is nobody else's."""
