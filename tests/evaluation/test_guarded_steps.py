@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import counterfold as cf
-from counterfold.evaluation.guards import Guarded, GuardLine, heed_guards
+from counterfold.evaluation.guard import GuardLine
+from counterfold.evaluation.guards import Guarded, heed_guards
 from counterfold.evaluation.next_step import Action, NextStep
 
 ROWS = 4000

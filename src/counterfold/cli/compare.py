@@ -39,7 +39,7 @@ def compare(
 ) -> None:
     """Say how much more each target policy would have earned than the log did, or than another one of them."""
     from counterfold.evaluation.comparison import Comparison, guard_comparison, resolve_baseline
-    from counterfold.evaluation.guards import add_rewards, read_guards
+    from counterfold.evaluation.guard import add_rewards, read_guards
 
     baseline = resolve_baseline(baseline, log.targets)
     rules = read_guards(guard or [])

@@ -197,6 +197,10 @@ class Diagnostics(Plotted):
         measures = {**self.measures, **found.values}
         return replace(self, measures=measures, texts=texts, findings=sort_findings([*others, *found.findings]))
 
+    def with_cautions(self, cautions: Sequence[Finding]) -> "Diagnostics":
+        """Return the same, with cautions about something else that the answer depends on."""
+        return replace(self, findings=sort_findings([*self.findings, *cautions]))
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.verdict}: {messages.clean_sentence(self.reasons[0])})"
 

@@ -20,7 +20,7 @@ from counterfold.evaluation.assembly import add_knowledge, check_targets, evalua
 from counterfold.evaluation.candidates import Wanted, try_out
 from counterfold.evaluation.comparison import Comparison as Comparison
 from counterfold.evaluation.comparison import guard_comparison, list_targets, resolve_baseline
-from counterfold.evaluation.guards import Guard, add_rewards, read_guards
+from counterfold.evaluation.guard import Guard, add_rewards, read_guards
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Candidate as Candidate
 from counterfold.evaluation.result import Evaluation as Evaluation

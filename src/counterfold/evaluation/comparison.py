@@ -1,7 +1,7 @@
 """Comparison: how much more several targets would have earned than the log did, or than one of them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from typing import Any, get_args
 
@@ -12,7 +12,8 @@ from counterfold.display import Plotted
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.evaluation.decision import LOG, Decision, Field
-from counterfold.evaluation.guards import Guard, Guarded, Guards, heed_guards
+from counterfold.evaluation.guard import Guard
+from counterfold.evaluation.guards import Guarded, Guards, heed_guards
 from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.over_time import DifferenceOverTime, compare_over_time
 from counterfold.evaluation.result import Evaluation, describe_segments, judge_segments
@@ -52,8 +53,8 @@ class Comparison(Plotted):
     `comparison["name"]` is the evaluation of a target; `table` has a line for each difference, and `pandas.DataFrame`
     and `polars.DataFrame` take it as it is. `simultaneous` are the intervals that hold all at once, and `decision` is
     what the differences say together: which target to choose, and which may be the best. With `guards`, `guarded` has a
-    line for each target: whether it keeps to all of them. With a baseline, the findings of evaluations that speak of
-    harmed segments go by differences to that, not to the log.
+    line for each target: whether it keeps to all of them, and cautions about their rewards are among the findings of
+    evaluations. With a baseline, those that speak of harmed segments go by differences to that, not to the log.
     """
 
     evaluations: Mapping[str, Evaluation]
@@ -61,10 +62,14 @@ class Comparison(Plotted):
     guards: Guards | None = None
 
     def __post_init__(self) -> None:
+        judged = dict(self.evaluations)
         if self.baseline is not None:
-            other = self.evaluations[self.baseline]
-            judged = {name: one.look_for_harm(other, self.baseline) for name, one in self.evaluations.items()}
-            object.__setattr__(self, "evaluations", judged)
+            other = judged[self.baseline]
+            judged = {name: one.look_for_harm(other, self.baseline) for name, one in judged.items()}
+        if self.guards is not None:
+            cautions = {name: self.guards.list_cautions(name) for name in judged}
+            judged = {name: one.with_cautions(cautions[name]) for name, one in judged.items()}
+        object.__setattr__(self, "evaluations", judged)
 
     def __getitem__(self, target: str) -> Evaluation:
         return self.evaluations[target]
@@ -108,7 +113,10 @@ class Comparison(Plotted):
     @cached_property
     def decision(self) -> Decision | None:
         """Return which target to choose by all differences together; None where the log cannot answer for any."""
-        return None if self.field is None else self.field.decide()
+        if self.field is None:
+            return None
+        found = self.field.decide()
+        return found if found.choice is None else replace(found, verdict=self.judge(found.choice).verdict)
 
     @cached_property
     def simultaneous(self) -> dict[str, Bounds]:

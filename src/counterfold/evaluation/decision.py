@@ -29,14 +29,16 @@ class Decision:
 
     With probability `level` all of their intervals hold at once if each has the level `each_level`. `choice` is the
     policy whose difference is largest by the lower end of such an interval, among those that keep to all guards; it is
-    None if no lower end is above 0: then none beats the baseline safely. With probability `level` the best policy is
-    among those of the `standings` that may be.
+    None if no lower end is above 0: then none beats the baseline safely. `verdict` is that on its difference: where it
+    is a caution, the choice is safe only if what the caution is about turns out to be harmless. With probability
+    `level` the best policy is among those of the `standings` that may be.
     """
 
     level: float
     each_level: float
     choice: str | None
     standings: list[Standing]
+    verdict: str | None = None
 
     @property
     def contenders(self) -> list[str]:

@@ -12,3 +12,6 @@ UNSIGNED = re.compile(rf"{START}({NUMBER})\s*(%?)", re.DOTALL)
 
 SIGNED = re.compile(rf"{START}([+-]?)\s*({NUMBER})\s*(%?)", re.DOTALL)
 """What is limited, the side, a sign or none, a number, and a percent sign or none."""
+
+ENCLOSED = re.compile(rf"{START}\(\s*([+-]?(?:{NUMBER}))\s*\)", re.DOTALL)
+"""What is limited, the side, and a number in parentheses, whose sign is its own."""

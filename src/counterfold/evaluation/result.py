@@ -9,7 +9,7 @@ from typing import Any, get_args
 from counterfold import checks, messages, standard_json
 from counterfold.cached import cached_property
 from counterfold.contents import Contents
-from counterfold.diagnostics import Diagnostics, Verdict
+from counterfold.diagnostics import Diagnostics, Finding, Verdict
 from counterfold.diagnostics.harmed_segment import HarmedSegment
 from counterfold.display import Plotted
 from counterfold.estimates import Estimate
@@ -134,6 +134,10 @@ class Evaluation(Plotted):
         harm = HarmedSegment()
         found = harm.find_harm(self.subtract_segments(baseline), name)
         return replace(self, diagnostics=self.diagnostics.with_measured(harm, found))
+
+    def with_cautions(self, cautions: Sequence[Finding]) -> "Evaluation":
+        """Return the same, with cautions about something else that the decision depends on."""
+        return replace(self, diagnostics=self.diagnostics.with_cautions(cautions)) if cautions else self
 
     def by(self, period: str | None) -> "Evaluation":
         """Return the same, with a table over time by some period, such as "week"; by default the log's size decides."""

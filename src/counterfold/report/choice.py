@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from counterfold import messages
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.decision import Decision, Standing
-from counterfold.evaluation.guards import GuardLine
+from counterfold.evaluation.guard import GuardLine
 from counterfold.report.numbers import WITHHELD, find_error, format_number, format_share
 
 MOST_NAMES = 5

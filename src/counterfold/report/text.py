@@ -10,7 +10,7 @@ from counterfold.diagnostics import Diagnostics
 from counterfold.diagnostics.base import Finding
 from counterfold.estimates import Estimate
 from counterfold.evaluation.comparison import Comparison
-from counterfold.evaluation.guards import GuardLine
+from counterfold.evaluation.guard import GuardLine
 from counterfold.evaluation.next_step import advise_on_log
 from counterfold.evaluation.result import Evaluation
 from counterfold.report import details
