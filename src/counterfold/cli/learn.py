@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from counterfold.cli import _texts
+from counterfold.cli._printing import print_json, print_warnings
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import (
     COLUMNS,
@@ -14,8 +15,6 @@ from counterfold.cli.options import (
     LogOptions,
     Requirement,
     make_option,
-    print_json,
-    print_warnings,
     split_commas,
     take_options,
 )

@@ -1,11 +1,8 @@
-"""What commands have in common: options, which are fields of dataclasses, the question to a log, JSON and warnings."""
+"""What commands have in common: options, which are fields of dataclasses, and the question to a log."""
 
 import inspect
-import sys
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from functools import update_wrapper
 from inspect import Parameter
@@ -13,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
-from counterfold import intervals, messages, registry, standard_json
+from counterfold import intervals, messages, registry
 from counterfold.cli import _texts
-from counterfold.errors import ParameterError, SupportWarning
+from counterfold.cli._printing import print_warnings, say
+from counterfold.errors import ParameterError
 from counterfold.tables.scan import LogScan
 
 if TYPE_CHECKING:
@@ -276,28 +274,3 @@ def split_names(option: str, texts: Sequence[str]) -> list[str]:
     if empty is not None:
         raise ParameterError(f"`{option}` must hold a name, got {empty!r}.")
     return split_commas(texts)
-
-
-def print_json(answer: dict[str, Any]) -> None:
-    """Print standard JSON."""
-    typer.echo(standard_json.write(answer))
-
-
-def say(sentence: str) -> None:
-    """Print a sentence on stderr, safe to show whatever it quotes."""
-    typer.echo(messages.clean_sentence(sentence), file=sys.stderr, err=True)
-
-
-@contextmanager
-def print_warnings() -> Iterator[None]:
-    """Print each different warning as one sentence on stderr that names the target."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    sentences = []
-    for warning in caught:
-        name = warning.message.target if isinstance(warning.message, SupportWarning) else None
-        about = f"`{messages.show(name)}`: " if name else ""
-        sentences.append(f"Warning: {about}{str(warning.message).removesuffix('.')}.")
-    for sentence in dict.fromkeys(sentences):  # each reward of a log says the same of a target
-        say(sentence)
