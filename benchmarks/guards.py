@@ -3,8 +3,8 @@
 Every log has 2,000 rows of ten actions that were drawn evenly, with normal rewards and costs that no action changes.
 Each policy always takes one action, so that its true cost is 1, which is the limit: the guard is `cost <= 1`, and any
 cost above that would break it. `any passes` is how often at least one of several policies is said to keep to it, which
-is allowed in 5 % of the logs; `by itself` how often the guard holds for at least one of them with a probability of 95 %,
-as if each were the only one.
+is allowed in 5 % of the logs; `by itself` how often the guard holds for at least one of them with a probability of
+95 %, as if each were the only one.
 """
 
 import argparse
