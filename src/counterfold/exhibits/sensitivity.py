@@ -73,7 +73,7 @@ def bound_values(rows: Rows) -> tuple[Floats, Floats]:
     def find_values(first: Floats, rest: Floats) -> Floats:
         """Return SNIPS with what is doubtful of the lowest rewards' weights times one factor, else times another."""
         weight, reward = (
-            sure + first * part + rest * (part[-1] - part) for sure, part in zip(fixed, below, strict=True)
+            always + first * part + rest * (part[-1] - part) for always, part in zip(fixed, below, strict=True)
         )
         return np.asarray(reward / weight)
 
