@@ -59,20 +59,20 @@ def draw_factors(case: Case) -> Figure | None:
     return Figure(
         "How wrong may the propensities be?",
         "If each propensity may be wrong by a factor of its own, at most so large (marginal sensitivity model), the "
-        f"band holds the difference to today with {100 * answered.evaluation.level:g} %. {said}",
+        f"band holds the difference to {answered.logged} with {100 * answered.evaluation.level:g} %. {said}",
         f"Range of the difference against the factor by which propensities may be wrong. {said}",
-        [base.make_panel(base.size(draw_band(shown.lines, factor), 240))],
+        [base.make_panel(base.size(draw_band(shown.lines, factor, answered.logged), 240))],
         tabulate("Sensitivity", shown.lines, SENSITIVITY_COLUMNS, error),
     )
 
 
-def draw_band(lines: Lines, factor: float | None) -> Any:
+def draw_band(lines: Lines, factor: float | None, logged: str) -> Any:
     """Return the band of the difference, and where it touches 0."""
     most = max(MOST, 1 + 3 * (factor - 1)) if factor else math.inf
     seen = [line for line in lines if line["factor"] <= most]
     across = base.number("factor", "propensities wrong by a factor of at most", domain=(1, seen[-1]["factor"]))
     plot = alt.Chart(base.hold(seen)).encode(alt.X(**across))
-    low = alt.Y(**base.number("low", "difference to today"))
+    low = alt.Y(**base.number("low", f"difference to {logged}"))
     band = plot.mark_area(color=base.TARGET, opacity=0.18).encode(low, y2="high:Q")
     ends = [plot.mark_line(color=base.TARGET).encode(y=f"{end}:Q") for end in ("low", "high")]
     hints = [base.draw_hints(plot, SENSITIVITY_HINT, y=alt.Y(f"{end}:Q")) for end in ("low", "high")]
