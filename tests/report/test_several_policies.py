@@ -162,13 +162,14 @@ def test_a_guard_that_cannot_be_judged_does_not_fail(write):
     assert "fails" not in read(write(found))
 
 
-def test_segments_of_long_names_have_titles_of_their_own():
+def test_segments_of_long_names_have_titles_of_their_own(write):
     names = [f"a policy of {who} whose long name tells a lot about how it was made and when" for who in ("ann", "bob")]
     names = [f"{name} {'x' * 40} {place} {'y' * 40}" for place, name in enumerate(names)]
     log = make_log(1, kind=np.array(["one", "two"])[np.arange(900) % 2])
     found = cf.compare(log, dict(zip(names, ("b", "c"), strict=True)), by="kind", **ASKED)
     _, words = show(found)
     assert all(f"{name} by kind" in words for name in names)
+    assert {f"{name} by kind" for name in names} <= {*re.findall(r"<h3>(.*?)</h3>", write(found).shown)}
 
 
 def test_the_logger_as_a_target_differs_by_0():

@@ -43,6 +43,10 @@ LEARNT, ATTEMPT = "learnt policy", "best attempt"
 """What is called so that was learnt: a policy that beats the log, and one that does not."""
 
 
+LONGEST_TITLE = 200
+"""The characters of a target's name in a title."""
+
+
 def isolate(name: str) -> str:
     """Return a name that does not turn the direction of the sentence around it, whatever its script."""
     return name if name.isascii() else f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
@@ -161,8 +165,9 @@ class Case:
 
     @property
     def title(self) -> str:
-        """Return the target and, if that matters, the reward."""
-        return f"{self.name} by {isolate(messages.show(self.reward))}" if self.reward else self.name
+        """Return the target, hardly cut so that titles differ as names do, and, if that matters, the reward."""
+        name = isolate(messages.abbreviate(self.target, LONGEST_TITLE))
+        return f"{name} by {isolate(messages.show(self.reward))}" if self.reward else name
 
     @property
     def verdict(self) -> str:
