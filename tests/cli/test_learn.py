@@ -79,7 +79,7 @@ def test_the_best_attempt_is_kept_on_demand_though_nothing_beats_the_log(save, r
 
 
 def test_nothing_is_written_if_the_report_fails(offers, run, tmp_path, monkeypatch):
-    def fail(_):
+    def fail(*_):
         raise OSError(28, "No space left on device")
 
     asked = "learn", offers, *FAST, "--out", "policy.skops"

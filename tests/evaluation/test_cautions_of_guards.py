@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import counterfold as cf
+from counterfold.report.choice import find_choice
 
 ROWS = 4000
 
@@ -52,3 +53,13 @@ def test_a_choice_has_the_verdict_on_it():
     assert (lost.decision.choice, lost.decision.verdict) == ("b", "caution")
     nothing = cf.compare(make_log(slow_are_lost=False), ["a"], reward="revenue", ignore=["latency"], progress=False)
     assert (nothing.decision.choice, nothing.decision.verdict) == (None, None)
+
+
+def test_a_choice_with_a_caution_says_so_first():
+    log = make_log(slow_are_lost=False)
+    log["revenue"][(log["action"] == "b") & (log["revenue"] < 1)] = np.nan
+    asked = {"reward": "revenue", "missing_reward": "drop", "ignore": ["latency"], "progress": False}
+    found = cf.compare(log, ["a", "b"], **asked)
+    told = find_choice(found).tell()
+    assert told.startswith("b would be the choice: by intervals")
+    assert told.endswith(f"But check first: {found.judge('b').reasons[0]}.")

@@ -73,7 +73,7 @@ def test_nothing_from_data_can_act(found_page):
 def test_several_targets_have_a_chapter_each(found_page):
     page = found_page
     chapters = [words for level, words in list_headings(page) if level == 2]
-    assert chapters[2:-1] == ["new", "<b>bold</b>"]
+    assert sorted(chapters[3:-1]) == ["<b>bold</b>", "new"]
     assert "intervals that hold for all 2 policies at once" in page.shown
     assert "Probability to be best" in page.shown
     assert len(page.answer["evaluations"]) == 2
@@ -82,7 +82,7 @@ def test_several_targets_have_a_chapter_each(found_page):
 def test_many_targets_have_few_chapters(answer, monkeypatch, write):
     monkeypatch.setattr("counterfold.report.html.cases.MOST_CHAPTERS", 1)
     page = write(cf.Comparison({"a": answer, "b": answer}))
-    assert [words for level, words in list_headings(page) if level == 2][2:-1] == ["a"]
+    assert [words for level, words in list_headings(page) if level == 2][3:-1] == ["a"]
     assert "Only the first 1 of 2 have a chapter" in page.shown
 
 
@@ -196,7 +196,7 @@ def test_what_changes_is_said(write):
 def test_the_confidence_goes_by_the_interval(answer, answer_page):
     sure = probability(answer.uplift().find_confidence())
     assert f"confidence that it is better</dt><dd><strong>{html.escape(sure)}</strong>" in answer_page.shown
-    assert f"<strong>{format_gap(answer.uplift())[0]}</strong>" in answer_page.shown
+    assert f"<strong>{format_gap(answer.uplift(), answer.logged)[0]}</strong>" in answer_page.shown
 
 
 def test_what_was_never_drawn_at_random_did_not_pass(write):
@@ -254,7 +254,7 @@ def test_axes_show_most_values_but_not_the_farthest_interval():
 )
 def test_a_report_that_cannot_be_written_is_refused(answer, tmp_path, monkeypatch, path, rule):
     (tmp_path / "folder.html").mkdir()
-    monkeypatch.setattr("counterfold.report.html.page.render", lambda _: "page")
+    monkeypatch.setattr("counterfold.report.html.page.render", lambda *_: "page")
     with pytest.raises(cf.ParameterError, match=rule):
         answer.to_html(f"{tmp_path}/{path}")
     assert [one.name for one in tmp_path.iterdir()] == ["folder.html"]
@@ -269,7 +269,7 @@ def test_bad_arguments_are_refused(answer, tmp_path):
 
 def test_nothing_half_written_is_left(answer, tmp_path, monkeypatch):
     (tmp_path / "report.html").write_text("before")
-    monkeypatch.setattr("counterfold.report.html.page.render", lambda _: "after")
+    monkeypatch.setattr("counterfold.report.html.page.render", lambda *_: "after")
 
     def fail(_, __):
         raise OSError(28, "No space left on device")

@@ -90,7 +90,7 @@ EXPECTED = {
     },
     "compare": lambda r: {
         "difference x": [gap.value for gap in r.differences.values()],
-        "difference interval": [gap.interval() for gap in r.differences.values()],
+        "difference interval": list(r.simultaneous.values()),
     },
     "contenders": lambda r: {
         "told": [[r.attempt.uplift().value, 0]],

@@ -47,7 +47,7 @@ def test_the_safe_choice_and_those_that_may_be_best_are_told(log, write):
 
 def test_a_baseline_has_no_next_step_of_its_own(log, write):
     shown = html.unescape(write(cf.compare(log, {"b": "b", "a": "a"}, baseline="a")).shown)
-    about = shown[shown.index("“a” would earn") :]
+    about = shown[shown.index("“a” would earn <strong>") :]
     assert shown.count("Next step.</strong>") == shown.count("Next step: ") == 1
     assert "Next step" not in about[: about.index("<dl")]
 

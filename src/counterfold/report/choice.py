@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from counterfold import messages
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.decision import Decision, Standing
-from counterfold.evaluation.guard import GuardLine
-from counterfold.report.numbers import WITHHELD, find_error, format_number, format_share
+from counterfold.report.differences import rank_targets
+from counterfold.report.numbers import find_error, format_number, format_share
 
 MOST_NAMES = 5
 """How many policies that may be the best are named."""
@@ -47,7 +47,10 @@ class Choice:
         least, gap = self.found.simultaneous[chosen].low, self.found.differences[chosen]
         more = format_number(least, find_error(gap.stderr, self.found.simultaneous[chosen]))
         sure = f"by {together}, it earns at least {more} more than {self.baseline}"
-        return f"{guarded} {self.quote(chosen)} is the safe choice: {sure}.".strip()
+        if self.decision.verdict == "good":
+            return f"{guarded} {self.quote(chosen)} is the safe choice: {sure}.".strip()
+        problem = self.found.judge(chosen).reasons[0]
+        return f"{guarded} {self.quote(chosen)} would be the choice: {sure}. But check first: {problem}.".strip()
 
     def tell_contenders(self) -> str:
         """Return which policies may be the best, with their probabilities."""
@@ -56,10 +59,25 @@ class Choice:
         )
         may = [(name, one) for name, one in ranked if one.may_be_best]
         if len(may) == 1:
-            return f"The log can tell that {may[0][0]} earns most."
+            return self.tell_best(*may[0])
         named = [f"{name} ({format_share(one.probability_best)})" for name, one in may[:MOST_NAMES]]
         rest = f" and {len(may) - MOST_NAMES} others" if len(may) > MOST_NAMES else ""
         return f"The log cannot tell these from the best, each with its probability to be it: {', '.join(named)}{rest}."
+
+    def tell_best(self, name: str, standing: Standing) -> str:
+        """Return which policy is the best where only one may be, and whether the intervals say so, too.
+
+        To rule out all others needs less than to beat the baseline safely.
+        """
+        broken = {one.target for one in self.found.guarded if not one.passes}
+        but = ", but does not keep to all guards" if standing.policy in broken else ""
+        if name == self.baseline:
+            return f"If only chance may be wrong, none of them earns more than {name}."
+        ends = self.found.simultaneous.get(standing.policy)
+        if ends is None or ends.low > 0:
+            return f"The log can tell that {name} earns most{but}."
+        doubt = f"it is not sure that it beats {self.baseline}"
+        return f"If only chance may be wrong, {name} is the best of these{but}; {doubt}."
 
     @property
     def names(self) -> Sequence[str]:
@@ -84,19 +102,11 @@ def tell_guards(found: Comparison, quote: Quote = messages.show) -> str:
     if found.guards is None:
         return ""
     sure = f"with a probability of at least {100 * next(iter(found.evaluations.values())).level:g} %"
-    passed = [one.target for one in found.guarded if one.passes]
+    passing = {one.target for one in found.guarded if one.passes}
+    passed = [name for name in rank_targets(found) if name in passing]
     if not passed and len(found.guarded) == 1:
         return f"{quote(found.guarded[0].target)} does not keep to all guards {sure}."
     names = ", ".join(map(quote, passed[:MOST_NAMES])) if passed else "No policy"
     rest = f" and {len(passed) - MOST_NAMES} others" if len(passed) > MOST_NAMES else ""
     keeps, together = ("keep", ", all of them at once") if len(passed) > 1 else ("keeps", "")
     return f"{names}{rest} {keeps} to all guards {sure}{together}."
-
-
-def write_guard(line: GuardLine) -> tuple[str, str, str, str]:
-    """Return a value, how far it may be from it, its limit, and how probably it keeps to that."""
-    if line.value is None or line.end is None or line.limit is None or line.probability is None:
-        return WITHHELD, "", "", ""
-    error = max(abs(line.end - line.value) / 2, 1e-9 * abs(line.value))
-    value, end, limit = (format_number(number, error) for number in (line.value, line.end, line.limit))
-    return value, end, limit, format_share(line.probability)

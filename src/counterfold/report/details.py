@@ -12,7 +12,7 @@ from counterfold.diagnostics.base import Finding
 from counterfold.evaluation.over_time import DifferenceOverTime
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.history import History, Period
-from counterfold.report.numbers import format_number, format_signed
+from counterfold.report.numbers import format_number, format_signed, is_rounding_error
 from counterfold.report.tables import STYLES, Lines, add_title, new_grid
 
 WIDTH = 16
@@ -112,14 +112,15 @@ def over_time(history: History) -> ConsoleRenderable:
         ends = [round((end - low) / ((high - low) or 1.0) * WIDTH) for end in find_reach(one)]
         bar = " " * ends[0] + "-" * (ends[1] - ends[0]) + "o" + "-" * (ends[2] - ends[1])
         numbers = (format_number(number, smallest) for number in (one.value, one.stderr, one.logged))
-        lines.append(
-            (one.start, str(one.rows), *numbers, *write_difference(one.difference, one.difference_stderr), bar)
-        )
+        lines.append((one.start, str(one.rows), *numbers, *write_difference(one), bar))
     return add_title("over time", Lines((*names, "difference", "std. error", ""), lines, texts=1))
 
 
-def write_difference(difference: float, stderr: float) -> tuple[str, str]:
-    """Return a difference and its error."""
+def write_difference(line: Period) -> tuple[str, str]:
+    """Return the difference of a period and its error; one that is a rounding error is 0."""
+    difference, stderr = line.difference, line.difference_stderr
+    if is_rounding_error(difference, stderr, line.logged):
+        return "0", "0"
     return format_signed(difference, stderr), format_number(stderr, stderr)
 
 

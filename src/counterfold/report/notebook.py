@@ -18,6 +18,7 @@ from counterfold.log import Log
 from counterfold.policies.policy import Policy
 from counterfold.report import markup
 from counterfold.report.choice import find_choice, tell_guards
+from counterfold.report.differences import list_differences, name_interval
 from counterfold.report.markup import Markup, tag
 from counterfold.report.notebook_policies import show_learned, show_policy
 from counterfold.report.numbers import find_error, format_gap, format_logged, format_number, format_value
@@ -40,7 +41,7 @@ def _(result: Evaluation) -> str:
         withheld = markup.line(tag("b", "Withheld: the log cannot answer "), markup.badge(result.verdict))
         return markup.card(withheld, show_reason(result.diagnostics), step, earned, fold_findings(result.diagnostics))
     value, interval = format_value(result)
-    gap, apart = format_gap(result.uplift())
+    gap, apart = format_gap(result.uplift(), result.logged)
     look = "font-size:150%;font-weight:600"
     first = tag("span", value, style=look), f" per decision, {100 * result.level:g} % interval {interval} "
     return markup.card(
@@ -72,16 +73,17 @@ def _(result: Policy) -> str:
 @show.register
 def _(result: Comparison) -> str:
     other = "the log" if result.baseline is None else messages.show(result.baseline)
-    lines = []
+    lines, gaps = [], list_differences(result)
     for name, one in result.evaluations.items():
         value = format_value(one)[0] if one.answerable else "withheld"
         apart, interval = ("", "") if name == result.baseline else ("withheld", "")
         if name != result.baseline and result.is_answerable(name):
-            apart, interval = format_gap(result.differences[name])
+            apart, interval = format_gap(gaps[name], one.logged)
         step = "" if name == result.baseline else result.advise(name).sentence
-        lines.append((messages.show(name), value, apart, interval, markup.badge(one.verdict), step))
+        lines.append((messages.show(name), value, apart, interval, markup.badge(result.judge(name).verdict), step))
     head = markup.line(tag("b", f"Compared with {other}"))
-    table = markup.make_table(("target", "value", "difference", "interval", "verdict", "next step"), lines)
+    names = "target", "value", "difference", name_interval(result), "verdict", "next step"
+    table = markup.make_table(names, lines)
     chosen = find_choice(result)
     lead = tell_guards(result) if chosen is None else chosen.tell()
     told = [markup.line(tag("b", lead))] if lead else []
@@ -93,7 +95,7 @@ def _(result: Comparison) -> str:
 def _(result: RewardEvaluations) -> str:
     lines = []
     for name, one in result.evaluations.items():
-        told = (*format_value(one), format_gap(one.uplift())[0]) if one.answerable else ("withheld", "", "")
+        told = (*format_value(one), format_gap(one.uplift(), one.logged)[0]) if one.answerable else ("withheld", "", "")
         lines.append((messages.show(name), *told, format_logged(one), markup.badge(one.verdict)))
     names = "reward", "value", "interval", "difference to the log", "the log earned", "verdict"
     return markup.card(markup.line(tag("b", "One target, several rewards")), markup.make_table(names, lines))

@@ -19,6 +19,9 @@ WITHHELD = "withheld"
 LARGE = 10_000
 """From here on, thousands are separated."""
 
+LEAST = 1e-9
+"""How small a difference, in relation to what the log earned, is taken for a rounding error."""
+
 
 def format_number(number: float, stderr: float) -> str:
     """Return a number to two digits of its error: 0.902 for an error of 0.058, 1,001,279 for one of 18."""
@@ -44,8 +47,21 @@ def format_value(result: Evaluation) -> tuple[str, str]:
     return value, f"{low} to {high}"
 
 
-def format_gap(gap: Estimate) -> tuple[str, str]:
-    """Return a difference and its interval, with their signs."""
+def is_rounding_error(difference: float, error: float, logged: float) -> bool:
+    """Say whether there is no difference to what the log earned, as between equal policies."""
+    return max(abs(difference), error) <= LEAST * abs(logged)
+
+
+def is_same(gap: Estimate, logged: Estimate) -> bool:
+    """Say whether a difference and its interval are nothing but a rounding error."""
+    error = find_error(gap.stderr, gap.interval())
+    return is_rounding_error(gap.value, error, max(abs(logged.value), logged.stderr))
+
+
+def format_gap(gap: Estimate, logged: Estimate) -> tuple[str, str]:
+    """Return a difference and its interval, with their signs; one that is a rounding error is 0."""
+    if is_same(gap, logged):
+        return "0", "0 to 0"
     interval = gap.interval()
     error = find_error(gap.stderr, interval)
     value, low, high = (format_signed(number, error) for number in (gap.value, *interval))

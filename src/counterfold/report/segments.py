@@ -7,7 +7,7 @@ from rich.styled import Styled
 
 from counterfold import messages
 from counterfold.intervals.base import Bounds
-from counterfold.report.numbers import WITHHELD, find_error, format_number, format_signed
+from counterfold.report.numbers import WITHHELD, find_error, format_number, format_signed, is_rounding_error
 from counterfold.report.tables import Lines, add_title
 from counterfold.segments.answers import Segment, SegmentedColumn
 
@@ -37,6 +37,8 @@ def describe(line: Segment) -> tuple[str, ...]:
         return name, rows, logged, WITHHELD, WITHHELD, "", "", line.verdict
     signed = line.difference, line.difference_low, line.difference_high, line.pooled
     gap, low, high, pooled = (format_signed(number, error) for number in signed)
+    if is_rounding_error(line.difference, error, line.logged):
+        gap, low, high, pooled = "0", "0", "0", "0"
     return name, rows, logged, format_number(line.value, error), gap, f"{low} to {high}", pooled, line.verdict
 
 

@@ -29,7 +29,7 @@ SHORT_NAME = 12
 
 def add_title(title: str, *blocks: ConsoleRenderable | str) -> ConsoleRenderable:
     """Return blocks under a title."""
-    return Group(Styled(messages.show(title), "bold underline"), *blocks)
+    return Group(Styled(messages.clean_sentence(title), "bold underline"), *blocks)
 
 
 def new_grid() -> Table:

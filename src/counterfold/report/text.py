@@ -10,11 +10,12 @@ from counterfold.diagnostics import Diagnostics
 from counterfold.diagnostics.base import Finding
 from counterfold.estimates import Estimate
 from counterfold.evaluation.comparison import Comparison
-from counterfold.evaluation.guard import GuardLine
 from counterfold.evaluation.next_step import advise_on_log
 from counterfold.evaluation.result import Evaluation
 from counterfold.report import details
-from counterfold.report.choice import find_choice, tell_guards, write_guard
+from counterfold.report.choice import find_choice, tell_guards
+from counterfold.report.differences import list_differences, name_interval, rank_targets
+from counterfold.report.guards import list_guards
 from counterfold.report.numbers import (
     WITHHELD,
     describe_wrong,
@@ -23,8 +24,8 @@ from counterfold.report.numbers import (
     format_logged,
     format_number,
     format_share,
-    format_signed,
     format_value,
+    is_same,
 )
 from counterfold.report.picture import Line, Picture
 from counterfold.report.segments import list_segments
@@ -65,7 +66,7 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
     grid = new_grid()
     if result.answerable:
         value, interval = format_value(result)
-        gap, gap_interval = format_gap(result.uplift())
+        gap, gap_interval = format_gap(result.uplift(), result.logged)
         level = f"{100 * result.level:g} % interval"
         grid.add_row("value", Styled(f"{value} per decision, {level} {interval}", "bold"))
         grid.add_row("the log earned", f"{format_logged(result)} per decision")
@@ -107,94 +108,70 @@ def comparison(found: Comparison) -> list[Block]:
 
     Values that the log cannot answer for are withheld, and so are differences to them.
     """
-    differences = found.differences
-    known = {name: gap for name, gap in differences.items() if found.is_answerable(name)}
+    known = {name: gap for name, gap in list_differences(found).items() if found.is_answerable(name)}
     findings = group_findings({name: one.diagnostics for name, one in found.evaluations.items()})
     table = list_policies(found, known)
-    guards = [add_title("guards", list_guards(found))] if found.guards else []
-    segments = list_differences(found)
+    guards, segments = list(list_guards(found)), list_differences_by_segment(found)
     if not known:
         return [table, *guards, *findings, *segments]
-    drawn = [Line(name, gap.value, format_gap(gap)[0], gap.interval()) for name, gap in known.items()]
-    pictures = Group(f"difference to {name_baseline(found)}:", Picture(drawn, 0.0))
+    drawn = [draw_difference(name, gap, found[name].logged) for name, gap in known.items()]
+    pictures = Group(f"difference to {name_baseline(found)}, {name_interval(found)}:", Picture(drawn, 0.0))
     first = [summarise(found, known), table, *list_standings(found), *guards, pictures, *findings, *segments]
     return [*first, *show_over_time(found, known)]
 
 
+def draw_difference(name: str, gap: Estimate, logged: Estimate) -> Line:
+    """Return the line of a difference, which is a dot at 0 if it is but a rounding error."""
+    if is_same(gap, logged):
+        return Line(name, 0.0, "0")
+    return Line(name, gap.value, format_gap(gap, logged)[0], gap.interval())
+
+
 def show_over_time(found: Comparison, known: Mapping[str, Estimate]) -> list[Block]:
     """Return the differences over time of all policies, or of the one that is looked at most if there are many."""
-    shown = known if len(known) <= MOST_OVER_TIME else [find_first(found, known)]
-    several, baseline = found.over_time(), name_baseline(found)
-    titles = {name: f"{name}: difference to {baseline} over time" for name in several if name in shown}
-    return [details.difference_over_time(title, several[name]) for name, title in titles.items()]
+    several = [name for name, gap in known.items() if not is_same(gap, found[name].logged)]
+    shown = several if len(several) <= MOST_OVER_TIME else rank_targets(found)[:1]
+    periods, baseline = found.over_time(), name_baseline(found)
+    titles = {name: f"{name}: difference to {baseline} over time" for name in periods if name in shown}
+    return [details.difference_over_time(title, periods[name]) for name, title in titles.items()]
 
 
-def list_differences(found: Comparison) -> list[Block]:
+def list_differences_by_segment(found: Comparison) -> list[Block]:
     """Return a table of the differences in each segment for every policy and every column of segments."""
     baseline, segments = name_baseline(found), found.segments
     several = (list_segments(found[one].segmented, segments[one], baseline, of=one) for one in found.differences)
     return [block for blocks in several for block in blocks]
 
 
-def list_guards(found: Comparison) -> Lines:
-    """Return a line for each policy and guard, and one for all guards of a policy if there are several."""
-    lines, rules = [], found.guards.rules if found.guards else ()
-    for one in found.guarded:
-        name, is_single = messages.show(one.target), len(one.guards) == 1
-        for rule, line in zip(rules, one.guards, strict=True):
-            told = judge_guard(line, passes=one.passes if is_single else rule.is_kept(line))
-            lines.append((name, messages.show(line.guard), *write_guard(line), told))
-        if not is_single:
-            sure = WITHHELD if one.probability is None else format_share(one.probability)
-            lines.append((name, "all", "", "", "", sure, "passes" if one.passes else "fails"))
-    return Lines(("policy", "guard", "value", "may be", "limit", "holds", "verdict"), lines, texts=1)
-
-
-def judge_guard(line: GuardLine, *, passes: bool) -> str:
-    """Return whether a guard is kept, and the verdict on that if it is not good."""
-    if line.probability is None:
-        return line.verdict
-    return ("passes" if passes else "fails") + ("" if line.verdict == "good" else f", {line.verdict}")
-
-
 def list_policies(found: Comparison, known: Mapping[str, Estimate]) -> Lines:
-    """Return a line for every policy."""
+    """Return a line for every policy, with the verdict on its difference to the baseline."""
     logged = format_logged(next(iter(found.evaluations.values())))
     lines = [("log", logged, "" if found.baseline else "baseline", "", "", "")]
     for name, one in found.evaluations.items():
         value = format_value(one)[0] if one.answerable else WITHHELD
-        gap = format_gap(known[name]) if name in known else ("baseline" if name == found.baseline else WITHHELD, "")
+        gap = "baseline" if name == found.baseline else WITHHELD, ""
+        gap = format_gap(known[name], one.logged) if name in known else gap
         step = "" if name == found.baseline else found.advise(name).action
-        lines.append((messages.show(name), value, *gap, one.verdict, step))
-    return Lines(("policy", "value", "difference", "interval", "verdict", "next step"), lines, texts=2)
+        lines.append((messages.show(name), value, *gap, found.judge(name).verdict, step))
+    interval = "for all at once" if found.simultaneous else "interval"
+    return Lines(("policy", "value", "difference", interval, "verdict", "next step"), lines, texts=2)
 
 
 def list_standings(found: Comparison) -> list[ConsoleRenderable]:
-    """Return how all policies stand together, the most probable first, if there are several."""
+    """Return how probably each policy is the best, the most probable first, if there are several."""
     chosen = find_choice(found)
     if chosen is None:
         return []
     names = ["log", *(messages.show(one.policy) for one in chosen.decision.standings[1:])]
-    ends = ["", *(format_ends(found, one.policy) for one in chosen.decision.standings[1:])]
-    several = zip(names, ends, chosen.decision.standings, strict=True)
-    ranked = sorted(several, key=lambda line: -line[2].probability_best)
-    lines = [(name, end, format_share(one.probability_best)) for name, end, one in ranked]
-    return [add_title("all at once", Lines(("policy", "difference", "is the best"), lines))]
-
-
-def format_ends(found: Comparison, name: str) -> str:
-    """Return the interval of a difference that holds together with the others, if there is one."""
-    ends = found.simultaneous.get(name)
-    if ends is None:
-        return ""
-    low, high = (format_signed(end, find_error(found.differences[name].stderr, ends)) for end in ends)
-    return f"{low} to {high}"
+    ranked = sorted(zip(names, chosen.decision.standings, strict=True), key=lambda line: -line[1].probability_best)
+    lines = [(name, format_share(one.probability_best), "yes" if one.may_be_best else "no") for name, one in ranked]
+    return [add_title("which is the best", Lines(("policy", "probability", "may be"), lines, texts=1))]
 
 
 def summarise(found: Comparison, known: Mapping[str, Estimate]) -> ConsoleRenderable:
-    """Return which policy to choose, or else which one has the highest value, and what to do about it."""
-    chosen, name = find_choice(found), find_first(found, known)
-    value, interval = format_gap(known[name])
+    """Return which policy to choose, or else which one may be the best, and what to do about it."""
+    chosen, name = find_choice(found), rank_targets(found)[0]
+    value, interval = format_gap(known[name], found[name].logged)
     grid = new_grid()
     if chosen is not None:
         grid.add_row("choice", Styled(chosen.tell(), "bold"))
@@ -202,17 +179,24 @@ def summarise(found: Comparison, known: Mapping[str, Estimate]) -> ConsoleRender
     elif found.guards is not None:
         grid.add_row("guards", Styled(tell_guards(found), "bold"))
     grid.add_row("policy", Styled(messages.show(name), "bold"))
-    level = f"{100 * found[name].level:g} % interval"
-    grid.add_row("difference", f"{value} to {name_baseline(found)}, {level} {interval}")
+    grid.add_row("difference", f"{value} to {name_baseline(found)}, {name_interval(found)} {interval}")
+    for number, undone in enumerate(list_undone_choice(found, name)):
+        grid.add_row("" if number else "undone by", undone)
     grid.add_row("verdict", colour(found.judge(name).verdict))
     grid.add_row("next step", Styled(found.advise(name).sentence, "bold"))
     return grid
 
 
-def find_first(found: Comparison, known: Mapping[str, Estimate]) -> str:
-    """Return the policy to choose, or else the one with the highest value."""
-    choice = None if found.decision is None or len(known) < 2 else found.decision.choice
-    return max(known, key=lambda name: known[name].value) if choice is None else choice
+def list_undone_choice(found: Comparison, name: str) -> list[str]:
+    """Return what would undo the conclusion about the choice, or about the only policy, where the log is the baseline.
+
+    It is known for the interval of a policy by itself; one that holds for several at once is undone by less.
+    """
+    chosen = find_choice(found)
+    if found.baseline is not None or (chosen is not None and chosen.decision.choice != name):
+        return []
+    alone = "" if chosen is None else " (as if it were the only policy)"
+    return [f"{undone}{alone}" for undone in list_undone(found[name])]
 
 
 def name_baseline(found: Comparison) -> str:
@@ -230,7 +214,7 @@ def rewards(title: str, found: Mapping[str, Evaluation], *, segments: bool = Tru
     for name, one in found.items():
         numbers = (WITHHELD, format_logged(one), "", "")
         if one.answerable:
-            numbers = format_value(one)[0], format_logged(one), *format_gap(one.uplift())
+            numbers = format_value(one)[0], format_logged(one), *format_gap(one.uplift(), one.logged)
         lines.append((messages.show(name), *numbers, one.verdict, one.next_step.action))
     table = add_title(title, Lines(names, lines, texts=2))
     blocks: list[Block] = [table, *group_findings({name: one.diagnostics for name, one in found.items()})]

@@ -14,7 +14,9 @@ from counterfold.drafts import write_whole
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.result import Evaluation
 from counterfold.learning.result import Learned
-from counterfold.report.html.cases import ATTEMPT, LEARNT, NAME, Case, Report, list_cases, list_checks
+from counterfold.progress import bar
+from counterfold.report.html.case_list import list_cases, list_checks
+from counterfold.report.html.cases import ATTEMPT, LEARNT, NAME, Case, Report
 from counterfold.report.html.writing import require_writable
 
 __all__ = [
@@ -41,7 +43,9 @@ def write_report(report: Report, path: FilePath) -> None:
     checks.true_or_false(rows=report.shows_rows)
     from counterfold.report.html.page import render
 
-    write_whole("report", place, render(report).encode())
+    with bar("Writing the report") as move:
+        page = render(report, move)
+    write_whole("report", place, page.encode())
 
 
 def write_evaluation(result: Evaluation, path: FilePath, *, rows: bool) -> None:

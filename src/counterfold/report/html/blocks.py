@@ -70,6 +70,14 @@ class Table(Block):
 
 
 @dataclass(frozen=True)
+class Folded(Block):
+    """A table that is closed until it is asked for."""
+
+    table: Table
+    template = "folded.html"
+
+
+@dataclass(frozen=True)
 class Panel:
     """One chart of a figure, which may have several; it has room for `columns` of texts, however narrow the page."""
 

@@ -11,18 +11,24 @@ from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
 from counterfold.estimates import Estimate
 from counterfold.evaluation.comparison import Comparison
+from counterfold.evaluation.decision import Standing
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
 from counterfold.exhibits import Shown
 from counterfold.learning.result import Learned
-from counterfold.report.numbers import find_error, format_number, format_signed
+from counterfold.report.choice import find_choice
+from counterfold.report.differences import name_interval
+from counterfold.report.numbers import find_error, format_number, format_signed, is_same
 from counterfold.segments.answers import Segment
 
-ROUNDING = 1e-9
-"""How small a difference, in relation to what the log earned, is taken for a rounding error."""
+MOST_TOLD = 5
+"""Of more targets than this, only the first ones are told one by one, and not only in tables."""
 
 MOST_CHAPTERS = 12
-"""Of more cases than this, only the first ones are told in full: a page must stay light."""
+"""Of more cases than this, as of several rewards, only the first ones are told in full: a page must stay light."""
+
+TODAY = "today"
+"""What the log's own policy is called, unless there is a baseline or a target of that name."""
 
 FINER = 100
 """So many times smaller than that of a value is the smallest error of a difference that values are written to."""
@@ -35,6 +41,10 @@ NAME = "new policy"
 
 LEARNT, ATTEMPT = "learnt policy", "best attempt"
 """What is called so that was learnt: a policy that beats the log, and one that does not."""
+
+
+LONGEST_TITLE = 200
+"""The characters of a target's name in a title."""
 
 
 def isolate(name: str) -> str:
@@ -51,13 +61,16 @@ def quote(name: str) -> str:
 class Answered:
     """An evaluation of a target, how much more it earns than `baseline`, and what to do: nothing for the baseline.
 
-    `is_known` says whether the log can tell the difference; `compared` are all targets judged by the same reward.
-    `segments` tell the difference in each segment.
+    `logged` is what the log's own policy is called. Of several targets, the interval of the difference (`gap`) holds
+    for all at once. `judged` is what speaks against the difference. `is_known` says whether the log can tell it;
+    `compared` are all targets judged by the same reward. `segments` tell the difference in each segment.
     """
 
     evaluation: Evaluation
     baseline: str
+    logged: str
     gap: Estimate | None
+    judged: Diagnostics
     step: NextStep | None
     is_known: bool
     compared: Comparison
@@ -65,15 +78,30 @@ class Answered:
 
     @property
     def is_to_log(self) -> bool:
-        """Say whether the difference is to the log, and not to a policy, which may be called "today" as well."""
+        """Say whether the difference is to the log, and not to a policy."""
         return self.compared.baseline is None
 
     @property
     def is_same(self) -> bool:
         """Say whether there is no difference but a rounding error, as between equal policies."""
-        logged = self.evaluation.logged
-        size = ROUNDING * max(abs(logged.value), logged.stderr)
-        return self.gap is not None and max(abs(self.gap.value), self.gap.stderr) <= size
+        return self.gap is not None and is_same(self.gap, self.evaluation.logged)
+
+    @property
+    def earned(self) -> str:
+        """Return what is said of the log's own policy."""
+        return f"{self.logged} {'earns' if self.logged == TODAY else 'earned'}"
+
+    @property
+    def interval_name(self) -> str:
+        """Return what the interval of the difference is called."""
+        return name_interval(self.compared).replace(" %", "\N{NO-BREAK SPACE}%")
+
+    @property
+    def origin(self) -> Evaluation | None:
+        """Return the evaluation of the baseline, where that is another target which the log can answer for."""
+        name = self.compared.baseline
+        other = None if name is None or self.gap is None else self.compared[name]
+        return other if other is not None and other.answerable else None
 
     @cached_property
     def error(self) -> float:
@@ -86,11 +114,6 @@ class Answered:
     def write(self, number: float) -> str:
         """Return a value."""
         return format_number(number, self.error)
-
-    def write_interval(self) -> str:
-        """Return the interval of the value."""
-        low, high = map(self.write, self.evaluation.interval)
-        return f"{low} to {high}"
 
     def write_signed(self, number: float) -> str:
         """Return a difference."""
@@ -108,8 +131,11 @@ class Answered:
     def confidence(self) -> float | None:
         """Return how sure it is, by the interval, that the difference is above 0; nothing where few rewards decide.
 
-        An interval of few rewards is too rough for that, unless it is far from 0.
+        An interval of few rewards is too rough for that, unless it is far from 0. Of several targets, it would not say
+        what their intervals do, which hold for all at once.
         """
+        if self.compared.simultaneous:
+            return None
         is_rough = self.is_undecided and any(one.name == FEW for one in self.evaluation.diagnostics.findings)
         if self.gap is None or not self.is_known or self.is_same or is_rough or not self.gap.stderr > 0:
             return None
@@ -139,24 +165,46 @@ class Case:
 
     @property
     def title(self) -> str:
-        """Return the target and, if that matters, the reward."""
-        return f"{self.name} by {isolate(messages.show(self.reward))}" if self.reward else self.name
+        """Return the target, hardly cut so that titles differ as names do, and, if that matters, the reward."""
+        name = isolate(messages.abbreviate(self.target, LONGEST_TITLE))
+        return f"{name} by {isolate(messages.show(self.reward))}" if self.reward else name
 
     @property
     def verdict(self) -> str:
-        """Return the verdict."""
+        """Return the verdict on what the target would earn."""
         return self.diagnostics.verdict
 
     @property
+    def judged(self) -> Diagnostics:
+        """Return what speaks against the difference, or against the target where there is none."""
+        return self.diagnostics if self.answered is None else self.answered.judged
+
+    @property
     def badge(self) -> str:
-        """Return the verdict, or "undecided" where a sound log cannot tell whether the target earns more or less."""
+        """Return the verdict on the difference, or "undecided" where a sound log cannot tell whether it is above 0."""
         is_undecided = self.answered is not None and self.answered.is_undecided
-        return "undecided" if is_undecided and self.verdict == "good" else self.verdict
+        return "undecided" if is_undecided and self.judged.verdict == "good" else self.judged.verdict
 
     @property
     def is_answerable(self) -> bool:
         """Say whether what the target would earn may be shown."""
         return self.verdict != "not answerable"
+
+    @property
+    def logged(self) -> str:
+        """Return what the log's own policy is called."""
+        return TODAY if self.answered is None else self.answered.logged
+
+    @property
+    def when(self) -> str:
+        """Return when the log's own policy decided."""
+        return TODAY if self.logged == TODAY else f"in {self.logged}"
+
+    @property
+    def standing(self) -> Standing | None:
+        """Return how the target stands among all, if there are several that the log can answer for."""
+        chosen = None if self.answered is None else find_choice(self.answered.compared)
+        return None if chosen is None else chosen.standings.get(self.target)
 
     @property
     def size(self) -> str:
@@ -204,7 +252,7 @@ class Report:
         """Return the question that the report answers."""
         if self.learned is not None:
             return "What is the best policy that this log supports?"
-        several = list(dict.fromkeys(case.target for case in self.cases))
+        several = self.targets
         name = f"the {NAME}" if several == [NAME] else " and ".join(quote(one) for one in several)
         who = name if len(several) < 3 else f"{len(several)} policies"
         return f"What would {who} earn?" if self.first.answered else f"Can this log answer for {who}?"
@@ -222,38 +270,28 @@ class Report:
         return self.cases[0]
 
     @property
+    def targets(self) -> list[str]:
+        """Return the targets, the first in rank first."""
+        return list(dict.fromkeys(case.target for case in self.cases))
+
+    @property
+    def leading(self) -> list[Case]:
+        """Return the cases that come first: those of the first target, or all of a log that was only checked."""
+        return [case for case in self.cases if case.target == self.first.target or self.first.answered is None]
+
+    @property
+    def told(self) -> list[Case]:
+        """Return the cases that are told one by one."""
+        few = self.targets if self.first.answered is None else self.targets[:MOST_TOLD]
+        return [case for case in self.cases if case.target in few]
+
+    @property
     def chapters(self) -> list[Case]:
         """Return the cases that have a chapter each."""
-        return self.cases[:MOST_CHAPTERS]
+        return self.told[:MOST_CHAPTERS]
 
     def find_key(self, key: str, case: Case) -> str:
         """Return the name by which links lead to a section about a case; nothing where it has no chapter."""
         if len(self.cases) == 1:
             return key
         return f"{key}-{self.chapters.index(case) + 1}" if case in self.chapters else ""
-
-
-def list_cases(found: Mapping[str, Comparison]) -> list[Case]:
-    """Return a case for each target and reward, of comparisons by each reward."""
-    first = next(iter(found.values()))
-    return [make_case(target, reward, one) for target in first for reward, one in found.items()]
-
-
-def make_case(target: str, reward: str, found: Comparison) -> Case:
-    """Return the case of one target of a comparison."""
-    one, gap = found[target], found.differences.get(target)
-    baseline = "today" if found.baseline is None else quote(found.baseline)
-    step = None if gap is None else found.advise(target, logged="today")
-    known = found.is_answerable(target)
-    answered = Answered(one, baseline, gap, step, known, found, found.segments.get(target, ()))
-    return Case(target, reward, one.diagnostics, one.exhibits, one.contents, answered)
-
-
-def list_checks(found: Mapping[str, Mapping[str, Diagnostics]], contents: Mapping[str, Contents]) -> list[Case]:
-    """Return a case for each target and reward of a log that was only checked."""
-    first = next(iter(found.values()))
-    return [
-        Case(target, reward, one[target], one[target].exhibits, contents.get(reward))
-        for target in first
-        for reward, one in found.items()
-    ]

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from counterfold import standard_json
+from counterfold.progress import Progress
 from counterfold.report.html.blocks import Block
 from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.sections import Section, list_sections
@@ -42,8 +43,8 @@ class Chapter(NamedTuple):
     sections: Sequence[Written]
 
 
-def render(report: Report) -> str:
-    """Return the page."""
+def render(report: Report, move: Progress) -> str:
+    """Return the page; `move` is told how many pieces of it are done: its script, and its chapters."""
     environment = Environment(
         loader=PackageLoader("counterfold.report.html"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
@@ -51,9 +52,14 @@ def render(report: Report) -> str:
     environment.filters["anchor"] = anchor
     environment.filters["mark_names"] = mark_names
     styles, script, bundle = read("style.css"), read("script.js"), load_bundle()
+    chapters, pieces = [], 3 + len(report.chapters)  # two are about all cases
+    move(1, pieces)
+    for chapter in list_chapters(report):
+        chapters.append(chapter)
+        move(1 + len(chapters), pieces)
     return environment.get_template("page.html").render(
         report=report,
-        chapters=list(list_chapters(report)),
+        chapters=chapters,
         styles=Markup(styles),  # noqa: S704 (a file of the package)
         script=Markup(script),  # noqa: S704 (a file of the package)
         bundle=Markup(bundle),  # noqa: S704 (Vega, from its package)

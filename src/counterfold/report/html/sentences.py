@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from heapq import nlargest
-from importlib.metadata import version
 from typing import Any, NamedTuple
 
-from counterfold import messages
 from counterfold.report.choice import find_choice, tell_guards
 from counterfold.report.html import formats
-from counterfold.report.html.cases import Answered, Case, Report, quote
+from counterfold.report.html.cases import Answered, Case, quote
 from counterfold.report.numbers import describe_wrong, format_number
 
 SURE = 10.0
@@ -19,9 +17,6 @@ MOST_CHANGES = 3
 
 CHANGED = 0.02
 """A share that changes less is not worth a word."""
-
-NO_CHANGE = "Each action is taken about as often as today, though perhaps in other situations."
-"""What is said where no share changes."""
 
 MANY = 2.0
 """A target that earns so many times as much as the log is told in times, not in percent."""
@@ -39,6 +34,9 @@ NOTED = "the log can answer, and nothing serious speaks against it"
 
 READ = "as-read"
 """The finding that only says how columns were read."""
+
+ALONE = " (as if it were the only policy)"
+"""What is said of what is known for the interval of one of several policies by itself."""
 
 QUESTION = "Are the logged probabilities right, and was the policy fixed before anybody looked at these rewards?"
 """What to doubt where nothing was found."""
@@ -142,7 +140,9 @@ def tell_interval(answered: Answered) -> str:
     shares = "" if whole is None else f", or {tell_shares(answered, ends, whole)}"
     best = f" The best estimate is {tell_difference(answered, gap.value)}." if is_open else ""
     level = f"{100 * answered.evaluation.level:g}{formats.PERCENT}"
-    return f"The {level} interval of the difference is {words} per decision{shares}.{best}"
+    count = len(answered.compared.simultaneous)
+    together = f", which holds for all {count} policies at once," if count else ""
+    return f"The {level} interval of the difference{together} is {words} per decision{shares}.{best}"
 
 
 def tell_shares(answered: Answered, ends: Sequence[float], whole: float) -> str:
@@ -165,7 +165,7 @@ def join_ends(ends: Sequence[str]) -> str:
 
 def tell_meaning(case: Case) -> str:
     """Return what the badge of a case means."""
-    return NOTED if case.badge == "good" and case.diagnostics.findings else MEANINGS[case.badge]
+    return NOTED if case.badge == "good" and case.judged.findings else MEANINGS[case.badge]
 
 
 def tell_doubt(case: Case, question: str = QUESTION) -> str:
@@ -173,33 +173,49 @@ def tell_doubt(case: Case, question: str = QUESTION) -> str:
 
     Where nothing does, it is what no log can tell: `question`.
     """
-    problems = [one.problem for one in case.diagnostics.findings if one.name != READ]
+    problems = [one.problem for one in case.judged.findings if one.name != READ]
     more = len(problems) - 1
     others = f" And {more} more finding{'s' if more > 1 else ''}." if more > 0 else ""
-    first = f"{capitalise(problems[0])}.{others}" if problems else question
+    first = f"{capitalise(name_judged(case) + problems[0])}.{others}" if problems else question
     return f"{first} {tell_frailty(case)}".strip()
+
+
+def name_judged(case: Case) -> str:
+    """Return a word before findings that are about the baseline, and not about the target."""
+    answered = case.answered
+    name = None if answered is None else answered.compared.baseline
+    if answered is None or name is None or case.judged is case.diagnostics:
+        return ""
+    return f"of {answered.baseline}: " if case.judged is answered.compared[name].diagnostics else ""
 
 
 def tell_frailty(case: Case) -> str:
     """Return what would undo the conclusion, if the log tells one at all: wrong odds, or one group or day."""
     answered = case.shown_answer
-    if answered is None or not answered.is_to_log:
+    if answered is None or not answered.is_to_log or answered.is_undecided:
         return ""
-    known, found = answered.evaluation.robustness, []
+    known, found, alone = answered.evaluation.robustness, [], ALONE if answered.compared.simultaneous else ""
     if known.propensity_factor is not None:
         wrong = describe_wrong(known.propensity_factor, known.factor_of)
-        found.append(f"It would be undone if the {known.factor_of} of what was logged were all {wrong}.")
-    found += [f"Without one {one.part}, {one.name}, the conclusion could not be drawn." for one in known.hangs_on]
+        found.append(f"It would be undone if the {known.factor_of} of what was logged were all {wrong}{alone}.")
+    found += [
+        f"Without one {one.part}, {one.name}, the conclusion could not be drawn{alone}." for one in known.hangs_on
+    ]
     return " ".join(found)
 
 
 def tell_changes(case: Case) -> str:
-    """Return which actions a target takes much more often than today, or less often; nothing if that is unknown."""
+    """Return which actions a target takes much more often than the log, or less often; nothing if it is unknown."""
     shown = case.exhibits.get("support")
     if shown is None or case.diagnostics.measures.get("bandwidth") is not None:  # doses have no names
         return ""
     most = [line for line in nlargest(MOST_CHANGES, shown.lines, find_move) if find_move(line) >= CHANGED]
-    return f"{', '.join(map(tell_change, most))} of decisions." if most else NO_CHANGE
+    return f"{', '.join(map(tell_change, most))} of decisions." if most else tell_no_change(case)
+
+
+def tell_no_change(case: Case) -> str:
+    """Return what is said where no share changes."""
+    return f"Each action is taken about as often as {case.when}, though perhaps in other situations."
 
 
 def find_move(line: Mapping[str, Any]) -> float:
@@ -208,7 +224,7 @@ def find_move(line: Mapping[str, Any]) -> float:
 
 
 def tell_change(line: Mapping[str, Any]) -> str:
-    """Return how often an action is taken today, and how often by a target."""
+    """Return how often an action is taken in the log, and how often by a target."""
     before, after = formats.share(line["logged_share"]), formats.share(line["target_share"])
     return f"{quote(line['action'])} from {before} to {after}"
 
@@ -221,31 +237,7 @@ def tell_best(cases: Sequence[Case]) -> str:
     first = cases[0].answered
     if first is None or len({case.reward for case in cases}) > 1:
         return ""
-    chosen = find_choice(first.compared, logged="today", quote=quote)
+    chosen = find_choice(first.compared, logged=first.logged, quote=quote)
     if chosen is None:
         return tell_guards(first.compared, quote)
     return f"{chosen.tell()} {chosen.tell_contenders()}"
-
-
-def write_message(report: Report) -> str:
-    """Return what somebody must know who has not seen the report, ready to be pasted."""
-    return "\n\n".join([*map(summarise, report.cases), f"({describe_origin(report)})"])
-
-
-def summarise(case: Case) -> str:
-    """Return a case in three lines: the answer, what to do, and what to doubt."""
-    answered, step = case.shown_answer, None if case.answered is None else case.answered.step
-    lines = [f"{tell(case)} {'' if answered is None else tell_interval(answered)}".strip()]
-    lines += [] if step is None else [f"Next step: {step.sentence}"]
-    return "\n".join([*lines, f"{'Doubt first' if case.is_answerable else 'Why not'}: {tell_doubt(case)}"])
-
-
-def describe_origin(report: Report) -> str:
-    """Return what a report was made of, and how."""
-    made = [report.subtitle, f"made {report.made}", f"counterfold {version('counterfold')}"]
-    answered = report.first.answered
-    if answered is not None:
-        result = answered.evaluation
-        by = f"by {messages.clean_sentence(result.selected)}" if len(report.cases) == 1 else ""
-        made += [by if report.first.is_answerable else "", f"seed {result.seed}"]
-    return "; ".join(filter(None, made))

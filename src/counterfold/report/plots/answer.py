@@ -50,7 +50,7 @@ def list_targets(result: Evaluation | Comparison) -> dict[str, Evaluation]:
 
 def describe(result: Evaluation) -> tuple[str, str]:
     """Return the title of one answer, and what stands below it."""
-    gap, (value, interval) = result.uplift(), format_gap(result.uplift())
+    gap, (value, interval) = result.uplift(), format_gap(result.uplift(), result.logged)
     low, high = gap.interval()
     more = "more than the log" if gap.value > 0 else "less than the log"
     told = f"{value.lstrip('+-')} {more}" if low > 0 or high < 0 else f"not clearly {more}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from counterfold import messages
 from counterfold.estimates import Estimate
 from counterfold.evaluation import Comparison, Evaluation, RewardEvaluations
+from counterfold.report.differences import list_differences, name_interval
 from counterfold.report.numbers import format_gap
 from counterfold.report.plots import _drawing as drawing
 from counterfold.report.plots.base import Picture, stack_lines
@@ -38,7 +39,11 @@ class Compare(Picture):
         for place, name in enumerate(gaps):
             if name in known:
                 drawing.draw_reaches(ax, [place], [known[name]], choose_colour(known[name]), "difference")
-                told = f"{known[name].value:+.2g} %" if is_reward else format_gap(gaps[name])[0]
+                told = (
+                    f"{known[name].value:+.2g} %"
+                    if is_reward
+                    else format_gap(gaps[name], result.evaluations[name].logged)[0]
+                )
                 drawing.write_beside(ax, place, told, choose_colour(known[name]))
             else:
                 why = "the log earned 0" if scales[name] == 0 else "withheld: the log cannot answer"
@@ -49,7 +54,7 @@ class Compare(Picture):
 def list_gaps(result: Comparison | RewardEvaluations) -> dict[str, Estimate]:
     """Return how much more is earned, by target or reward."""
     if isinstance(result, Comparison):
-        return result.differences
+        return list_differences(result)
     return {name: one.uplift() for name, one in result.evaluations.items()}
 
 
@@ -77,7 +82,8 @@ def describe(result: Comparison | RewardEvaluations, known: list[drawing.Reach])
     rest = len(list_gaps(result)) - more - less
     first: Evaluation = next(iter(result.evaluations.values()))
     what = "more: blue, less: orange, cannot be told: grey"
-    note = f"{100 * first.level:g} % intervals, paired row by row; {what}"
+    alone, paired = f"{100 * first.level:g} % interval", f"paired row by row; {what}"
+    note = f"{alone if isinstance(result, RewardEvaluations) else name_interval(result)}, {paired}"
     if isinstance(result, RewardEvaluations):
         return f"The target earns more in {more} of {more + less + rest} rewards, and less in {less or 'none'}", note
     other = "the log" if result.baseline is None else messages.show(result.baseline)

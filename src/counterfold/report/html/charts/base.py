@@ -61,7 +61,7 @@ def shorten(value: Any) -> Any:
 
 def name_both(case: Case) -> list[str]:
     """Return what a legend calls the log and the target."""
-    return tell_apart(["today", case.target])
+    return tell_apart([case.logged, case.target])
 
 
 def tell_apart(names: Sequence[object], longest: int = LONGEST) -> list[str]:

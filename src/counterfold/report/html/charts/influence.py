@@ -30,7 +30,7 @@ PART_COLUMNS = {
     "rows": ("Rows", formats.count),
     "weight_share": ("Share of all weight", formats.percent),
     "without": ("Value without it", formats.value),
-    "difference": ("Difference to today without it", formats.signed),
+    "difference": ("Difference to the log without it", formats.signed),
 }
 
 GROUPS_COLUMNS = {"row": ("Group of row (from 0)", formats.count), **PART_COLUMNS}
@@ -52,7 +52,7 @@ def draw_without(case: Case) -> Figure | None:
     return Figure(
         "The answer without the rows that carry it",
         f"{said} If a handful of rows changes the answer much, then those rows are the answer: look at them one by "
-        "one. Dots are a plain weighted mean (SNIPS); the dashed line is what today earns.",
+        f"one. Dots are a plain weighted mean (SNIPS); the dashed line is what {answered.earned}.",
         f"Value without up to {len(lines) - 1} rows. {said}",
         [base.make_panel(base.size(draw_values(lines, today), 200))],
         tabulate("Value without the most influential rows", lines, WITHOUT_COLUMNS, answered.error),
@@ -66,7 +66,7 @@ def tell_values(lines: Lines, answered: Answered) -> str:
         f"without {line['place']} row{'s' if line['place'] > 1 else ''} {answered.write(line['without'])}"
         for line in ends
     ]
-    today = f"today earns {answered.write(answered.evaluation.logged.value)}"
+    today = f"{answered.earned} {answered.write(answered.evaluation.logged.value)}"
     return f"With all rows {answered.write(lines[0]['without'])}, {', '.join(told)}; {today}."
 
 

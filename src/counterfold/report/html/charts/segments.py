@@ -62,7 +62,7 @@ def draw_column(case: Case, answered: Answered, column: str, lines: Sequence[Seg
     level = 100 * answered.evaluation.level
     counts = [f"{kind} in {sum(one['who'] == kind for one in drawn)}" for kind in KINDS]
     return Figure(
-        f"{case.name} by {formats.text(column)}",
+        f"{case.title} by {formats.text(column)}",
         f"How much more than {answered.baseline} it would have earned in each segment. In about {level:g} of 100 such "
         "reports all bars of this picture hold the truth at once, so the worst one may be looked at.",
         f"Difference to {answered.baseline} by {quote(column)}: {', '.join(counts)} of {len(drawn)} segments.",

@@ -54,10 +54,10 @@ def draw_support(case: Case) -> Figure | None:
         panels.append(base.make_panel(draw_propensities(first, both[0]), "propensities of its rows"))
     rest = f" The table has all {len(lines)} actions." if len(lines) > len(first) else ""
     return Figure(
-        f"Each action today and with {case.called}",
+        f"Each action {case.when} and with {case.called}",
         f"Doubtful are actions that {case.called} takes often and the log hardly ever took: what they earn is "
         f"known from few rows only.{rest}",
-        f"Share of {len(first)} actions today and with {case.called}.",
+        f"Share of {len(first)} actions {case.when} and with {case.called}.",
         panels,
         tabulate("Actions", lines, list_columns(*both)),
     )
@@ -73,8 +73,9 @@ def draw_taken(case: Case) -> Figure | None:
     columns = list_columns(*both)
     return Figure(
         "How often each action is taken",
-        f"The grey dot is today, the blue one {case.called}. The section on support says how well actions are known.",
-        f"Share of {min(len(lines), base.MOST)} actions today and with {case.called}.",
+        f"The grey dot is {case.logged}, the blue one {case.called}. The section on support says how well actions are "
+        "known.",
+        f"Share of {min(len(lines), base.MOST)} actions {case.when} and with {case.called}.",
         [base.make_panel(draw_shares(lines[: base.MOST], both))],
         tabulate("Shares", lines, {name: columns[name] for name in ("action", "logged_share", "target_share")}),
     )
@@ -101,9 +102,9 @@ def draw_rewards(case: Case) -> Figure | None:
     first = lines[: base.MOST]
     return Figure(
         "What each action earns",
-        f"If the bar of {case.called} is right of today's dot, it takes the action where that earns more. Bars are "
+        f"If the bar of {case.called} is right of the grey dot, it takes the action where that earns more. Bars are "
         "normal intervals.",
-        f"Mean reward of {len(first)} actions today, and where {case.called} takes them.",
+        f"Mean reward of {len(first)} actions {case.when}, and where {case.called} takes them.",
         [base.make_panel(base.size(draw_earned(first, both), 24 * len(first)))],
         tabulate("Rewards of actions", lines, list_reward_columns(*both)),
     )

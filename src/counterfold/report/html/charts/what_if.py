@@ -65,21 +65,21 @@ def draw_factors(case: Case) -> Figure | None:
     said = f"From a factor of {formats.factor(factor)} on it may be 0." if factor else never
     return Figure(
         "How wrong may the propensities be?",
-        f"{ASSUMED[of]}. The band is the {100 * answered.evaluation.level:g} % interval of the difference to today, "
-        f"each end moved outwards by as much as SNIPS may then be off. {said}",
+        f"{ASSUMED[of]}. The band is the {100 * answered.evaluation.level:g} % interval of the difference to "
+        f"{answered.logged}, each end moved outwards by as much as SNIPS may then be off. {said}",
         f"Range of the difference against the factor by which the {of} of what was logged may be wrong. {said}",
-        [base.make_panel(base.size(draw_band(shown.lines, factor, of), 240))],
+        [base.make_panel(base.size(draw_band(shown.lines, factor, of, answered.logged), 240))],
         tabulate("Sensitivity", shown.lines, SENSITIVITY_COLUMNS, error),
     )
 
 
-def draw_band(lines: Lines, factor: float | None, of: str) -> Any:
+def draw_band(lines: Lines, factor: float | None, of: str, logged: str) -> Any:
     """Return the band of the difference, and where it touches 0."""
     most = max(MOST, 1 + 3 * (factor - 1)) if factor else math.inf
     seen = [line for line in lines if line["factor"] <= most]
     across = base.number("factor", f"{of} wrong by a factor of at most", domain=(1, seen[-1]["factor"]))
     plot = alt.Chart(base.hold(seen)).encode(alt.X(**across))
-    low = alt.Y(**base.number("low", "difference to today"))
+    low = alt.Y(**base.number("low", f"difference to {logged}"))
     band = plot.mark_area(color=base.TARGET, opacity=0.18).encode(low, y2="high:Q")
     ends = [plot.mark_line(color=base.TARGET).encode(y=f"{end}:Q") for end in ("low", "high")]
     hints = [base.draw_hints(plot, SENSITIVITY_HINT, y=alt.Y(f"{end}:Q")) for end in ("low", "high")]

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from counterfold.report.html import formats, learnt, sentences
+from counterfold.evaluation.result import Evaluation
+from counterfold.report.html import formats, learnt, message, sentences
 from counterfold.report.html.blocks import Block, Fact, Prose
 from counterfold.report.html.cases import Answered, Case, Report
 from counterfold.report.html.sections.base import Section
@@ -50,13 +51,18 @@ class Answer(Section):
     is_common: ClassVar[bool] = True
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:
-        several = [make_statement(one, report.truth, report.find_key(FINDINGS, one)) for one in report.cases]
+        several = [state(report, one) for one in report.leading]
         if report.learned is not None:
             lead = learnt.tell_lead(report.learned, case, several[0].facts)
-            message = learnt.write_message(lead, sentences.describe_origin(report))
-            return [replace(several[0], **lead._asdict()), Paragraph(message)]
+            told = learnt.write_message(lead, message.describe_origin(report))
+            return [replace(several[0], **lead._asdict()), Paragraph(told)]
         best = sentences.tell_best(report.cases)
-        return [Prose(best, "lead") if best else None, *several, Paragraph(sentences.write_message(report))]
+        return [Prose(best, "lead") if best else None, *several, Paragraph(message.write_message(report))]
+
+
+def state(report: Report, case: Case) -> Statement:
+    """Return what a case of a report comes to."""
+    return make_statement(case, report.truth, report.find_key(FINDINGS, case))
 
 
 def make_statement(case: Case, truth: float | None, link: str) -> Statement:
@@ -74,7 +80,11 @@ def list_facts(case: Case, truth: float | None) -> list[Fact]:
     """Return the few numbers that stand out."""
     answered, found = case.answered, []
     if answered is not None:
-        found.append(Fact("today earns", answered.write(answered.evaluation.logged.value), "per decision, by the log"))
+        found.append(
+            Fact(answered.earned, answered.write(answered.evaluation.logged.value), "per decision, by the log")
+        )
+    if answered is not None and answered.origin is not None:
+        found.append(Fact(f"{answered.baseline} earns", *write_value(answered, answered.origin)))
     if answered is not None and case.is_answerable:
         found += list_values(case, answered, truth)
     rows, effective = case.diagnostics.measures.get("rows"), case.diagnostics.measures.get("effective_rows")
@@ -88,12 +98,13 @@ def list_facts(case: Case, truth: float | None) -> list[Fact]:
 def list_values(case: Case, answered: Answered, truth: float | None) -> list[Fact]:
     """Return the value, the difference, how sure it is to be better and, where it is known, the truth."""
     result = answered.evaluation
-    level = f"{100 * result.level:g}{formats.PERCENT}"
-    interval = f"{level} interval {answered.write_interval()}"
-    found = [Fact(f"{case.name} earns", answered.write(result.value), interval)]
+    found = [Fact(f"{case.name} earns", *write_value(answered, result))]
     if answered.gap is not None and answered.is_known and not answered.is_same:
         gap, low, high = map(answered.write_signed, (answered.gap.value, *answered.gap.interval()))
-        found.append(Fact(f"difference to {answered.baseline}", gap, f"{level} interval {low} to {high}"))
+        found.append(Fact(f"difference to {answered.baseline}", gap, f"{answered.interval_name} {low} to {high}"))
+    if case.standing is not None:
+        best = formats.share(case.standing.probability_best)
+        found.append(Fact("probability to be the best", best, "among all policies, if only chance may be wrong"))
     if answered.confidence is not None and truth is None:
         sure = formats.probability(answered.confidence)
         found.append(Fact("confidence that it is better", sure, "if only chance may be wrong"))
@@ -101,3 +112,9 @@ def list_values(case: Case, answered: Answered, truth: float | None) -> list[Fac
         inside = "inside" if result.interval.low <= truth <= result.interval.high else "outside"
         found.append(Fact("the truth, known in this demo", answered.write(truth), f"{inside} the interval"))
     return found
+
+
+def write_value(answered: Answered, result: Evaluation) -> tuple[str, str]:
+    """Return a value and its interval, to the digits of the difference."""
+    low, high = map(answered.write, result.interval)
+    return answered.write(result.value), f"{100 * result.level:g}{formats.PERCENT} interval {low} to {high}"

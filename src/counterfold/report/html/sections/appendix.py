@@ -26,7 +26,7 @@ AGAIN = (
 class Appendix(Section):
     """What is assumed, and how to repeat it."""
 
-    order: ClassVar[int] = 12
+    order: ClassVar[int] = 13
     title: ClassVar[str] = "Assumptions, words and how to repeat this"
     is_common: ClassVar[bool] = True
 

@@ -24,7 +24,7 @@ OF_ANSWERS = {"disagreement", "effective-rows", "few-rewards", "model-shift"}
 class CanAnswer(Section):
     """What speaks against the answer, and what does not."""
 
-    order: ClassVar[int] = 6
+    order: ClassVar[int] = 7
     title: ClassVar[str] = "Can this log answer?"
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:

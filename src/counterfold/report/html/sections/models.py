@@ -22,7 +22,7 @@ GIVEN = "The log has its own propensities, so none were fitted."
 class Models(Section):
     """Predicted and observed, on rows that the models have not seen."""
 
-    order: ClassVar[int] = 10
+    order: ClassVar[int] = 11
     title: ClassVar[str] = "Models: do predictions hold?"
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:

@@ -4,30 +4,39 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from counterfold.report.choice import find_choice, write_guard
+from counterfold.evaluation.decision import Standing
+from counterfold.report.choice import find_choice
+from counterfold.report.guards import explain_guards, judge, write_guard
 from counterfold.report.html import formats
-from counterfold.report.html.blocks import Block, Prose, Table, tabulate
+from counterfold.report.html.blocks import Block, Folded, Prose, Table, tabulate
 from counterfold.report.html.cases import Answered, Case, Report
 from counterfold.report.html.charts.policies import draw_differences, draw_values
 from counterfold.report.html.charts.segments import draw_segments
 from counterfold.report.html.sections.base import Section
 
-POLICIES_COLUMNS = {
+FIRST_COLUMNS = {
     "name": ("Policy", formats.text),
     "value": ("Reward per decision", formats.words),
     "gap": ("Difference", formats.words),
-    "interval": ("Interval of the difference", formats.words),
-    "confidence": ("Confidence that it is better", formats.words),
+}
+
+LAST_COLUMNS = {
     "verdict": ("Verdict on the log", formats.words),
     "step": ("Next step", formats.words),
 }
 
-STANDINGS_COLUMNS = {
-    "name": ("Policy", formats.text),
-    "together": ("Difference, by intervals for all at once", formats.words),
+ALONE_COLUMNS = {
+    "interval": ("Interval of the difference", formats.words),
+    "confidence": ("Confidence that it is better", formats.words),
+}
+"""What a table of policies says only if there is one difference."""
+
+TOGETHER_COLUMNS = {
+    "interval": ("Interval for all at once", formats.words),
     "best": ("Probability to be best", formats.words),
     "may": ("May be the best", formats.words),
 }
+"""What a table of policies says only if there are several differences."""
 
 GUARDS_COLUMNS = {
     "name": ("Policy", formats.text),
@@ -50,10 +59,13 @@ CONFIDENCE = (
     "95 % interval is above 0. It knows nothing of errors that the log cannot show, such as wrong propensities."
 )
 TOGETHER = (
-    "Of several policies, some look better than they are by chance. The intervals for all at once hold together as "
-    "often as each of the others does alone, and the next step goes by them. The probability to be best is that among "
-    "the policies that the log can answer for."
+    "Of several policies, some look better than they are by chance. So the intervals of their differences are for all "
+    "at once: they hold together as often as the interval of one policy does alone, and the choice and the next step "
+    "go by them. The probability to be best is that among the policies that the log can answer for."
 )
+
+MOST_LINES = 12
+"""A table of more lines than these is closed, unless it is the first one."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +83,7 @@ class Policies(Section):
             if any(one.answered is None for one in own):
                 return [Prose(CHECKED)]
             blocks += [Prose(f"Judged by {formats.text(reward)}:") if reward else None]
-            blocks += [draw_values(own), draw_differences(own), summarise(own), list_standings(own), list_guards(own)]
+            blocks += [draw_differences(own), summarise(own), draw_values(own), *list_guards(own)]
         is_told = any(one.answered is not None and one.answered.confidence is not None for one in report.cases)
         is_several = any(one.answered is not None and one.answered.compared.simultaneous for one in report.cases)
         told = [Prose(CONFIDENCE) if is_told else None, Prose(TOGETHER) if is_several else None]
@@ -84,52 +96,41 @@ class Policies(Section):
 def summarise(cases: Sequence[Case]) -> Table:
     """Return a line for each policy, with its verdict; what the log cannot answer for is withheld."""
     first = cases[0].answered
-    logged = [] if first is None else [{"name": "today", "value": first.write(first.evaluation.logged.value)}]
-    lines = [*logged, *(describe(one) for one in cases)]
-    return tabulate("All policies", lines, POLICIES_COLUMNS)
-
-
-def list_standings(cases: Sequence[Case]) -> Table | None:
-    """Return how all policies stand together, the most probable first, if there are several."""
-    first = cases[0].answered
     chosen = None if first is None else find_choice(first.compared)
-    if chosen is None:
-        return None
-    answers = {case.target: case.answered for case in cases}
-    lines = []
-    for place, one in enumerate(chosen.decision.standings):
-        ends = chosen.found.simultaneous.get(one.policy) if place else None
-        own = answers.get(one.policy)
-        together = None if ends is None or own is None else " to ".join(map(own.write_signed, ends))
-        told = {
-            "together": together,
-            "best": formats.share(one.probability_best),
-            "may": "yes" if one.may_be_best else "no",
-        }
-        lines.append((one.probability_best, {"name": one.policy if place else "today", **told}))
-    ranked = sorted(lines, key=lambda pair: -pair[0])
-    return tabulate("All policies at once", [line for _, line in ranked], STANDINGS_COLUMNS)
+    logged = [] if first is None else [{"name": first.logged, "value": first.write(first.evaluation.logged.value)}]
+    logged = logged if chosen is None else [one | tell_standing(chosen.decision.standings[0]) for one in logged]
+    middle = ALONE_COLUMNS if chosen is None else TOGETHER_COLUMNS
+    lines = [*logged, *(describe(one) for one in cases)]
+    return tabulate("All policies", lines, FIRST_COLUMNS | middle | LAST_COLUMNS)
 
 
-def list_guards(cases: Sequence[Case]) -> Table | None:
-    """Return a line for each policy and guard, if there are guards."""
+def tell_standing(standing: Standing) -> dict[str, str]:
+    """Return how a policy stands among all."""
+    return {"best": formats.share(standing.probability_best), "may": "yes" if standing.may_be_best else "no"}
+
+
+def list_guards(cases: Sequence[Case]) -> list[Block]:
+    """Return a line for each policy and guard, and how they are judged, if there are guards."""
     first = cases[0].answered
     if first is None or first.compared.guards is None:
-        return None
+        return []
     lines: list[dict[str, Any]] = []
-    for one in first.compared.guarded:
-        told = {"name": one.target, "passes": "passes" if one.passes else "fails"}
+    ranked = {one.target: one for one in first.compared.guarded}
+    for one in (ranked[case.target] for case in cases if case.target in ranked):
+        told = {"name": one.target, "passes": judge(one)}
         sure = None if one.probability is None else formats.share(one.probability)
         for line in one.guards:
             numbers = dict(zip(("value", "end", "limit", "holds"), write_guard(line), strict=True))
             lines.append({**told, "guard": line.guard, **numbers, "verdict": line.verdict, "all": sure})
-    return tabulate("Guards on other rewards", lines, GUARDS_COLUMNS)
+    table = tabulate("Guards on other rewards", lines, GUARDS_COLUMNS)
+    return [Folded(table) if len(lines) > MOST_LINES else table, Prose(explain_guards(first.compared))]
 
 
 def describe(case: Case) -> dict[str, Any]:
     """Return the line of a policy."""
-    answered = case.answered
+    answered, standing = case.answered, case.standing
     line: dict[str, Any] = {"name": case.target, "value": "withheld", "gap": "withheld", "verdict": case.badge}
+    line |= {} if standing is None else tell_standing(standing)
     if answered is None:
         return line
     line["step"] = name_step(case, answered)

@@ -25,7 +25,7 @@ WEIGHTED = (
 class Support(Section):
     """What a log has never seen, it cannot tell."""
 
-    order: ClassVar[int] = 9
+    order: ClassVar[int] = 10
     title: ClassVar[str] = "Support: was everything tried before?"
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:

@@ -23,7 +23,7 @@ NONE = "No row has a weight: the policy never does what was done in the log."
 class Weights(Section):
     """How much single rows count."""
 
-    order: ClassVar[int] = 8
+    order: ClassVar[int] = 9
     title: ClassVar[str] = "Weights: which rows decide?"
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:

@@ -22,6 +22,11 @@ ACTIONS_COLUMNS = {
     "narrower": ("The interval would be", formats.words),
 }
 
+ALONE = (
+    "What follows is about the difference of this policy to the log by its own interval, as if it were the only "
+    "policy. Intervals that hold for all policies at once are wider, so that less changes what they say."
+)
+
 SAME = "The policy does what is done today: there is no difference that could change."
 
 
@@ -29,7 +34,7 @@ SAME = "The policy does what is done today: there is no difference that could ch
 class WhatIf(Section):
     """How far the conclusion can be pushed."""
 
-    order: ClassVar[int] = 11
+    order: ClassVar[int] = 12
     title: ClassVar[str] = "What if?"
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:
@@ -37,7 +42,8 @@ class WhatIf(Section):
             return [Prose(WITHHELD if case.answered else "Nothing was evaluated.")]
         if case.shown_answer.is_same:
             return [Prose(SAME)]
-        return [list_facts(case), draw_sensitivity(case), draw_sample_size(case), list_actions(case)]
+        alone = Prose(ALONE) if case.shown_answer.compared.simultaneous else None
+        return [alone, list_facts(case), draw_sensitivity(case), draw_sample_size(case), list_actions(case)]
 
 
 def list_actions(case: Case) -> Table | None:

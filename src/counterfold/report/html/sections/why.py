@@ -32,7 +32,7 @@ NEARLY_ALL = 0.995
 class Why(Section):
     """The way from the rows to the number."""
 
-    order: ClassVar[int] = 7
+    order: ClassVar[int] = 8
     title: ClassVar[str] = "Why this number?"
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:
