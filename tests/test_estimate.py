@@ -86,6 +86,33 @@ def test_biases_cancel_as_far_as_targets_weigh_the_same_rows():
     assert (biased(weights) - unbiased).stderr == pytest.approx(0.2)
 
 
+def test_added_variance_is_added_whatever_shows_more():
+    still = cf.Estimate("x", VALUES)
+    for moved in (0.1, 1.0, 3.0):  # contributions show more, as much, or less than moves do
+        plain = replace(still, moves=Moves("units", np.array([moved * still.stderr])), bias_variance=0.001)
+        noisy = replace(plain, added_variance=0.04)
+        other = replace(plain, contributions=VALUES[::-1])
+        assert noisy.stderr**2 == pytest.approx(plain.stderr**2 + 0.04)
+        assert noisy.hidden_variance == pytest.approx(plain.hidden_variance + 0.04)
+        assert noisy.times(-2.0).stderr == pytest.approx(2 * noisy.stderr)
+        for one in (other, replace(other, moves=Moves("other units", other.moves.values))):
+            assert (noisy - one).stderr ** 2 == pytest.approx((plain - one).stderr ** 2 + 0.04)
+            assert (one - noisy).stderr ** 2 == pytest.approx((one - plain).stderr ** 2 + 0.04)
+        assert noisy.interval().low < plain.interval().low < plain.interval().high < noisy.interval().high
+
+
+def test_added_variance_cancels_as_far_as_targets_weigh_the_same_rows():
+    rng = np.random.default_rng(0)
+    weights, others = rng.exponential(size=(2, 400))
+
+    def add(exposure, variance):
+        return cf.Estimate("x", np.zeros(400), exposure=Exposure(exposure, 400), added_variance=variance)
+
+    assert (add(weights, 0.04) - add(weights.copy(), 0.04)).stderr == 0.0
+    assert (add(weights, 0.04) - add(others, 0.01)).stderr == pytest.approx(np.sqrt(0.05), rel=0.1)
+    assert (add(weights, 0.04) - add(others, 0.0)).stderr == pytest.approx(0.2)
+
+
 METHODS = {"normal": cf.Normal(), "skewed-t": cf.SkewedT()}
 
 

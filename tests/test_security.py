@@ -80,7 +80,7 @@ def test_every_text_on_the_terminal_passes_the_console_that_cleans_it():
         place, source = file.relative_to(SOURCE).as_posix(), file.read_text(encoding="utf-8")
         assert place in {"report/console.py", "progress.py"} or "Console(" not in source, place
         assert place == "report/console.py" or "rich.text" not in source, place
-        assert " err=True" not in source or place == "cli/options.py", place
+        assert " err=True" not in source or place == "cli/_printing.py", place
 
 
 def test_the_licence_is_stated_and_there():

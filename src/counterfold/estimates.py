@@ -76,6 +76,7 @@ class Estimate(Displayed):
     contribution is the mean of a unit of rows, and `sizes` says of how many. `moves` are those of an answer whose noise
     contributions do not show in full, as they take the reward model and the choice as given, and `bias_variance` is the
     variance of what may be left of a bias; the error is that of contributions, or of both of these if it is larger.
+    `added_variance` is the variance of noise that none of these know of, and is added to whichever is larger.
     `weights`, one per contribution or several lines of them, are 1 on average, which some intervals use; `exposure`
     tells how targets differ. `unseen` tells how far the interval reaches at least, and where it ends at most. `level`
     and `method` are those of its interval, unless others are asked for. `order` holds their places in the order of
@@ -98,6 +99,7 @@ class Estimate(Displayed):
     exposure: Exposure | None = None
     moves: Moves = STILL
     bias_variance: float = 0.0
+    added_variance: float = 0.0
     unseen: Unseen = field(default_factory=Unseen)
     level: float = 0.95
     method: Interval = field(default_factory=Normal)
@@ -125,12 +127,18 @@ class Estimate(Displayed):
     @property
     def hidden_variance(self) -> float:
         """Return what the squared error holds beyond the noise of contributions."""
-        return max(self.moves.variance + self.bias_variance - self.shown_variance, 0.0)
+        return max(self.moves.variance + self.bias_variance - self.shown_variance, 0.0) + self.added_variance
 
     @property
     def stderr(self) -> float:
-        """Return the standard error of the value."""
-        return float(np.sqrt(max(self.shown_variance, self.moves.variance + self.bias_variance)))
+        r"""Return the standard error of the value.
+
+        $$\sqrt{\max(\sigma^2_{shown},\, \sigma^2_{moves} + \tau^2) + \sigma^2_{added}}$$
+
+        where $\tau^2$ is the variance of what may be left of a bias.
+        """
+        known = max(self.shown_variance, self.moves.variance + self.bias_variance)
+        return float(np.sqrt(known + self.added_variance))
 
     def interval(self, level: float | None = None, method: Interval | str | None = None) -> Bounds:
         """Return an interval that is to cover the value with probability `level`, by a method or the name of one.
@@ -173,34 +181,36 @@ class Estimate(Displayed):
     def times(self, factor: float) -> "Estimate":
         """Return the estimate of a multiple of the value."""
         moves = Moves(self.moves.source, factor * self.moves.values)
-        contributions, bias_variance = factor * self.contributions, factor**2 * self.bias_variance
-        unseen = self.unseen.times(factor)
-        return replace(self, contributions=contributions, moves=moves, bias_variance=bias_variance, unseen=unseen)
+        contributions, unseen = factor * self.contributions, self.unseen.times(factor)
+        scaled = replace(self, contributions=contributions, moves=moves, unseen=unseen)
+        bias, added = factor**2 * self.bias_variance, factor**2 * self.added_variance
+        return replace(scaled, bias_variance=bias, added_variance=added)
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Return the difference of two estimates on the same rows; its error is paired row by row.
 
-        So are the moves of both, if they have the same source; biases then cancel as far as both targets weigh the same
-        rows. Otherwise nothing cancels of what errors hold beyond the noise of contributions.
+        So are the moves of both, if they have the same source; biases, and noise that is added, then cancel as far as
+        both targets weigh the same rows. Otherwise nothing cancels of what errors hold beyond the noise of
+        contributions.
         """
         if len(self.contributions) != len(other.contributions):
             rows = f"{len(self.contributions)} and {len(other.contributions)}"
             raise DataError(f"estimates to compare must be of the same rows, got {rows} rows.")
-        gap, hidden = self.contributions - other.contributions, self.hidden_variance + other.hidden_variance
+        moves, bias, added = STILL, 0.0, self.hidden_variance + other.hidden_variance
         if self.moves.is_paired_with(other.moves):
-            moves = Moves(self.moves.source, self.moves.values - other.moves.values)
-            bias_variance = subtract_biases(self, other)
-        else:
-            moves, bias_variance = Moves("", Units.of(gap, self.groups, self.sizes).moves), hidden
+            moves, apart = Moves(self.moves.source, self.moves.values - other.moves.values), tell_apart(self, other)
+            bias = subtract_variances(self.bias_variance, other.bias_variance, apart)
+            added = subtract_variances(self.added_variance, other.added_variance, apart)
         known = {id(one): one for one in (self.weights, other.weights) if one is not None}
         return Estimate(
             f"{self.name} - {other.name}",
-            gap,
+            self.contributions - other.contributions,
             self.groups,
             self.sizes,
             np.vstack(list(known.values())) if known else None,
             moves=moves,
-            bias_variance=bias_variance,
+            bias_variance=bias,
+            added_variance=added,
             unseen=self.unseen.between(other.unseen, share_gained(self, other), share_gained(other, self)),
             level=self.level,
             method=self.method.for_differences(),
@@ -211,18 +221,22 @@ class Estimate(Displayed):
         return f"Estimate({messages.clean_sentence(self.name)}: {self.value:.4g} ± {self.stderr:.2g})"
 
 
-def subtract_biases(one: Estimate, other: Estimate) -> float:
-    r"""Return the variance of the difference of what may be left of two biases.
+def tell_apart(one: Estimate, other: Estimate) -> float:
+    """Return how unlike two targets weigh the rows: 1 less the correlation of their weights, 1 if that is not known."""
+    if one.exposure is None or other.exposure is None:
+        return 1.0
+    lines = [find_deviations(exposure.weights) for exposure in (one.exposure, other.exposure)]
+    return float(np.square(lines[0] - lines[1]).sum()) / 2
+
+
+def subtract_variances(one: float, other: float, apart: float) -> float:
+    r"""Return the variance of the difference of two biases, or of noise that both errors are larger by.
 
     $$(\tau_1 - \tau_2)^2 + 2 (1 - \rho)\, \tau_1 \tau_2$$
 
-    where $\rho$ is the correlation of the weights: the biases of equal targets are equal.
+    where $1 - \rho$ is how far the targets are `apart`: the biases of equal targets are equal.
     """
-    first, second = np.sqrt([one.bias_variance, other.bias_variance])
-    apart = 1.0
-    if one.exposure is not None and other.exposure is not None:
-        lines = [find_deviations(exposure.weights) for exposure in (one.exposure, other.exposure)]
-        apart = float(np.square(lines[0] - lines[1]).sum()) / 2
+    first, second = np.sqrt([one, other])
     return float((first - second) ** 2 + 2 * apart * first * second)
 
 

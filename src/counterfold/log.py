@@ -4,13 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from counterfold import checks, log_checks, propensity_checks
 from counterfold.arrays import Bools, Floats, Ints
+from counterfold.by_row import ByRow, take_each, take_marked
 from counterfold.cached import cached_property
 from counterfold.checks import WHOLE, Checker, freeze
 from counterfold.display import Displayed
@@ -23,7 +24,7 @@ from counterfold.label_checks import check_labels
 from counterfold.logger_checks import LOGGER_WEIGHTS, Loggers, check_loggers, has_several_loggers
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import Decisions, FittedPropensities, Precision, PropensityFit, as_fit, as_precision
-from counterfold.segments.segmentation import Segmentation, read_segments
+from counterfold.segments.segmentation import Segmentation, read_segments, take_segments
 from counterfold.times import Times, read_times
 
 Fit = PropensityFit | FittedPropensities
@@ -65,37 +66,37 @@ class Log(Displayed):
     Log(3 rows, 2 actions, 0 context columns, propensities only)
     """
 
-    reward: Floats
-    propensity: Floats
-    context: Floats
+    reward: Annotated[Floats, ByRow()]
+    propensity: Annotated[Floats, ByRow()]
+    context: Annotated[Floats, ByRow()]
     context_names: tuple[str, ...]
     context_sources: tuple[str, ...]
     encodings: Mapping[str, ColumnEncoding]
-    action: Ints
+    action: Annotated[Ints, ByRow()]
     known_actions: KnownActions = KnownActions((), is_ordered=False)
     index: Any
-    dose: Floats | None = None
-    group: Ints | None
-    available: Bools | None = None
-    logging_probs: Floats | None = None
-    loggers: Loggers | None = None
+    dose: Annotated[Floats | None, ByRow()] = None
+    group: Annotated[Ints | None, ByRow()]
+    available: Annotated[Bools | None, ByRow()] = None
+    logging_probs: Annotated[Floats | None, ByRow()] = None
+    loggers: Annotated[Loggers | None, ByRow(take_marked)] = None
     logger_shares: Floats | None = None
     action_features: Floats | None = None
     fitted: FittedPropensities | None = None
-    units: Ints | None = None
+    units: Annotated[Ints | None, ByRow()] = None
     precision: Precision | None
-    kept: Floats | None
+    kept: Annotated[Floats | None, ByRow()]
     least_kept: float
-    time: Times | None = None
-    row_numbers: Ints | None
+    time: Annotated[Times | None, ByRow(take_marked)] = None
+    row_numbers: Annotated[Ints | None, ByRow()]
     seen: Bools | None
     named_context: bool
     left_out: Mapping[str, str] = MappingProxyType({})
     notes: Sequence[tuple[str, str]] = ()
     missing_rewards: MissingRewards | None = None
     taken: Mapping[str, str] = MappingProxyType({})
-    identifiers: Mapping[str, Ints] = MappingProxyType({})
-    segments: tuple[Segmentation, ...]
+    identifiers: Annotated[Mapping[str, Ints], ByRow(take_each)] = MappingProxyType({})
+    segments: Annotated[tuple[Segmentation, ...], ByRow(take_segments)]
 
     def __init__(  # noqa: PLR0913 (a log has many columns)
         self,
@@ -127,11 +128,10 @@ class Log(Displayed):
         """Check every argument and keep what the estimators need."""
         self.named_context, self.precision = named_context, as_precision(propensity_precision)
         fit = propensity if isinstance(propensity, FittedPropensities) else as_fit(propensity)
-        propensity = propensity if fit is None else None
         propensity_checks.refuse_precision(self.precision, {"fit": fit, "dose": dose, "logger_probs": logger_probs})
-        by_row = {"action": action, "dose": dose, "reward": reward, "context": context, "propensity": propensity}
-        by_row |= {"group": group, "logger": logger, "available": available, "logging_probs": logging_probs}
-        by_row |= {"kept": kept}
+        by_row: dict[str, Any] = {"action": action, "dose": dose, "reward": reward, "context": context, "group": group}
+        by_row |= {"propensity": propensity if fit is None else None, "logging_probs": logging_probs}
+        by_row |= {"logger": logger, "available": available, "kept": kept}
         self.index = choose_index(by_row.values()) if index is None else index
         given = {name: align_rows(name, value, self.index, check) for name, value in by_row.items()}
         self.reward = log_checks.check_rewards(given["reward"], check)

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints
+from counterfold.by_row import ByRow, take_second
 from counterfold.checks import Checker
 from counterfold.errors import DataError
 from counterfold.known_actions import KnownActions
@@ -24,8 +25,8 @@ class Loggers:
     """Several logging policies: which one took each decision (n), and what each would have done (L x n x A)."""
 
     labels: tuple[Any, ...]
-    codes: Ints
-    probs: Floats
+    codes: Annotated[Ints, ByRow()]
+    probs: Annotated[Floats, ByRow(take_second)]
 
     def find_shares(self, known: Mapping[Any, float] | None, counts: Floats | None) -> Floats:
         """Return which share of all decisions each policy took (L), by these rows unless others told.

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from counterfold import messages
 from counterfold.arrays import Bools, Floats, Ints
+from counterfold.by_row import ByRow
 from counterfold.checks import FIRST, LARGEST, NUMBER, WHOLE, Checker, freeze
 from counterfold.encoding.kinds import is_date, is_numeric, is_text
 from counterfold.encoding.numbers import decode_dictionary
@@ -85,7 +86,7 @@ class Times:
     that a float holds exactly.
     """
 
-    values: Floats
+    values: Annotated[Floats, ByRow()]
     has_days: bool
 
 

@@ -109,3 +109,12 @@ def test_several_policies_are_told_with_what_holds_for_all_at_once(run, save):
     start = rows.index(["which", "is", "the", "best"])
     assert rows[start + 1] == ["policy", "probability", "may", "be"]
     assert {row[0] for row in rows[start + 2 : start + 5]} == {"log", "target", "pi"}
+
+
+def test_a_pipeline_can_require_that_a_policy_keeps_to_guards(run, save):
+    path = save(cost=[float(row % 7) for row in range(120)])
+    asked = "compare", path, "--target", "target", "--target", "pi", "--require", "caution"
+    assert run(*asked, "--guard", "cost <= 50")[0] == 0
+    code, out, err = run(*asked, "--guard", "cost <= 1")
+    assert (code, err) == (3, "Error: a policy must keep to all guards, but none does.\n")
+    assert "No policy keeps to all guards" in out

@@ -10,7 +10,7 @@ from scipy.stats import binomtest, chi2, norm, t
 import counterfold as cf
 from counterfold.estimates import Exposure, Moves
 from counterfold.evaluation.decision import Field
-from counterfold.evaluation.joint import FREEDOM
+from counterfold.evaluation.joint import FREEDOM, find_each_level
 from counterfold.experiments.selection.bandits import Bandit
 from counterfold.unseen import Chance, Unseen
 from reference import decision as naive
@@ -47,6 +47,14 @@ def find_theory(count):
 def test_the_level_of_independent_differences_against_theory(count):
     found = make_field(draw_columns(count, 0.0, rows=20_000)).each_level
     assert norm.ppf((1 + found) / 2) == pytest.approx(norm.ppf((1 + find_theory(count)) / 2), rel=0.03)
+
+
+def test_all_draws_follow_from_the_seed():
+    """Another seed draws the common factor anew, even if the errors are the same, and moves the level a little."""
+    errors = np.abs(np.random.default_rng(0).standard_normal(20_000))
+    several = [find_each_level(errors, 0.95, tails=2, seed=seed) for seed in (0, 0, 1)]
+    assert several[0] == several[1] != several[2]
+    assert several[0] == pytest.approx(several[2], abs=0.01)
 
 
 def test_equal_policies_cost_nothing():

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm, t
 
 import counterfold as cf
-from counterfold.evaluation.guards import Guard
+from counterfold.evaluation.guard import Guard
 from counterfold.evaluation.joint import FREEDOM
 from json_schema import validate
 from reference import decision as naive
@@ -38,6 +38,8 @@ TEXTS = {
     "score - 0.2 * cost >= +1e-3": ("score - 0.2 * cost", False, "difference", 0.001),
     " share of `a` >= - .5 % ": ("share of `a`", False, "share", -0.005),
     "case when cost > 1 then 1 else 0 end <= 0.1": ("case when cost > 1 then 1 else 0 end", True, "level", 0.1),
+    "margin >= (-120)": ("margin", False, "level", -120.0),
+    "margin <= ( +1.5 )": ("margin", True, "level", 1.5),
     "2 * abs((cost > 1)::int) <= 0.1": ("2 * abs((cost > 1)::int)", True, "level", 0.1),
 }
 

@@ -7,7 +7,7 @@ from scipy import stats
 import counterfold as cf
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Finding
-from counterfold.evaluation.next_step import FEWEST, Trial, advise
+from counterfold.evaluation.next_step import FEWEST, Trial, advise, round_up
 
 ROWS = 2000
 REMEDIES = {"good": None, "caution": "look at that row", "not answerable": "log some of what it would do"}
@@ -87,6 +87,30 @@ def test_clicks_vary_as_their_rate_says_against_theory():
     trial = Trial(cf.Estimate("gap", np.full(ROWS, 0.03)), 0.08, cf.Estimate("log", clicks), Contents.of(log))
     needed = (0.05 * 0.95 + 0.08 * 0.92) * (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) ** 2 / 0.03**2
     assert needed <= trial.per_arm < 1.1 * needed
+
+
+def test_the_size_of_a_test_against_statsmodels():
+    power = pytest.importorskip("statsmodels.stats.power")
+    trial = make_trial(0.1)
+    normal = power.NormalIndPower().solve_power(0.1, alpha=0.05, power=0.8, ratio=1.0)
+    student = power.TTestIndPower().solve_power(0.1, alpha=0.05, power=0.8, ratio=1.0)
+    assert trial.per_arm == round_up(normal) == round_up(student)
+    assert power.TTestIndPower().power(0.1, trial.per_arm, 0.05) == pytest.approx(0.8, abs=0.01)
+
+
+@pytest.mark.parametrize(("rate", "gain"), [(0.05, 0.03), (0.3, -0.1), (0.02, 0.004)])
+def test_the_size_of_a_test_of_clicks_against_statsmodels(rate, gain):
+    """The variances of two rates differ; the effect is in units of the root of their mean."""
+    power = pytest.importorskip("statsmodels.stats.power")
+    clicks = (np.arange(ROWS) < rate * ROWS).astype(float)
+    log = cf.Log(action=[0, 1] * (ROWS // 2), reward=clicks, propensity=np.full(ROWS, 0.5))
+    gap = cf.Estimate("gap", np.full(ROWS, gain))
+    trial = Trial(gap, rate + gain, cf.Estimate("log", clicks), Contents.of(log))
+    both = rate * (1 - rate) + (rate + gain) * (1 - rate - gain)
+    needed = power.NormalIndPower().solve_power(gain / np.sqrt(both / 2), alpha=0.05, power=0.8, ratio=1.0)
+    assert trial.per_arm == round_up(needed)
+    sure = power.normal_power_het(abs(gain), trial.per_arm, 0.05, std_null=np.sqrt(both), alternative="two-sided")
+    assert 0.8 <= sure < 0.83
 
 
 def test_a_log_may_see_what_no_test_can():

@@ -10,11 +10,10 @@ import pytest
 import counterfold as cf
 from counterfold import exhibits, registry, standard_json
 from counterfold.evaluation.robustness import Robustness
-from counterfold.exhibits import groups, sensitivity
+from counterfold.exhibits import groups
 from exhibited import FOUND, LABELS, LOG, ROWS, TARGET, WEIGHTS, draw_log
 from reference.exhibits import (
     bin_weights,
-    bound_snips,
     explore_actions,
     leave_out_each,
     leave_out_movers,
@@ -204,23 +203,6 @@ def test_what_was_never_tried_at_its_worst():
     assert "worst-support" not in FOUND.exhibits
 
 
-def test_sensitivity_against_all_choices():
-    log, target = draw_log(12, seed=3)
-    weights = target[np.arange(12), log.action] / log.propensity
-
-    class Twelve:
-        masses, rewards = weights, log.reward
-
-    least, most = sensitivity.bound_values(Twelve)
-    for factor, low, high in zip(sensitivity.FACTORS[::4], least[::4], most[::4], strict=True):
-        assert (low, high) == pytest.approx(bound_snips(weights.tolist(), log.reward.tolist(), factor))
-    shown = FOUND.exhibits["sensitivity"]
-    ends = FOUND.uplift().interval()
-    assert (shown.lines[0]["low"], shown.lines[0]["high"]) == pytest.approx(tuple(ends))
-    assert shown.facts["factor"] > 1
-    assert all(before["low"] > after["low"] for before, after in zip(shown.lines, shown.lines[1:], strict=False))
-
-
 def test_sample_size_shrinks_with_the_root_of_the_rows():
     shown = FOUND.exhibits["sample-size"]
     four = next(line for line in shown.lines if line["times"] == pytest.approx(4))
@@ -251,16 +233,6 @@ def test_half_of_the_weight_is_where_the_curve_says():
     weights = np.sort(WEIGHTS)[::-1]
     exact = np.searchsorted(weights.cumsum(), weights.sum() / 2) / ROWS
     assert FOUND.exhibits["weights"].facts["rows_with_half"] == pytest.approx(exact, abs=0.02)
-
-
-def test_the_factor_is_where_the_band_ends_at_0():
-    shown = FOUND.exhibits["sensitivity"]
-    factors, lows = zip(*((line["factor"], line["low"]) for line in shown.lines), strict=True)
-    assert np.interp(shown.facts["factor"], factors, lows) == pytest.approx(0, abs=1e-12)
-    worse = cf.evaluate(LOG, np.tile([1.0, 0.0, 0.0, 0.0], (ROWS, 1))).exhibits["sensitivity"]
-    factors, highs = zip(*((line["factor"], line["high"]) for line in worse.lines), strict=True)
-    assert worse.lines[0]["high"] < 0
-    assert np.interp(worse.facts["factor"], factors, highs) == pytest.approx(0, abs=1e-12)
 
 
 def test_what_needs_no_answer_is_with_the_diagnostics_too():

@@ -1,9 +1,12 @@
 """What is valued in a fold was learnt without it, and chosen by policies that were learnt without it, too."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import counterfold as cf
+from counterfold.estimates import Moves
 from counterfold.evaluation.question import Question
 from counterfold.learners.base import TrainingRows
 from counterfold.learning.choice import choose_contender, stitch
@@ -75,7 +78,8 @@ def test_what_a_fold_is_chosen_by_does_not_depend_on_its_rewards(*, fitted):
         assert one.value == theirs[name].value
         assert one.interval == theirs[name].interval
         assert one.uplift().interval() == theirs[name].uplift().interval()
-    assert start_contest(log).evaluate_without(0, outside) != mine
+    others = start_contest(log).evaluate_without(0, outside)
+    assert all(one.value != others[name].value for name, one in mine.items())
 
 
 def test_the_largest_lower_bound_is_chosen_and_not_the_largest_estimate():
@@ -95,6 +99,20 @@ def test_the_error_of_the_saved_policy_holds_the_doubt_about_refitting():
     assert wide.stderr**2 == pytest.approx(plain.stderr**2 + 0.15 * plain.uplift().stderr ** 2)
     low, high = wide.interval
     assert low < plain.interval.low < plain.interval.high < high
+
+
+def test_the_doubt_about_refitting_is_added_where_contributions_show_more_than_moves():
+    log = draw_log(rows=400)
+    plain = start_contest(log).evaluate({"one": np.tile([0.2, 0.6, 0.2], (400, 1))})["one"]
+    for source in (plain.logged.moves.source, "others"):
+        still = replace(plain.estimate, moves=Moves(source, plain.estimate.moves.values / 10), bias_variance=0.0)
+        log_still = replace(plain.logged, moves=Moves(source, plain.logged.moves.values / 10))
+        shown = replace(plain, estimate=still, logged=log_still)
+        assert still.shown_variance > 2 * still.moves.variance
+        wide, doubt = include_refitting(shown, shown, 5), 0.15 * shown.uplift().stderr ** 2
+        assert wide.uplift().stderr ** 2 == pytest.approx(1.15 * shown.uplift().stderr ** 2)
+        assert wide.stderr**2 == pytest.approx(shown.stderr**2 + doubt)
+        assert wide.uplift().interval().low < shown.uplift().interval().low
 
 
 def test_the_upper_end_holds_what_one_fold_more_is_worth():

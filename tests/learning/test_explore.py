@@ -28,6 +28,21 @@ def test_what_cannot_be_taken_is_not_explored():
     assert sorted(probs[0].tolist()) == pytest.approx([0, 0.1, 0.9])
 
 
+@pytest.mark.parametrize("settings", [{}, {"explore": 0.2}, {"shares": 0.5}, {"forbidden": [0]}], ids=str)
+def test_the_most_likely_action_can_be_taken(settings):
+    log = draw_log()
+    policy = cf.learn(log, **ASKED | settings).attempted
+    assert (policy.predict(log.context) == 1).any()
+    available = np.ones((len(log), 3), dtype=bool)
+    available[:, 1] = False
+    named = policy.predict(log.context, available)
+    assert set(named.tolist()) <= {0, 2}
+    probs = policy.predict_proba(log.context, available)
+    np.testing.assert_array_equal(probs[np.arange(len(log)), named], probs.max(axis=1))
+    with pytest.raises(cf.DataError, match="`available` must be true or false for each of 3 actions"):
+        policy.predict(log.context, available=available[:, :2])
+
+
 @pytest.mark.parametrize("shares", [1, 0.5])
 def test_what_is_explored_is_part_of_the_value(shares):
     log = draw_log(rows=3000)

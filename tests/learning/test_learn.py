@@ -54,12 +54,13 @@ def test_a_log_without_any_gain_is_seldom_beaten():
 @pytest.mark.slow
 @pytest.mark.statistical
 def test_stated_intervals_hold_what_policies_earn():
+    """Of 300 intervals 272 must hold: that fails in 0.06 % of the runs if 95 % hold, and in 91 % if 88 % do."""
     held, contexts = 0, np.random.default_rng(1).normal(size=(20_000, 2))
-    for seed in range(100):
+    for seed in range(300):
         learned = cf.learn(draw_log(seed, 300, effect=0.5), **FAST)
         truth = 0.5 * (learned.policy.predict_proba(contexts)[:, 1] * contexts[:, 0]).mean()
         held += learned.evaluation.interval.low <= truth <= learned.evaluation.interval.high
-    assert binomtest(held, 100, 0.95, alternative="less").pvalue > 0.001  # one in a thousand fails by chance
+    assert binomtest(held, 300, 0.95, alternative="less").pvalue > 0.001
 
 
 def test_the_table_has_every_learner_at_every_share():
@@ -81,6 +82,17 @@ def test_the_table_has_every_learner_at_every_share():
 def test_the_same_log_gives_the_same_policy():
     first, second = (cf.learn(draw_log(), [*FAST["learners"], "policy-forest:trees=4"], progress=False) for _ in "ab")
     assert first.to_json() == second.to_json()
+
+
+def test_threads_change_nothing():
+    log = draw_log(rows=200, group=np.arange(200) // 3)
+    limits, learners = {"1": 0.3, "2": 0.1}, [*FAST["learners"], "policy-forest:trees=4"]
+    alone, several = (
+        cf.learn(log, learners, limits=limits, seed=3, threads=threads, progress=False) for threads in (1, 4)
+    )
+    assert alone.to_json() == several.to_json()
+    assert len({line.contender for line in alone.table}) == 6
+    np.testing.assert_array_equal(*(one.attempted.predict_proba(log.context) for one in (alone, several)))
 
 
 def test_forbidden_actions_and_actions_that_could_not_be_taken_are_never_taken():

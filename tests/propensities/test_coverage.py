@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 import counterfold as cf
 from counterfold.contents import Contents
 from counterfold.engines.memory import RowEvidence
-from counterfold.estimates import Estimate
+from counterfold.estimates import Estimate, Moves
 from counterfold.evaluation.assembly import include_propensities
 from counterfold.targets import as_target
 from fitted_logs import ROWS, draw, make_log
@@ -58,4 +58,6 @@ def test_fits_on_a_sample_add_their_noise():
     assert RowEvidence.of(rows, Contents.of(log)).find_propensity_variance(cf.IPS()) == 0
     plain = Estimate("x", np.arange(10.0))
     assert include_propensities(plain, 4.0).stderr == pytest.approx(np.sqrt(plain.stderr**2 + 4.0))
-    assert include_propensities(plain, 0.0) is plain
+    assert include_propensities(plain, 0.0).stderr == plain.stderr
+    still = replace(plain, moves=Moves("units", np.array([plain.stderr / 10])))  # contributions show more
+    assert include_propensities(still, 4.0).stderr == pytest.approx(np.sqrt(plain.stderr**2 + 4.0))

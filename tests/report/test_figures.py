@@ -128,7 +128,7 @@ def test_wrong_propensities_matter_only_where_there_is_a_conclusion(case):
     found = find_case(cf.evaluate(log_clicks(np.arange(200) % 2 * 2.5 + np.arange(200) % 7), 1))
     figure = asked.draw_sensitivity(found)
     factor = found.exhibits["sensitivity"].facts["factor"]
-    assert f"From a factor of {factor:.2f} on it may be 0." in figure.reading
+    assert f"From a factor of {formats.factor(factor)} on it may be 0." in figure.reading
     assert [{"at": pytest.approx(factor, 1e-5)}] in list_values(figure.panels[0])
 
 

@@ -21,8 +21,13 @@ def log():
 def test_the_doubt_says_how_wrong_propensities_undo_it(log, write):
     result = cf.evaluate(log, "b")
     factor = result.exhibits["sensitivity"].facts["factor"]
-    told = float(re.search(r"all wrong by a factor of ([\d.]+), in the worst way", write(result).shown)[1])
+    told = float(
+        re.search(r"odds of what was logged were all wrong by a factor of ([\d.]+), each in its", write(result).shown)[
+            1
+        ]
+    )
     assert told == pytest.approx(factor, abs=0.1 * (factor - 1))
+    assert "each in its worst way (50 % may be" in html.unescape(write(result).shown)
     assert "all wrong by a factor" not in write(cf.evaluate(log, "uniform")).shown  # there is nothing to undo
 
 

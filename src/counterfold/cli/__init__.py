@@ -13,7 +13,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from counterfold import registry
-from counterfold.cli.options import say
+from counterfold.cli._printing import say
 from counterfold.errors import CounterfoldError
 
 __all__ = ["app", "main"]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterfold import messages
-from counterfold.cli.options import LogOptions, make_option, say
+from counterfold.cli._printing import say
+from counterfold.cli.options import LogOptions, make_option
 from counterfold.errors import ParameterError
 
 if TYPE_CHECKING:

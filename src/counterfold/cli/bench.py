@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterfold.cli._experiments import ExperimentOptions
-from counterfold.cli.options import (
-    make_option,
-    print_json,
-    print_warnings,
-    split_commas,
-    take_options,
-)
+from counterfold.cli._printing import print_json, print_warnings
+from counterfold.cli.options import make_option, split_commas, take_options
 from counterfold.progress import bar
 
 if TYPE_CHECKING:

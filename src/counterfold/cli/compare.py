@@ -5,16 +5,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from counterfold.cli._answers import join_rewards
+from counterfold.cli._printing import print_json
 from counterfold.cli._report import ReportOptions
-from counterfold.cli.options import (
-    AnswerOptions,
-    LogOptions,
-    Requirement,
-    TableOverTime,
-    make_option,
-    print_json,
-    take_options,
-)
+from counterfold.cli.options import AnswerOptions, LogOptions, Requirement, TableOverTime, make_option, take_options
 
 if TYPE_CHECKING:
     from counterfold.contents import Contents
@@ -39,7 +32,7 @@ def compare(
 ) -> None:
     """Say how much more each target policy would have earned than the log did, or than another one of them."""
     from counterfold.evaluation.comparison import Comparison, guard_comparison, resolve_baseline
-    from counterfold.evaluation.guards import add_rewards, read_guards
+    from counterfold.evaluation.guard import add_rewards, read_guards
 
     baseline = resolve_baseline(baseline, log.targets)
     rules = read_guards(guard or [])
@@ -48,6 +41,7 @@ def compare(
     several = answer.evaluate(replace(log, columns=replace(log.columns, reward=rewards)))
     found = {reward: one.by(lines.period) for reward, one in several.items()}
     compared = {reward: (Comparison(one.targets, baseline), one.contents) for reward, one in found.items()}
+    judged = {reward: found[reward]._replace(targets=dict(one.evaluations)) for reward, (one, _) in compared.items()}
     if rules:
         each = {reward: one.targets for reward, one in found.items()}
         compared = {decisive: (guard_comparison(each, baseline, rules, decisive), found[decisive].contents)}
@@ -56,11 +50,13 @@ def compare(
         return join_rewards({name: {"log": log.describe(of), **one.to_dict()} for name, (one, of) in compared.items()})
 
     report.write_answers({reward: one for reward, (one, _) in compared.items()}, describe, log)
-    if answer.as_json:
+    if answer.common.as_json:
         print_json(describe())
     else:
         show(compared)
-    requirement.enforce(found)
+    requirement.enforce(judged)
+    if rules and not any(guarded.passes for guarded in compared[decisive][0].guarded):
+        requirement.miss("a policy must keep to all guards, but none does")
 
 
 def show(compared: "Mapping[str, tuple[Comparison, Contents]]") -> None:

@@ -1,7 +1,8 @@
 """The command `demo`: an answer on embedded data, beside the truth."""
 
+from counterfold.cli._printing import print_json
 from counterfold.cli._report import ReportOptions
-from counterfold.cli.options import Everything, Json, Seed, Threads, print_json, take_options
+from counterfold.cli.options import Everything, Json, Seed, Threads, take_options
 
 STORY = (
     "Handwritten digits as a bandit: an old policy guessed the digit in each image, nearly at random, and earned 1 "

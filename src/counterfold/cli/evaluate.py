@@ -4,16 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from counterfold.cli._answers import join_rewards, list_evaluations
+from counterfold.cli._printing import print_json
 from counterfold.cli._report import ReportOptions
-from counterfold.cli.options import (
-    AnswerOptions,
-    Everything,
-    LogOptions,
-    Requirement,
-    TableOverTime,
-    print_json,
-    take_options,
-)
+from counterfold.cli.options import AnswerOptions, Everything, LogOptions, Requirement, TableOverTime, take_options
 
 if TYPE_CHECKING:
     from counterfold.evaluation.assembly import Results
@@ -34,7 +27,7 @@ def evaluate(
     report.spare(log.columns.source)
     found = {reward: one.by(lines.period) for reward, one in answer.evaluate(log).items()}
     write_report(report, log, found)
-    if answer.as_json:
+    if answer.common.as_json:
         print_json(describe(log, found))
     else:
         from counterfold.report import console, details, text

@@ -5,25 +5,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from counterfold import intervals
 from counterfold.cli import _texts
+from counterfold.cli._printing import print_json, print_warnings
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import (
     COLUMNS,
-    NOT_MET,
-    Engine,
+    CommonOptions,
     Everything,
-    Json,
     LogOptions,
     Requirement,
-    Seed,
-    Threads,
     make_option,
-    print_json,
-    print_warnings,
-    say,
     split_commas,
     take_options,
 )
@@ -74,13 +65,7 @@ class LearnOptions:
     limit: Annotated[list[str] | None, make_option("LIMIT", LIMIT, "none")] = None
     explore: Annotated[float, make_option("SHARE", EXPLORE)] = 0.0
     folds: Annotated[int, make_option("N", "Into how many parts rows are divided.")] = 5
-    level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
-    interval: Annotated[str, make_option("NAME", f"{_texts.NAMES['intervals']}. {_texts.SPEC}")] = intervals.DEFAULT
-    reward_range: Annotated[str | None, make_option("LOW,HIGH", _texts.RANGE, "known if there are two rewards")] = None
-    threads: Threads = None
-    engine: Engine = "auto"
-    as_json: Json = False
-    seed: Seed = 0
+    common: CommonOptions = field(default_factory=CommonOptions)
 
     def __post_init__(self) -> None:
         from counterfold.policies.policy import require_writable
@@ -98,7 +83,7 @@ class LearnOptions:
         """Return what is learnt from a log; print warnings."""
         from counterfold.learning import SHARES, learn
 
-        limits: Any = None if self.reward_range is None else split_commas([self.reward_range])
+        common = self.common
         with print_warnings():
             return learn(
                 log.build_scan(),
@@ -108,12 +93,12 @@ class LearnOptions:
                 limits=self.limit or (),
                 explore=self.explore,
                 folds=self.folds,
-                seed=self.seed,
-                level=self.level,
-                interval=self.interval,
-                reward_range=limits,
-                threads=self.threads,
-                engine=self.engine,
+                seed=common.seed,
+                level=common.level,
+                interval=common.interval,
+                reward_range=common.limits,
+                threads=common.threads,
+                engine=common.engine,
             )
 
     @contextmanager
@@ -161,13 +146,12 @@ def learn(
 
     with wanted.hold_policies(found):
         report.write_learned(found, describe, log)
-    if wanted.as_json:
+    if wanted.common.as_json:
         print_json(describe())
     else:
         from counterfold.report import console, learning
 
         console.show(*learning.learned(found, wanted.out, wanted.attempt, everything=everything))
     requirement.enforce({"": Results({NAME: found.evaluation}, contents)})
-    if requirement.require is not None and not found.beats_log:
-        say("Error: the policy must beat the log, but nothing does safely.")
-        raise typer.Exit(NOT_MET)
+    if not found.beats_log:
+        requirement.miss("the policy must beat the log, but nothing does safely")

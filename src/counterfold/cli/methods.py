@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from counterfold.cli.options import Json, print_json
+from counterfold.cli._printing import print_json
+from counterfold.cli.options import Json
 
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown, with summaries and papers.")]
 

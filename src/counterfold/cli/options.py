@@ -1,11 +1,8 @@
-"""What commands have in common: options, which are fields of dataclasses, the question to a log, JSON and warnings."""
+"""What commands have in common: options, which are fields of dataclasses, and the question to a log."""
 
 import inspect
-import sys
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from functools import update_wrapper
 from inspect import Parameter
@@ -13,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
-from counterfold import intervals, messages, registry, standard_json
+from counterfold import intervals, messages, registry
 from counterfold.cli import _texts
-from counterfold.errors import ParameterError, SupportWarning
+from counterfold.cli._printing import print_warnings, say
+from counterfold.errors import ParameterError
 from counterfold.tables.scan import LogScan
 
 if TYPE_CHECKING:
@@ -99,6 +97,24 @@ class LogOptions:
 
 
 @dataclass(frozen=True)
+class CommonOptions:
+    """What all commands have in common that evaluate: the interval, what computes it, and how it is printed."""
+
+    level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
+    interval: Annotated[str, make_option("NAME", f"{_texts.NAMES['intervals']}. {_texts.SPEC}")] = intervals.DEFAULT
+    reward_range: Annotated[str | None, make_option("LOW,HIGH", _texts.RANGE, "known if there are two rewards")] = None
+    threads: Threads = None
+    engine: Engine = "auto"
+    as_json: Json = False
+    seed: Seed = 0
+
+    @property
+    def limits(self) -> Any:
+        """Return the least and the largest possible reward as texts, not checked yet."""
+        return None if self.reward_range is None else split_commas([self.reward_range])
+
+
+@dataclass(frozen=True)
 class AnswerOptions:
     """How a log is to answer."""
 
@@ -112,13 +128,7 @@ class AnswerOptions:
     validator: Annotated[str | None, make_option("NAME", "The selector's trusted estimator.", "dr, or else ips")] = None
     splits: Annotated[int | None, make_option("N", "The selector's number of splits.", "10")] = None
     reward_model: Annotated[str, make_option("NAME", _texts.MODELS, _texts.USUAL_MODEL)] = "default"
-    level: Annotated[float, make_option("LEVEL", "Level of the interval.")] = 0.95
-    interval: Annotated[str, make_option("NAME", f"{_texts.NAMES['intervals']}. {_texts.SPEC}")] = intervals.DEFAULT
-    reward_range: Annotated[str | None, make_option("LOW,HIGH", _texts.RANGE, "known if there are two rewards")] = None
-    threads: Threads = None
-    engine: Engine = "auto"
-    as_json: Json = False
-    seed: Seed = 0
+    common: CommonOptions = field(default_factory=CommonOptions)
 
     def build_selector(self) -> Any:
         """Return the selector with the settings that have options of their own."""
@@ -136,9 +146,9 @@ class AnswerOptions:
 
         model = None if self.reward_model == "none" else self.reward_model
         model_or_column = Column(self.predictions) if self.predictions else model
-        candidates, selector = split_commas(self.candidates), self.build_selector()
-        limits = None if self.reward_range is None else split_commas([self.reward_range])
-        return Question.of(candidates, selector, model_or_column, self.seed, self.level, self.interval, limits)
+        wanted = split_commas(self.candidates), self.build_selector(), model_or_column
+        common = self.common
+        return Question.of(*wanted, common.seed, common.level, common.interval, common.limits)
 
     def evaluate(self, log: LogOptions) -> "dict[str, Results[Evaluation]]":
         """Return for each reward the evaluation of each target, and what the log holds; print warnings."""
@@ -148,7 +158,8 @@ class AnswerOptions:
         if len(scan.rewards) > 1 and self.predictions:
             raise ParameterError("--predictions must be given with one --reward, which they predict, got several.")
         with print_warnings():
-            return evaluate_targets(scan, log.targets, question, threads=self.threads, engine=self.engine)
+            common = self.common
+            return evaluate_targets(scan, log.targets, question, threads=common.threads, engine=common.engine)
 
 
 @dataclass(frozen=True)
@@ -170,9 +181,14 @@ class Requirement:
             for name, one in results.targets.items()
             if one.verdict not in accepted
         ]
-        if self.require is not None and worse:
+        if worse:
             wanted = "good" if self.require == "good" else "good or caution"
-            say(f"Error: every verdict must be {wanted}, but that on {', on '.join(worse)}.")
+            self.miss(f"every verdict must be {wanted}, but that on {', on '.join(worse)}")
+
+    def miss(self, rule: str) -> None:
+        """End with the same exit code, and say what else is not as it must be, if anything is required."""
+        if self.require is not None:
+            say(f"Error: {rule}.")
             raise typer.Exit(NOT_MET)
 
 
@@ -258,28 +274,3 @@ def split_names(option: str, texts: Sequence[str]) -> list[str]:
     if empty is not None:
         raise ParameterError(f"`{option}` must hold a name, got {empty!r}.")
     return split_commas(texts)
-
-
-def print_json(answer: dict[str, Any]) -> None:
-    """Print standard JSON."""
-    typer.echo(standard_json.write(answer))
-
-
-def say(sentence: str) -> None:
-    """Print a sentence on stderr, safe to show whatever it quotes."""
-    typer.echo(messages.clean_sentence(sentence), file=sys.stderr, err=True)
-
-
-@contextmanager
-def print_warnings() -> Iterator[None]:
-    """Print each different warning as one sentence on stderr that names the target."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    sentences = []
-    for warning in caught:
-        name = warning.message.target if isinstance(warning.message, SupportWarning) else None
-        about = f"`{messages.show(name)}`: " if name else ""
-        sentences.append(f"Warning: {about}{str(warning.message).removesuffix('.')}.")
-    for sentence in dict.fromkeys(sentences):  # each reward of a log says the same of a target
-        say(sentence)

@@ -6,13 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from counterfold.cli._experiments import ExperimentOptions
-from counterfold.cli.options import (
-    make_option,
-    print_json,
-    print_warnings,
-    split_commas,
-    take_options,
-)
+from counterfold.cli._printing import print_json, print_warnings
+from counterfold.cli.options import make_option, split_commas, take_options
 from counterfold.errors import ParameterError
 from counterfold.progress import bar
 

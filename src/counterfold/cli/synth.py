@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from counterfold.cli.options import Json, Seed, make_option, print_json, take_options
+from counterfold.cli._printing import print_json
+from counterfold.cli.options import Json, Seed, make_option, take_options
 from counterfold.errors import ParameterError
 from counterfold.progress import bar
 

@@ -140,6 +140,11 @@ class Least:
         return Least(numbers[: self.most], counts[: self.most], self.most)
 
 
+def sort_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return findings with the worst first."""
+    return tuple(sorted(findings, key=lambda finding: -SEVERITIES.index(finding.severity)))
+
+
 @dataclass(frozen=True)
 class Diagnostics(Plotted):
     """What all diagnostics found for one target; each number that one measures is an attribute, and None if unknown.
@@ -183,8 +188,18 @@ class Diagnostics(Plotted):
                 findings += found.findings
                 history = found.history or history
                 unknown += [] if found.is_known else [one.label]
-        findings.sort(key=lambda finding: -SEVERITIES.index(finding.severity))
-        return cls(measures, texts, tuple(findings), history, unknown=tuple(unknown))
+        return cls(measures, texts, sort_findings(findings), history, unknown=tuple(unknown))
+
+    def with_measured(self, one: Diagnostic, found: Measurement) -> "Diagnostics":
+        """Return the same, with what a diagnostic measured now instead of what it had measured before."""
+        others = [finding for finding in self.findings if finding.name != one.name]
+        texts = {**self.texts, **({one.label: found.text} if found.text else {})}
+        measures = {**self.measures, **found.values}
+        return replace(self, measures=measures, texts=texts, findings=sort_findings([*others, *found.findings]))
+
+    def with_cautions(self, cautions: Sequence[Finding]) -> "Diagnostics":
+        """Return the same, with cautions about something else that the answer depends on."""
+        return replace(self, findings=sort_findings([*self.findings, *cautions]))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.verdict}: {messages.clean_sentence(self.reasons[0])})"

@@ -1,16 +1,15 @@
 """Whether a policy that helps the whole harms a segment."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from counterfold import messages
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.evidence import Evidence
+from counterfold.segments.answers import SegmentedColumn
 
 SHOWN = 3
 """How many segments a sentence names."""
-
-UNCLEAR = "the target cannot be told from the log in all, but earns"
-"""What is said where the interval of the whole difference holds 0."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class HarmedSegment(Diagnostic):
 
     $u_s$ is the upper end of the simultaneous interval of the segment's difference to the log, so that among all
     segments of a column one is called harmed by chance in at most as few logs as the level says. Segments that the log
-    cannot answer for are not looked at.
+    cannot answer for are not looked at. In a comparison with a baseline, all differences are to that instead.
     """
 
     label = "segments"
@@ -27,20 +26,26 @@ class HarmedSegment(Diagnostic):
     needs_answer = True
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
-        if answer is None or not answer.segments:
-            return None
-        lines = [line for column in answer.segments for line in column.table if line.answerable]
-        count = sum(len(column.answers) for column in answer.segments)
+        return None if answer is None or not answer.segments else self.find_harm(answer.segments)
+
+    def find_harm(self, columns: Sequence[SegmentedColumn], baseline: str | None = None) -> Measurement:
+        """Return in which segments the target earns less than the log, or than the baseline of that name.
+
+        The differences of the columns must be to the one that is meant.
+        """
+        other, kept = ("the log", "the old policy") if baseline is None else [f"`{messages.show(baseline)}`"] * 2
+        lines = [line for column in columns for line in column.table if line.answerable]
+        count = sum(len(column.answers) for column in columns)
         harmed = sorted((one for one in lines if one.difference_high < 0), key=lambda one: one.difference_high)
-        text = f"{count} segments, {len(lines)} of which the log can answer for; less than the log in {len(harmed)}"
+        text = f"{count} segments, {len(lines)} of which the log can answer for; less than {other} in {len(harmed)}"
         numbers = {"harmed_segments": len(harmed)}
-        whole = answer.segments[0].whole
+        whole = columns[0].whole
         if not harmed or whole.value <= 0:
             return Measurement(numbers, text)
         named = [f"`{messages.show(one.column)}` {messages.show(one.segment)}" for one in harmed[:SHOWN]]
         more = f" and {len(harmed) - SHOWN} more" if len(harmed) > SHOWN else ""
         is_clear = whole.interval().low > 0
-        told = "the target earns more than the log in all, but" if is_clear else UNCLEAR
-        problem = f"{told} less in {', '.join(named)}{more}"
-        remedy = "keep the old policy there, or find out why before it is shipped to all"
+        told = f"earns more than {other} in all, but" if is_clear else f"cannot be told from {other} in all, but earns"
+        problem = f"the target {told} less in {', '.join(named)}{more}"
+        remedy = f"keep {kept} there, or find out why before it is shipped to all"
         return Measurement(numbers, text, [self.make_finding("caution", problem, remedy)])

@@ -17,8 +17,9 @@ class KnownRows(Diagnostic):
     is the share of such rows. A policy of `learn` has marks of some rows whose context no other row had: of the share u
     of them all. Of m rows whose hashes it watches, k have a context whose mark is set, as it is by chance in a share
     $f_c$ of others. Rows with such a context are the same if practically all have the same action and reward, and more
-    than if users had come back, been treated as before, and agreed in rewards as often as half-way between two rows of
-    that log and always. If that cannot be told, as with rare rewards, or only some are the same, it is a caution at
+    of them than if users had come back and been treated as before. Such users are taken to have the same reward again
+    in a share of the rows that is the mean of 1 and of the chance that two rows of that log have the same reward. If
+    that cannot be told, as with rare rewards, or only some are the same, it is a caution at
     most. From `some` on it is a caution, from `many` on the log cannot answer. If nearly all rows are the same, that is
     seen by sums over them, whatever the contexts are; if nearly all decisions are, with other rewards, it is a caution.
     """

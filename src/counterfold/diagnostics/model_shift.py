@@ -40,7 +40,8 @@ class ModelShift(Diagnostic):
 
     def compare(self, evidence: Evidence, answer: Answer) -> Iterator[tuple[str, Estimate, Estimate]]:
         """Yield the answer and its validator, in sample and out of sample, where they depend on a fitted model."""
-        several = {answer.estimator: ("the answer", replace(answer.estimate, moves=STILL, bias_variance=0.0))}
+        shown = replace(answer.estimate, moves=STILL, bias_variance=0.0, added_variance=0.0)
+        several = {answer.estimator: ("the answer", shown)}
         one = answer.validator
         if one is not None and one not in several:
             several[one] = f"the validator {one.name}", evidence.estimate(one.name, one)

@@ -103,6 +103,11 @@ class Estimator(ABC):
         """Return what the estimator's own tuning rule says to minimise over its parameter."""
         raise ParameterError(f"{type(self).__name__} has no tuning rule of its own; use another selector.")
 
+    @property
+    def weighted_members(self) -> Sequence[tuple["Estimator", float]]:
+        """Return the estimators that it is a weighted mean of, and their shares: itself alone, unless it is one."""
+        return [(self, 1.0)]
+
     def uses(self, need: Need) -> bool:
         """Say whether the contributions depend on something that may be missing."""
         return need in self.needs

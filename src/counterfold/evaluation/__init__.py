@@ -20,7 +20,7 @@ from counterfold.evaluation.assembly import add_knowledge, check_targets, evalua
 from counterfold.evaluation.candidates import Wanted, try_out
 from counterfold.evaluation.comparison import Comparison as Comparison
 from counterfold.evaluation.comparison import guard_comparison, list_targets, resolve_baseline
-from counterfold.evaluation.guards import Guard, add_rewards, read_guards
+from counterfold.evaluation.guard import Guard, add_rewards, read_guards
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Candidate as Candidate
 from counterfold.evaluation.result import Evaluation as Evaluation
@@ -34,7 +34,7 @@ from counterfold.pool import limit_blas
 from counterfold.progress import Progress
 from counterfold.rows import Rows
 from counterfold.selectors.base import Selector
-from counterfold.tables.scan import Columns, LogScan, open_log
+from counterfold.tables.scan import Columns, LogScan, open_log, require_known
 from counterfold.targets import as_target, find_form, has_fixed_shares, require_given
 from counterfold.unseen import Limits
 
@@ -254,6 +254,7 @@ def compare(
     >>> [(line.target, line.verdict) for line in found.table]
     [('new', 'good')]
     """
+    require_known({name: "" for name in settings if name not in Settings.__annotations__}, compare)
     named = list_targets(targets)
     baseline = resolve_baseline(baseline, named)
     rules = read_guards(guards)

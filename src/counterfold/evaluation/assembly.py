@@ -230,11 +230,8 @@ class Assembly:
 
 
 def include_propensities(estimate: Estimate, variance: float) -> Estimate:
-    """Return the answer with an error that includes the noise of fitting propensities."""
-    if not variance:
-        return estimate
-    moves = estimate.moves if len(estimate.moves.values) else Moves("", estimate.units.moves)
-    return replace(estimate, moves=moves, bias_variance=estimate.bias_variance + variance)
+    """Return the answer with an error that includes the noise of fitting propensities, which nothing else shows."""
+    return replace(estimate, added_variance=estimate.added_variance + variance)
 
 
 def add_knowledge(estimate: Estimate, evidence: Evidence, limits: Limits | None = None) -> Estimate:

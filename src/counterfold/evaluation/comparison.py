@@ -1,7 +1,7 @@
 """Comparison: how much more several targets would have earned than the log did, or than one of them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from typing import Any, get_args
 
@@ -12,12 +12,13 @@ from counterfold.display import Plotted
 from counterfold.errors import ParameterError
 from counterfold.estimates import Estimate
 from counterfold.evaluation.decision import LOG, Decision, Field
-from counterfold.evaluation.guards import Guard, Guarded, Guards, heed_guards
+from counterfold.evaluation.guard import Guard
+from counterfold.evaluation.guards import Guarded, Guards, heed_guards
 from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.over_time import DifferenceOverTime, compare_over_time
 from counterfold.evaluation.result import Evaluation, describe_segments, judge_segments
 from counterfold.intervals.base import Bounds
-from counterfold.segments.answers import Segment, SegmentedColumn, subtract_answers
+from counterfold.segments.answers import Segment, SegmentedColumn
 from counterfold.targets import has_fixed_shares
 
 
@@ -52,12 +53,23 @@ class Comparison(Plotted):
     `comparison["name"]` is the evaluation of a target; `table` has a line for each difference, and `pandas.DataFrame`
     and `polars.DataFrame` take it as it is. `simultaneous` are the intervals that hold all at once, and `decision` is
     what the differences say together: which target to choose, and which may be the best. With `guards`, `guarded` has a
-    line for each target: whether it keeps to all of them.
+    line for each target: whether it keeps to all of them, and cautions about their rewards are among the findings of
+    evaluations. With a baseline, those that speak of harmed segments go by differences to that, not to the log.
     """
 
     evaluations: Mapping[str, Evaluation]
     baseline: str | None = None
     guards: Guards | None = None
+
+    def __post_init__(self) -> None:
+        judged = dict(self.evaluations)
+        if self.baseline is not None:
+            other = judged[self.baseline]
+            judged = {name: one.look_for_harm(other, self.baseline) for name, one in judged.items()}
+        if self.guards is not None:
+            cautions = {name: self.guards.list_cautions(name) for name in judged}
+            judged = {name: one.with_cautions(cautions[name]) for name, one in judged.items()}
+        object.__setattr__(self, "evaluations", judged)
 
     def __getitem__(self, target: str) -> Evaluation:
         return self.evaluations[target]
@@ -101,7 +113,10 @@ class Comparison(Plotted):
     @cached_property
     def decision(self) -> Decision | None:
         """Return which target to choose by all differences together; None where the log cannot answer for any."""
-        return None if self.field is None else self.field.decide()
+        if self.field is None:
+            return None
+        found = self.field.decide()
+        return found if found.choice is None else replace(found, verdict=self.judge(found.choice).verdict)
 
     @cached_property
     def simultaneous(self) -> dict[str, Bounds]:
@@ -146,18 +161,15 @@ class Comparison(Plotted):
         found = {name: compare_over_time(self.evaluations[name], other, period) for name in self.differences}
         return {name: one for name, one in found.items() if one is not None}
 
-    @property
+    @cached_property
     def segments(self) -> dict[str, list[Segment]]:
         """Return a line for each segment of every target, with its difference to the baseline there."""
         return {name: judge_segments(self._segment(name), self.judge(name)) for name in self.differences}
 
     def _segment(self, target: str) -> tuple[SegmentedColumn, ...]:
         """Return the answers for all segments, with differences to the baseline."""
-        one, other = self.evaluations[target], None if self.baseline is None else self.evaluations[self.baseline]
-        if other is None:
-            return one.segmented
-        whole, pairs = one.uplift(other), zip(one.segmented, other.segmented, strict=True)
-        return tuple(subtract_answers(mine, theirs, whole) for mine, theirs in pairs)
+        one = self.evaluations[target]
+        return one.segmented if self.baseline is None else one.subtract_segments(self.evaluations[self.baseline])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain numbers, texts, lists and dictionaries."""
@@ -174,7 +186,10 @@ class Comparison(Plotted):
             }
             for name, gap in self.differences.items()
         ]
-        evaluations = [{"target": name, **one.to_dict()} for name, one in self.evaluations.items()]
+        steps = {one["target"]: one["next_step"] for one in differences}
+        evaluations = [
+            {"target": name, **one.to_dict(), "next_step": steps.get(name)} for name, one in self.evaluations.items()
+        ]
         decision = None if self.decision is None else asdict(self.decision)
         both = {"baseline": self.baseline or LOG, "decision": decision}
         guarded = [asdict(one) for one in self.guarded]
@@ -202,18 +217,29 @@ def guard_comparison(
     found: Mapping[str, Mapping[str, Evaluation]], baseline: str | None, guards: Sequence[Guard], decisive: str
 ) -> Comparison:
     """Return a comparison by the reward to decide by, with guards on others (evaluations by reward and target)."""
-    return Comparison(found[decisive], baseline, Guards(tuple(guards), found, decisive, baseline))
+    judged = {reward: Comparison(several, baseline).evaluations for reward, several in found.items()}
+    return Comparison(judged[decisive], baseline, Guards(tuple(guards), judged, decisive, baseline))
 
 
 def list_targets(targets: Any) -> Mapping[str, Any]:
     """Return the targets to compare by their names: those of a mapping, or of columns."""
     if isinstance(targets, Mapping) and not has_fixed_shares(targets):
-        return targets
+        return require_readable_names(targets)
     names = [targets] if isinstance(targets, str) else targets
     if isinstance(names, Sequence) and all(isinstance(one, str) for one in names) and len(set(names)) == len(names):
         return dict(zip(names, names, strict=True))
     wanted = "a mapping of names to targets, or different names of columns"
     raise ParameterError(f"`targets` must be {wanted}, got {messages.shorten(targets)}.")
+
+
+def require_readable_names(targets: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return targets whose names people can tell apart, also from the log; refuse others."""
+    for name in targets:
+        said = str(name).strip()
+        if name is None or not said or (said.lower() == LOG and name != LOG):  # of that name more is said
+            got = "None" if name is None else repr(str(name))
+            raise ParameterError(f"`targets` must have names that people can tell from each other, got {got}.")
+    return targets
 
 
 def resolve_baseline(baseline: str | None, targets: Collection[str]) -> str | None:

@@ -29,14 +29,16 @@ class Decision:
 
     With probability `level` all of their intervals hold at once if each has the level `each_level`. `choice` is the
     policy whose difference is largest by the lower end of such an interval, among those that keep to all guards; it is
-    None if no lower end is above 0: then none beats the baseline safely. With probability `level` the best policy is
-    among those of the `standings` that may be.
+    None if no lower end is above 0: then none beats the baseline safely. `verdict` is that on its difference: where it
+    is a caution, the choice is safe only if what the caution is about turns out to be harmless. With probability
+    `level` the best policy is among those of the `standings` that may be.
     """
 
     level: float
     each_level: float
     choice: str | None
     standings: list[Standing]
+    verdict: str | None = None
 
     @property
     def contenders(self) -> list[str]:
@@ -98,7 +100,7 @@ class Field:
         if len(self.gaps) < 2:
             return self.logged.level
         largest = np.abs(standardise(self.drawn[:, 1:])).max(axis=1)  # the log's own is none of those that are shown
-        return find_each_level(largest, self.logged.level, tails=2)
+        return find_each_level(largest, self.logged.level, tails=2, seed=self.seed)
 
     @cached_property
     def widened(self) -> dict[str, Estimate]:
@@ -132,7 +134,7 @@ class Field:
             return True
         least = ALIKE * float(self.drawn.std(axis=0).max())
         largest = standardise(self.drawn - self.drawn[:, [place]], least).max(axis=1)
-        return gap.interval(find_each_level(largest, level, tails=1)).low <= 0
+        return gap.interval(find_each_level(largest, level, tails=1, seed=self.seed)).low <= 0
 
     def decide(self) -> Decision:
         """Return what to choose, and how all stand."""

@@ -1,102 +1,23 @@
-"""Guards: what other rewards of a log must not become, and which policies keep to all of them at once."""
+"""Guards: which policies keep to all limits on other rewards at once."""
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from counterfold import messages
 from counterfold.arrays import Bools, Floats
 from counterfold.cached import cached_property
-from counterfold.errors import ParameterError
+from counterfold.diagnostics.base import Finding
+from counterfold.diagnostics.harmed_segment import HarmedSegment
 from counterfold.estimates import Estimate
+from counterfold.evaluation.guard import Guard, GuardLine
 from counterfold.evaluation.joint import LOWEST, Joint, find_each_level, standardise, stretch_noise
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
-from counterfold.tables.roles import NAMED_ROLES
-from counterfold.tables.scan import LogScan
 
-AMOUNT = re.compile(r"([+-]?)\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)\s*(%?)")
-"""A sign or none, a number and a percent sign or none."""
-
-RULE = re.compile(r"(.*\S)\s*(<=|>=)\s*([^<>=]*)", re.DOTALL)
-"""A reward, a relation and an amount."""
-
-ENCLOSED = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\bcase\b.*?\bend\b", re.DOTALL | re.IGNORECASE)
-"""What of an expression may hold relations of its own: quoted texts, parentheses and cases."""
-
-TAKEN = ("action", "propensity", "logging_probs")
-"""Roles whose columns are found under these names, unless others are named."""
-
-FORMS = "such as `latency <= +2%`, `refund >= -0.01` or `latency <= 200`"
-
-
-@dataclass(frozen=True)
-class GuardLine:
-    """How one target keeps to one guard.
-
-    `value` is what it would earn in the guard's reward, `limit` what it may by the estimates, and `end` how far the
-    value may be from that in the direction of the limit; with the level of the comparison, no value of any target is
-    beyond its end in any guard. `probability` is that the guard holds, of this target alone. Numbers are None where the
-    log cannot answer.
-    """
-
-    guard: str
-    value: float | None
-    end: float | None
-    limit: float | None
-    probability: float | None
-    verdict: str
-
-
-@dataclass(frozen=True)
-class Guard:
-    """A limit on a reward: at most or at least a level, or a difference to the baseline, or a share of it.
-
-    >>> Guard.of("latency <= +2%")
-    Guard(text='latency <= +2%', reward='latency', is_most=True, kind='share', amount=0.02)
-    """
-
-    text: str
-    reward: str
-    is_most: bool
-    kind: Literal["level", "difference", "share"]
-    amount: float
-
-    @classmethod
-    def of(cls, text: str) -> "Guard":
-        """Return the guard that a text describes: a signed number is a change from the baseline, others are levels."""
-        words = RULE.fullmatch(text.strip()) if isinstance(text, str) else None
-        amount = AMOUNT.fullmatch(words[3].strip()) if words else None
-        if words is None or amount is None:
-            raise ParameterError(f"`guards` must be texts {FORMS}, got {messages.shorten(text)}.")
-        require_one_relation(text, words[1])
-        sign, number, percent = amount.groups()
-        if percent and not sign:
-            more, level = f"`+{number}%` or `-{number}%` for a change", f"`{float(number) / 100:g}` for a level"
-            raise ParameterError(f"`guards` must have {more}, or {level}, got {messages.shorten(text)}.")
-        size = float(sign + number) / (100 if percent else 1)
-        kind: Any = "share" if percent else "difference" if sign else "level"
-        return cls(" ".join(text.split()), words[1].strip(), words[2] == "<=", kind, size)
-
-    def is_kept(self, line: GuardLine) -> bool:
-        """Say whether the value of a line is clearly on the right side of its limit."""
-        if line.end is None or line.limit is None:
-            return False
-        return line.end <= line.limit if self.is_most else line.end >= line.limit
-
-    def find_gap(self, target: Estimate, base: Estimate) -> tuple[Estimate, float]:
-        """Return what the guard is about, and the number that it must not pass.
-
-        A share is one of the size of the baseline's mean: 2 % more than -10 is -9.8.
-        """
-        if self.kind == "level":
-            return target, self.amount
-        if self.kind == "difference":
-            return target - base, self.amount
-        return target - base.times(1 + self.amount * (1 if base.value >= 0 else -1)), 0.0
+HARM = HarmedSegment().name
+"""What findings of harmed segments are called."""
 
 
 @dataclass(frozen=True)
@@ -158,9 +79,10 @@ class Guards:
         pairs = [(name, rule) for name in self.family for rule in self.rules]
         gaps = [rule.find_gap(self.estimates[rule.reward, name], self.find_base(rule))[0] for name, rule in pairs]
         contrasts = np.stack([self.contrast(name, rule) for name, rule in pairs])
-        noise = standardise(self.joint.draw(contrasts, gaps, self.evaluations[self.decisive][self.family[0]].seed))
+        seed = self.evaluations[self.decisive][self.family[0]].seed
+        noise = standardise(self.joint.draw(contrasts, gaps, seed))
         signs = np.array([1.0 if rule.is_most else -1.0 for _, rule in pairs])
-        return find_each_level((signs * noise).max(axis=1), level, tails=1)
+        return find_each_level((signs * noise).max(axis=1), level, tails=1, seed=seed)
 
     def judge(self, target: str) -> Guarded:
         """Return whether a target keeps to all guards, by draws of the noise of all rewards at once."""
@@ -177,6 +99,20 @@ class Guards:
         more = float((every & held[:, -1]).mean()) if is_known else None
         is_clear = all(rule.is_kept(line) for rule, line in zip(self.rules, lines, strict=True))
         return Guarded(target, bool(is_clear and every.mean() >= level), float(every.mean()), more, lines)
+
+    def list_cautions(self, target: str) -> list[Finding]:
+        """Return the cautions about what a target earns in the rewards of guards, each of which it names.
+
+        Whether less or more of a reward is harm, only its guard knows, so harmed segments are none of them.
+        """
+        known = {(one.name, one.problem) for one in self.evaluations[self.decisive][target].diagnostics.findings}
+        others = [reward for reward in self.evaluations if reward != self.decisive]
+        found = [(reward, one) for reward in others for one in self.evaluations[reward][target].diagnostics.findings]
+        return [
+            replace(one, problem=f"by the guard on `{messages.show(reward)}`, {one.problem}")
+            for reward, one in found
+            if one.severity == "caution" and one.name != HARM and (one.name, one.problem) not in known
+        ]
 
     def draw(self, target: str, rules: Sequence[Guard]) -> Bools:
         """Return which guards hold in each draw of the noise (draws x guards)."""
@@ -221,56 +157,22 @@ class Guards:
         )
 
 
-def require_one_relation(text: str, reward: str) -> None:
-    """Refuse a guard whose reward is compared with something itself: that is yes or no, and within any limit."""
-    bare, count = reward, 1
-    while count:
-        bare, count = ENCLOSED.subn("", bare)
-    if re.search("[<>=]", bare):
-        way = "Give each limit as a guard of its own"
-        raise ParameterError(f"`guards` must have one relation each, got {messages.shorten(text)}. {way}.")
-
-
-def read_guards(texts: Sequence[str] | str) -> tuple[Guard, ...]:
-    """Return the guards that texts describe, each once."""
-    several = [texts] if isinstance(texts, str) else texts
-    if not isinstance(several, Sequence):
-        raise ParameterError(f"`guards` must be a list of texts {FORMS}, got {messages.shorten(texts)}.")
-    return tuple(dict.fromkeys(Guard.of(text) for text in several))
-
-
-def add_rewards(columns: Mapping[str, Any], guards: Sequence[Guard]) -> tuple[str, str | list[str]]:
-    """Return the reward to decide by, and all that must be evaluated; `columns` are names that the user gave."""
-    reward = columns.get("reward", LogScan.reward)
-    if not guards:
-        return "", reward if isinstance(reward, str) else list(reward)
-    several = [reward] if isinstance(reward, str) else list(reward)
-    if len(several) != 1:
-        raise ParameterError(f"`guards` must be given with one `reward` to decide by, got {len(several)} rewards.")
-    refuse_other_roles(guards, columns)
-    return several[0], list(dict.fromkeys([*several, *(guard.reward for guard in guards)]))
-
-
-def refuse_other_roles(guards: Sequence[Guard], columns: Mapping[str, Any]) -> None:
-    """Refuse guards on columns that are no rewards, by the names that the user gave, or that are always taken so."""
-    named = {one.name: columns.get(one.name) for one in fields(LogScan) if one.metadata.get("role")}
-    named |= {role: role for role in TAKEN if named[role] is None}
-    for role, guard in ((role, guard) for role in named if role != "reward" for guard in guards):
-        if guard.reward == named[role]:
-            got = f"{messages.shorten(guard.text)} on a column that is {NAMED_ROLES.get(role, f'the {role}')}"
-            raise ParameterError(f"`guards` must be on rewards, got {got}.")
-
-
 def heed_guards(step: NextStep, found: Guarded, level: float) -> NextStep:
-    """Return what to do about a target that does not keep to all guards: it is not shipped, whatever it earns."""
-    if step.action not in {"ship", "A/B test"}:
-        return step
-    worst = min(found.guards, key=lambda line: -1.0 if line.probability is None else line.probability)
+    """Return what to do about a target that does not keep to all guards, the worst of which is named.
+
+    It is never shipped, whatever it earns, and only tested where it may keep to them.
+    """
+    worst = min(found.guards, key=lambda line: (line.end is not None, line.probability or 0.0))
     named = f"`{messages.show(worst.guard)}`"
     if found.probability is not None and found.probability > 1 - level:
         chance = f"keeps to all guards with a probability of {100 * found.probability:.0f} %"
         chance += ", but the end of an interval is beyond its limit" if found.probability >= level else ""
-        sentence = f"Run an A/B test before you ship it: it {chance}, and is the least sure to keep to {named}."
-        return replace(step, action="A/B test", sentence=sentence)
-    why = "this log cannot tell if it keeps to" if worst.probability is None else "it does not keep to"
-    return replace(step, action="do not ship", sentence=f"Do not ship it: {why} the guard {named}.")
+        doubt = f"it {chance}, and is the least sure to keep to {named}"
+        if step.action in {"ship", "A/B test"}:
+            return replace(step, action="A/B test", sentence=f"Run an A/B test before you ship it: {doubt}.")
+        return replace(step, sentence=f"{step.sentence} Besides, {doubt}.")
+    known = found.probability is not None
+    why = f"{'it does not keep' if known else 'this log cannot tell if it keeps'} to the guard {named}"
+    if step.action == "do not ship" or (step.action == "log more" and not known):
+        return replace(step, sentence=f"{step.sentence} Besides, {why}.")
+    return replace(step, action="do not ship", sentence=f"Do not ship it: {why}.")

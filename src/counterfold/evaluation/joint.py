@@ -37,9 +37,9 @@ class Joint:
     r"""What several estimates on one log have in common: their moves over the same units, and what is left of biases.
 
     The covariance of the noise is $M M^\top + B$, where a line of `moves` (M) says how an estimate moves with each
-    unit, and `biases` (B) is the covariance of what may be left of their biases; `source` is that of moves which are
-    paired. To multiply the moves of each unit by a normal number and to sum them, which is the multiplier bootstrap, is
-    to draw from that covariance.
+    unit, and `biases` (B) is the covariance of what may be left of their biases and of the noise that is added to what
+    units show; `source` is that of moves which are paired. To multiply the moves of each unit by a normal number and to
+    sum them, which is the multiplier bootstrap, is to draw from that covariance.
 
     Chernozhukov, Chetverikov, Kato (2013), "Gaussian approximations and multiplier bootstrap for maxima of sums of
     high-dimensional random vectors".
@@ -58,8 +58,8 @@ class Joint:
         """
         first = estimates[0].moves
         if len(first.values) and all(one.moves.is_paired_with(first) for one in estimates):
-            roots = np.sqrt([one.bias_variance for one in estimates])
-            biases = correlate_weights([one.exposure for one in estimates]) * np.outer(roots, roots)
+            roots = np.sqrt([[one.bias_variance, one.added_variance] for one in estimates])
+            biases = correlate_weights([one.exposure for one in estimates]) * (roots @ roots.T)
             return cls(np.stack([one.moves.values for one in estimates]), biases, first.source)
         hidden = np.diag([one.hidden_variance for one in estimates])
         return cls(np.stack([find_moves(one) for one in estimates]), hidden)
@@ -129,22 +129,23 @@ def find_moves(estimate: Estimate) -> Floats:
     return np.asarray(np.bincount(assign_folds(np.arange(len(moves)), BUCKETS), moves, BUCKETS), dtype=np.float64)
 
 
-def find_each_level(largest: Floats, level: float, tails: int) -> float:
+def find_each_level(largest: Floats, level: float, tails: int, seed: int) -> float:
     r"""Return the level of each of several intervals, by which all of them hold together with a probability.
 
     If the largest of several standardised errors, in one direction or in both (`tails`), times a factor that is common
     to all, is below c with this probability, it is that of the normal interval which is as many times wider than that
-    of one error alone as c is than its quantile of Student's t, with `FREEDOM` degrees of freedom.
+    of one error alone as c is than its quantile of Student's t, with `FREEDOM` degrees of freedom. The draws of that
+    factor have a seed of their own, which follows from the given one and is not that of the errors.
 
     Hothorn, Bretz, Westfall (2008), "Simultaneous inference in general parametric models".
 
     >>> import numpy as np
     >>> one = np.random.default_rng(0).standard_normal(100_000)
-    >>> round(find_each_level(np.abs(one), 0.9, tails=2), 2), round(find_each_level(one, 0.9, tails=1), 2)
-    (0.9, 0.8)
+    >>> [round(find_each_level(errors, 0.9, tails, seed=0), 2) for errors, tails in ((np.abs(one), 2), (one, 1))]
+    [0.9, 0.8]
     """
     alone = level if tails == 2 else max(2 * level - 1, LOWEST)
-    factor = np.sqrt(FREEDOM / np.random.default_rng(FREEDOM).chisquare(FREEDOM, len(largest)))
+    factor = np.sqrt(FREEDOM / np.random.default_rng([seed, FREEDOM]).chisquare(FREEDOM, len(largest)))
     reach = float(np.quantile(largest * factor, level, method="higher"))
     wider = max(1.0, reach / student_quantile(alone, FREEDOM))
     return 2 * NormalDist().cdf(wider * normal_quantile(alone)) - 1

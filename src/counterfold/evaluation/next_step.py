@@ -2,8 +2,9 @@
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Literal
+
+from scipy.special import ndtri  # and not scipy.stats, which takes long to import
 
 from counterfold.cached import cached_property
 from counterfold.contents import Contents
@@ -15,7 +16,7 @@ Action = Literal["ship", "A/B test", "check first", "log more", "do not ship", "
 LEVEL, POWER = 0.05, 0.8
 """The two-sided level of the A/B test that is planned, and the probability with which it shows the difference."""
 
-REACH, LUCK = NormalDist().inv_cdf(1 - LEVEL / 2), NormalDist().inv_cdf(POWER)
+REACH, LUCK = float(ndtri(1 - LEVEL / 2)), float(ndtri(POWER))
 """How many standard errors a difference must be from 0 to be shown, and how many more for that to be so probable."""
 
 FEWEST = 100
@@ -66,7 +67,7 @@ class Trial:
 
     @cached_property
     def per_arm(self) -> int | None:
-        r"""Return how many decisions each arm needs.
+        r"""Return how many decisions each of two equal arms needs for a two-sided z-test of their means, rounded up.
 
         $$n = (\sigma_0^2 + \sigma_1^2) (z_{1 - \alpha / 2} + z_{1 - \beta})^2 / \Delta^2$$
         """

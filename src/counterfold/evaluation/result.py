@@ -9,7 +9,8 @@ from typing import Any, get_args
 from counterfold import checks, messages, standard_json
 from counterfold.cached import cached_property
 from counterfold.contents import Contents
-from counterfold.diagnostics import Diagnostics, Verdict
+from counterfold.diagnostics import Diagnostics, Finding, Verdict
+from counterfold.diagnostics.harmed_segment import HarmedSegment
 from counterfold.display import Plotted
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
@@ -18,7 +19,7 @@ from counterfold.evaluation.robustness import Robustness
 from counterfold.exhibits import Shown
 from counterfold.history import Period
 from counterfold.intervals.base import Bounds, Interval
-from counterfold.segments.answers import Segment, SegmentedColumn
+from counterfold.segments.answers import Segment, SegmentedColumn, subtract_answers
 from counterfold.selectors.base import Selector
 
 
@@ -120,6 +121,23 @@ class Evaluation(Plotted):
         if other is not None:
             checks.an_object(Evaluation, "an evaluation of another target on the same log", other=other)
         return self.estimate - (self.logged if other is None else other.estimate)
+
+    def subtract_segments(self, other: "Evaluation") -> tuple[SegmentedColumn, ...]:
+        """Return the answers for all segments, with differences to another target on the same log."""
+        whole, pairs = self.uplift(other), zip(self.segmented, other.segmented, strict=True)
+        return tuple(subtract_answers(mine, theirs, whole) for mine, theirs in pairs)
+
+    def look_for_harm(self, baseline: "Evaluation", name: str) -> "Evaluation":
+        """Return the same, with the finding of harmed segments by the differences to a baseline instead of the log."""
+        if not self.segmented:
+            return self
+        harm = HarmedSegment()
+        found = harm.find_harm(self.subtract_segments(baseline), name)
+        return replace(self, diagnostics=self.diagnostics.with_measured(harm, found))
+
+    def with_cautions(self, cautions: Sequence[Finding]) -> "Evaluation":
+        """Return the same, with cautions about something else that the decision depends on."""
+        return replace(self, diagnostics=self.diagnostics.with_cautions(cautions)) if cautions else self
 
     def by(self, period: str | None) -> "Evaluation":
         """Return the same, with a table over time by some period, such as "week"; by default the log's size decides."""

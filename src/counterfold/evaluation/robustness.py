@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from counterfold.exhibits import Shown
 from counterfold.intervals.base import Bounds
@@ -25,17 +25,19 @@ class Carrier:
 class Robustness:
     """How wrong the data may be before the difference to the log is no longer told from 0.
 
-    `is_told` says whether it is now. `propensity_factor` is the least factor by which all propensities must be wrong,
-    each in its worst way; None if there is nothing to change, or if `largest_factor`, the largest one that was tried,
-    does not. `unsupported_share` is the share of what the log could never do that must earn the worst reward of the
-    log; None if even all of it does not change the conclusion, or if everything was tried. `without_row`,
-    `without_group` and `without_day` are what SNIPS, which is `snips` of all rows, says without the row, the group or
-    the day that matters most; None where there is none. `hangs_on` has a group and a day if the interval of the
-    difference, moved by as much as that of SNIPS moves without it, would hold 0.
+    `is_told` says whether it is now. `propensity_factor` is the least factor by which the odds p / (1 - p) of all
+    logged actions must be wrong, or on a log of doses all densities (`factor_of`), each in its worst way; None if
+    there is nothing to change, or if `largest_factor`, the largest one that was tried, does not. `unsupported_share`
+    is the share of what the log could never do that must earn the worst reward of the log; None if even all of it does
+    not change the conclusion, or if everything was tried. `without_row`, `without_group` and `without_day` are what
+    SNIPS, which is `snips` of all rows, says without the row, the group or the day that matters most; None where there
+    is none. `hangs_on` has a group and a day if the interval of the difference, moved by as much as that of SNIPS
+    moves without it, would hold 0.
     """
 
     is_told: bool
     propensity_factor: float | None
+    factor_of: Literal["odds", "densities"] | None
     largest_factor: float | None
     unsupported_share: float | None
     snips: float | None
@@ -54,6 +56,7 @@ class Robustness:
         return cls(
             is_told=is_told,
             propensity_factor=factors.facts.get("factor") if is_told else None,
+            factor_of=factors.facts.get("of"),
             largest_factor=first(factors, "factor", -1),
             unsupported_share=support.facts.get("share"),
             snips=rows.facts.get("snips"),

@@ -17,7 +17,6 @@ from counterfold.pool import Pool
 from counterfold.segments.answers import Kept, SegmentAnswer, SegmentedColumn, subtract
 from counterfold.segments.cuts import Cut
 from counterfold.segments.sums import SegmentSums
-from counterfold.selectors.base import Mixture
 from counterfold.sums import Sums
 
 
@@ -69,7 +68,7 @@ class SegmentAssembly:
         counts = np.ones(len(rows)) if rows.counts is None else rows.counts / rows.counts.mean()
         logged = self.estimate_one(LoggedValue(), sums, counts[is_there], kept.rows)
         estimate = self.estimate_one(self.winner, sums, (counts * rows.weights)[is_there], effective)
-        estimate = replace(estimate, bias_variance=self.find_hidden_variance(some))
+        estimate = self.include_hidden(estimate, some)
         weights = Estimate("mean weight", some.weights / some.sizes, sizes=some.sizes)
         return SegmentAnswer(name, kept, estimate, logged, subtract(estimate, logged), weights, 1 - kept.unsupported)
 
@@ -86,18 +85,19 @@ class SegmentAssembly:
         known = replace(estimate, contributions=contributions, moves=Moves("units of a column", moves), unseen=unseen)
         return replace(known, exposure=exposure, level=question.level, method=question.interval)
 
-    def find_hidden_variance(self, sums: Sums) -> float:
-        """Return the variance that units of a segment do not show: of what may be left of a bias, and of fits.
+    def include_hidden(self, estimate: Estimate, sums: Sums) -> Estimate:
+        """Return an answer whose error holds what units of a segment do not show: what may be left of a bias, and fits.
 
         A selector may know what is left of the bias by the segment's own sums. Where it does not, the noise of fitting
         and choosing is as much larger than in the whole log as the segment is smaller.
         """
         if len(sums) < 2:
-            return math.inf
+            return replace(estimate, bias_variance=math.inf)
         times = self.evidence.decision_count / float(sums.sizes.sum())
         if self.answered.selection.moves is None:
-            return self.answered.estimate.hidden_variance * times
-        return self.choice.selector.find_doubt(sums) + self.propensity_variance * times
+            return replace(estimate, added_variance=self.answered.estimate.hidden_variance * times)
+        added = self.propensity_variance * times
+        return replace(estimate, bias_variance=self.choice.selector.find_doubt(sums), added_variance=added)
 
     @cached_property
     def propensity_variance(self) -> float:
@@ -109,6 +109,6 @@ def jackknife(estimator: Estimator, sums: Sums) -> Floats:
     """Return how an estimator, or a mixture of several, moves when a unit is left out; not if it is the only one."""
     if len(sums) < 2:
         return np.zeros(len(sums))
-    members = estimator.weighted_members if isinstance(estimator, Mixture) else [(estimator, 1.0)]
+    members = estimator.weighted_members
     moves = sums.jackknife([one for one, _ in members])[1]
     return np.asarray(np.array([share for _, share in members]) @ moves)

@@ -8,12 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterfold.arrays import Floats, Ints, ratio
-from counterfold.exhibits.base import Line, Shown
+from counterfold.exhibits.base import TEN, Line, Shown
 from counterfold.partition import ByNumber
 from counterfold.rows import Rows
-
-TEN = 10
-"""How many lines are shown."""
 
 NOTHING = 1e-9
 """What is left of all weight, if it is less than this share, is a rounding error."""

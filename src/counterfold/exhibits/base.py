@@ -14,6 +14,9 @@ from counterfold.selectors.base import Selection
 
 Line = Mapping[str, Any]
 
+TEN = 10
+"""How many lines are shown of what matters most: rows, groups, days."""
+
 
 @dataclass(frozen=True, eq=False)
 class Shown:

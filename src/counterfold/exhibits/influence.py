@@ -8,11 +8,8 @@ import numpy as np
 
 from counterfold.arrays import Ints
 from counterfold.evidence import Evidence
-from counterfold.exhibits.base import Answered, Exhibit, Shown
+from counterfold.exhibits.base import TEN, Answered, Exhibit, Shown
 from counterfold.rows import Rows
-
-TEN = 10
-"""How many rows are shown."""
 
 
 class Mover(NamedTuple):

@@ -11,7 +11,7 @@ from counterfold.hashing import assign_folds
 from counterfold.rows import Rows
 
 FACTORS = tuple(float(one) for one in np.geomspace(1.0, 4.0, 17))
-"""The factors by which propensities may be wrong."""
+"""The factors by which the odds of logged actions, or the densities of doses, may be wrong."""
 
 ENOUGH = 1 << 14
 """About so many rows are looked at, at most, which a hash chooses."""
@@ -19,16 +19,21 @@ ENOUGH = 1 << 14
 
 @dataclass(frozen=True)
 class Sensitivity(Exhibit):
-    r"""The interval of the uplift if every propensity may be wrong by a factor of at most $\Gamma$.
+    r"""The interval of the uplift if the odds of every logged action may be wrong by a factor of at most $\Gamma$.
 
-    $$\Bigl[\min_\lambda, \max_\lambda\Bigr] \frac{\sum_i \lambda_i w_i r_i}{\sum_i \lambda_i w_i}, \qquad
-      \lambda_i \in [1/\Gamma, \Gamma]$$
+    $$\Bigl[\min_h, \max_h\Bigr] \frac{\sum_i \lambda_i w_i r_i}{\sum_i \lambda_i w_i}, \qquad
+      \lambda_i = p_i + (1 - p_i) h_i, \quad h_i \in [1/\Gamma, \Gamma]$$
 
-    is how far SNIPS may then be off; the interval of the answer is moved by that much to both sides. `factor` is the
-    least one with which it holds 0; nothing if it does so already, or with none of those shown.
+    are the values that SNIPS may then have, as the odds $p / (1 - p)$ that are divided by h make $1 / p$ become
+    $1 + (1 / p - 1) h$: the marginal sensitivity model. The extremes have one h below some reward, and the other one
+    above it. Each end of the answer's interval is moved outwards by as much as SNIPS may then be off in that direction.
+    `factor` is the least one with which it holds 0; nothing if it does so already, or with none of those shown.
+
+    A density has no odds: where actions are doses, densities themselves may be wrong by the factor ($\lambda_i = h_i$),
+    which is not that model. `of` says what the factor is of, "odds" or "densities".
 
     Zhao, Small, Bhattacharya (2019), "Sensitivity analysis for inverse probability weighting estimators via the
-    percentile bootstrap".
+    percentile bootstrap"; the percentile bootstrap is not used here.
     """
 
     def show(self, evidence: Evidence, answer: Answered) -> Shown | None:
@@ -42,7 +47,8 @@ class Sensitivity(Exhibit):
         ends = zip(FACTORS, lows.tolist(), highs.tolist(), strict=True)
         lines = [{"factor": factor, "low": down, "high": up} for factor, down, up in ends]
         factor = find_zero(lows) if low > 0 else find_zero(-highs) if high < 0 else None
-        return Shown(lines, {"is_told": low > 0 or high < 0, "factor": factor})
+        of = "odds" if rows.kind == "labels" else "densities"
+        return Shown(lines, {"is_told": low > 0 or high < 0, "factor": factor, "of": of})
 
 
 def find_zero(ends: Floats) -> float | None:
@@ -59,12 +65,16 @@ def bound_values(rows: Rows) -> tuple[Floats, Floats]:
     """Return the least and the largest value that SNIPS may have, for each factor."""
     order = np.argsort(rows.rewards, kind="stable")
     weights, rewards = rows.masses[order], rows.rewards[order]
-    below = np.append(0.0, weights.cumsum()), np.append(0.0, (weights * rewards).cumsum())
+    sure = weights * rows.propensity[order] if rows.kind == "labels" else np.zeros(len(order))
+    fixed, doubtful = (sure.sum(), sure @ rewards), weights - sure
+    below = np.append(0.0, doubtful.cumsum()), np.append(0.0, (doubtful * rewards).cumsum())
     factor = np.array(FACTORS)[:, None]
 
     def find_values(first: Floats, rest: Floats) -> Floats:
-        """Return SNIPS with the weights of the lowest rewards times one factor and all others times another."""
-        weight = first * below[0] + rest * (below[0][-1] - below[0])
-        return np.asarray((first * below[1] + rest * (below[1][-1] - below[1])) / weight)
+        """Return SNIPS with what is doubtful of the lowest rewards' weights times one factor, else times another."""
+        weight, reward = (
+            always + first * part + rest * (part[-1] - part) for always, part in zip(fixed, below, strict=True)
+        )
+        return np.asarray(reward / weight)
 
     return find_values(factor, 1 / factor).min(axis=1), find_values(1 / factor, factor).max(axis=1)

@@ -127,10 +127,10 @@ class Learner(ABC):
     extra: ClassVar[str | None] = None
     """The package that it needs besides those that are always there."""
 
-    sees_rewards: ClassVar[bool] = True
+    sees_rewards: bool = True
     """Whether it learns from rewards, so that what it learnt looks better on the same rows than it is."""
 
-    is_greedy: ClassVar[bool] = True
+    is_greedy: bool = True
     """Whether the action with the highest score is taken; otherwise probabilities are the softmax of the scores."""
 
     @property

@@ -1,7 +1,7 @@
 """ModelLearner: the action with the highest reward by any reward model, such as the stack."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ class ModelLearner(Learner):
 
     By default the model is a `Stack`, which finds rewards that no line describes, and takes seconds where
     `GreedyLearner` takes milliseconds. `model` may be another reward model, or a regressor or classifier of
-    scikit-learn's kind.
+    scikit-learn's kind, which is seeded if it has a `random_state` that is not set.
 
     >>> from counterfold.learners.base import example_training_rows
     >>> from sklearn.tree import DecisionTreeRegressor
@@ -47,7 +47,7 @@ class ModelLearner(Learner):
         return name_with(self, self.model, Stack())
 
     def fit(self, rows: TrainingRows, seed: int) -> Scorer:
-        model, examples = require_member(self.model), rows.examples
+        model, examples = require_member(self.model), replace(rows.examples, seed=seed)
         return ModelScorer(model.fit(examples), examples.n_actions, type(self.model).__name__)
 
 

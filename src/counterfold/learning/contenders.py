@@ -41,18 +41,17 @@ class Numbered(Learner):
 
     learner: Learner
     number: int
+    is_greedy: bool
+    sees_rewards: bool
+
+    @classmethod
+    def of(cls, learner: Learner, number: int) -> "Numbered":
+        """Return a learner with a number."""
+        return cls(learner, number, learner.is_greedy, learner.sees_rewards)
 
     @property
     def name(self) -> str:
         return f"{self.learner.name}#{self.number}"
-
-    @property
-    def is_greedy(self) -> bool:  # type: ignore[override] # elsewhere all learners of a class are alike
-        return self.learner.is_greedy
-
-    @property
-    def sees_rewards(self) -> bool:  # type: ignore[override]
-        return self.learner.sees_rewards
 
     def explain_lack(self, rows: TrainingRows) -> str | None:
         return self.learner.explain_lack(rows)
@@ -84,7 +83,7 @@ def number_alike(learners: Sequence[Learner]) -> list[Learner]:
     """Return the learners, where one that tables would show by the name of one before it has a number."""
     found: dict[str, Learner] = {}
     for one in learners:
-        for each in chain([one], (Numbered(one, number) for number in count(2))):
+        for each in chain([one], (Numbered.of(one, number) for number in count(2))):
             shown = show(Contender(each, 0.5).name)
             if shown not in found:
                 found[shown] = each

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,7 +22,6 @@ from counterfold.learning.out_of_fold import find_possible
 from counterfold.log import Log
 from counterfold.policies.policy import Policy
 from counterfold.progress import Progress
-from counterfold.tables.columns import is_vector, read_features
 from counterfold.targets.base import Reads, Target, TargetForm
 
 SAMPLE, LEAST = 1 << 16, 1 << 10
@@ -53,21 +51,11 @@ class Learnt(TargetForm):
         return replace(self, values={name: values[name] for name in self.columns})
 
     def resolve(self, log: Log, check: Checker) -> Target:
-        known = copy(log)
-        known.seen = np.ones(len(log.actions), dtype=bool)  # a few rows do not tell what others take
+        seen = np.ones(len(log.actions), dtype=bool)  # a few rows do not tell what others take
         numbers = np.empty((len(log), 0))  # unless it looks at anything
         if self.values:
-            numbers = self.policy.features.encode(spread_lists(pa.table(self.values), check))
-        return Target.of(self.policy.decide(numbers, find_possible(known, self.policy.allowed)), log)
-
-
-def spread_lists(table: pa.Table, check: Checker) -> pa.Table:
-    """Return a table with a column for each element of those that hold lists, named as in a log."""
-    for name in [name for name in table.column_names if is_vector(table.column(name))]:
-        found = read_features(table, [name], check)
-        for element in found.column_names:
-            table = table.append_column(element, found.column(element))
-    return table
+            numbers = self.policy.features.encode(pa.table(self.values), check)
+        return Target.of(self.policy.decide(numbers, find_possible(log, self.policy.allowed, seen)), log)
 
 
 def draw_rows(engine: Engine, matrices: int, *, progress: Progress | bool) -> Drawn | None:

@@ -9,15 +9,11 @@ import numpy as np
 
 from counterfold.arrays import Bools, Floats
 from counterfold.errors import ParameterError
+from counterfold.evaluation.inequalities import NUMBER, UNSIGNED
 from counterfold.labels import write_label
 from counterfold.learners.base import Learner, TrainingRows, fit_learner
 from counterfold.messages import clean_sentence, list_names, shorten, show, suggest
 from counterfold.policies.scorers import PricedScorer, Scorer, choose, share_evenly
-
-NUMBER = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?"
-
-RULE = re.compile(rf"(.*\S)\s*([<>]=)\s*({NUMBER})\s*(%?)", re.DOTALL)
-"""What is limited, the side, and a number or a percentage."""
 
 TERM = re.compile(rf"(?:({NUMBER})\s*\*\s*)?(.*\S)", re.DOTALL)
 """A cost or none, and an action."""
@@ -28,9 +24,11 @@ SIGNS = {"<=": 1.0, ">=": -1.0}
 """What both sides of a limit are multiplied by, so that it is of what may be taken at most."""
 
 ROUNDS, NEAR, FINE = 100, 1e-7, 1e3
-"""How many prices are tried at most; what counts as equal; and what it costs to go beyond a limit by all of it.
+"""How many prices are tried at most; how far apart two values are that count as equal; and a penalty.
 
-The latter two are in units of how far apart scores are.
+The penalty is for a policy that misses a limit by the whole of it: it takes twice what is allowed, or nothing of what
+must be taken. A policy that misses a limit by less pays less, in proportion. The penalty and what counts as equal are
+in units of the distance between the smallest and the largest score.
 """
 
 
@@ -138,7 +136,7 @@ def limit_share(name: Any, share: Any, labels: Sequence[str], side: str = "<=") 
 
 def read_limit(text: Any, labels: Sequence[str]) -> tuple[str, Floats, float]:
     """Return the limit that a text describes: of one action's share, or of the costs of several."""
-    words = RULE.fullmatch(text.strip()) if isinstance(text, str) else None
+    words = UNSIGNED.fullmatch(text.strip()) if isinstance(text, str) else None
     if words is None:
         raise ParameterError(f"`limits` must be {FORMS}, got {shorten(text)}.")
     left, side, most = words[1], words[2], float(words[3]) / (100 if words[4] else 1)

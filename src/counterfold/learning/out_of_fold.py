@@ -34,12 +34,13 @@ class Decided(TargetForm):
         return Target.of(self.probs, log)
 
 
-def find_possible(log: Log, allowed: Bools) -> Bools:
+def find_possible(log: Log, allowed: Bools, seen: Bools | None = None) -> Bools:
     """Return which actions policies may take in each row (n x A): those that are allowed and that the log could take.
 
-    In a row where there are none of these, they are those that are allowed; the diagnostics then tell.
+    In a row where there are none of these, they are those that are allowed; the diagnostics then tell. Actions that
+    were `seen` are those of the log, unless others are given.
     """
-    possible = find_supported(log) & allowed
+    possible = find_supported(log, seen) & allowed
     return np.where(possible.any(axis=1, keepdims=True), possible, allowed)
 
 

@@ -17,7 +17,8 @@ def include_refitting(valued: Evaluation, fewer: Evaluation, folds: int) -> Eval
     $$\hat\sigma^2 + 0.15\, \hat\sigma^2_\delta$$
 
     where $\hat\sigma_\delta$ is the error of the difference to the log. Other rows would have chosen another
-    contender, and learnt another policy; the less sure the difference, the farther these are apart.
+    contender, and learnt another policy; the less sure the difference, the farther these are apart. No contribution
+    and no move shows that, so it is added to whatever the error is.
 
     Its upper end is higher by what one fold more is worth to learners, if it is worth anything. `fewer` is the
     evaluation of the same contenders, learnt without another fold, too. If what is missing to the best falls as one
@@ -31,4 +32,4 @@ def include_refitting(valued: Evaluation, fewer: Evaluation, folds: int) -> Eval
     doubt = DOUBT * valued.uplift().stderr ** 2
     gained = (folds - 2) / folds * max(valued.value - fewer.value, 0.0)
     unseen = replace(estimate.unseen, beyond=(0.0, gained))
-    return replace(valued, estimate=replace(estimate, bias_variance=estimate.bias_variance + doubt, unseen=unseen))
+    return replace(valued, estimate=replace(estimate, added_variance=estimate.added_variance + doubt, unseen=unseen))

@@ -10,8 +10,8 @@ from counterfold.errors import ModelError, ParameterError, blame
 from counterfold.seeding import copy_seeded
 
 
-def fit_copy(estimator: Any, features: Floats, rewards: Floats, counts: Floats | None) -> Any:
-    """Return a fitted copy; one without a seed gets a fixed one, so that the same log gives the same answer.
+def fit_copy(estimator: Any, features: Floats, rewards: Floats, counts: Floats | None, seed: int) -> Any:
+    """Return a fitted copy; one without a seed gets this one, so that the same log gives the same answer.
 
     `counts` are how many decisions each row stands for, if that differs.
     """
@@ -20,7 +20,7 @@ def fit_copy(estimator: Any, features: Floats, rewards: Floats, counts: Floats |
 
         estimator = HistGradientBoostingRegressor()
     with blame(ModelError, "fitting the reward model {} on {} rows", estimator, len(rewards)):
-        copy = copy_seeded(estimator, 0)
+        copy = copy_seeded(estimator, seed)
         return copy.fit(features, rewards, **name_counts(copy, counts))
 
 

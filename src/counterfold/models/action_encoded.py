@@ -41,7 +41,8 @@ class ActionEncoded(TrainedModel):
             constant = examples.rewards[0] if len(examples) else 0.0
             return lambda rows: np.full((len(rows), examples.n_actions), constant)
         features = encode_actions(examples, examples.actions, sees_policies=self.sees_policies)
-        return Encoded(fit_copy(self.estimator, features, examples.rewards, examples.counts), self.sees_policies)
+        fitted = fit_copy(self.estimator, features, examples.rewards, examples.counts, examples.seed)
+        return Encoded(fitted, self.sees_policies)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,6 @@ from counterfold.messages import shorten
 Lazy = Callable[[], Floats]
 """Predicted rewards (n x A), computed when called."""
 
-
 BY_ROW = (
     *("ids", "units", "context", "actions", "rewards", "doses", "importance"),
     *("target_probs", "logging_probs", "counts"),
@@ -35,8 +34,8 @@ class Examples:
 
     `doses` has no columns where actions are labels. Where they are doses, the actions of a row are the columns of its
     `doses`: the logged one first, then those that the target would give; so `actions` is 0 everywhere. `importance` is
-    the weight of each row. `target_probs` and `logging_probs` (n x A) have no columns when only the logged actions'
-    probabilities are known. `counts` are how many decisions each row stands for, if that differs.
+    the weight of each row. `target_probs` and `logging_probs` (n x A) have no columns if only those of logged actions
+    are known. `counts` are how many decisions rows stand for, if that differs. `seed` is for models that draw numbers.
     """
 
     ids: Ints
@@ -50,6 +49,7 @@ class Examples:
     logging_probs: Floats
     n_actions: int
     counts: Floats | None = None
+    seed: int = 0
 
     def __len__(self) -> int:
         return len(self.ids)

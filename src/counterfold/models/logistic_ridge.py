@@ -51,7 +51,7 @@ class LogisticRidge(TrainedModel):
         counts = counts if examples.counts is None else counts * examples.counts
         won = (examples.rewards == high).astype(np.float64)
         usual = LogisticRegression(solver="newton-cholesky")
-        fitted = fit_copy(usual, (columns - scaling.centre) / scaling.scale, won, scale_counts(counts))
+        fitted = fit_copy(usual, (columns - scaling.centre) / scaling.scale, won, scale_counts(counts), examples.seed)
         return Logistic(linear, fitted.intercept_[0], fitted.coef_[0], scaling, (low, high))
 
 

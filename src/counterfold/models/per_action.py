@@ -41,7 +41,7 @@ class PerAction(TrainedModel):
         models = []
         for action in actions:
             mine = examples.take(np.flatnonzero(examples.actions == action))
-            models.append(fit_copy(self.estimator, mine.context, mine.rewards, mine.counts))
+            models.append(fit_copy(self.estimator, mine.context, mine.rewards, mine.counts, mine.seed))
         return ActionModels(np.nan_to_num(constants(examples)), actions, models)
 
 

@@ -9,15 +9,13 @@ import numpy as np
 import pyarrow as pa
 
 from counterfold.arrays import Floats
-from counterfold.checks import LARGEST, Checker
+from counterfold.checks import LARGEST, WHOLE, Checker
 from counterfold.encoding import ColumnEncoding, read_frame
 from counterfold.encoding.base import Split, split_number
 from counterfold.encoding.lists import spread_lists
 from counterfold.errors import DataError
 from counterfold.log import Log
 from counterfold.messages import list_names, shorten, show
-
-CHECK = Checker()
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +74,18 @@ class Features:
         """Return the name of a column as people read it; one of a matrix has a number only."""
         return show(name) if self.are_named else f"column {name}"
 
-    def encode(self, context: Any) -> Floats:
+    def encode(self, context: Any, check: Checker = WHOLE) -> Floats:
         """Return contexts as the numbers that were learnt from: a data frame or a mapping by names, or a matrix."""
         table = self._read_table(context)
-        numbers = self._read_matrix(context) if table is None else self._encode_table(table)
+        numbers = self._read_matrix(context) if table is None else self._encode_table(table, check)
         if not (np.abs(numbers) <= LARGEST).all():
             row, column = np.argwhere(~(np.abs(numbers) <= LARGEST))[0].tolist()
-            name, way = self.sources[column], "Fill gaps as the log did that it was learnt from, which had none"
-            raise DataError(f"`context` must be finite numbers, got others in `{name}`, first at row {row}. {way}.")
+            name, place, way = (
+                self.sources[column],
+                check.row(row),
+                "Fill gaps as the log did that it was learnt from, which had none",
+            )
+            raise DataError(f"`context` must be finite numbers, got others in `{name}`, first at row {place}. {way}.")
         return numbers
 
     def _read_table(self, context: Any) -> pa.Table | None:
@@ -97,21 +99,21 @@ class Features:
                 ) from None
         return read_frame(context)
 
-    def _encode_table(self, table: pa.Table) -> Floats:
-        table = spread_lists(table, self.names, CHECK)
+    def _encode_table(self, table: pa.Table, check: Checker) -> Floats:
+        table = spread_lists(table, self.names, check)
         missing = [name for name in self.names if name not in table.column_names]
         if missing:
             found = list_names(table.column_names) if table.column_names else "none"
             raise DataError(
                 f"`context` must have column `{show(missing[0])}`, which the policy was learnt with, got {found}."
             )
-        parts = [self._encode_column(name, table.column(name)) for name in self.names]
+        parts = [self._encode_column(name, table.column(name), check) for name in self.names]
         columns = [column for part in parts for column in part]
         return np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
 
-    def _encode_column(self, name: str, column: pa.ChunkedArray) -> list[Floats]:
+    def _encode_column(self, name: str, column: pa.ChunkedArray, check: Checker) -> list[Floats]:
         if name in self.encodings:
-            return list(self.encodings[name].encode(column, CHECK))
+            return list(self.encodings[name].encode(column, check))
         try:
             return [np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)]
         except pa.ArrowException:

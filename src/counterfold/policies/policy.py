@@ -99,13 +99,13 @@ class Policy(Plotted):
             probs = self.share * probs + (1 - self.share) * self.logger.decide(numbers, possible, is_greedy=False)
         return explore_evenly(np.asarray(probs), possible, self.explore)
 
-    def predict(self, context: Any) -> NDArray[Any]:
-        """Return the most likely action in each context.
+    def predict(self, context: Any, available: Any = None) -> NDArray[Any]:
+        """Return the most likely action in each context, among those that can be taken there.
 
         If it is not always taken, as under limits, where a share is left to the logger, or where something is explored,
         that is another policy than the one that was valued: `draw` decides as that one does.
         """
-        return np.asarray(self.classes_[self.predict_proba(context).argmax(axis=1)])
+        return np.asarray(self.classes_[self.predict_proba(context, available).argmax(axis=1)])
 
     def draw(self, context: Any, seed: Any = None, available: Any = None) -> tuple[NDArray[Any], Floats]:
         """Return an action for each context, drawn by its probability, and that probability, to be logged with it.

@@ -7,7 +7,8 @@ from rich.styled import Styled
 
 from counterfold import messages
 from counterfold.evaluation.comparison import Comparison
-from counterfold.evaluation.guards import Guarded, GuardLine
+from counterfold.evaluation.guard import GuardLine
+from counterfold.evaluation.guards import Guarded
 from counterfold.report.numbers import WITHHELD, format_number, format_share
 from counterfold.report.tables import Lines, add_title
 

@@ -97,3 +97,21 @@ def format_factor(number: float) -> str:
     """
     above = max(number - 1, 1e-4)
     return f"{1 + above:.{max(1, 1 - math.floor(math.log10(above)))}f}"
+
+
+def describe_wrong(factor: float, of: str | None) -> str:
+    """Return how wrong all that was logged is if it is so by a factor, and what its odds make of one half then.
+
+    >>> describe_wrong(1.4, "odds")
+    'wrong by a factor of 1.40, each in its worst way (50 % may be 42 % to 58 %)'
+    >>> describe_wrong(1.01, "odds")
+    'wrong by a factor of 1.010, each in its worst way (50 % may be 49.8 % to 50.2 %)'
+    >>> describe_wrong(1.4, "densities")
+    'wrong by a factor of 1.40, each in its worst way'
+    """
+    told = f"wrong by a factor of {format_factor(factor)}, each in its worst way"
+    if of != "odds":
+        return told
+    above = max(100 * factor / (1 + factor) - 50, 1e-3)
+    digits = max(0, -math.floor(math.log10(above)))
+    return f"{told} (50 % may be {50 - above:.{digits}f} % to {50 + above:.{digits}f} %)"

@@ -18,8 +18,8 @@ from counterfold.report.differences import list_differences, name_interval, rank
 from counterfold.report.guards import list_guards
 from counterfold.report.numbers import (
     WITHHELD,
+    describe_wrong,
     find_error,
-    format_factor,
     format_gap,
     format_logged,
     format_number,
@@ -90,8 +90,8 @@ def list_undone(result: Evaluation) -> list[str]:
     """Return what would undo the conclusion that the target earns more, or less, than the log."""
     known, found = result.robustness, []
     if known.propensity_factor is not None:
-        factor = format_factor(known.propensity_factor)
-        found.append(f"propensities that are all wrong by a factor of {factor}, each in its worst way")
+        wrong = describe_wrong(known.propensity_factor, known.factor_of)
+        found.append(f"{known.factor_of} of what was logged that are all {wrong}")
     return found + [f"leaving out one {one.part}, {one.name} ({one.rows:,} rows)" for one in known.hangs_on]
 
 

@@ -19,6 +19,9 @@ ALARM = 1e-4
 ROUNDING = 1e-9
 """How far a mean weight may be from the expected one, since weights have rounding errors."""
 
+VERDICTS = ("good", "caution", "not answerable")
+"""The verdicts on a segment, the worst last."""
+
 
 class Kept(NamedTuple):
     """The rows of a segment, their groups, how many they are worth for the target, and how much they could not try.
@@ -36,7 +39,8 @@ class Kept(NamedTuple):
 class SegmentAnswer:
     """What the target would have earned in one segment, what the log did, and by how much they differ.
 
-    `weight` is the mean weight there, and `expected` what it is if the segment was known before the decision.
+    `weight` is the mean weight there, and `expected` what it is if the segment was known before the decision. Where the
+    difference is to another target, a `baseline`, that is its answer.
     """
 
     name: str
@@ -46,9 +50,15 @@ class SegmentAnswer:
     gap: Estimate
     weight: Estimate
     expected: float
+    baseline: "SegmentAnswer | None" = None
 
     def judge(self) -> tuple[str, str | None]:
-        """Return the verdict on the segment alone, and the reason if it is not good."""
+        """Return the verdict on the segment alone, and the reason if it is not good: the worse one, of two targets."""
+        own, other = self.judge_target(), ("good", None) if self.baseline is None else self.baseline.judge_target()
+        return own if VERDICTS.index(own[0]) >= VERDICTS.index(other[0]) else (other[0], f"of the baseline: {other[1]}")
+
+    def judge_target(self) -> tuple[str, str | None]:
+        """Return the verdict on what the target would have earned there, and the reason if it is not good."""
         rows, groups, effective, missing = self.kept
         worth = f"its {rows} rows are worth only {effective:.3g} for this target"
         worth = worth if effective else "the target never takes a logged action there"
@@ -70,8 +80,8 @@ class Segment:
 
     Intervals hold the truth of all segments of the column at once with the level of the answer. `pooled` is the
     difference drawn towards that of the whole log as far as noise alone may have made it another one; its interval is
-    for this segment alone. In a comparison, `logged` is what the baseline would have earned, and differences are to
-    that. `reason` says why the verdict is not good.
+    for this segment alone. In a comparison, `logged` is what the baseline would have earned, differences are to that,
+    and the verdict is the worse of both. `reason` says why it is not good.
     """
 
     column: str
@@ -163,7 +173,8 @@ def subtract_answers(one: SegmentedColumn, other: SegmentedColumn, whole: Estima
     """Return the answers of one target with differences to another one, segment by segment, instead of to the log."""
     pairs = zip(one.answers, other.answers, strict=True)
     answers = tuple(
-        replace(mine, logged=theirs.estimate, gap=subtract(mine.estimate, theirs.estimate)) for mine, theirs in pairs
+        replace(mine, logged=theirs.estimate, gap=subtract(mine.estimate, theirs.estimate), baseline=theirs)
+        for mine, theirs in pairs
     )
     return replace(one, answers=answers, whole=whole)
 

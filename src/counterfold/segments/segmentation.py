@@ -6,6 +6,7 @@ import numpy as np
 
 from counterfold import messages
 from counterfold.arrays import Ints
+from counterfold.by_row import take_array
 from counterfold.checks import Checker, freeze
 from counterfold.errors import DataError, ParameterError
 from counterfold.indices import align_rows
@@ -20,6 +21,11 @@ class Segmentation(NamedTuple):
 
     cut: Cut
     codes: Ints
+
+
+def take_segments(several: tuple[Segmentation, ...], index: Ints) -> tuple[Segmentation, ...]:
+    """Return the columns as segments of some rows, cut as they are."""
+    return tuple(one._replace(codes=take_array(one.codes, index)) for one in several)
 
 
 def read_segments(given: Any, rows: int, index: Any, check: Checker) -> tuple[Segmentation, ...]:

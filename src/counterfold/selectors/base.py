@@ -54,8 +54,7 @@ class Mixture(Estimator):
         return any(one.uses(need) for one, _ in self.weighted_members)
 
     @property
-    def weighted_members(self) -> list[tuple[Estimator, float]]:
-        """Return the members that have a share, and their shares."""
+    def weighted_members(self) -> Sequence[tuple[Estimator, float]]:
         return [(one, share) for one, share in zip(self.members, self.shares, strict=True) if share]
 
     @property

@@ -15,12 +15,13 @@ from counterfold.checks import WHOLE, Checker, is_number
 from counterfold.encoding.base import COLUMNS
 from counterfold.encoding.kinds import is_categorical, is_numeric, is_text
 from counterfold.encoding.levels import COVERED, write_level
+from counterfold.encoding.lists import is_vector
 from counterfold.encoding.spoilt_numbers import find_spoilt_numbers
 from counterfold.errors import DataError
 from counterfold.label_checks import check_labels
 from counterfold.log_checks import find_places, refuse_beside_doses
 from counterfold.tables import roles
-from counterfold.tables.columns import is_vector, read_features, read_labels
+from counterfold.tables.columns import read_features, read_labels
 
 ENCODED = "nothing need be done, unless they mean something else: then make numbers of them"
 

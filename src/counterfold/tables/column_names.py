@@ -1,6 +1,6 @@
 """How a user names columns: by text, whatever lists several."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from counterfold.errors import ParameterError
 from counterfold.messages import shorten, show
@@ -27,6 +27,6 @@ def list_names(argument: str, value: object) -> Sequence[str]:
     """Return the names of columns that are listed in any way, or the only one."""
     several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
     found = several if isinstance(several, (list, tuple)) else list(several)
-    if not all(isinstance(one, str) for one in found):
+    if isinstance(value, Mapping) or not all(isinstance(one, str) for one in found):
         raise ParameterError(f"`{argument}` must be names of columns, as a list of texts, got {shorten(value)}.")
     return found

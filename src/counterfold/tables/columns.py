@@ -1,9 +1,7 @@
 """From columns of a table to what a `Log` takes."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,17 +11,15 @@ from counterfold import messages
 from counterfold.arrays import Floats, Ints
 from counterfold.checks import WHOLE, Checker
 from counterfold.dictionaries import share_labels
+from counterfold.encoding.json_texts import find_first_text, parse_json
 from counterfold.encoding.kinds import is_list, is_numeric, is_text
-from counterfold.encoding.lists import find_list, stack_lists
+from counterfold.encoding.lists import is_vector, name_elements, stack_lists
 from counterfold.encoding.numbers import convert_numbers
 from counterfold.errors import DataError
 from counterfold.hashing import hash_numbers, hash_rows, hash_texts
 from counterfold.labels import SEPARATORS
 from counterfold.log_checks import ByLabel
-from counterfold.tables.maps import list_keys, make_maps, spread_maps
-
-PRINTED = " Write JSON, with double quotes and commas, as `json.dumps` does; text of Python or NumPy is none."
-"""What to do with lists and dictionaries that were printed into a file."""
+from counterfold.tables.maps import list_keys, spread_maps
 
 
 def find_spread(table: pa.Table, name: str, least: int = 2) -> dict[str, str]:
@@ -43,33 +39,18 @@ def numeric(table: pa.Table) -> list[str]:
     return [field.name for field in table.schema if is_numeric(field.type)]
 
 
-def is_vector(column: pa.ChunkedArray) -> bool:
-    """Say whether a column holds lists, or texts that look like them."""
-    return is_list(column.type) or (is_text(column.type) and _first_text(column).startswith("["))
-
-
 def is_matrix(table: pa.Table, name: str) -> bool:
     """Say whether a name stands for a number per action: lists, structs, maps, JSON of these, or spread columns."""
     if name not in table.column_names:
         return True
     column = table.column(name)
-    is_json = is_text(column.type) and _first_text(column).startswith(("[", "{"))
+    is_json = is_text(column.type) and find_first_text(column).startswith(("[", "{"))
     return is_json or bool(pa.types.is_nested(column.type))
-
-
-def _first_text(column: pa.ChunkedArray) -> str:
-    """Return the first text that is there, without spaces before it."""
-    return str(next((cell.as_py() for cell in column if cell.is_valid), "")).lstrip()
 
 
 def read_numbers(table: pa.Table, name: str, check: Checker = WHOLE) -> Floats:
     """Return a column of numbers, NaN where a value is missing; text is read if it is a number in every row."""
     return convert_numbers(name, table.column(name), check)
-
-
-def _name_column(name: str, check: Checker) -> Checker:
-    """Return a checker that says that a name is that of a column."""
-    return replace(check, names={name: f"column `{name}`"})
 
 
 def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
@@ -152,72 +133,10 @@ def read_features(table: pa.Table, names: Iterable[str], check: Checker = WHOLE)
     columns: dict[str, Floats] = {}
     for name in names:
         if is_vector(table.column(name)):
-            columns |= {f"{name}.{place}": element for place, element in enumerate(read_matrix(table, name, check).T)}
+            columns |= name_elements(table, name, check)
         else:
             columns[name] = read_numbers(table, name, check)
     return pa.table(columns)
-
-
-def read_elements(table: pa.Table, names: Iterable[str], check: Checker = WHOLE) -> pa.Table:
-    """Return elements of columns of lists, which are named as in a context: `embedding.3`."""
-    lists = {name: column for name in names if (column := find_list(name, table)) is not None}
-    found = read_features(table, dict.fromkeys(lists.values()), check)
-    for name, column in lists.items():
-        if name not in found.column_names:
-            rule = f"lists with an element `{messages.show(name)}`"
-            raise DataError(f"column `{messages.show(column)}` must be {rule}, got shorter ones.")
-    return found.select(list(lists))
-
-
-def parse_json(table: pa.Table, name: str, check: Checker) -> pa.ChunkedArray:
-    """Return a column; if it is of text, then the lists or objects that its JSON holds."""
-    column = table.column(name)
-    if not is_text(column.type):
-        return column
-    values = []
-    for row, text in enumerate(column.to_pylist()):
-        try:
-            values.append(None if text is None else DECODER.decode(text))
-        except RepeatedError as error:
-            raise DataError(f"column `{name}` must name {error}, first at row {check.row(row)}.") from None
-        except (json.JSONDecodeError, RecursionError):
-            got, where = messages.shorten(text), f"first at row {check.row(row)}"
-            hint = PRINTED if text.strip()[-1:] in {"]", "}"} else ""
-            raise DataError(f"column `{name}` must be lists like [0.2, 0.8], got {got}, {where}.{hint}") from None
-    try:
-        maps = make_maps(values)
-        return pa.chunked_array([pa.array(values) if maps is None else maps])
-    except (pa.ArrowException, TypeError, ValueError):
-        rule = "lists of numbers like [0.2, 0.8], or objects of them, alike in every row"
-        is_alike = np.array([_fit_together(values[0], value) for value in values])
-        shown = np.array([messages.shorten(value) for value in values])
-        _name_column(name, check).every(name, shown, is_alike, rule)
-        raise DataError(f"column `{name}` must be {rule}.") from None
-
-
-def _fit_together(*values: Any) -> bool:
-    """Say whether Arrow finds one type for some values."""
-    try:
-        pa.array(values)
-    except (pa.ArrowException, TypeError, ValueError):
-        return False
-    return True
-
-
-class RepeatedError(ValueError):
-    """An object of JSON names something more than once."""
-
-
-def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; of a key that comes twice, Python would keep the last one alone."""
-    key, count = Counter(key for key, _ in pairs).most_common(1)[0] if pairs else ("", 0)
-    if count > 1:
-        raise RepeatedError(f"each action once in a row, got {messages.shorten(key)} {count} times")
-    return dict(pairs)
-
-
-DECODER = json.JSONDecoder(parse_int=float, object_pairs_hook=_refuse_repeated)
-"""Reads JSON, in which whole numbers are numbers like all others."""
 
 
 def _spread_structs(name: str, column: pa.ChunkedArray, check: Checker, missing: float) -> dict[str, Floats]:

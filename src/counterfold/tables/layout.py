@@ -10,6 +10,7 @@ from counterfold import capacity
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.checks import FIRST, Checker
 from counterfold.encoding import ColumnEncoding, ContextSummary, EncodedContext, Part, Summary, choose_summary
+from counterfold.encoding.lists import is_vector, refuse_columns_beside
 from counterfold.errors import DataError
 from counterfold.known_actions import KnownActions
 from counterfold.label_checks import check_labels
@@ -231,6 +232,7 @@ class Layout:
             encoding = self.encodings[name]
             return [Part(name, encoding.outputs, encoding.encode(table.column(name), check))]
         found = columns.read_features(table, [name], check)
+        refuse_columns_beside(name, [one for one in found.column_names if one != name and one in self.context])
         return [Part(one, [one], [found.column(one).to_numpy()]) for one in found.column_names]
 
     def read_labels(self, table: pa.Table, role: str, row_numbers: Ints | None = None) -> Any:
@@ -247,5 +249,5 @@ class Layout:
 def choose_summaries(table: pa.Table, names: Sequence[str]) -> dict[str, type[Summary]]:
     """Return how columns of the context are summed up, by the first rows; columns of lists are not."""
     first = table.slice(0, FIRST).select(list(names))
-    known = {name: first.column(name) for name in names if not columns.is_vector(first.column(name))}
+    known = {name: first.column(name) for name in names if not is_vector(first.column(name))}
     return {name: choose_summary(name, column) for name, column in known.items()}

@@ -48,20 +48,3 @@ def refuse_repeated_keys(name: str, row: Ints, place: Ints, labels: Sequence[str
         got = f"{shorten(labels[again[0] % len(labels)])} {times} times"
         rows = f"{len(np.unique(bad))} of {row[-1] + 1} rows, first at row {check.row(int(bad[0]))}"
         raise DataError(f"column `{name}` must be maps that name each action once, got {got} in {rows}.")
-
-
-def make_maps(objects: Sequence[Any]) -> pa.MapArray | None:
-    """Return objects from action to number as maps, which take no room for what they do not name; else nothing.
-
-    >>> make_maps([{"a": 0.5, "b": 0.5}, {"c": 1.0}]).type
-    MapType(map<string, double>)
-    """
-    if not all(isinstance(one, dict | None) for one in objects) or not any(objects):
-        return None
-    pairs = [[pair for pair in (one or {}).items() if pair[1] is not None] for one in objects]
-    if not all(isinstance(number, float | bool) for some in pairs for _, number in some):
-        return None
-    ends = np.cumsum([0, *map(len, pairs)], dtype=np.int32)
-    offsets = pa.array(ends, mask=np.array([*(one is None for one in objects), False]))
-    keys, numbers = ([pair[place] for some in pairs for pair in some] for place in (0, 1))
-    return pa.MapArray.from_arrays(offsets, pa.array(keys, pa.string()), pa.array(map(float, numbers), pa.float64()))

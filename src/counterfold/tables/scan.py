@@ -1,6 +1,6 @@
 """LogScan, read_log() and read_target(): files and data frames, with columns mapped by name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from inspect import signature
 from numbers import Real
@@ -234,7 +234,7 @@ HINTS = {"period": " Ask the answer: `result.over_time('week')`.", "engine": " I
 """What to do instead of giving arguments that other calls have."""
 
 
-def require_known(columns: Columns, function: Callable[..., Any]) -> None:
+def require_known(columns: Mapping[str, Any], function: Callable[..., Any]) -> None:
     """Require that all arguments of a call are known; suggest the nearest one otherwise."""
     roles = [one.name for one in fields(LogScan) if one.name != "source"]
     unknown = next((name for name in columns if name not in roles), None)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from counterfold import messages
 from counterfold.arrays import Ints
 from counterfold.checks import Checker
-from counterfold.encoding.lists import find_list
+from counterfold.encoding.lists import find_list, spread_lists
 from counterfold.errors import DataError, ParameterError
 from counterfold.log import Log
 from counterfold.tables import columns, roles
@@ -50,7 +50,7 @@ class TargetReader:
     """Reads a target from rows of a log; if these are rows of a table, `reads` are the columns that it is made from.
 
     A feature may be an element of a column of `lists`, which has its name. `text` is what the user wrote, if it is
-    neither a column nor an object.
+    neither a column nor an object, and `name` what it is called among several.
     """
 
     form: TargetForm
@@ -58,6 +58,7 @@ class TargetReader:
     lists: Mapping[str, str] = field(default_factory=dict)
     text: str | None = None
     has_table: bool = False
+    name: str | None = None
 
     @classmethod
     def of(cls, value: Any, table: pa.Table | None) -> "TargetReader":
@@ -98,16 +99,17 @@ class TargetReader:
         if table is None or not self.reads:
             return self.form
         check = Checker(row_numbers)
-        elements = columns.read_elements(table, self.lists, check)
-        sources = {one: elements if one.name in self.lists else table for one in self.reads}
-        return self.form.fill({one.name: READERS[one.kind](rows, one.name, check) for one, rows in sources.items()})
+        rows = spread_lists(table, [one.name for one in self.reads if one.is_feature], check)
+        return self.form.fill({one.name: READERS[one.kind](rows, one.name, check) for one in self.reads})
 
     def checker(self, row_numbers: Ints | None) -> Checker:
         """Return what names rows and columns in errors; what was read from columns is nobody else's."""
         check = Checker(row_numbers, are_private=bool(self.columns) and not self.features)
         if self.text is not None and self.form.reads:
             return check.rename("target", f"(`{messages.show(self.text)}`)")
-        return check.name_columns({"target": self.columns[0]} if len(self.columns) == 1 else {})
+        if len(self.columns) == 1:
+            return check.name_columns({"target": self.columns[0]})
+        return check if self.name is None else check.rename("target", f"(`{messages.show(self.name)}`)")
 
     def read(self, log: Log, table: pa.Table | None, row_numbers: Ints | None = None) -> Target:
         """Return the target in some rows, checked."""
@@ -157,8 +159,10 @@ def suggest_target(columns: Sequence[str]) -> str:
 
 
 def make_readers(targets: Mapping[str, Any], table: pa.Table | None) -> dict[str, TargetReader]:
-    """Return how each target is read."""
-    return {name: TargetReader.of(value, table) for name, value in targets.items()}
+    """Return how each target is read; of several, errors say which one is meant."""
+    found = {name: TargetReader.of(value, table) for name, value in targets.items()}
+    several = {name: replace(one, name=str(name)) for name, one in found.items()}
+    return several if len(several) > 1 else found
 
 
 def require_column(wanted: Reads, table: pa.Table) -> None:

@@ -47,8 +47,21 @@ def leave_out_movers(weights, rewards, count):
     return moves, values
 
 
-def bound_snips(weights, rewards, factor):
-    """Return the least and the largest value of SNIPS over all ways to multiply or divide weights by a factor."""
+def bound_snips(wanted, propensities, rewards, factor):
+    """Return the least and the largest value of SNIPS over all ways to divide or multiply odds by a factor.
+
+    Rows have the target's probability of the logged action (`wanted`), and what was logged as that of the logger.
+    """
+    values = []
+    for factors in product((1 / factor, factor), repeat=len(wanted)):
+        odds = [times * p / (1 - p) for times, p in zip(factors, propensities, strict=True)]
+        weights = [one * (1 + own) / own for one, own in zip(wanted, odds, strict=True)]
+        values.append(sum(w * r for w, r in zip(weights, rewards, strict=True)) / sum(weights))
+    return min(values), max(values)
+
+
+def bound_snips_of_doses(weights, rewards, factor):
+    """Return the same over all ways to divide or multiply the weights of doses by a factor."""
     values = []
     for factors in product((1 / factor, factor), repeat=len(weights)):
         changed = [one * weight for one, weight in zip(factors, weights, strict=True)]

@@ -10,6 +10,7 @@ import pyarrow as pa
 from counterfold import capacity, log_checks
 from counterfold.balance import Balance, BalanceStream, BalanceSums, count_first, is_number
 from counterfold.checks import WHOLE
+from counterfold.encoding.json_texts import parse_json
 from counterfold.encoding.kinds import is_text
 from counterfold.engines.base import Request, list_columns, list_features
 from counterfold.engines.passes.batches import HEAD, PreparedRows
@@ -178,7 +179,7 @@ def read_probabilities(layout: Layout, head: pa.Table, rows: PreparedRows) -> Ta
     """Return the probabilities of the logging policy, or of each of several, in some of the first rows."""
     known = {role: layout.roles[role] for role in ("logging_probs", "logger_probs") if role in layout.roles}
     wanted = [place for role, name in known.items() for place in roles.places(head, role, name)]
-    parsed = {place: columns.parse_json(head, place, WHOLE) for place in wanted}
+    parsed = {place: parse_json(head, place, WHOLE) for place in wanted}
     texts = {name for name in parsed if is_text(head.column(name).type)}
     for name, column in parsed.items():
         head = head.set_column(head.column_names.index(name), name, column)

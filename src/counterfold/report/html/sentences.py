@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from counterfold.report.choice import find_choice, tell_guards
 from counterfold.report.html import formats
 from counterfold.report.html.cases import Answered, Case, quote
-from counterfold.report.numbers import format_number
+from counterfold.report.numbers import describe_wrong, format_number
 
 SURE = 10.0
 """A difference is told in percent if what the log earned is so many standard errors from 0."""
@@ -190,16 +190,14 @@ def name_judged(case: Case) -> str:
 
 
 def tell_frailty(case: Case) -> str:
-    """Return what would undo the conclusion, if the log tells one at all: wrong propensities, or one group or day."""
+    """Return what would undo the conclusion, if the log tells one at all: wrong odds, or one group or day."""
     answered = case.shown_answer
     if answered is None or not answered.is_to_log or answered.is_undecided:
         return ""
     known, found, alone = answered.evaluation.robustness, [], ALONE if answered.compared.simultaneous else ""
     if known.propensity_factor is not None:
-        factor = formats.factor(known.propensity_factor)
-        found.append(
-            f"Propensities that are all wrong by a factor of {factor}, in the worst way, would undo it{alone}."
-        )
+        wrong = describe_wrong(known.propensity_factor, known.factor_of)
+        found.append(f"It would be undone if the {known.factor_of} of what was logged were all {wrong}{alone}.")
     found += [
         f"Without one {one.part}, {one.name}, the conclusion could not be drawn{alone}." for one in known.hangs_on
     ]

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sensitivity(ExhibitPicture):
-    """The interval of the difference to the log, by the factor by which every propensity may be wrong."""
+    """The interval of the difference to the log, by how wrong the odds of actions, or densities of doses, are."""
 
     absence = "no row has a weight"
 
     def draw_shown(self, shown: Shown, result: Evaluation, ax: "Axes") -> None:
         factor, low, high = ([line[key] for line in shown.lines] for key in ("factor", "low", "high"))
-        drawing.tidy(ax, "factor by which every propensity may be wrong", "difference to the log, per decision")
+        across = f"factor by which all {shown.facts['of']} of what was logged may be wrong"
+        drawing.tidy(ax, across, "difference to the log, per decision")
         drawing.use_logarithms(ax, 1, max(factor))
         ax.set_xticks([1, 1.25, 1.5, 2, 3, 4], ["1 (right)", "1.25", "1.5", "2", "3", "4"])
         ax.fill_between(factor, low, high, color=drawing.TARGET, alpha=0.15, linewidth=0)
@@ -39,10 +40,11 @@ class Sensitivity(ExhibitPicture):
 def describe(shown: Shown, result: Evaluation) -> tuple[str, str]:
     """Return the title, and what stands below it."""
     changed, most = shown.facts["factor"], max(line["factor"] for line in shown.lines)
-    note = f"{100 * result.level:g} % interval of the difference, moved to both sides by what such propensities may do"
+    of = f"the {shown.facts['of']} of what was logged are wrong by a factor of"
+    note = f"{100 * result.level:g} % interval of the difference, each end moved outwards by what that may do to SNIPS"
     if not shown.facts["is_told"]:
         return "Even with right propensities, more or less than the log cannot be told", note
     told = "earns more than the log" if result.uplift().value > 0 else "earns less than the log"
     if changed is None:
-        return f"The target {told} even if propensities are wrong by a factor of {most:.2g}", note
-    return f"The target {told}, unless propensities are wrong by a factor of {changed:.3g}", note
+        return f"The target {told} even if {of} {most:.2g}", note
+    return f"The target {told}, unless {of} {changed:.3g}", note

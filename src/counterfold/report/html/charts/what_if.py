@@ -7,6 +7,7 @@ from typing import Any
 
 import altair as alt
 
+from counterfold.exhibits import Shown
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Figure, Lines, tabulate
 from counterfold.report.html.cases import Case
@@ -36,6 +37,13 @@ OPEN = (
     "ones could change."
 )
 
+ASSUMED = {
+    "odds": "The odds of each logged action, p to 1 - p, may be wrong by a factor of its own, at most so large "
+    "(marginal sensitivity model)",
+    "densities": "The density of each logged dose may be wrong by a factor of its own, at most so large",
+}
+"""What may be wrong, by what the factor is of."""
+
 MOST = 1.6
 """Factors are shown up to this one, or farther if the conclusion does not change before."""
 
@@ -49,28 +57,29 @@ def draw_sensitivity(case: Case) -> Figure | None:
 
 
 def draw_factors(case: Case) -> Figure | None:
-    """Return the interval of the difference to the log, if propensities are wrong by some factor."""
+    """Return the interval of the difference to the log, if what was logged of each action is wrong by some factor."""
     shown, answered = case.exhibits.get("sensitivity"), case.shown_answer
     if shown is None or answered is None:
         return None
-    factor, error = shown.facts["factor"], (shown.lines[0]["high"] - shown.lines[0]["low"]) / 4
+    of, factor, error = shown.facts["of"], shown.facts["factor"], (shown.lines[0]["high"] - shown.lines[0]["low"]) / 4
     never = "It stays on its side of 0 in this range." if shown.facts["is_told"] else "It holds 0 already."
     said = f"From a factor of {formats.factor(factor)} on it may be 0." if factor else never
     return Figure(
         "How wrong may the propensities be?",
-        "If each propensity may be wrong by a factor of its own, at most so large (marginal sensitivity model), the "
-        f"band holds the difference to {answered.logged} with {100 * answered.evaluation.level:g} %. {said}",
-        f"Range of the difference against the factor by which propensities may be wrong. {said}",
-        [base.make_panel(base.size(draw_band(shown.lines, factor, answered.logged), 240))],
+        f"{ASSUMED[of]}. The band is the {100 * answered.evaluation.level:g} % interval of the difference to "
+        f"{answered.logged}, each end moved outwards by as much as SNIPS may then be off. {said}",
+        f"Range of the difference against the factor by which the {of} of what was logged may be wrong. {said}",
+        [base.make_panel(base.size(draw_band(shown, answered.logged), 240))],
         tabulate("Sensitivity", shown.lines, SENSITIVITY_COLUMNS, error),
     )
 
 
-def draw_band(lines: Lines, factor: float | None, logged: str) -> Any:
+def draw_band(shown: Shown, logged: str) -> Any:
     """Return the band of the difference, and where it touches 0."""
+    of, factor = shown.facts["of"], shown.facts["factor"]
     most = max(MOST, 1 + 3 * (factor - 1)) if factor else math.inf
-    seen = [line for line in lines if line["factor"] <= most]
-    across = base.number("factor", "propensities wrong by a factor of at most", domain=(1, seen[-1]["factor"]))
+    seen = [line for line in shown.lines if line["factor"] <= most]
+    across = base.number("factor", f"{of} wrong by a factor of at most", domain=(1, seen[-1]["factor"]))
     plot = alt.Chart(base.hold(seen)).encode(alt.X(**across))
     low = alt.Y(**base.number("low", f"difference to {logged}"))
     band = plot.mark_area(color=base.TARGET, opacity=0.18).encode(low, y2="high:Q")

@@ -68,7 +68,11 @@ def list_facts(case: Case) -> Facts | None:
         factor = wrong.facts["factor"]
         least = formats.factor(factor) if factor else f"more than {wrong.lines[-1]['factor']:.0f}"
         found.append(
-            Fact("propensities wrong by a factor of", least, "each in its worst way, would change the conclusion")
+            Fact(
+                f"{wrong.facts['of']} of what was logged wrong by a factor of",
+                least,
+                "each in its worst way, would change the conclusion",
+            )
         )
     unseen = case.exhibits.get("worst-support")
     if unseen is not None and unseen.facts["is_told"]:
