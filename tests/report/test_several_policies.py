@@ -78,7 +78,7 @@ def test_a_notebook_goes_by_intervals_for_all_at_once(unsure):
 
 
 def test_what_would_undo_the_choice_is_told():
-    log = make_log(1, gain=2.0)
+    log = make_log(1, gain=1.0)
     alone = cf.compare(log, {"b": "b"}, **ASKED)
     assert "undone by odds of what was logged that are all wrong by a factor of" in show(alone)[1]
     several = cf.compare(log, {"b": "b", "a": "a"}, **ASKED)
