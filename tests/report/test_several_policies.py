@@ -64,7 +64,9 @@ def test_the_report_goes_by_intervals_for_all_at_once(unsure, write):
     assert "“b” is the best of these; it is not sure that it beats today." in words
     assert "undecided the log is sound, but too small to decide This log cannot tell whether “b”" in words
     assert "interval of the difference, which holds for all 2 policies at once, is" in words
-    assert write_ends(unsure.simultaneous["b"]) in words
+    ends = write_ends(unsure.simultaneous["b"])
+    assert f"95 % interval for all 2 at once {ends}" in words
+    assert ends.replace(" to", "") in words  # in the table of all policies
     assert write_ends(unsure.differences["b"].interval()) not in words
     assert "would be undone" not in words[: words.rindex("All policies on one scale")]  # "bad" surely earns less
 
@@ -76,7 +78,7 @@ def test_a_notebook_goes_by_intervals_for_all_at_once(unsure):
 
 
 def test_what_would_undo_the_choice_is_told():
-    log = make_log(1, gain=0.9)
+    log = make_log(1, gain=1.0)
     alone = cf.compare(log, {"b": "b"}, **ASKED)
     assert "undone by odds of what was logged that are all wrong by a factor of" in show(alone)[1]
     several = cf.compare(log, {"b": "b", "a": "a"}, **ASKED)
@@ -137,6 +139,9 @@ def test_the_message_says_the_choice_and_the_guards(many, write):
     assert guards == "Guards: cost <= +28%."
     assert "4 more policies are in the report." in rest
     assert said.count("Next step: ") == 1
+    broken = [one.target for one in many.guarded if not one.passes]
+    told = rank_targets(many)[1:5]
+    assert said.count("It does not keep to all guards.") == len({*broken} & {*told})
 
 
 def test_a_long_guard_is_a_title_and_not_a_narrow_cell():

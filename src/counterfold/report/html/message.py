@@ -12,7 +12,7 @@ def write_message(report: Report) -> str:
     best, origin = tell_best(report.cases), f"({describe_origin(report)})"
     if not best:
         return "\n\n".join([*map(summarise, report.told), origin])
-    others = [str(tell(case)) for case in report.told[1:]]
+    others = [tell_briefly(case) for case in report.told[1:]]
     rest = len(report.cases) - len(report.told)
     others += [f"{rest} more policies are in the report."] if rest else []
     lead = "\n".join([best, *list_rules(report.first)])
@@ -23,6 +23,13 @@ def list_rules(case: Case) -> list[str]:
     """Return the guards that policies must keep to, as a line, if there are any."""
     guards = None if case.answered is None else case.answered.compared.guards
     return [] if guards is None else [f"Guards: {'; '.join(messages.show(rule.text) for rule in guards.rules)}."]
+
+
+def tell_briefly(case: Case) -> str:
+    """Return a case in one line: the answer, and whether a guard is broken."""
+    guarded = [] if case.answered is None else case.answered.compared.guarded
+    is_broken = any(one.target == case.target and not one.passes for one in guarded)
+    return f"{tell(case)}{' It does not keep to all guards.' if is_broken else ''}"
 
 
 def summarise(case: Case) -> str:

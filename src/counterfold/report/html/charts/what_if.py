@@ -7,6 +7,7 @@ from typing import Any
 
 import altair as alt
 
+from counterfold.exhibits import Shown
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Figure, Lines, tabulate
 from counterfold.report.html.cases import Case
@@ -68,15 +69,16 @@ def draw_factors(case: Case) -> Figure | None:
         f"{ASSUMED[of]}. The band is the {100 * answered.evaluation.level:g} % interval of the difference to "
         f"{answered.logged}, each end moved outwards by as much as SNIPS may then be off. {said}",
         f"Range of the difference against the factor by which the {of} of what was logged may be wrong. {said}",
-        [base.make_panel(base.size(draw_band(shown.lines, factor, of, answered.logged), 240))],
+        [base.make_panel(base.size(draw_band(shown, answered.logged), 240))],
         tabulate("Sensitivity", shown.lines, SENSITIVITY_COLUMNS, error),
     )
 
 
-def draw_band(lines: Lines, factor: float | None, of: str, logged: str) -> Any:
+def draw_band(shown: Shown, logged: str) -> Any:
     """Return the band of the difference, and where it touches 0."""
+    of, factor = shown.facts["of"], shown.facts["factor"]
     most = max(MOST, 1 + 3 * (factor - 1)) if factor else math.inf
-    seen = [line for line in lines if line["factor"] <= most]
+    seen = [line for line in shown.lines if line["factor"] <= most]
     across = base.number("factor", f"{of} wrong by a factor of at most", domain=(1, seen[-1]["factor"]))
     plot = alt.Chart(base.hold(seen)).encode(alt.X(**across))
     low = alt.Y(**base.number("low", f"difference to {logged}"))

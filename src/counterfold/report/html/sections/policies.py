@@ -18,6 +18,8 @@ FIRST_COLUMNS = {
     "name": ("Policy", formats.text),
     "value": ("Reward per decision", formats.words),
     "gap": ("Difference", formats.words),
+    "low": ("From", formats.words),
+    "high": ("To", formats.words),
 }
 
 LAST_COLUMNS = {
@@ -26,13 +28,11 @@ LAST_COLUMNS = {
 }
 
 ALONE_COLUMNS = {
-    "interval": ("Interval of the difference", formats.words),
     "confidence": ("Confidence that it is better", formats.words),
 }
 """What a table of policies says only if there is one difference."""
 
 TOGETHER_COLUMNS = {
-    "interval": ("Interval for all at once", formats.words),
     "best": ("Probability to be best", formats.words),
     "may": ("May be the best", formats.words),
 }
@@ -101,7 +101,8 @@ def summarise(cases: Sequence[Case]) -> Table:
     logged = logged if chosen is None else [one | tell_standing(chosen.decision.standings[0]) for one in logged]
     middle = ALONE_COLUMNS if chosen is None else TOGETHER_COLUMNS
     lines = [*logged, *(describe(one) for one in cases)]
-    return tabulate("All policies", lines, FIRST_COLUMNS | middle | LAST_COLUMNS)
+    told = "" if first is None else f", with the {first.interval_name} of each difference"
+    return tabulate(f"All policies{told}", lines, FIRST_COLUMNS | middle | LAST_COLUMNS)
 
 
 def tell_standing(standing: Standing) -> dict[str, str]:
@@ -143,7 +144,7 @@ def describe(case: Case) -> dict[str, Any]:
         return line
     value, low, high = map(answered.write_signed, (gap.value, *gap.interval()))
     sure = None if answered.confidence is None else formats.probability(answered.confidence)
-    return line | {"gap": value, "interval": f"{low} to {high}", "confidence": sure}
+    return line | {"gap": value, "low": low, "high": high, "confidence": sure}
 
 
 def name_step(case: Case, answered: Answered) -> str | None:
