@@ -84,7 +84,8 @@ class Contents:
     `missing_rewards` those that were dropped or taken as 0, if any were. `columns` are the columns of numbers that
     models see, each with that of the context which it comes from, and `encoded` says how those that are text or have
     gaps became numbers. `taken` are columns that have a role because of their names alone, by role, and `identifiers`
-    columns without a role that are called like users or sessions. `cuts` are how columns become segments.
+    columns without a role that are called like users or sessions. `cuts` are how columns become segments. `by_context`
+    says that nobody named groups, and that they are the rows of one context each.
     """
 
     rewards: Spread
@@ -106,6 +107,7 @@ class Contents:
     taken: Mapping[str, str] = field(default_factory=dict)
     identifiers: tuple[str, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    by_context: bool = False
 
     @classmethod
     def of(cls, log: Log) -> "Contents":
@@ -130,6 +132,7 @@ class Contents:
             taken=dict(log.taken),
             identifiers=tuple(log.identifiers),
             cuts=tuple(one.cut for one in log.segments),
+            by_context=log.by_context,
         )
 
     def to_dict(self) -> dict[str, Any]:

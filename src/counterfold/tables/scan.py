@@ -138,6 +138,10 @@ class LogScan:
         """Return the same with all actions of the log."""
         return self._share_readings(replace(self, actions=actions))
 
+    def name_group(self, column: str) -> "LogScan":
+        """Return the same with the name of the column of groups."""
+        return self._share_readings(replace(self, group=column))
+
     def _share_readings(self, other: "LogScan") -> "LogScan":
         """Return another log of the same call, which knows all rewards, and features of actions from one reading."""
         vars(other).update(rewards=self.rewards, action_source=self.action_source)

@@ -11,6 +11,7 @@ from counterfold import messages
 from counterfold.checks import FIRST
 from counterfold.encoding.kinds import is_categorical, is_date, is_numeric
 from counterfold.readers.base import ROLE
+from counterfold.tables.same_context import COLUMN
 from counterfold.times import Clock, holds_dates
 
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
@@ -148,7 +149,7 @@ class FoundNames(NamedTuple):
         found = {**roles} | ({"time": times[0]} if len(times) == 1 else {})
         by_name = [role for role in MEANINGS if role in found and named.get(role) is None]
         taken = {role: found[role] for role in by_name if ROLE not in (table.schema.field(found[role]).metadata or {})}
-        identifiers = [] if "group" in found else find_identifiers(table, unused)
+        identifiers = find_identifiers(table, unused) if found.get("group") in {None, COLUMN} else []
         return cls(found, taken, identifiers, [note_several_times(times)] if len(times) > 1 else [])
 
     def explain(self, *, named: bool) -> dict[str, str]:

@@ -1,0 +1,68 @@
+"""Same contexts: rows that a policy knows again by their context are one unit, where nobody named groups."""
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from counterfold.arrays import Ints
+from counterfold.balance import choose_context
+from counterfold.checks import freeze
+from counterfold.hashing import hash_rows
+from counterfold.log import Log
+from counterfold.tables.same_context import REMEDY, count_few
+
+
+def choose_grouped_context(log: Log) -> Log:
+    """Return a log without columns that are no context, whose groups are rows of one context if nobody named any.
+
+    Copies of rows would make columns seem to depend on the action, so there are groups before columns are left out.
+    """
+    chosen = group_contexts(choose_context(group_contexts(log))[0])
+    groups: Any = chosen.group
+    return chosen.add_notes([describe(groups)]) if chosen.by_context else chosen
+
+
+def group_contexts(log: Log) -> Log:
+    """Return a log whose groups are the rows of one context each, if nobody named groups and contexts come back.
+
+    A page that is loaded again, or an event that is delivered twice, is there several times, and so is a user of whom
+    only lasting features are known. What is learnt from one such row is right in the others by memory. So all of them
+    fall into one fold, and count as one observation. Rows of contexts that many share stay on their own, or in the
+    groups that they are in by more columns: there is nothing in them to remember, and each tells of all others.
+
+    >>> ages = [31.5, 42.0, 31.5, *range(100, 137)]
+    >>> log = Log(context=np.array(ages)[:, None], action=[0, 1] * 20, reward=np.arange(40), propensity=np.full(40, 0.5))
+    >>> group_contexts(log).group[:5]
+    array([38,  0, 38,  1,  2])
+    """
+    if (log.group is not None and not log.by_context) or not log.context.shape[1]:
+        return log
+    groups = join_few(hash_rows(log.context.T), np.arange(len(log)) if log.group is None else log.group)
+    if groups.max() == len(log) - 1:
+        return log
+    grouped = copy(log)
+    grouped.group, grouped.by_context = freeze(groups), True
+    if log.fitted is None:
+        return grouped
+    grouped.units = grouped.group
+    return grouped.refit()
+
+
+def join_few(keys: Ints, groups: Ints) -> Ints:
+    """Return the number of each row's group: one for all rows with its key, if these are few, or that of before.
+
+    >>> join_few(np.array([7, 8, 7, *range(100, 140)]), np.arange(43))[:5]
+    array([41,  0, 41,  1,  2])
+    """
+    _, where, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    is_joined = (counts > 1) & (counts <= count_few(len(keys)))
+    return np.unique(np.where(is_joined[where], len(keys) + where, groups), return_inverse=True)[1]
+
+
+def describe(units: Ints) -> tuple[str, str]:
+    """Return what an answer must say of rows that are one unit, and what may be done about it."""
+    sizes = np.bincount(units)
+    joined = int(sizes[sizes > 1].sum())
+    count = "rows of one context count as one observation, because a policy knows them again"
+    return f"{joined:,} of {len(units):,} rows have the context of another one: {count}", REMEDY
