@@ -119,7 +119,7 @@ class Contents:
             actions=log.actions,
             context=tuple(dict.fromkeys(log.context_sources)),
             full_probabilities=log.logging_probs is not None,
-            groups=None if log.group is None else int(np.max(log.group)) + 1,
+            groups=None if log.group is None else len(np.unique(log.group)),
             loggers=None if log.loggers is None else log.loggers.labels,
             action_features=None if log.action_features is None else log.action_features.shape[1],
             left_out=dict(log.left_out),

@@ -34,12 +34,13 @@ def group_contexts(log: Log) -> Log:
     >>> ages = [31.5, 42.0, 31.5, *range(100, 137)]
     >>> log = Log(context=np.array(ages)[:, None], action=[0, 1] * 20, reward=np.arange(40), propensity=np.full(40, 0.5))
     >>> group_contexts(log).group[:5]
-    array([38,  0, 38,  1,  2])
+    array([0, 1, 0, 3, 4])
     """
     if (log.group is not None and not log.by_context) or not log.context.shape[1]:
         return log
-    groups = join_few(hash_rows(log.context.T), np.arange(len(log)) if log.group is None else log.group)
-    if groups.max() == len(log) - 1:
+    places = np.arange(len(log))
+    groups = join_few(hash_rows(log.context.T), places if log.group is None else log.group)
+    if (groups == places).all():
         return log
     grouped = copy(log)
     grouped.group, grouped.by_context = freeze(groups), True
@@ -50,19 +51,23 @@ def group_contexts(log: Log) -> Log:
 
 
 def join_few(keys: Ints, groups: Ints) -> Ints:
-    """Return the number of each row's group: one for all rows with its key, if these are few, or that of before.
+    """Return the group of each row: that of all rows with its key, if these are few, or that of before.
+
+    Groups are called by the place of their first row, so that rows on their own fall into the folds that they would be
+    in without any groups.
 
     >>> join_few(np.array([7, 8, 7, *range(100, 140)]), np.arange(43))[:5]
-    array([41,  0, 41,  1,  2])
+    array([0, 1, 0, 3, 4])
     """
-    _, where, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    _, first, where, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     is_joined = (counts > 1) & (counts <= count_few(len(keys)))
-    return np.unique(np.where(is_joined[where], len(keys) + where, groups), return_inverse=True)[1]
+    _, leader, before = np.unique(groups, return_index=True, return_inverse=True)
+    return np.where(is_joined[where], first[where], leader[before])
 
 
-def describe(units: Ints) -> tuple[str, str]:
-    """Return what an answer must say of rows that are one unit, and what may be done about it."""
-    sizes = np.bincount(units)
+def describe(groups: Ints) -> tuple[str, str]:
+    """Return what an answer must say of rows that are one group, and what may be done about it."""
+    sizes = np.bincount(groups)
     joined = int(sizes[sizes > 1].sum())
     count = "rows of one context count as one observation, because a policy knows them again"
-    return f"{joined:,} of {len(units):,} rows have the context of another one: {count}", REMEDY
+    return f"{joined:,} of {len(groups):,} rows have the context of another one: {count}", REMEDY
