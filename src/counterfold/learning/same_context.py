@@ -10,7 +10,7 @@ from counterfold.balance import choose_context
 from counterfold.checks import freeze
 from counterfold.hashing import hash_rows
 from counterfold.log import Log
-from counterfold.tables.same_context import REMEDY, count_few
+from counterfold.tables.same_context import REMEDY, find_common
 
 
 def choose_grouped_context(log: Log) -> Log:
@@ -60,7 +60,7 @@ def join_few(keys: Ints, groups: Ints) -> Ints:
     array([0, 1, 0, 3, 4])
     """
     _, first, where, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    is_joined = (counts > 1) & (counts <= count_few(len(keys)))
+    is_joined = ~find_common(counts, len(keys))
     _, leader, before = np.unique(groups, return_index=True, return_inverse=True)
     return np.where(is_joined[where], first[where], leader[before])
 

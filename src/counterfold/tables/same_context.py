@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from counterfold.arrays import Ints
+from counterfold.arrays import Bools, Ints
 from counterfold.hashing import hash_numbers, hash_rows
 from counterfold.tables import columns
 from counterfold.tables.batches import Batch
@@ -15,7 +15,7 @@ COLUMN = "rows of one context"
 """What the column is called that says which rows have the same context."""
 
 FEW, SHARE = 16, 0.05
-"""A context says nothing of a row if more than FEW rows have it, or more than this share of the log."""
+"""A context is common if more than FEW rows have it, or more than this share of the log: it says nothing of a row."""
 
 WHOLE = 10
 """How many bits of a hash are left out, so that it is a whole number also where Spark makes it a double."""
@@ -24,6 +24,22 @@ WHOLE = 10
 def count_few(rows: int) -> float:
     """Return how many rows of a log may have one context, if they are to be a group."""
     return min(FEW, SHARE * rows)
+
+
+def find_common(counts: Ints, rows: int) -> Bools:
+    """Return which contexts are common, from how many rows of the log have each of all contexts, or of some.
+
+    All are, so that there are no groups, if contexts never come back, or if most rows have a common one: then those of
+    few rows are few by chance. A context that a large share of the rows has, such as an unknown one, tells nothing of
+    the others.
+
+    >>> find_common(np.array([1, 2, 300]), 303), find_common(np.array([15, 18, 20]), 400)
+    (array([False, False,  True]), array([ True,  True,  True]))
+    """
+    is_common = counts > count_few(rows)
+    is_coarse = counts[is_common & (counts <= SHARE * rows)].sum() > counts[~is_common].sum()
+    has_groups = bool((counts[~is_common] > 1).any()) and not is_coarse
+    return is_common if has_groups else np.ones_like(is_common)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from counterfold.engines.passes.batches import HEAD, PreparedRows
 from counterfold.engines.passes.sample import Sample
 from counterfold.tables.batches import Batch, Task
 from counterfold.tables.layout import Layout
-from counterfold.tables.same_context import ContextGroups, count_few, hash_contexts
+from counterfold.tables.same_context import ContextGroups, count_few, find_common, hash_contexts
 
 SAMPLED, KEPT = 1 << 16, 1 << 13
 """So many rows tell which contexts are common, and so many contexts how many rows have the same one."""
@@ -31,17 +31,14 @@ class ContextCounts:
         return ContextCounts(self.sample + other.sample, self.some + other.some)
 
     def find_groups(self, context: tuple[str, ...], row_count: int) -> ContextGroups | None:
-        """Return which rows are groups; nothing if no contexts come back, or if most rows have one that many have."""
-        sampled = self.sample.batch.table.column("context").to_numpy()
-        share, few = len(sampled) / row_count, count_few(row_count)
-        keys, counts = np.unique(sampled, return_counts=True)
-        common = keys[counts > share * few + SURE * math.sqrt(few * share * (1 - share))]
-        is_rest = ~np.isin(self.some.numbers, common)
-        keys, counts = self.some.numbers[is_rest], self.some.counts[is_rest]
-        many = counts > few
-        if not (counts[~many] > 1).any() or counts[many].sum() > counts[~many].sum():
+        """Return which rows are groups, if any are."""
+        is_common = find_common(self.some.counts, row_count)
+        if is_common.all():
             return None
-        return ContextGroups(context, np.union1d(common, keys[many]))
+        keys, counts = np.unique(self.sample.batch.table.column("context").to_numpy(), return_counts=True)
+        share, few = int(counts.sum()) / row_count, count_few(row_count)
+        often = keys[counts > share * few + SURE * math.sqrt(few * share * (1 - share))]
+        return ContextGroups(context, np.union1d(often, self.some.numbers[is_common]))
 
 
 def find_context_groups(rows: PreparedRows) -> Task[ContextGroups | None]:
