@@ -54,7 +54,8 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
 ) -> Learned:
     """Return the best policy that a log supports, and what it is worth by rows that took no part in finding it.
 
-    Rows fall into `folds`, groups as a whole. Each learner learns from all folds but one, and decides in that one. What
+    Rows fall into `folds`, groups as a whole; where nobody named groups, these are rows of the same context, unless
+    most rows share theirs with many. Each learner learns from all folds but one, and decides in that one. What
     these decisions would have earned more than the log is estimated as by `evaluate`. The contender with the largest
     lower bound of that difference is chosen; so that choosing does no harm to the answer, `Learned.evaluation` values
     in each fold what the other folds choose, by policies that were learnt without it. If that does not beat the log at

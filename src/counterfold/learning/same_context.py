@@ -31,8 +31,8 @@ def group_contexts(log: Log) -> Log:
     fall into one fold, and count as one observation. Rows of contexts that many share stay on their own, or in the
     groups that they are in by more columns: there is nothing in them to remember, and each tells of all others.
 
-    >>> ages = [31.5, 42.0, 31.5, *range(100, 137)]
-    >>> log = Log(context=np.array(ages)[:, None], action=[0, 1] * 20, reward=np.arange(40), propensity=np.full(40, 0.5))
+    >>> ages = [[31.5], [42.0], [31.5], *([age] for age in range(100, 137))]
+    >>> log = Log(context=ages, action=[0, 1] * 20, reward=range(40), propensity=[0.5] * 40)
     >>> group_contexts(log).group[:5]
     array([0, 1, 0, 3, 4])
     """

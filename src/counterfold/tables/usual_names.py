@@ -62,7 +62,9 @@ WHO = re.compile(
 Other names without `id` are often those of kinds (`device`), of what was looked for (`query`) or of counts (`visit`).
 """
 
-LOOKS = re.compile(r"[^@\s]+@[^@\s]+\.\w+|(?=.*\d)[0-9a-f]{12,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+LOOKS = re.compile(
+    r"[^@\s]+@[^@\s]+\.\w+|(?=.*\d)[0-9a-f]{12,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
+)
 """What identifiers of users look like: addresses of e-mail, hashes, and universally unique identifiers."""
 
 MANY = 20
