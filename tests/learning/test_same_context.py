@@ -2,11 +2,14 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy.stats import binomtest
 
 import counterfold as cf
+from counterfold.engines import choose_engine
 from counterfold.learning.same_context import choose_grouped_context, group_contexts
+from counterfold.pool import Pool
 from counterfold.tables.batches import Batch
 from counterfold.tables.same_context import COLUMN, ContextGroups, hash_contexts
 
@@ -120,6 +123,24 @@ def test_of_large_logs_common_contexts_are_drawn_row_by_row():
     both = draw_frame(age=np.concatenate([np.zeros(400), np.repeat(np.arange(1, 301), 2)]), spend=0.0)
     learned = cf.learn(both, **FAST, engine="local")
     assert 0 < learned.attempt.contents.groups < learned.attempt.contents.rewards.count
+
+
+def find_groups(frame, folder):
+    """Return which rows of a file are groups, as the engine for large logs finds them."""
+    frame.to_parquet(folder / "log.parquet", row_group_size=400)
+    return choose_engine(cf.LogScan(folder / "log.parquet"), "local", Pool(None)).find_groups(progress=False)
+
+
+def test_of_long_logs_a_sample_tells_which_contexts_are_common(tmp_path, monkeypatch):
+    monkeypatch.setattr("counterfold.engines.passes.contexts.SAMPLED", 300)
+    monkeypatch.setattr("counterfold.engines.passes.contexts.KEPT", 50)
+    age = np.concatenate([np.zeros(900), np.repeat(np.arange(1, 1051), 2)])
+    found = find_groups(draw_frame(rows=3000, age=age, spend=0.0), tmp_path)
+    assert found.context == ("age", "spend")
+    assert hash_contexts(pa.table({"age": [0.0], "spend": [0.0]}), found.context)[0] in found.common
+    assert len(found.common) < 5
+    assert find_groups(draw_frame(rows=3000, age=np.arange(3000) % 100, spend=0.0), tmp_path) is None
+    assert find_groups(draw_frame(rows=3000), tmp_path) is None
 
 
 def test_groups_do_not_depend_on_batches():
