@@ -84,7 +84,8 @@ class Contents:
     `missing_rewards` those that were dropped or taken as 0, if any were. `columns` are the columns of numbers that
     models see, each with that of the context which it comes from, and `encoded` says how those that are text or have
     gaps became numbers. `taken` are columns that have a role because of their names alone, by role, and `identifiers`
-    columns without a role that are called like users or sessions. `cuts` are how columns become segments.
+    columns without a role that are called like users or sessions. `cuts` are how columns become segments. `by_context`
+    says that nobody named groups, and that they are the rows of one context each.
     """
 
     rewards: Spread
@@ -106,6 +107,7 @@ class Contents:
     taken: Mapping[str, str] = field(default_factory=dict)
     identifiers: tuple[str, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    by_context: bool = False
 
     @classmethod
     def of(cls, log: Log) -> "Contents":
@@ -117,7 +119,7 @@ class Contents:
             actions=log.actions,
             context=tuple(dict.fromkeys(log.context_sources)),
             full_probabilities=log.logging_probs is not None,
-            groups=None if log.group is None else int(np.max(log.group)) + 1,
+            groups=None if log.group is None else len(np.unique(log.group)),
             loggers=None if log.loggers is None else log.loggers.labels,
             action_features=None if log.action_features is None else log.action_features.shape[1],
             left_out=dict(log.left_out),
@@ -130,6 +132,7 @@ class Contents:
             taken=dict(log.taken),
             identifiers=tuple(log.identifiers),
             cuts=tuple(one.cut for one in log.segments),
+            by_context=log.by_context,
         )
 
     def to_dict(self) -> dict[str, Any]:

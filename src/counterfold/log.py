@@ -77,6 +77,7 @@ class Log(Displayed):
     index: Any
     dose: Annotated[Floats | None, ByRow()] = None
     group: Annotated[Ints | None, ByRow()]
+    by_context: bool = False
     available: Annotated[Bools | None, ByRow()] = None
     logging_probs: Annotated[Floats | None, ByRow()] = None
     loggers: Annotated[Loggers | None, ByRow(take_marked)] = None
@@ -165,8 +166,7 @@ class Log(Displayed):
     def _know_kept(self, kept: Any, least: float | None, check: Checker) -> None:
         """Keep how likely each row was to be kept; if all were equally likely, they count the same."""
         given = None if kept is None else propensity_checks.check_kept(kept, len(self), check)
-        is_even = given is None or (not check.is_part and bool(given.min() == given.max()))
-        self.kept = None if is_even else given
+        self.kept = None if given is None or (not check.is_part and given.min() == given.max()) else given
         self.least_kept = (1.0 if given is None else float(given.min())) if least is None else least
 
     def _know_actions(

@@ -7,6 +7,7 @@ import pytest
 
 import counterfold as cf
 from counterfold.diagnostics.repeated_rows import Different
+from counterfold.learning.same_context import group_contexts
 from problems import diagnose
 
 
@@ -168,3 +169,51 @@ def test_a_log_without_exploration_cannot_tell():
     found = diagnose(log, cf.Probabilities(np.ones(2000)))
     assert "repeated-rows" not in [one.name for one in found.findings]
     assert found.repeated_excess == 0.0
+
+
+def draw_moments(rng, rows):
+    """Return seconds of a month."""
+    return np.datetime64("2026-01-01") + rng.integers(30 * 86_400, size=rows).astype("timedelta64[s]")
+
+
+def copy_later(rng, columns, times, **more):
+    """Return a log with each row so many times, each at a time of its own."""
+    log = make_log(*columns, times=times, **more)
+    known = {"context": log.context, "action": log.action, "reward": log.reward, "propensity": log.propensity}
+    return cf.Log(**known, group=log.group, time=draw_moments(rng, len(log)))
+
+
+def find_problem(found):
+    return next(one.problem for one in found.findings if one.name == "repeated-rows")
+
+
+def test_copies_with_other_times_are_found():
+    rng = np.random.default_rng(3)
+    columns = draw_log(rng)
+    severities, found = is_found(copy_later(rng, columns, rng.integers(1, 3, size=2000)))
+    assert severities == ["caution"]
+    assert "there more than once, but for their times (" in find_problem(found)
+    severities, found = is_found(copy_later(rng, columns, 3))
+    assert severities == ["caution"]
+    assert find_problem(found).startswith("every row is there 3 times, but for their times, and")
+
+
+@pytest.mark.parametrize("kind", ["other contexts", "users come back", "users come back, many actions", "few contexts"])
+def test_decisions_at_other_times_are_no_copies(kind):
+    rng = np.random.default_rng(4)
+    assert is_found(copy_later(rng, draw_log(rng, **CLEAN[kind]), 1))[0] == []
+
+
+def test_copies_at_other_times_within_a_group_are_not_looked_for():
+    rng = np.random.default_rng(5)
+    assert is_found(copy_later(rng, draw_log(rng), 2, group=np.arange(2000)))[0] == []
+
+
+def test_copies_that_are_a_group_by_their_context_are_a_note():
+    rng = np.random.default_rng(6)
+    log = group_contexts(make_log(*draw_log(rng), times=2))
+    severities, found = is_found(log)
+    assert severities == ["note"]
+    assert find_problem(found).endswith("each counts as a decision of its own in the answer, though not in its error")
+    moved, _ = copy_rewarded(rng, 0.5)
+    assert is_found(group_contexts(moved))[0] == ["caution"]

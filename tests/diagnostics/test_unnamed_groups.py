@@ -170,3 +170,40 @@ def test_it_finds_users_whose_rates_differ(alike):
         _, findings = find(shop(seed, 5000, 500, alike=alike))
         found += [one.severity for one in findings] == ["caution"]
     assert found >= 36
+
+
+LOOKS = {
+    "addresses": "p{}@example.org".format,
+    "hashes": lambda user: f"{user * 104_729:012x}"[::-1] if user % 7 else "0a" * 16,
+    "UUIDs": "01234567-89ab-4cde-8f01-{:012d}".format,
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_values_that_look_like_users_are_looked_at_under_any_name(look, tmp_path):
+    log = shop(1, 3000, 300, alike=0.3)
+    log["contact"] = log.pop("user_id").map(LOOKS[look])
+    log.to_parquet(tmp_path / "log.parquet", row_group_size=170)
+    several = [find(tmp_path / "log.parquet", engine=engine) for engine in ENGINES]
+    (memory, [finding]), (local, [other]) = several
+    assert memory.design_effect == pytest.approx(local.design_effect, rel=1e-9)
+    assert finding == other
+    assert finding.severity == "caution"
+    assert "(--group contact)" in finding.remedy
+
+
+@pytest.mark.parametrize(
+    "values", ["town {}".format, "{}".format, lambda user: user, lambda user: f"p{user % 9}@a.org"]
+)
+def test_columns_of_other_values_are_not(values):
+    log = shop(1, 3000, 300, alike=0.3)
+    log["contact"] = log.pop("user_id").map(values)
+    found, findings = find(log)
+    assert (found.design_effect, findings) == (None, [])
+
+
+def test_what_looks_like_users_may_be_context():
+    log = shop(1, 3000, 25, alike=0.3)
+    log["contact"] = log.pop("user_id").map(LOOKS["addresses"])
+    assert "contact" in cf.evaluate(log, "a", progress=False).contents.context
+    assert find(log, context=["contact"])[0].design_effect is None

@@ -6,8 +6,10 @@ import pytest
 from scipy.stats import binomtest
 
 import counterfold as cf
+from counterfold.evaluation.next_step import NextStep
 from learning_logs import draw_log
 
+KEEP = NextStep("keep", "Keep what you have; nothing that was learnt looks better.")
 FAST = {"learners": ["greedy-learner", "softmax-learner"], "progress": False}
 
 
@@ -38,10 +40,20 @@ def test_no_test_is_advised_of_what_looks_worse():
     learned = [cf.learn(draw_log(seed, 200, effect=0.0), **FAST) for seed in range(6)]
     worse = [one for one in learned if one.attempt.uplift().value <= 0 and one.attempt.answerable]
     assert worse
-    assert {one.next_step.action for one in worse} <= {"keep", "log more"}
+    assert {one.next_step for one in worse} == {KEEP}
     assert {one.fallback for one in worse} == {
         "imitates the log, as far as the context tells; it may earn less than the log did"
     }
+
+
+def test_a_caution_comes_before_the_gain():
+    log = draw_log()
+    doubtful = cf.Log(context=log.context, action=log.action, reward=log.reward, propensity=0.7 * log.propensity)
+    learned = cf.learn(doubtful, **FAST)
+    assert (learned.beats_log, learned.attempt.verdict) == (True, "caution")
+    problem = learned.attempt.diagnostics.findings[0].problem
+    assert learned.sentence.startswith(f"Check first: {problem}. If that is no reason to doubt it, ")
+    assert "beats the log: +" in learned.sentence
 
 
 @pytest.mark.slow

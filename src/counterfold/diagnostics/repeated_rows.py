@@ -8,10 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from counterfold.arrays import Bools, Floats, Ints
+from counterfold.contents import Contents
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Least, Measurement, Severity
 from counterfold.evidence import Evidence
 from counterfold.hashing import hash_rows
 from counterfold.rows import USUAL_SHARE, Rows
+from counterfold.sums import add_known
 
 KEPT = 1 << 13
 """How many different rows, and how many different contexts, are kept: those with the least hashes."""
@@ -26,7 +28,11 @@ ENOUGH, DIFFERENT = 30, 20
 """At least so many contexts are compared, and so many different rows must be there, to say anything."""
 
 COUNTS = "and each counts as a decision of its own, in the answer and in its error"
+COUNTS_IN_VALUE = "and each counts as a decision of its own in the answer, though not in its error"
 MOVES = "so that copies move the answer"
+
+NOTE: Severity = "note"
+CAUTION: Severity = "caution"
 
 SURPRISING = 5.0
 """How many standard errors the share of equal rows must be above what propensities explain."""
@@ -44,10 +50,10 @@ class Excess(NamedTuple):
     extra: float = 0.0
     natural: float = 1.0
 
-    def describe(self, whose: str = "the rows") -> str:
+    def describe(self, how: str, whose: str = "the rows") -> str:
         """Say how many of some rows are copies."""
         extra = f"{self.extra:.1%} are copies of another one"
-        return f"about {self.rows:.1%} of {whose} are there more than once ({extra})"
+        return f"about {self.rows:.1%} of {whose} are there more than once{how} ({extra})"
 
 
 class Different(NamedTuple):
@@ -167,10 +173,10 @@ class Repeats:
     rewarded: Copies
 
     @classmethod
-    def of(cls, rows: Rows) -> "Repeats":
-        """Return what must be known of some rows."""
+    def of(cls, rows: Rows, *, with_times: bool) -> "Repeats":
+        """Return what must be known of some rows, which are equal only if their times are if these count."""
         columns = [*rows.examples.context.T, *rows.logging_probs.T]
-        if tells_hours(rows):
+        if with_times and rows.times is not None:
             columns.append(rows.times)
         context = hash_rows(columns) if columns else np.zeros(len(rows), dtype=np.intp)
         row = hash_rows([context, rows.rewards, rows.propensity, rows.actions, *rows.examples.doses.T])
@@ -193,6 +199,17 @@ class Repeats:
         return float(apart / math.sqrt(common * (1 - common) * (1 / numbers[0] + 1 / numbers[1])))
 
 
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What is known of equal rows and, where times tell hours, of rows that are equal but for their times."""
+
+    exact: Repeats
+    timeless: Repeats | None
+
+    def __add__(self, other: "Seen") -> "Seen":
+        return Seen(self.exact + other.exact, add_known(self.timeless, other.timeless))
+
+
 @dataclass(frozen=True)
 class RepeatedRows(Diagnostic):
     """Warn where rows are there several times, because error bars take copies for different decisions.
@@ -201,8 +218,8 @@ class RepeatedRows(Diagnostic):
     rewards many rows are equal by chance. So copies are seen where every row is there the same number of times; or
     where rows of one context are equal more often than their propensities explain, in at least `some` of the rows (a
     note) or `many` of them. Copies whose rewards differ from those of other rows with a p-value below `surprising` move
-    the answer, however few they are. Where times are known to the hour, equal rows have the same time as well; without
-    them nobody can tell copies within a group from decisions that are alike.
+    the answer, however few they are. Where times are known to the hour, equal rows are looked for that have the same
+    time as well, and then others. Without times nobody can tell copies within a group from decisions that are alike.
     """
 
     some: float = 0.01
@@ -211,40 +228,43 @@ class RepeatedRows(Diagnostic):
     label = "repeated rows"
     measures = ("repeated_share", "row_copies", "repeated_excess")
 
-    def observe(self, rows: Rows) -> Repeats:
-        return Repeats.of(rows)
+    def observe(self, rows: Rows) -> Seen:
+        has_hours = tells_hours(rows)
+        timeless = Repeats.of(rows, with_times=False) if has_hours else None
+        return Seen(Repeats.of(rows, with_times=has_hours), timeless)
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
-        repeats: Repeats = evidence.observed[self.name]
-        copies = repeats.every
-        times, excess = copies.times, copies.excess
-        numbers = {"repeated_share": copies.repeated_share, "row_copies": times, "repeated_excess": excess.rows}
+        seen: Seen = evidence.observed[self.name]
+        copies = seen.exact.every
+        numbers = {"repeated_share": copies.repeated_share, "row_copies": copies.times}
+        numbers["repeated_excess"] = copies.excess.rows
         text = f"{copies.repeated_share:.2%} of the rows are the same as one before them"
-        is_known = evidence.contents.groups is None or tells_hours(evidence.rows)
-        finding = self.find(repeats, times, excess, evidence.rows.usual_reward) if is_known else None
-        return Measurement(numbers, text, [] if finding is None else [finding])
+        found = (self.find(*one, evidence) for one in list_comparable(seen, evidence.contents))
+        return Measurement(numbers, text, [one for one in found if one is not None][:1])
 
-    def find(self, repeats: Repeats, times: int, excess: Excess, usual: float) -> Finding | None:
-        """Return what is wrong, if anything is."""
+    def find(self, repeats: Repeats, how: str, evidence: Evidence) -> Finding | None:
+        """Return what is wrong, if anything is; copies that form a group do no harm to errors."""
+        times, excess, holds = repeats.every.times, repeats.every.excess, evidence.contents.by_context
+        counts, worst = (COUNTS_IN_VALUE, NOTE) if holds else (COUNTS, CAUTION)
         if times > 1:
-            return self.describe("caution", f"every row is there {times} times, {COUNTS}")
-        found = self.explain_moves(repeats, excess, usual)
+            return self.describe(worst, f"every row is there {times} times{how}, {counts}")
+        found = self.explain_moves(repeats, how, evidence.rows.usual_reward)
         if found is not None:
-            return self.describe("caution", f"{found}, {MOVES}")
+            return self.describe(CAUTION, f"{found}, {MOVES}")
         if excess.errors > SURPRISING and excess.rows >= self.some:
-            return self.describe("caution" if excess.rows >= self.many else "note", f"{excess.describe()}, {COUNTS}")
+            return self.describe(worst if excess.rows >= self.many else NOTE, f"{excess.describe(how)}, {counts}")
         return None
 
-    def explain_moves(self, repeats: Repeats, excess: Excess, usual: float) -> str | None:
+    def explain_moves(self, repeats: Repeats, how: str, usual: float) -> str | None:
         """Say how the rewards of copies differ from those of other rows, if they do."""
-        different = repeats.every.different
+        different, excess = repeats.every.different, repeats.every.excess
         if excess.errors > SURPRISING and self.is_surprising(different.compare(excess.natural)):
             mine, others = different.means
-            return f"{excess.describe()}; their mean reward is {mine:.3g}, and that of the others {others:.3g}"
+            return f"{excess.describe(how)}; their mean reward is {mine:.3g}, and that of the others {others:.3g}"
         rewarded = repeats.rewarded.excess
         if rewarded.errors > SURPRISING and self.is_surprising(repeats.compare_shares()):
             whose = f"the rows with another reward than {usual:g}"
-            return f"{rewarded.describe(whose)}, and far fewer of all rows"
+            return f"{rewarded.describe(how, whose)}, and far fewer of all rows"
         return None
 
     def is_surprising(self, errors: float) -> bool:
@@ -255,6 +275,13 @@ class RepeatedRows(Diagnostic):
         """Return what is wrong."""
         remedy = "remove the copies, which a join may have made, or name the user's column as `group` if they are real"
         return self.make_finding(severity, problem, remedy)
+
+
+def list_comparable(seen: Seen, contents: Contents) -> list[tuple[Repeats, str]]:
+    """Return in which rows copies can be told from decisions that are alike, and how these differ besides."""
+    if contents.groups is None or contents.by_context:
+        return [(seen.exact, "")] + ([] if seen.timeless is None else [(seen.timeless, ", but for their times")])
+    return [] if seen.timeless is None else [(seen.exact, "")]  # within a group times alone can tell
 
 
 def tells_hours(rows: Rows) -> bool:

@@ -22,6 +22,7 @@ from counterfold.sources.base import RowSource
 from counterfold.sums import Sum, add_known
 from counterfold.tables.batches import Batch
 from counterfold.tables.preparation import Preparation
+from counterfold.tables.same_context import ContextGroups
 from counterfold.tables.scan import LogScan
 
 
@@ -36,6 +37,7 @@ class Local(BatchEngine):
     rows: RowSource
     pool: Pool
     drawn: Drawn | None = None
+    groups: ContextGroups | None = None
 
     @classmethod
     def of(cls, source: Source, pool: Pool) -> Self:

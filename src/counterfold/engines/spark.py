@@ -32,6 +32,7 @@ from counterfold.readers.parquet import Parquet
 from counterfold.sums import Sum, add_known
 from counterfold.tables.batches import Batch
 from counterfold.tables.preparation import Preparation
+from counterfold.tables.same_context import ContextGroups
 from counterfold.tables.scan import LogScan
 
 FILE, ROW = "__counterfold_file", "__counterfold_row"
@@ -61,6 +62,7 @@ class Spark(BatchEngine):
     offsets: dict[str, int]
     count: int
     drawn: Drawn | None = None
+    groups: ContextGroups | None = None
 
     @classmethod
     def of(cls, source: Source, pool: Pool) -> Self:

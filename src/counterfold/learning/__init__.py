@@ -8,7 +8,6 @@ from os import PathLike
 from typing import Any, Unpack
 
 from counterfold import capacity, checks, intervals
-from counterfold.balance import choose_context
 from counterfold.engines import choose_engine
 from counterfold.errors import DataError, ParameterError
 from counterfold.evaluation.question import Question
@@ -16,11 +15,12 @@ from counterfold.intervals.base import Interval
 from counterfold.learners.base import TrainingRows
 from counterfold.learning.contenders import check_shares, find_allowed, resolve_learners, split_learners
 from counterfold.learning.contest import Contest
-from counterfold.learning.large import OtherRows, draw_rows
+from counterfold.learning.large import OtherRows, draw_rows, group_large
 from counterfold.learning.limits import ActionLimits
 from counterfold.learning.limits import LimitLine as LimitLine
 from counterfold.learning.result import ContenderLine as ContenderLine
 from counterfold.learning.result import Learned as Learned
+from counterfold.learning.same_context import choose_grouped_context
 from counterfold.log import Log
 from counterfold.pool import Pool, limit_blas
 from counterfold.progress import Progress, as_progress, show_progress
@@ -54,7 +54,8 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
 ) -> Learned:
     """Return the best policy that a log supports, and what it is worth by rows that took no part in finding it.
 
-    Rows fall into `folds`, groups as a whole. Each learner learns from all folds but one, and decides in that one. What
+    Rows fall into `folds`, groups as a whole; where nobody named groups, these are rows of the same context, unless
+    most rows share theirs with many. Each learner learns from all folds but one, and decides in that one. What
     these decisions would have earned more than the log is estimated as by `evaluate`. The contender with the largest
     lower bound of that difference is chosen; so that choosing does no harm to the answer, `Learned.evaluation` values
     in each fold what the other folds choose, by policies that were learnt without it. If that does not beat the log at
@@ -87,10 +88,11 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
     question = Question.of(seed=seed, level=level, interval=interval, reward_range=reward_range)
     wanted, parts, moved = resolve_learners(learners), check_shares(shares), as_progress(progress)
     source = open_log(log, columns, learn)
-    where = choose_engine(require_one_reward(source), engine, Pool(threads))
+    where = group_large(choose_engine(require_one_reward(source), engine, Pool(threads)), progress=moved)
     drawn = draw_rows(where, 2 * (len(wanted) + 1) * len(parts), progress=moved)
     with limit_blas():
-        chosen = choose_context(require_actions(read_rows(source) if drawn is None else drawn.log))[0]
+        log = require_actions(read_rows(source) if drawn is None else drawn.log)
+        chosen = choose_grouped_context(log)
         allowed = find_allowed(chosen, forbidden)
         within, rows = ActionLimits.of(limits, chosen.actions, allowed, explore), TrainingRows.of(chosen, allowed)
         kept, left_out = split_learners(wanted, rows)

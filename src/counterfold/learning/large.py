@@ -58,6 +58,15 @@ class Learnt(TargetForm):
         return Target.of(self.policy.decide(numbers, find_possible(log, self.policy.allowed, seen)), log)
 
 
+def group_large(engine: Engine, *, progress: Progress | bool) -> Engine:
+    """Return an engine that knows which rows of a large log have the same context; any other one as it is."""
+    if not isinstance(engine, BatchEngine):
+        return engine
+    where: Any = engine
+    grouped: Engine = replace(where, groups=engine.find_groups(progress=progress))
+    return grouped
+
+
 def draw_rows(engine: Engine, matrices: int, *, progress: Progress | bool) -> Drawn | None:
     """Return the rows of a large log that a policy is learnt from; nothing if all rows are at hand.
 

@@ -40,8 +40,9 @@ class Learned(Plotted):
     - `evaluation`: what the policy would have earned, by rows that took no part in learning or choosing it.
     - `attempt`: the same of the best contender, whether or not it was good enough; if it was, that is the `evaluation`.
     - `attempted`: the policy of the best contender; if it was not good enough, an A/B test may show that it is.
-    - `beats_log`: whether it earns more than the log did even at the lower end of its interval. Otherwise nothing beats
-      the log safely, and the `policy` only imitates it, as far as the context tells: keep what you have.
+    - `beats_log`: whether it earns more than the log did even at the lower end of its interval, if the verdict on the
+      `evaluation` is no caution that stands. Otherwise nothing beats the log safely, and the `policy` only imitates it,
+      as far as the context tells: keep what you have.
     - `table`: a line for each contender; `chosen` is the name of the best one; `left_out` says which learners did not
       apply and why.
     - `limits`: how the best contender keeps to each limit of what it takes.
@@ -66,14 +67,14 @@ class Learned(Plotted):
 
     def adapt_step(self, step: NextStep) -> NextStep:
         """Return what to do now, from what to do about the attempt: where it does not beat the log, keep that."""
-        if self.beats_log or not self.attempt.answerable or step.action in {"keep", "log more"}:  # which say so
+        if self.beats_log or not self.attempt.answerable:
             return step
         if self.attempt.uplift().value <= 0:
-            return replace(
-                step, action="keep", per_arm=None, sentence="Keep what you have; nothing that was learnt looks better."
-            )
+            return NextStep("keep", "Keep what you have; nothing that was learnt looks better.")
+        if step.action in {"keep", "log more"}:  # which say so
+            return NextStep("keep", step.sentence) if step.action == "keep" else step
         sentence = f"Keep what you have; the best learnt policy is not ready. {step.sentence}"
-        return replace(step, action="A/B test" if step.action == "A/B test" else "keep", sentence=sentence)
+        return replace(step, sentence=sentence) if step.action == "A/B test" else NextStep("keep", sentence)
 
     @property
     def fallback(self) -> str:
@@ -87,13 +88,15 @@ class Learned(Plotted):
 
     @property
     def sentence(self) -> str:
-        """Say whether anything beats the log, and by how much."""
+        """Say whether anything beats the log, and by how much; a caution comes first."""
         gap = self.attempt.uplift()
         low, high = gap.interval()
         by = f"{gap.value:+.3g} per decision ({low:+.3g} to {high:+.3g})"
         name = messages.show(self.chosen)
         if self.beats_log:
-            return f"{name} beats the log: {by}."
+            doubt = self.attempt.diagnostics.findings[0].problem if self.attempt.verdict == "caution" else None
+            beats = f"{name} beats the log: {by}."
+            return beats if doubt is None else f"Check first: {doubt}. If that is no reason to doubt it, {beats}"
         if not self.attempt.answerable:
             return "Nothing beats the log safely: the log cannot tell what the best learnt policy would earn."
         return f"Nothing beats the log safely: the difference of the best learnt policy, {name}, is {by}."

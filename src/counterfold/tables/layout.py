@@ -25,6 +25,7 @@ from counterfold.segments.segmentation import Segmentation
 from counterfold.segments.summaries import BySummary
 from counterfold.tables import columns, roles
 from counterfold.tables.action_features import ActionFeatures, ActionTable
+from counterfold.tables.same_context import COLUMN
 from counterfold.tables.usual_names import LEAVE_OUT, TAKEN, note_bad_times, note_names
 from counterfold.tally import Tally
 from counterfold.times import WAYS, Clock, read_moments, read_times
@@ -145,6 +146,7 @@ class Layout:
         )
         log = log.leave_out(self.left_out).add_notes([*self.notes, *note_names(self.taken)])
         log.missing_rewards, log.taken = self.missing_rewards, self.taken
+        log.by_context = self.roles.get("group") == COLUMN
         log.identifiers = {name: columns.hash_values(table, name) for name in self.identifiers}
         return self._describe_actions(log)
 

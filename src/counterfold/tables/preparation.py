@@ -25,6 +25,7 @@ from counterfold.tables import roles
 from counterfold.tables.batches import Batch, Pass, Task
 from counterfold.tables.delays import Delay
 from counterfold.tables.drawn import DrawnUnits
+from counterfold.tables.same_context import COLUMN, ContextGroups
 from counterfold.tally import Tally
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Preparation:
 
     `computed` are the columns that are not in the table. `outcomes` are columns that are known only after the decision,
     and `tells_propensity` those of which propensities are computed. `sums` are those of all rows, once these are known.
-    Rows of `drawn` units are left out.
+    Rows of `drawn` units are left out. `groups` say which rows belong together by their context.
     """
 
     reward: str
@@ -78,12 +79,14 @@ class Preparation:
     tells_propensity: tuple[str, ...] = ()
     sums: RewardSums | None = None
     drawn: DrawnUnits | None = None
+    groups: ContextGroups | None = None
 
     @property
     def columns(self) -> list[str]:
         """Return the columns that are needed, whatever else is read."""
         needed = [name for one in self.computed for name in one.columns]
-        needed += [] if self.drawn is None else self.drawn.columns
+        needed += [] if self.groups is None else list(self.groups.context)
+        needed += [] if self.drawn is None else [name for name in self.drawn.columns if name not in self.made]
         if self.needs_sums:
             needed += [] if self.reward in self.made else [self.reward]
             needed += [] if self.delay is None else list(self.delay.columns.values())
@@ -92,7 +95,7 @@ class Preparation:
     @property
     def made(self) -> list[str]:
         """Return the columns that are computed."""
-        return [one.text for one in self.computed]
+        return [*([] if self.groups is None else [COLUMN]), *(one.text for one in self.computed)]
 
     @property
     def needs_sums(self) -> bool:
@@ -171,6 +174,7 @@ class Preparation:
 
     def prepare(self, batch: Batch) -> Batch:
         """Return some rows with their rewards, without those that are left out."""
+        batch = batch if self.groups is None else self.groups.append_to(batch)
         batch = batch if self.drawn is None else self.drawn.leave_out(batch)
         table, row_numbers = self.add_columns(batch.table), batch.row_numbers
         if self.needs_sums:
@@ -199,6 +203,7 @@ class Preparation:
     def notes(self) -> list[tuple[str, str]]:
         """Return what was done with rows and rewards, and what that assumes."""
         found = [] if self.drawn is None else [self.drawn.note]
+        found += [] if self.groups is None else [self.groups.note]
         found += [note_skipping(one.role, function) for one in self.computed for function in one.skipping]
         if self.sums is None:
             return found

@@ -138,6 +138,10 @@ class LogScan:
         """Return the same with all actions of the log."""
         return self._share_readings(replace(self, actions=actions))
 
+    def name_group(self, column: str) -> "LogScan":
+        """Return the same with the name of the column of groups."""
+        return self._share_readings(replace(self, group=column))
+
     def _share_readings(self, other: "LogScan") -> "LogScan":
         """Return another log of the same call, which knows all rewards, and features of actions from one reading."""
         vars(other).update(rewards=self.rewards, action_source=self.action_source)
@@ -185,7 +189,7 @@ class LogScan:
         layout = replace(layout, by=roles.find_by(table, self.by, found))
         layout = replace(layout, precision=as_precision(self.propensity_precision), left_out=left_out)
         is_private, notes = isinstance(self.source, (str, PathLike)), [*roles.find_notes(table), *names.notes]
-        layout = replace(layout, taken=names.taken, identifiers=names.identifiers)
+        layout = replace(layout, taken=names.taken, identifiers=[*names.identifiers, *names.look_alikes])
         return replace(layout, is_private=is_private, notes=notes).read_clock(table)
 
 

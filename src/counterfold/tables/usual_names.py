@@ -11,6 +11,7 @@ from counterfold import messages
 from counterfold.checks import FIRST
 from counterfold.encoding.kinds import is_categorical, is_date, is_numeric
 from counterfold.readers.base import ROLE
+from counterfold.tables.same_context import COLUMN
 from counterfold.times import Clock, holds_dates
 
 USUAL_NAMES: dict[str, tuple[str, ...]] = {
@@ -60,6 +61,11 @@ WHO = re.compile(
 
 Other names without `id` are often those of kinds (`device`), of what was looked for (`query`) or of counts (`visit`).
 """
+
+LOOKS = re.compile(
+    r"[^@\s]+@[^@\s]+\.\w+|(?=.*\d)[0-9a-f]{12,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
+)
+"""What identifiers of users look like: addresses of e-mail, hashes, and universally unique identifiers."""
 
 MANY = 20
 """From so many different values on a column is of users if its name does not say that it is an identifier."""
@@ -128,15 +134,31 @@ def identifies(name: str, column: pa.ChunkedArray) -> bool:
     return (match["person"] is not None or is_categorical(kind)) and len(column.unique()) >= MANY
 
 
+def find_look_alikes(table: pa.Table, free: Sequence[str]) -> list[str]:
+    """Return the columns whose texts look like identifiers of users in the first rows, whatever they are called."""
+    first = table.slice(0, FIRST)
+    return [name for name in free if looks_like_identifiers(first.column(name))]
+
+
+def looks_like_identifiers(column: pa.ChunkedArray) -> bool:
+    """Say whether a column holds many different texts, all of which are addresses of e-mail or hashes."""
+    if not is_categorical(column.type):
+        return False
+    texts = [one for one in column.unique().to_pylist() if one is not None]
+    return len(texts) >= MANY and all(isinstance(one, str) and LOOKS.fullmatch(one) is not None for one in texts)
+
+
 class FoundNames(NamedTuple):
     """The column of each role, those that nobody named (`taken`), and what is to be said besides.
 
-    `identifiers` are columns without a role that are called like users or sessions.
+    `identifiers` are columns without a role that are called like users or sessions, and `look_alikes` others whose
+    values look like these, and which may be context.
     """
 
     roles: dict[str, str]
     taken: dict[str, str]
     identifiers: list[str]
+    look_alikes: list[str]
     notes: list[tuple[str, str]]
 
     @classmethod
@@ -148,8 +170,11 @@ class FoundNames(NamedTuple):
         found = {**roles} | ({"time": times[0]} if len(times) == 1 else {})
         by_name = [role for role in MEANINGS if role in found and named.get(role) is None]
         taken = {role: found[role] for role in by_name if ROLE not in (table.schema.field(found[role]).metadata or {})}
-        identifiers = [] if "group" in found else find_identifiers(table, unused)
-        return cls(found, taken, identifiers, [note_several_times(times)] if len(times) > 1 else [])
+        identifiers, look_alikes = [], []
+        if found.get("group") in {None, COLUMN}:
+            identifiers = find_identifiers(table, unused)
+            look_alikes = find_look_alikes(table, [name for name in unused if name not in identifiers])
+        return cls(found, taken, identifiers, look_alikes, [note_several_times(times)] if len(times) > 1 else [])
 
     def explain(self, *, named: bool) -> dict[str, str]:
         """Return why identifiers are no context, unless the columns of the context are named."""

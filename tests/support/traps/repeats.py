@@ -1,6 +1,7 @@
 """Rows that are there several times, and groups that say nothing; and honest logs like them."""
 
 import numpy as np
+import pyarrow as pa
 
 from traps import REFUSED, RIGHT, Case, trap
 from traps.bandits import make_bandit
@@ -47,6 +48,25 @@ def rare_clicks_that_were_delivered_twice(rng):
 def a_few_rows_that_were_delivered_twice(rng):
     bandit = make_clicks(rng, np.full((5000, 3), 1 / 3), np.tile([0.2, 0.3, 0.5], (5000, 1)), [0.1, 0.2, 0.3])
     return Case(repeat(bandit, 1 + (rng.random(5000) < 0.04)), truth=bandit.truth)
+
+
+def draw_moments(rng, count):
+    """Return seconds of a month, in any order."""
+    return np.datetime64("2026-01-01") + rng.integers(30 * 86_400, size=count).astype("timedelta64[s]")
+
+
+@trap("half of the rows were delivered again, with a time of their own", "repeated-rows")
+def rows_that_were_delivered_again_later(rng):
+    bandit = make_bandit(rng)
+    table = repeat(bandit, 1 + (rng.random(2000) < 0.5))
+    return Case(table.append_column("ts", pa.array(draw_moments(rng, table.num_rows))), truth=bandit.truth)
+
+
+@trap("none: users come back at other times, and each time the action is drawn anew", RIGHT)
+def users_who_come_back_later(rng):
+    bandit = make_clicks(rng, np.full((4000, 2), 0.5), np.tile([0.3, 0.7], (4000, 1)), [0.2, 0.4])
+    bandit.x = rng.normal(size=(800, 2))[rng.integers(800, size=4000)]
+    return Case(bandit.table(ts=draw_moments(rng, 4000)), truth=bandit.truth)
 
 
 @trap("all rows belong to one group", REFUSED)

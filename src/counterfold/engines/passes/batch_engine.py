@@ -10,6 +10,7 @@ from counterfold.checks import Checker
 from counterfold.contents import Contents, Spread
 from counterfold.engines.base import Engine, Request
 from counterfold.engines.passes.batches import BatchReader, PreparedRows
+from counterfold.engines.passes.contexts import find_context_groups
 from counterfold.engines.passes.drawing import Count, Drawn, draw_sample
 from counterfold.engines.passes.first_pass import FirstPassSums
 from counterfold.engines.passes.last_pass import LastPass, LastPassSums
@@ -22,16 +23,19 @@ from counterfold.sums import add_known
 from counterfold.tables.batches import Batch, Pass, Result, Task, run_together
 from counterfold.tables.preparation import Preparation
 from counterfold.tables.prepared import choose_preparation
+from counterfold.tables.same_context import COLUMN, ContextGroups
 from counterfold.tables.scan import LogScan
 
 
 class BatchEngine(Engine, BatchReader):
     """An engine that reads a log batch by batch; each pass over its rows is one for all rewards and targets.
 
-    What was `drawn` from the log before is not read again: evidence is of all other rows.
+    What was `drawn` from the log before is not read again: evidence is of all other rows. `groups` are rows of the same
+    context, where nobody named groups.
     """
 
     drawn: Drawn | None
+    groups: ContextGroups | None
 
     def gather(self, request: Request) -> Generator[tuple[str, str, Evidence]]:
         rows = self._prepare_rewards(progress=request.progress)
@@ -39,6 +43,11 @@ class BatchEngine(Engine, BatchReader):
         for one, targets in zip(rows, found, strict=True):
             for name, evidence in targets.items():
                 yield str(one.scan.reward), name, evidence
+
+    def find_groups(self, *, progress: Progress | bool) -> ContextGroups | None:
+        """Return which rows of a log with one reward have the same context, if nobody named groups and any do."""
+        (rows,) = self._prepare_rewards(progress=progress)
+        return self._run([find_context_groups(rows)], progress=progress)[0]
 
     def draw(self, count: Count, *, progress: Progress | bool) -> Drawn:
         """Return some rows of a log with one reward, all of a group or none, as a log in memory."""
@@ -53,6 +62,9 @@ class BatchEngine(Engine, BatchReader):
         if self.drawn is not None:
             scans = [one.know_actions(self.drawn.log.known_actions) for one in scans]
             preparations = [replace(one, drawn=self.drawn.units) for one in preparations]
+        if self.groups is not None:
+            scans = [one.name_group(COLUMN) for one in scans]
+            preparations = [replace(one, groups=self.groups) for one in preparations]
         heads = self.read_heads(preparations)
         return [self._prepare(*known) for known in zip(scans, preparations, heads, strict=True)]
 

@@ -97,7 +97,8 @@ class Plan:
         log = self.log.leave_out(reasons)
         context = [name for name in self.builder.layout.context if name not in reasons]
         layout = replace(self.builder.layout, context=context, width=len(log.context_names))
-        needed = [*list_features(self.builder.targets.values()), *(one.column for one in layout.by)]
+        looked_at = [*layout.identifiers, *(one.column for one in layout.by)]
+        needed = [*list_features(self.builder.targets.values()), *looked_at]
         columns = [place for place in self.columns if place not in reasons or place in needed]
         return replace(self, builder=replace(self.builder, layout=layout), log=log, columns=columns), balance
 
