@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Self
@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Floats, Ints, as_plain
 from counterfold.checks import Checker
 from counterfold.encoding.base import CONSTANT, MISSING, ColumnEncoding, Split, Summary
 from counterfold.errors import DataError
@@ -72,6 +72,18 @@ class LevelEncoding(ColumnEncoding):
             found.append(np.array([*known, missing], dtype=np.intp)[codes])
         codes = np.concatenate(found)
         return [(codes == place).astype(np.float64) for place in range(1, len(self.labels))]
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        return self.levels
+
+    def restore(self, columns: Sequence[Floats], rows: int) -> pa.Array:
+        codes = sum((place * column for place, column in enumerate(columns, start=1)), np.zeros(rows))
+        labels = [*self.labels[:-1], None] if self.missing else self.labels
+        return pa.array(labels, pa.string()).take(pa.array(codes.astype(np.intp)))
+
+    def find_lost(self, values: Collection[str]) -> Sequence[str]:
+        return [one for one in values if one not in self.levels] if self.rare else ()
 
     def tell_value_split(self, place: int, threshold: float) -> Split:
         known = [show(level) for level in self.levels]
@@ -178,12 +190,12 @@ def read_chunk(coded: pa.DictionaryArray) -> tuple[list[str | None], Ints]:
 
 
 def write_level(value: Any) -> str | None:
-    """Return a value as text, or nothing if it is missing.
+    """Return a value as text, or nothing if it is missing; 7.0 is written like 7, as a gap makes floats of numbers.
 
-    >>> write_level(" Paris "), write_level(""), write_level(7), write_level(b"NA")
-    ('Paris', None, '7', 'NA')
+    >>> write_level(" Paris "), write_level(""), write_level(7.0), write_level(b"NA"), write_level(np.nan)
+    ('Paris', None, '7', 'NA', None)
     """
-    if value is None:
+    if value is None or value != value:  # noqa: PLR0124 (NaN does not equal itself)
         return None
-    text = value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+    text = value.decode(errors="replace") if isinstance(value, bytes) else str(as_plain(value))
     return text.strip() or None
