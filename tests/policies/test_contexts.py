@@ -123,3 +123,64 @@ def test_a_policy_without_context_decides_in_every_row(tmp_path):
     for engine in ("memory", "local"):
         found = cf.evaluate(tmp_path / "next.parquet", f"skops:{tmp_path / 'policy.skops'}", engine=engine, **ROLES)
         assert found.verdict != "not answerable"
+
+
+@pytest.mark.parametrize(
+    "visitors",
+    [["NEW", "KNOWN"], ["NEW"], [1, 0], [True, False], [1.0, 0.0], ["returning", "returning"], ["returning"]],
+)
+def test_a_text_without_any_known_value_is_refused(policy, visitors):
+    sentence = (
+        r"column `visitor` must hold values that the policy was learnt with \((known|new), (known|new)\), got none"
+    )
+    with pytest.raises(cf.DataError, match=sentence):
+        policy.predict({"age": [30] * len(visitors), "visitor": visitors})
+    with pytest.raises(cf.DataError, match=r"column `visitor` must be text, got list"):
+        policy.predict({"age": [30], "visitor": [["new"]]})
+
+
+def test_a_text_with_some_known_values_or_none_at_all_is_fine(policy):
+    for visitors in (["returning", "new"], [None, "returning", "known"], [None, None], [" known "]):
+        assert len(policy.predict({"age": [30] * len(visitors), "visitor": visitors})) == len(visitors)
+
+
+def test_values_may_be_rare_where_some_were_and_not_in_all_of_many_rows():
+    cities = np.where(np.arange(600) % 5 == 0, [f"town {row}" for row in range(600)], "Rome")
+    policy = learn_shop(draw_shop().assign(city=cities), context=["city"])
+    for rare in (["Bonn"], ["Bonn", "Oslo"], ["town 5"]):
+        assert policy.features.encode({"city": rare}).tolist() == [[1]] * len(rare)
+    for strange in (["ROME"], [7], [f"City {row}" for row in range(9)]):
+        with pytest.raises(
+            cf.DataError, match=r"column `city` must hold values that .* \(Rome\), got none of these, but"
+        ):
+            policy.predict({"city": strange})
+
+
+def test_categories_that_are_numbers_may_be_rare_ones():
+    stores = np.where(np.arange(600) % 5 == 0, np.arange(600), 7)
+    policy = learn_shop(draw_shop().assign(store=pd.Categorical(stores)), context=["store"])
+    assert policy.features.encode({"store": [1000]}).tolist() == [[1]]
+
+
+@pytest.mark.parametrize("engine", ["memory", "local"])
+@pytest.mark.parametrize(
+    "visitors", [{"new": "NEW", "known": "KNOWN"}, {"new": 1, "known": 0}], ids=["case", "numbers"]
+)
+def test_a_log_without_any_known_value_is_refused(policy, engine, visitors, tmp_path):
+    policy.save(tmp_path / "policy.skops")
+    draw_shop(seed=1).replace({"visitor": visitors}).infer_objects().to_parquet(tmp_path / "next.parquet")
+    for target in (f"skops:{tmp_path / 'policy.skops'}", 0.1 * cf.Uniform() + 0.9 * cf.Classifier(policy)):
+        with pytest.raises(
+            cf.DataError, match=r"column `visitor` must hold values .*, got none of these, but (NEW|KNOWN|0|1)"
+        ):
+            cf.evaluate(tmp_path / "next.parquet", target, engine=engine, **ROLES)
+
+
+def test_parts_of_a_long_log_may_have_other_values(policy, tmp_path):
+    log = draw_shop(seed=1, rows=40_000)
+    log.loc[20_000:, "visitor"] = "returning"
+    log.to_parquet(tmp_path / "next.parquet")
+    found = [
+        cf.evaluate(tmp_path / "next.parquet", policy, ["ips"], engine=one, **ROLES) for one in ("memory", "local")
+    ]
+    assert found[0].value == pytest.approx(found[1].value)

@@ -67,6 +67,10 @@ class ColumnEncoding(ABC):
     def encode(self, column: pa.ChunkedArray, check: Checker) -> Sequence[Floats]:
         """Return the columns that some rows become."""
 
+    def explain_strangers(self, column: pa.ChunkedArray) -> str | None:
+        """Say so if the values of a column cannot be those that it was learnt from."""
+        return None
+
     @abstractmethod
     def restore(self, columns: Sequence[Floats], rows: int) -> pa.Array:
         """Return the column of so many rows from the columns that it became; a value that was rare is none of them."""

@@ -83,7 +83,7 @@ class Features:
         if not self.names:
             return np.empty((count_rows(context), 0))
         columns = NamedColumns.of(context)
-        numbers = self._read_matrix(context) if columns is None else self._encode_columns(columns, check)
+        numbers = self._read_matrix(context) if columns is None else self._encode_table(columns, check)
         is_good = np.abs(numbers) <= LARGEST
         if not is_good.all():
             row, column = np.argwhere(~is_good)[0].tolist()
@@ -92,9 +92,25 @@ class Features:
             raise DataError(f"`context` must be finite numbers, {got}. {way}.")
         return numbers
 
-    def _encode_columns(self, columns: NamedColumns, check: Checker) -> Floats:
+    def explain_strangers(self, context: Any, check: Checker) -> str | None:
+        """Say so if contexts cannot be of the kind that was learnt from, because of the values of some text."""
+        columns = NamedColumns.of(context)
+        return None if columns is None else self._find_strangers(self._read_table(columns, check))
+
+    def _find_strangers(self, table: pa.Table) -> str | None:
+        reasons = (self.encodings[name].explain_strangers(table.column(name)) for name in self.encodings)
+        return next(filter(None, reasons), None)
+
+    def _read_table(self, columns: NamedColumns, check: Checker) -> pa.Table:
         table = spread_lists(columns.read(self.names), self.names, check)
         columns.require(table, self.names)
+        return table
+
+    def _encode_table(self, columns: NamedColumns, check: Checker) -> Floats:
+        table = self._read_table(columns, check)
+        reason = None if check.is_part else self._find_strangers(table)  # others may have values that are known
+        if reason is not None:
+            raise DataError(reason)
         parts = [self._encode_column(name, table.column(name), check) for name in self.names]
         return np.column_stack([column for part in parts for column in part])
 

@@ -125,6 +125,9 @@ class Classifier(TargetForm):
             matrix = matrix._replace(names=classes)
         return Target.of(order_policy(name, matrix, log.known_actions, check), log)
 
+    def explain_ambiguity(self, log: Log, check: Checker) -> str | None:
+        return None if self.policy is None else self.policy.features.explain_strangers(self.look(log), check)
+
     def list_doses(self, log: Log) -> Any:
         return self.call("predict", log)
 
