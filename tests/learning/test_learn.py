@@ -83,6 +83,11 @@ def test_the_same_log_gives_the_same_policy():
     assert first.to_json() == second.to_json()
 
 
+def test_nothing_need_be_forbidden():
+    found = cf.learn(draw_log(), ["greedy-learner"], forbidden=None, limits=None, progress=False)
+    assert found.policy.allowed.all()
+
+
 def test_forbidden_actions_and_actions_that_could_not_be_taken_are_never_taken():
     log = draw_log(effect=-3.0)
     learned = cf.learn(log, ["greedy-learner", "policy-tree"], forbidden=[2], progress=False)
