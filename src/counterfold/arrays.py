@@ -1,7 +1,8 @@
 """Names for the few array types that are used everywhere, and the few operations that are."""
 
 from collections.abc import Sequence
-from typing import TypeVar
+from decimal import Decimal
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,12 @@ def is_numbers(value: object, *shape: int, kinds: str = "iuf") -> bool:
     if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds or value.shape != shape:
         return False
     return bool(np.isfinite(value).all())
+
+
+def as_plain(value: Any) -> Any:
+    """Return 7.0 as 7, and anything else as it is."""
+    is_whole = isinstance(value, (float, Decimal)) and value == value // 1
+    return int(value) if is_whole else value
 
 
 def count_least(values: NDArray[Scalar], most: int) -> tuple[NDArray[Scalar], Ints]:

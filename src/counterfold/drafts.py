@@ -22,6 +22,8 @@ def require_place(argument: str, path: Any, endings: Sequence[str]) -> Path:
     found, name = Path(path).expanduser(), shorten(os.fspath(path))
     if found.suffix.lower() not in endings or "\0" in str(found):
         raise ParameterError(f"{rule}, got {name}.")
+    if found.is_symlink():
+        found = Path(os.path.realpath(found))  # what it leads to is replaced, and the link stays
     if len(os.fsencode(found.name)) > LONGEST:
         raise ParameterError(f"`{argument}` must have a name of at most {LONGEST} bytes, got {name}.")
     if found.is_dir():

@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfold import messages
-from counterfold.arrays import Ints
+from counterfold.arrays import Ints, as_plain
 from counterfold.checks import WHOLE, Checker
 from counterfold.errors import DataError
 from counterfold.label_checks import check_labels
 from counterfold.labels import (
     Names,
-    as_plain,
     encode_labels,
     find_distinct,
     read_dictionary,

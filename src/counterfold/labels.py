@@ -1,14 +1,13 @@
 """Labels of actions: how they are written, told apart, and found among others."""
 
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterfold import checks, messages
-from counterfold.arrays import Ints
+from counterfold.arrays import Ints, as_plain
 from counterfold.checks import Checker
 from counterfold.errors import DataError
 
@@ -60,12 +59,6 @@ def encode_labels(
         hint = suggest_label(unique[found < 0][0], known) or way_out
         check.every(name, labels, found[where] >= 0, rule, hint)
     return checks.freeze(found[where])
-
-
-def as_plain(label: Any) -> Any:
-    """Return 7.0 as 7, and anything else as it is."""
-    is_whole = isinstance(label, (float, Decimal)) and label == label // 1
-    return int(label) if is_whole else label
 
 
 def write_label(label: Any) -> str:

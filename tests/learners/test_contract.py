@@ -188,12 +188,21 @@ class Loose(cf.Learner):
         return np.zeros((len(context), 3))
 
 
+class Silent(cf.Learner):
+    """One that forgets to return anything."""
+
+    def fit(self, rows, seed):
+        pass
+
+
 def test_a_learner_of_ones_own():
     learned = cf.learn(draw_log(), [Threshold()], shares=1, progress=False)
     assert (learned.chosen, learned.beats_log) == ("Threshold", True)
     assert learned.policy.predict([[2.0, 0.0], [-2.0, 0.0]]).tolist() == [1, 0]
     with pytest.raises(cf.ParameterError, match="the learner Loose must return a `Scorer` of"):
         cf.learn(draw_log(), [Loose()], progress=False)
+    with pytest.raises(cf.ParameterError, match=r"the learner Silent must return a `Scorer` of .*, got None\."):
+        cf.learn(draw_log(), [Silent()], progress=False)
     with pytest.raises(cf.ParameterError, match="the learner Broken failed with"):
         cf.learn(draw_log(), [Broken()], progress=False)
     with pytest.raises(cf.ParameterError, match="the learner Broken must return a finite score for each of 3 actions"):

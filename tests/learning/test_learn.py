@@ -107,6 +107,11 @@ def test_threads_change_nothing():
     np.testing.assert_array_equal(*(one.attempted.predict_proba(log.context) for one in (alone, several)))
 
 
+def test_nothing_need_be_forbidden():
+    found = cf.learn(draw_log(), ["greedy-learner"], forbidden=None, limits=None, progress=False)
+    assert found.policy.allowed.all()
+
+
 def test_forbidden_actions_and_actions_that_could_not_be_taken_are_never_taken():
     log = draw_log(effect=-3.0)
     learned = cf.learn(log, ["greedy-learner", "policy-tree"], forbidden=[2], progress=False)

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
+from counterfold.policies.scorers import LinearScorer, PricedScorer
 
 
 def draw_frame(rows=300, seed=0):
@@ -89,6 +90,35 @@ def test_bad_masks_and_files_are_one_sentence(learned, tmp_path):
         learned.policy.save(tmp_path / "policy.pickle")
     with pytest.raises(cf.ParameterError, match=r"`path` must be in a folder that exists"):
         learned.policy.save(tmp_path / "none" / "policy.skops")
+
+
+def test_a_policy_that_is_saved_where_a_link_leads_leaves_the_link(learned, tmp_path):
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "policy.v1").write_bytes(b"the last one")
+    (tmp_path / "policy.skops").symlink_to("kept/policy.v1")
+    (tmp_path / "new.skops").symlink_to("kept/new.skops")
+    for name, place in (("policy.skops", "policy.v1"), ("new.skops", "new.skops")):
+        learned.policy.save(tmp_path / name)
+        assert (tmp_path / name).is_symlink()
+        kept = (tmp_path / "kept" / place).rename(tmp_path / "kept.skops")
+        assert cf.Skops(kept).model.describe() == learned.policy.describe()
+    assert not list((tmp_path / "kept").iterdir())
+    (tmp_path / "lost.skops").symlink_to("gone/policy.skops")
+    with pytest.raises(cf.ParameterError, match="`path` must be in a folder that exists"):
+        learned.policy.save(tmp_path / "lost.skops")
+
+
+def test_prices_that_look_alike_are_one_line():
+    linear = LinearScorer(np.zeros(2), np.zeros((1, 2)), np.ones(1))
+    prices = np.array([[0.0, 1.97], [0.0, 1.9700001], [0.0, 0.5], [0.0, 0.0]])
+    shares = np.array([0.2, 0.4, 0.3, 0.1])
+    lines = PricedScorer(linear, prices, shares).describe(["age"], ["a", "b"]).splitlines()[2:]
+    assert lines == [
+        "less the prices 1.97 for b in 60% of the decisions, to keep to limits",
+        "less the prices 0.5 for b in 30% of the decisions, to keep to limits",
+    ]
+    alike = PricedScorer(linear, prices[:2], np.array([0.3, 0.7])).describe(["age"], ["a", "b"])
+    assert alike.endswith("\nless the prices 1.97 for b, to keep to limits")
 
 
 def test_people_can_read_it(learned):

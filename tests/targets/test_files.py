@@ -170,7 +170,7 @@ def test_files_that_cannot_be_read_are_one_sentence(kind, in_folder, log):
         "missing": "file `missing` of `target` must be there, got none",
         "folder": "file `folder` of `target` must be there, got a folder",
         "junk": "`junk` must be a file .*, but reading it failed with ",
-        "empty": "`empty` must be a file .*, but reading it failed with ",
+        "empty": "file `empty` of `target` must hold a model, got an empty file",
     }.items():
         for target in (f"{kind}:{name}", FORMS[kind](name)):
             with pytest.raises(cf.DataError, match=message):

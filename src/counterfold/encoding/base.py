@@ -1,7 +1,7 @@
 """Summary: what all rows tell of a column of the context; ColumnEncoding: how the column becomes numbers."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -50,6 +50,8 @@ class ColumnEncoding(ABC):
     name: str
     rows: int
     missing: int
+    holds_dates: ClassVar[bool] = False
+    """Whether it is made of dates, as which text may be read."""
 
     @property
     @abstractmethod
@@ -64,6 +66,23 @@ class ColumnEncoding(ABC):
     @abstractmethod
     def encode(self, column: pa.ChunkedArray, check: Checker) -> Sequence[Floats]:
         """Return the columns that some rows become."""
+
+    def explain_strangers(self, column: pa.ChunkedArray) -> str | None:
+        """Say so if the values of a column cannot be those that it was learnt from."""
+        return None
+
+    @abstractmethod
+    def restore(self, columns: Sequence[Floats], rows: int) -> pa.Array:
+        """Return the column of so many rows from the columns that it became; a value that was rare is none of them."""
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Return the values of a text that are told apart."""
+        return ()
+
+    def find_lost(self, values: Collection[str]) -> Sequence[str]:
+        """Return those of some values of a text that the columns may not tell from others."""
+        return ()
 
     @abstractmethod
     def describe(self) -> str:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from counterfold.arrays import Bools, Floats
 from counterfold.checks import Checker
 from counterfold.encoding.base import MISSING, ColumnEncoding, Split, Summary, split_number
+from counterfold.encoding.kinds import is_date
 from counterfold.errors import DataError
 from counterfold.messages import show
 
@@ -31,6 +32,7 @@ class DateEncoding(ColumnEncoding):
     first: float
     vary: tuple[bool, ...]
     fill: tuple[float, ...]
+    holds_dates = True
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -42,11 +44,25 @@ class DateEncoding(ColumnEncoding):
         return ("there", "missing") if self.missing else ()
 
     def encode(self, column: pa.ChunkedArray, check: Checker) -> Sequence[Floats]:
-        parts, gaps = split_dates(column)
+        parts, gaps = split_dates(self._require_dates(column))
         parts[0] -= self.first
         filled = np.where(gaps, np.array(self.fill)[:, None], parts)
         known = [part for part, varies in zip(filled, self.vary, strict=True) if varies]
         return [*known, gaps.astype(np.float64)] if self.missing else known
+
+    def _require_dates(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Return a column of dates, which may be missing everywhere if some were before."""
+        if pa.types.is_null(column.type) and self.missing:
+            return column.cast(pa.timestamp("us"))
+        if not is_date(column.type):
+            got = "none" if pa.types.is_null(column.type) else column.type
+            raise DataError(f"column `{show(self.name)}` must be dates, got {got}.")
+        return column
+
+    def restore(self, columns: Sequence[Floats], rows: int) -> pa.Array:
+        moments = np.round((columns[0] + self.first) * PER_DAY["ms"]).astype(np.int64)  # finer ones may be rounded off
+        gaps = columns[-1] == 1 if self.missing else np.zeros(rows, dtype=bool)
+        return pa.array(moments, mask=gaps).cast(pa.timestamp("ms"))
 
     def tell_value_split(self, place: int, threshold: float) -> Split:
         part = [number for number, varies in enumerate(self.vary) if varies][place]

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Self
@@ -10,11 +10,12 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from counterfold.arrays import Floats, Ints
-from counterfold.checks import Checker
+from counterfold.arrays import Floats, Ints, as_plain
+from counterfold.checks import Checker, is_number
 from counterfold.encoding.base import CONSTANT, MISSING, ColumnEncoding, Split, Summary
+from counterfold.encoding.kinds import is_numeric
 from counterfold.errors import DataError
-from counterfold.messages import show
+from counterfold.messages import list_some, show
 
 MOST, CHARACTERS, BYTES = 1 << 16, 1 << 24, 1 << 26
 """The different values of a column are counted if there are at most so many, with at most so many characters.
@@ -39,16 +40,23 @@ DATE = "it looks like dates; write them as 2024-01-31 or 2024-01-31T12:30:00 to 
 COVERED = 0.5
 """Which share of the rows must have one of the frequent values, so that a text is taken for context by itself."""
 
+SURPRISING = 1e-6
+"""Rows whose values were all rare before are no chance if it is as unlikely as this."""
+
 RARE, ABSENT = "(rare)", "missing"
 """What values that are rare are called together, and gaps."""
 
 
 @dataclass(frozen=True)
 class LevelEncoding(ColumnEncoding):
-    """A column for each of the `levels` but the first, which is the most frequent; `rare` values have one together."""
+    """A column for each of the `levels` but the first, which is the most frequent; `rare` values have one together.
+
+    These were in `rare_rows` rows.
+    """
 
     levels: tuple[str, ...]
     rare: int
+    rare_rows: int = 0
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -72,6 +80,46 @@ class LevelEncoding(ColumnEncoding):
             found.append(np.array([*known, missing], dtype=np.intp)[codes])
         codes = np.concatenate(found)
         return [(codes == place).astype(np.float64) for place in range(1, len(self.labels))]
+
+    def explain_strangers(self, column: pa.ChunkedArray) -> str | None:
+        if pa.types.is_nested(column.type):
+            return f"column `{show(self.name)}` must be text, got {column.type}."
+        counts = count_values(encode_chunks(column))
+        if not counts or not self.levels or any(level in counts for level in self.levels):
+            return None
+        if not self.is_other_kind(column.type) and not self.looks_like(counts) and self.can_be_rare(counts.total()):
+            return None
+        rule = f"hold values that the policy was learnt with ({list_some(self.levels)})"
+        got = f"got none of these, but {list_some(counts)}"
+        way = "Write values as in the log that it was learnt from, and leave away one that is new"
+        return f"column `{show(self.name)}` must {rule}, {got}. {way}."
+
+    def is_other_kind(self, kind: pa.DataType) -> bool:
+        """Say whether a column holds numbers, though none of the levels is one."""
+        plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+        return is_numeric(plain) and not any(map(is_number, self.levels))
+
+    def looks_like(self, values: Iterable[str]) -> bool:
+        """Say whether a value differs from a level by its case alone."""
+        levels = {level.casefold() for level in self.levels}
+        return any(value.casefold() in levels for value in values)
+
+    def can_be_rare(self, rows: int) -> bool:
+        """Say whether so many rows may have rare values alone by chance, as often as these were there before."""
+        share = self.rare_rows / (self.rows - self.missing)
+        return bool(share**rows > SURPRISING)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        return self.levels
+
+    def restore(self, columns: Sequence[Floats], rows: int) -> pa.Array:
+        codes = sum((place * column for place, column in enumerate(columns, start=1)), np.zeros(rows))
+        labels = [*self.labels[:-1], None] if self.missing else self.labels
+        return pa.array(labels, pa.string()).take(pa.array(codes.astype(np.intp)))
+
+    def find_lost(self, values: Collection[str]) -> Sequence[str]:
+        return [one for one in values if one not in self.levels] if self.rare else ()
 
     def tell_value_split(self, place: int, threshold: float) -> Split:
         known = [show(level) for level in self.levels]
@@ -101,15 +149,10 @@ class LevelCounts(Summary):
 
     @classmethod
     def of(cls, name: str, column: pa.ChunkedArray, check: Checker) -> Self:
-        counts: Counter[str] = Counter()
         coded = encode_chunks(column)
         if any(len(one.dictionary) > MOST or one.dictionary.nbytes > BYTES for one in coded):
             return cls(len(column), column.null_count, 0, None)  # which would take much room to write out
-        for values, codes in map(read_chunk, coded):
-            times = np.bincount(codes, minlength=len(values) + 1).tolist()
-            for level, number in zip(values, times, strict=False):
-                if level is not None and number:
-                    counts[level] += number
+        counts = count_values(coded)
         present = counts.total()
         characters = sum(len(level) * number for level, number in counts.items())
         return cls(len(column), len(column) - present, characters, limit_counts(counts))
@@ -154,7 +197,8 @@ class LevelCounts(Summary):
             way = "Put rare values together as one, or leave the column out"
             raise DataError(f"`context` column `{name}` must have {rule} to be encoded, got more. {way}.")
         kept = self.rank(levels)
-        return LevelEncoding(name, self.rows, self.missing, tuple(kept), len(self.counts) - len(kept))
+        rare_rows = self.rows - self.missing - sum(self.counts[one] for one in kept)
+        return LevelEncoding(name, self.rows, self.missing, tuple(kept), len(self.counts) - len(kept), rare_rows)
 
 
 def limit_counts(counts: "Counter[str]") -> Mapping[str, int] | None:
@@ -168,6 +212,17 @@ def encode_chunks(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
     return [one if pa.types.is_dictionary(one.type) else one.dictionary_encode() for one in column.chunks]
 
 
+def count_values(coded: Iterable[pa.DictionaryArray]) -> "Counter[str]":
+    """Return in how many rows each value is."""
+    counts: Counter[str] = Counter()
+    for values, codes in map(read_chunk, coded):
+        times = np.bincount(codes, minlength=len(values) + 1).tolist()
+        for level, number in zip(values, times, strict=False):
+            if level is not None and number:
+                counts[level] += number
+    return counts
+
+
 def read_chunk(coded: pa.DictionaryArray) -> tuple[list[str | None], Ints]:
     """Return the different values of some rows, and the place of each row's among them, one beyond where it has none.
 
@@ -178,12 +233,12 @@ def read_chunk(coded: pa.DictionaryArray) -> tuple[list[str | None], Ints]:
 
 
 def write_level(value: Any) -> str | None:
-    """Return a value as text, or nothing if it is missing.
+    """Return a value as text, or nothing if it is missing; 7.0 is written like 7, as a gap makes floats of numbers.
 
-    >>> write_level(" Paris "), write_level(""), write_level(7), write_level(b"NA")
-    ('Paris', None, '7', 'NA')
+    >>> write_level(" Paris "), write_level(""), write_level(7.0), write_level(b"NA"), write_level(np.nan)
+    ('Paris', None, '7', 'NA', None)
     """
-    if value is None:
+    if value is None or value != value:  # noqa: PLR0124 (NaN does not equal itself)
         return None
-    text = value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+    text = value.decode(errors="replace") if isinstance(value, bytes) else str(as_plain(value))
     return text.strip() or None

@@ -45,6 +45,9 @@ class NumberEncoding(ColumnEncoding):
             raise MissingNumbersError(f"`context` column `{self.name}` must be finite, got nan in {rows}. {FILL}.")
         return (values,)
 
+    def restore(self, columns: Sequence[Floats], rows: int) -> pa.Array:
+        return pa.array(np.where(columns[1], np.nan, columns[0]) if self.missing else columns[0])
+
     def describe(self) -> str:
         return f"`{self.name}` by its mean where it is missing ({self.missing} of {self.rows} rows)"
 

@@ -181,12 +181,13 @@ def fit_learner(learner: Learner, rows: TrainingRows, seed: int) -> Scorer:
         return learner.fit(rows, seed)
     name = type(learner).__name__
     with blame(ParameterError, "the learner {}", name):
-        scorer = learner.fit(rows, seed)
-        scores = np.asarray(scorer.score(rows.context[:1]), dtype=np.float64)
+        scorer: Any = learner.fit(rows, seed)
     if not isinstance(scorer, Scorer):
         raise ParameterError(
             f"the learner {name} must return a `Scorer` of `policies/scorers.py`, got {shorten(scorer)}."
         )
+    with blame(ParameterError, "the scorer of the learner {}", name):
+        scores = np.asarray(scorer.score(rows.context[:1]), dtype=np.float64)
     if scores.shape != (1, rows.examples.n_actions) or not np.isfinite(scores).all():
         rule = f"return a finite score for each of {rows.examples.n_actions} actions"
         raise ParameterError(f"the learner {name} must {rule}, got {shorten(scores)} in a row.")

@@ -131,7 +131,8 @@ def split_learners(learners: Sequence[Learner], rows: TrainingRows) -> tuple[lis
 def find_allowed(log: Log, forbidden: Any) -> Bools:
     """Return which actions a policy may take: those that the log ever could, without the forbidden ones."""
     is_list = isinstance(forbidden, Collection) and not isinstance(forbidden, (str, bytes))
-    unwanted = [write_label(one) for one in (forbidden if is_list else [forbidden])]
+    several = forbidden if is_list else [one for one in (forbidden,) if one is not None]
+    unwanted = [write_label(one) for one in several]
     labels = [str(label) for label in log.actions]
     strange = [one for one in unwanted if one not in labels]
     if strange:

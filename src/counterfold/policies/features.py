@@ -1,7 +1,7 @@
 """Features: from contexts as users have them to the numbers that a policy was learnt from."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -10,12 +10,16 @@ import pyarrow as pa
 
 from counterfold.arrays import Floats
 from counterfold.checks import LARGEST, WHOLE, Checker
-from counterfold.encoding import ColumnEncoding, read_frame
+from counterfold.encoding import ColumnEncoding
 from counterfold.encoding.base import Split, split_number
+from counterfold.encoding.kinds import is_text
 from counterfold.encoding.lists import spread_lists
+from counterfold.encoding.numbers import convert_numbers
 from counterfold.errors import DataError
 from counterfold.log import Log
 from counterfold.messages import list_names, shorten, show
+from counterfold.policies.contexts import NamedColumns, count_rows
+from counterfold.times import MISSING, OUTSIDE, PLAIN, ZONED, read_moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +39,7 @@ class Features:
         """Return the features of a log's context."""
         names = list(dict.fromkeys(log.context_sources))
         encodings = {name: one for name, one in log.encodings.items() if name in names}
-        are_named = names != [str(place) for place in range(len(names))] or bool(encodings)
+        are_named = not names or names != [str(place) for place in range(len(names))] or bool(encodings)
         return cls(names, list(log.context_names), encodings, are_named)
 
     @property
@@ -76,48 +80,45 @@ class Features:
 
     def encode(self, context: Any, check: Checker = WHOLE) -> Floats:
         """Return contexts as the numbers that were learnt from: a data frame or a mapping by names, or a matrix."""
-        table = self._read_table(context)
-        numbers = self._read_matrix(context) if table is None else self._encode_table(table, check)
-        if not (np.abs(numbers) <= LARGEST).all():
-            row, column = np.argwhere(~(np.abs(numbers) <= LARGEST))[0].tolist()
-            name, place, way = (
-                self.sources[column],
-                check.row(row),
-                "Fill gaps as the log did that it was learnt from, which had none",
-            )
-            raise DataError(f"`context` must be finite numbers, got others in `{name}`, first at row {place}. {way}.")
+        if not self.names:
+            return np.empty((count_rows(context), 0))
+        columns = NamedColumns.of(context)
+        numbers = self._read_matrix(context) if columns is None else self._encode_table(columns, check)
+        is_good = np.abs(numbers) <= LARGEST
+        if not is_good.all():
+            row, column = np.argwhere(~is_good)[0].tolist()
+            got = f"got others in `{self.sources[column]}`, first at row {check.row(row)}"
+            way = "Fill gaps as the log did that it was learnt from, which had none"
+            raise DataError(f"`context` must be finite numbers, {got}. {way}.")
         return numbers
 
-    def _read_table(self, context: Any) -> pa.Table | None:
-        if isinstance(context, Mapping):
-            try:
-                return pa.table({str(name): column for name, column in context.items()})
-            except (pa.ArrowException, TypeError, ValueError) as error:
-                reason = " ".join(str(error).split())
-                raise DataError(
-                    f"`context` must be columns of one length, but reading them failed: {reason}."
-                ) from None
-        return read_frame(context)
+    def explain_strangers(self, context: Any, check: Checker) -> str | None:
+        """Say so if contexts cannot be of the kind that was learnt from, because of the values of some text."""
+        columns = NamedColumns.of(context)
+        return None if columns is None else self._find_strangers(self._read_table(columns, check))
 
-    def _encode_table(self, table: pa.Table, check: Checker) -> Floats:
-        table = spread_lists(table, self.names, check)
-        missing = [name for name in self.names if name not in table.column_names]
-        if missing:
-            found = list_names(table.column_names) if table.column_names else "none"
-            raise DataError(
-                f"`context` must have column `{show(missing[0])}`, which the policy was learnt with, got {found}."
-            )
+    def _find_strangers(self, table: pa.Table) -> str | None:
+        reasons = (self.encodings[name].explain_strangers(table.column(name)) for name in self.encodings)
+        return next(filter(None, reasons), None)
+
+    def _read_table(self, columns: NamedColumns, check: Checker) -> pa.Table:
+        table = spread_lists(columns.read(self.names), self.names, check)
+        columns.require(table, self.names)
+        return table
+
+    def _encode_table(self, columns: NamedColumns, check: Checker) -> Floats:
+        table = self._read_table(columns, check)
+        reason = None if check.is_part else self._find_strangers(table)  # others may have values that are known
+        if reason is not None:
+            raise DataError(reason)
         parts = [self._encode_column(name, table.column(name), check) for name in self.names]
-        columns = [column for part in parts for column in part]
-        return np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
+        return np.column_stack([column for part in parts for column in part])
 
-    def _encode_column(self, name: str, column: pa.ChunkedArray, check: Checker) -> list[Floats]:
-        if name in self.encodings:
-            return list(self.encodings[name].encode(column, check))
-        try:
-            return [np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)]
-        except pa.ArrowException:
-            raise DataError(f"`context` column `{show(name)}` must be numbers, got {column.type}.") from None
+    def _encode_column(self, name: str, column: pa.ChunkedArray, check: Checker) -> Sequence[Floats]:
+        encoding = self.encodings.get(name)
+        if encoding is None:
+            return [convert_numbers(name, column, check)]
+        return encoding.encode(read_dates(name, column, check) if encoding.holds_dates else column, check)
 
     def _read_matrix(self, context: Any) -> Floats:
         wanted = (
@@ -133,3 +134,16 @@ class Features:
             got = f"shape {array.shape}" if array.size or array.ndim == 2 else shorten(context)
             raise DataError(f"`context` must be {wanted}, got {got}.")
         return array
+
+
+def read_dates(name: str, column: pa.ChunkedArray, check: Checker) -> pa.ChunkedArray:
+    """Return a column of dates; text is read as such, as where files are read."""
+    if not is_text(column.type):
+        return column
+    found = read_moments(name, column, check)
+    is_good = np.isin(found.ways, [PLAIN, ZONED, OUTSIDE, MISSING])
+    rule = "dates, as those that the policy was learnt from"
+    replace(check, names={name: f"column `{show(name)}`"}).every(name, np.array(column.to_pylist()), is_good, rule)
+    gaps = found.ways == MISSING
+    moments = pa.array(np.where(gaps, 0, found.values).astype(np.int64), mask=gaps)
+    return pa.chunked_array([moments.cast(pa.timestamp("us"))])

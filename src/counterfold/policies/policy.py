@@ -17,6 +17,7 @@ from counterfold.drafts import require_place, write_whole
 from counterfold.errors import DataError, ParameterError
 from counterfold.learnt_rows import LearntRows
 from counterfold.messages import list_names, list_some, show
+from counterfold.policies.available import read_available
 from counterfold.policies.features import Features
 from counterfold.policies.scorers import Scorer, explore_evenly
 from counterfold.policies.trees import TreeNode
@@ -71,19 +72,11 @@ class Policy(Plotted):
         """Return the probability of every action (n x A) in some contexts.
 
         These are as they were in the log: a data frame or a mapping with the same columns, in any order, or a matrix if
-        the log had one. `available` (n x A) says which actions can be taken where, if not all can.
+        the log had one. `available` says which actions can be taken where, if not all can: columns of true and false
+        by the labels of the actions, or a matrix (n x A) in their order.
         """
         numbers = self.features.encode(context)
-        return self.decide(numbers, self._read_available(available, len(numbers)))
-
-    def _read_available(self, available: Any, rows: int) -> Bools | None:
-        if available is None:
-            return None
-        found = np.asarray(available)
-        if found.shape != (rows, len(self.labels)):
-            rule = f"true or false for each of {len(self.labels)} actions in each of {rows} rows"
-            raise DataError(f"`available` must be {rule}, got shape {found.shape}.")
-        return found.astype(bool)
+        return self.decide(numbers, read_available(available, self.labels, len(numbers)))
 
     def decide(self, numbers: Floats, available: Bools | None = None) -> Floats:
         """Return the probability of every action in contexts that are encoded already."""

@@ -91,11 +91,14 @@ class PricedScorer(Scorer):
         return self.scorer.read_tree(splits, labels, Prices(self.prices, self.shares))
 
     def describe(self, features: Sequence[str], labels: Sequence[str]) -> str:
-        lines = [self.scorer.describe(features, labels)]
+        shares: dict[str, float] = {}  # prices that differ in more digits than are shown are one line
         for prices, share in zip(self.prices, self.shares, strict=True):
-            known = [f"{price:.3g} for {label}" for label, price in zip(labels, prices, strict=True) if price]
-            often = "" if len(self.shares) == 1 else f" in {share:.0%} of the decisions"
-            lines += [f"less the prices {', '.join(known)}{often}, to keep to limits"] if known else []
+            known = ", ".join(f"{price:.3g} for {label}" for label, price in zip(labels, prices, strict=True) if price)
+            shares[known] = shares.get(known, 0.0) + float(share)
+        lines = [self.scorer.describe(features, labels)]
+        for known, share in shares.items():
+            often = "" if len(shares) == 1 else f" in {share:.0%} of the decisions"
+            lines += [f"less the prices {known}{often}, to keep to limits"] if known else []
         return "\n".join(lines)
 
     def weigh_features(self, width: int) -> Floats:

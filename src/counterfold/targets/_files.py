@@ -19,6 +19,8 @@ def read_model_file(path: str | PathLike[str]) -> bytes:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise DataError(f"file `{name}` of `target` could not be read: {reason}.") from None
+    if content == b"":
+        raise DataError(f"file `{name}` of `target` must hold a model, got an empty file.")
     if content is not None:
         return content
     if is_file:

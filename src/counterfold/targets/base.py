@@ -143,7 +143,7 @@ class TargetForm(ABC):
         """Refuse what the actions of a log show to be wrong, before anything is computed."""
 
     def explain_ambiguity(self, log: Log, check: Checker) -> str | None:
-        """Return why it can be read in two ways, if so, by its first rows: of a long log no more are known then."""
+        """Return why it can be read in two ways or in none, if so, by the first rows of a log if this is a long one."""
         return None
 
     def list_doses(self, log: Log) -> Any:

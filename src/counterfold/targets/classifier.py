@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from counterfold.checks import Checker
 from counterfold.errors import DataError, ModelError, ParameterError, blame
 from counterfold.labels import write_label
@@ -12,6 +15,7 @@ from counterfold.log_checks import check_matrix, order_policy
 from counterfold.messages import list_names, shorten
 from counterfold.policies.policy import Policy
 from counterfold.targets import _features
+from counterfold.targets._learnt import resolve_policy, restore_columns
 from counterfold.targets._values import read_list
 from counterfold.targets.actions import Actions
 from counterfold.targets.base import Reads, Target, TargetForm
@@ -25,7 +29,8 @@ class Classifier(TargetForm):
 
     Classes are matched with actions by their labels; actions that are no class get 0. A model that was fitted on a data
     frame is given the columns it was fitted on, by name, whether or not they are context. One that was fitted on arrays
-    is given the context, or the `columns` that are named here, as numbers. On a log of doses `predict` gives the dose.
+    is given the context, or the `columns` that are named here, as numbers. A policy of `learn` takes only actions that
+    are available, where the log tells. On a log of doses `predict` gives the dose.
 
     >>> import counterfold as cf
     >>> from sklearn.linear_model import LogisticRegression
@@ -46,6 +51,11 @@ class Classifier(TargetForm):
             rule = "a fitted model with `predict_proba` or `predict`"
             raise ParameterError(f"`model` must be {rule}, got {shorten(self.model)}.")
         object.__setattr__(self, "columns", _features.check_names(self.columns))
+
+    @property
+    def policy(self) -> Policy | None:
+        """Return the model, if it is a policy that was learnt from a log."""
+        return self.model if isinstance(self.model, Policy) else None
 
     @property
     def names(self) -> Sequence[str] | None:
@@ -71,6 +81,8 @@ class Classifier(TargetForm):
 
     def look(self, log: Log) -> Any:
         """Return what the model sees of the rows, of the width that it was fitted on."""
+        if self.policy is not None and self.is_on_frame:
+            return self.pick_columns(self.policy, log)
         if self.is_on_frame and self.names is not None:
             return _features.make_frame(self.names, log, self.values)
         seen = _features.make_matrix(self.names, log, self.values)
@@ -83,6 +95,14 @@ class Classifier(TargetForm):
             )
         return seen
 
+    def pick_columns(self, policy: Policy, log: Log) -> Any:
+        """Return the columns that a policy of `learn` looks at, as they are."""
+        if not self.names:
+            return np.empty((len(log), 0))
+        if self.values is None:
+            return restore_columns(policy, self.names, log)
+        return pa.table({name: self.values[name] for name in self.names})
+
     def call(self, method: str, log: Log) -> Any:
         """Return what a method of the model makes of the rows."""
         seen, name = self.look(log), type(self.model).__name__
@@ -90,6 +110,8 @@ class Classifier(TargetForm):
             return getattr(self.model, method)(seen)
 
     def resolve(self, log: Log, check: Checker) -> Target:
+        if self.policy is not None:
+            return resolve_policy(self.policy, self.look(log), log, check)
         if not hasattr(self.model, "predict_proba"):
             return Actions(self.call("predict", log)).resolve(log, check)
         name = "target"
@@ -101,16 +123,10 @@ class Classifier(TargetForm):
                 got = f"got {matrix.values.shape[1]}"
                 raise DataError(f"{check.called(name)} must have a column for each of {len(classes)} classes, {got}.")
             matrix = matrix._replace(names=classes)
-        return self.recognise(Target.of(order_policy(name, matrix, log.known_actions, check), log), log)
+        return Target.of(order_policy(name, matrix, log.known_actions, check), log)
 
-    def recognise(self, target: Target, log: Log) -> Target:
-        """Return the target with what it remembers of the rows, if it is a policy that was learnt from a log."""
-        if not isinstance(self.model, Policy) or self.model.learnt_rows is None:
-            return target
-        known = self.model.learnt_rows
-        with blame(ModelError, "the policy `{}`, which is the target,", type(self.model).__name__):
-            found = known.recognise(self.model.features.encode(self.look(log)), log)
-        return replace(target, learnt_rows=(known,), recognised=found[:, None])
+    def explain_ambiguity(self, log: Log, check: Checker) -> str | None:
+        return None if self.policy is None else self.policy.features.explain_strangers(self.look(log), check)
 
     def list_doses(self, log: Log) -> Any:
         return self.call("predict", log)
