@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib.util import find_spec
 from threading import Timer
 from time import monotonic
 from typing import Any
@@ -42,7 +43,7 @@ def show_progress(
 def bar(label: str, *, after: float = PATIENCE, unit: str | None = None) -> Iterator[Progress]:
     """Show a bar on stderr once `after` seconds have passed, and yield what moves it; it is gone when all is done.
 
-    Only a terminal or a notebook gets one, so that logs stay clean. It says what is done, how far it is and how much
+    Only a terminal gets one, and a notebook with ipywidgets, so that logs stay clean. It says what is done, how far it is and how much
     time is left; with a `unit`, such as rows, also how many of them are done per second.
     """
     from rich.console import Console
@@ -60,7 +61,7 @@ def bar(label: str, *, after: float = PATIENCE, unit: str | None = None) -> Iter
 
     timer = Timer(after, shown.start)
     timer.daemon = True
-    if console.is_terminal or console.is_jupyter:
+    if console.is_terminal or (console.is_jupyter and find_spec("ipywidgets") is not None):
         timer.start()
     try:
         yield move
