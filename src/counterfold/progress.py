@@ -43,8 +43,8 @@ def show_progress(
 def bar(label: str, *, after: float = PATIENCE, unit: str | None = None) -> Iterator[Progress]:
     """Show a bar on stderr once `after` seconds have passed, and yield what moves it; it is gone when all is done.
 
-    Only a terminal gets one, and a notebook with ipywidgets, so that logs stay clean. It says what is done, how far it is and how much
-    time is left; with a `unit`, such as rows, also how many of them are done per second.
+    Only a terminal gets one, and a notebook with ipywidgets, so that logs stay clean. It says what is done, how far it
+    is and how much time is left; with a `unit`, such as rows, also how many of them are done per second.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
