@@ -50,9 +50,13 @@ def test_nothing_is_left_of_a_bar_before_an_error(capsys):
 @pytest.mark.parametrize("has_widgets", [True, False])
 def test_a_notebook_has_a_bar_only_where_it_can_show_one(monkeypatch, has_widgets):
     started = []
+
+    def start(shown):
+        started.append(shown)
+
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
     monkeypatch.setattr("counterfold.progress.find_spec", lambda _: has_widgets or None)
-    monkeypatch.setattr("rich.progress.Progress.start", started.append)
+    monkeypatch.setattr("rich.progress.Progress.start", start)
     with bar("Writing", after=0):
         time.sleep(0.2)
     assert len(started) == has_widgets
