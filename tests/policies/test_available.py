@@ -108,3 +108,12 @@ def test_where_it_may_take_nothing_that_is_available_the_log_cannot_tell():
     log.loc[:59, "action"], log.loc[:59, "propensity"], log.loc[:59, "available"] = "a", 1.0, alone
     with pytest.warns(SupportWarning, match=r"10\.00% of its probability, in 60 of 600 rows"):
         cf.evaluate(log, policy, progress=False)
+
+
+def test_an_action_that_the_log_does_not_know_is_refused(scarce):
+    log = draw_scarce(seed=1)
+    log = log[log["action"] != "c"].reset_index(drop=True)
+    given = {name: log[name] for name in ("action", "reward", "propensity")}
+    known = cf.Log(context=log[["x"]], available=np.ones((len(log), 2)), actions=["a", "b"], **given)
+    with pytest.raises(cf.DataError, match=r"the columns of .* must be named after the actions, got c for 2: a, b"):
+        cf.evaluate(known, scarce, progress=False)

@@ -38,6 +38,12 @@ def resolve_policy(policy: Policy, seen: Any, log: Log, check: Checker) -> Targe
     return replace(target, learnt_rows=(policy.learnt_rows,), recognised=found[:, None])
 
 
+def explain_strangers(policy: Policy, seen: Any, check: Checker) -> str | None:
+    """Say so if what a policy sees of a log cannot be of the kind that it was learnt from."""
+    with blame(ModelError, BLAMED, type(policy).__name__):
+        return policy.features.explain_strangers(seen, check)
+
+
 def find_available(policy: Policy, log: Log) -> Bools | None:
     """Return which actions of a policy were available in each row, or nothing if the log does not tell.
 

@@ -15,7 +15,7 @@ from counterfold.log_checks import check_matrix, order_policy
 from counterfold.messages import list_names, shorten
 from counterfold.policies.policy import Policy
 from counterfold.targets import _features
-from counterfold.targets._learnt import resolve_policy, restore_columns
+from counterfold.targets._learnt import explain_strangers, resolve_policy, restore_columns
 from counterfold.targets._values import read_list
 from counterfold.targets.actions import Actions
 from counterfold.targets.base import Reads, Target, TargetForm
@@ -126,7 +126,7 @@ class Classifier(TargetForm):
         return Target.of(order_policy(name, matrix, log.known_actions, check), log)
 
     def explain_ambiguity(self, log: Log, check: Checker) -> str | None:
-        return None if self.policy is None else self.policy.features.explain_strangers(self.look(log), check)
+        return None if self.policy is None else explain_strangers(self.policy, self.look(log), check)
 
     def list_doses(self, log: Log) -> Any:
         return self.call("predict", log)
