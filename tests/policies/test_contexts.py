@@ -127,7 +127,7 @@ def test_a_policy_without_context_decides_in_every_row(tmp_path):
 
 @pytest.mark.parametrize(
     "visitors",
-    [["NEW", "KNOWN"], ["NEW"], [1, 0], [True, False], [1.0, 0.0], ["returning", "returning"], ["returning"]],
+    [["NEW", "KNOWN"], ["NEW"], [1, 0], [True, False], [1.0, 0.0], ["returning"] * 20],
 )
 def test_a_text_without_any_known_value_is_refused(policy, visitors):
     sentence = (
@@ -144,12 +144,22 @@ def test_a_text_with_some_known_values_or_none_at_all_is_fine(policy):
         assert len(policy.predict({"age": [30] * len(visitors), "visitor": visitors})) == len(visitors)
 
 
+def test_a_new_value_in_few_rows_is_taken_for_the_most_frequent_one(policy):
+    for rows in (1, 2, 19):  # of one visitor, as they are asked for where a policy decides
+        np.testing.assert_array_equal(
+            policy.features.encode({"age": [30] * rows, "visitor": ["returning"] * rows}),
+            policy.features.encode(
+                {"age": [30] * rows, "visitor": [policy.features.encodings["visitor"].levels[0]] * rows}
+            ),
+        )
+
+
 def test_values_may_be_rare_where_some_were_and_not_in_all_of_many_rows():
     cities = np.where(np.arange(600) % 5 == 0, [f"town {row}" for row in range(600)], "Rome")
     policy = learn_shop(draw_shop().assign(city=cities), context=["city"])
     for rare in (["Bonn"], ["Bonn", "Oslo"], ["town 5"]):
         assert policy.features.encode({"city": rare}).tolist() == [[1]] * len(rare)
-    for strange in (["ROME"], [7], [f"City {row}" for row in range(9)]):
+    for strange in (["ROME"], [7], [f"City {row}" for row in range(20)]):
         with pytest.raises(
             cf.DataError, match=r"column `city` must hold values that .* \(Rome\), got none of these, but"
         ):

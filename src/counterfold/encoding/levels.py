@@ -40,8 +40,8 @@ DATE = "it looks like dates; write them as 2024-01-31 or 2024-01-31T12:30:00 to 
 COVERED = 0.5
 """Which share of the rows must have one of the frequent values, so that a text is taken for context by itself."""
 
-SURPRISING = 1e-6
-"""Rows whose values were all rare before are no chance if it is as unlikely as this."""
+SURPRISING, FEW = 1e-6, 20
+"""Rows whose values were all rare before are no chance if it is as unlikely as this; fewer rows may be of one user."""
 
 RARE, ABSENT = "(rare)", "missing"
 """What values that are rare are called together, and gaps."""
@@ -107,7 +107,7 @@ class LevelEncoding(ColumnEncoding):
     def can_be_rare(self, rows: int) -> bool:
         """Say whether so many rows may have rare values alone by chance, as often as these were there before."""
         share = self.rare_rows / (self.rows - self.missing)
-        return bool(share**rows > SURPRISING)
+        return bool(rows < FEW or share**rows > SURPRISING)
 
     @property
     def values(self) -> tuple[str, ...]:
