@@ -138,6 +138,12 @@ def users_of_one_mood():
     return cf.read_log(columns | {"logging_probs": data.logging.tolist(), "x": data.x[:, 0]}), data.target
 
 
+def last_rewards_not_in_yet():
+    data = clean_data()
+    data.r[1600:] = 0.0
+    return log_of(data), data.target
+
+
 def harmed_on_one_device():
     data = clean_data()
     device = np.arange(2000) % 4
@@ -182,6 +188,7 @@ PROVOKED = {
     "outcome-segments": (segments_from_afterwards, {}),
     "propensities": (wrong_propensities, {}),
     "rough-propensities": (few_draws, {}),
+    "row-order": (last_rewards_not_in_yet, {}),
     "several-loggers": (loggers_in_turn, {}),
     "unnamed-groups": (users_of_one_mood, {}),
 }

@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
-from counterfold.arrays import Ints
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement, Number, Severity
 from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.estimators.dr import DR
@@ -16,21 +14,11 @@ from counterfold.estimators.kernel_dr import KernelDR
 from counterfold.estimators.kernel_ips import KernelIPS
 from counterfold.estimators.snips import SNIPS
 from counterfold.evidence import Evidence
-from counterfold.history import History, Means
+from counterfold.history import FEWEST, Change, History, Means, compare_periods, find_end
 from counterfold.rows import Rows
-
-FEWEST = 20
-"""Periods of fewer rows are in the table, but not tested."""
 
 DAYS = 4
 """Late rewards are looked for by hour on logs of fewer days."""
-
-
-class Change(NamedTuple):
-    """How far the means of periods differ beyond their noise (a standard deviation), and how likely by chance."""
-
-    p: float
-    spread: float
 
 
 class Changes(NamedTuple):
@@ -138,23 +126,13 @@ class Drift(Diagnostic):
         """Return where the last rewards seem not to be in yet: the end of the log that differs most from the rest."""
         is_short = history.has_hours and len(history.by_day.numbers) < DAYS
         history = history.by("hour" if is_short else "day")
-        weights, rewarded = history.weights, history.periods.sums[8]
-        rows = weights.total
-        most = len(rows) // 2
-        if not most:
+        rewarded = history.periods.sums[8]
+        found = find_end(history.weights, rewarded, history.weights.total, history.alike[1], self.late)
+        if found is None or found.p >= self.alarm:
             return None
-        counts, hits = rows[::-1].cumsum()[:most], rewarded[::-1].cumsum()[:most]  # of the last one, two, ...
-        others, share = rows.sum() - counts, rewarded.sum() / rows.sum()
-        last, before = hits / counts, (rewarded.sum() - hits) / others
-        squares = weights.squares[::-1].cumsum()[:most]
-        noise = squares / counts**2 + (weights.squares.sum() - squares) / others**2  # 1 over effective rows
-        error = np.sqrt(history.alike[1] * share * (1 - share) * noise)
-        far = np.where(last < self.late * before, before - last, 0.0) / np.maximum(error, 1e-300)
-        place = int(np.argmax(far))
-        if most * special.ndtr(-far[place]) >= self.alarm:
-            return None
+        place, weights = found.place, history.weights
         when = f"{count_periods(place + 1, history.used_period)} (since {history.starts[-place - 1]})"
-        return Late(when, int(weights.rows[-place - 1 :].sum()), float(last[place]), float(before[place]), usual)
+        return Late(when, int(weights.rows[-place - 1 :].sum()), found.last, found.before, usual)
 
     def describe_late(self, late: Late | None) -> list[Finding]:
         """Return what is wrong where the last rewards seem not to be in yet."""
@@ -199,21 +177,3 @@ def tell_ends(means: Means, change: Change, history: History | None = None) -> s
 def count_periods(number: int, period: str) -> str:
     """Return how many periods there are, in words."""
     return f"{number} {period}{'s' if number > 1 else ''}"
-
-
-def compare_periods(means: Means, numbers: Ints) -> Change | None:
-    """Return whether the means of all periods may be the same; nothing if there are not two with enough rows.
-
-    The p-value is the smaller one of two, times two: that of the chi-square, and that of the slope of a line, which
-    finds slow changes. The spread is that of DerSimonian and Laird (1986), 0 where noise explains all differences.
-    """
-    kept = (means.rows >= FEWEST) & (means.variances > 0)
-    values, precision, times = means.values[kept], 1 / means.variances[kept], numbers[kept].astype(np.float64)
-    freedom = len(values) - 1
-    if freedom < 1:
-        return None
-    apart, late = (one - one @ precision / precision.sum() for one in (values, times))
-    square, slope = float(precision @ apart**2), precision @ (apart * late) / math.sqrt(precision @ late**2)
-    p = min(special.chdtrc(freedom, square), 2 * special.ndtr(-abs(slope)))
-    beyond = (square - freedom) / (precision.sum() - precision @ precision / precision.sum())
-    return Change(min(1.0, 2 * float(p)), math.sqrt(max(beyond, 0.0)))

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.diagnostics.drift import compare_periods
 from counterfold.estimates import Estimate
 from counterfold.evaluation.result import Evaluation
-from counterfold.history import PIECES
+from counterfold.history import PIECES, compare_periods
 from counterfold.intervals.base import normal_quantile, student_quantile
 
 

@@ -1,7 +1,22 @@
 """History: what was decided and earned in each hour or day, and tables of it by longer periods."""
 
+from counterfold.history.changes import FEWEST, Change, compare_periods, find_end
 from counterfold.history.history import HOURS, PERIODS, History, Period, Terms
-from counterfold.history.means import Means
+from counterfold.history.means import Means, Squares, Weights
 from counterfold.history.pieces import PIECES
 
-__all__ = ["HOURS", "PERIODS", "PIECES", "History", "Means", "Period", "Terms"]
+__all__ = [
+    "FEWEST",
+    "HOURS",
+    "PERIODS",
+    "PIECES",
+    "Change",
+    "History",
+    "Means",
+    "Period",
+    "Squares",
+    "Terms",
+    "Weights",
+    "compare_periods",
+    "find_end",
+]

@@ -234,6 +234,32 @@ def compare_days(days, contributions, alike=1.0):
     return min(p, 1.0), math.sqrt(max(beyond, 0.0)), found
 
 
+def row_order(data, groups):
+    rewards, count = data.r.tolist(), len(data.r)
+    middle = mean(rewards)
+    plain = mean([(one - middle) ** 2 for one in rewards]) / count
+    alike = max(1.0, error(rewards, groups) ** 2 / plain) if groups else 1.0
+    p, spread, _ = compare_days([place // 32 for place in range(count)], rewards, alike)
+    silent = count_silent(rewards, data.a.tolist(), alike) or count_silent(rewards[::-1], data.a.tolist()[::-1], alike)
+    return {"row_order_p": p, "row_order": spread, "silent_rows": silent}
+
+
+def count_silent(rewards, actions, alike, late=0.1, length=32):
+    """Return how many rows at the end have a reward most surely in less than a share of the others, by stretches."""
+    usual, count = find_usual(rewards), len(rewards)
+    hits = [reward != usual for reward in rewards]
+    share = mean(hits)
+    by_action = {a: mean([hit for hit, b in zip(hits, actions, strict=True) if a == b]) for a in set(actions)}
+    found, ends = (0.0, 0), [count - rows for rows in range(length, count // 2 + 1, length)]
+    for end in ends:
+        size, rest = (sum(by_action[a] for a in some) / share for some in (actions[end:], actions[:end]))
+        last, before = sum(hits[end:]) / size, sum(hits[:end]) / rest
+        deviation = math.sqrt(alike * share * (1 - share) * ((count - end) / size**2 + end / rest**2))
+        if last < late * before:
+            found = max(found, ((before - last) / deviation, count - end))
+    return found[1] if len(ends) * math.erfc(found[0] / math.sqrt(2)) / 2 < 0.001 else 0
+
+
 def harmed_segment(_data, _labels):
     """No column is cut; tests/evaluation/test_segments.py has the naive loops."""
     return {"harmed_segments": None}
@@ -294,6 +320,7 @@ MEASURES = {
     "outcome-segments": outcome_segments,
     "propensities": propensities,
     "rough-propensities": rough_propensities,
+    "row-order": row_order,
     "several-loggers": several_loggers,
     "unnamed-groups": unnamed_groups,
 }

@@ -37,6 +37,19 @@ def rewards_that_are_not_in_yet_by_times_that_nobody_named(rng):
     return Case(add_times(bandit, share), truth=bandit.truth)
 
 
+@trap("the clicks of the last fifth of the log are not in yet, and it has no times", "row-order")
+def rewards_that_are_not_in_yet_without_times(rng):
+    bandit, share = make_log(rng, lambda share: np.full(len(share), 0.1))
+    bandit.reward[share > 0.8] = 0.0
+    return Case(bandit.table().take(np.argsort(share)), truth=bandit.truth)
+
+
+@trap("none: rows without times are in the order of their rewards, or of their actions", RIGHT)
+def rows_in_the_order_of_rewards(rng):
+    bandit, _ = make_log(rng, lambda share: np.full(len(share), 0.1))
+    return Case(bandit.table().sort_by([("reward", "descending"), ("action", "ascending")]), truth=bandit.truth)
+
+
 @trap("clicks become three times as common in the course of the log", "drift")
 def clicks_that_become_common(rng):
     bandit, share = make_log(rng, lambda share: 0.1 + 0.2 * share)
