@@ -50,6 +50,8 @@ SHORT = {name: values[:1] for name, values in GOOD.items() if name not in {"rewa
 ONE = "Make them one label, or list both in `actions` if they are two actions."
 ORDERED = "have one column per action, named after it or in a known order"
 LISTED = "List all actions in the order of the columns as `actions` (--actions a,b,c), or name the columns."
+FILL = " Fill in what is missing, or leave these rows out."
+
 BAD_LOG = {
     **{f"{name} too short": ({name: short}, length(name, 1)) for name, short in SHORT.items()},
     "reward nan": ({"reward": [1, NAN, NAN, 0]}, said("reward", "finite", NAN, 2, 1) + NOT_IN),
@@ -104,7 +106,7 @@ BAD_LOG = {
         f"{said('context` column `0', 'finite', INF, 1, 0)} {FILL}",
     ),
     "context 1d": ({"context": [0, 1, 2, 3]}, shape("context", MATRIX, (4,))),
-    "probs nan": ({"logging_probs": [[0.5, 0.5]] * 3 + [[NAN, 1]]}, said("logging_probs", "finite", NAN, 1, 3)),
+    "probs nan": ({"logging_probs": [[0.5, 0.5]] * 3 + [[NAN, 1]]}, said("logging_probs", "finite", NAN, 1, 3) + FILL),
     "probs cell": ({"logging_probs": [[0.5, 0.5], [1.5, -0.5]] * 2}, said("logging_probs", CELL, 1.5, 2, 1)),
     "probs sum": ({"logging_probs": [[0.5, 0.5], [0.5, 0.4]] * 2}, said("logging_probs", SUM, 0.9, 2, 1)),
     "probs too wide": ({"logging_probs": [[0.5, 0.3, 0.2]] * 4}, f"`logging_probs` {WIDE}"),

@@ -152,6 +152,7 @@ class Checker:
         """Require every number to be finite, and small enough to compute with; otherwise say so, and a hint."""
         if array.size == 0 or (array.min() >= -LARGEST and array.max() <= LARGEST):  # False where there is a NaN
             return
+        hint = hint or (messages.LEAVE_OUT if np.isnan(array).any() else "")
         self.every(name, array, np.isfinite(array), "finite", hint)
         self.every(name, array, np.abs(array) <= LARGEST, f"at most {LARGEST:g} in size", hint)
 

@@ -20,6 +20,9 @@ LONGEST_LIST = 400
 MOST_CHOICES = 5000
 """The names among which the one nearest to a mistyped name is looked for; that takes a second for 10,000."""
 
+LEAVE_OUT = " Fill in what is missing, or leave these rows out."
+"""What to do with rows in which a number is missing."""
+
 
 def clean(text: str) -> str:
     r"""Return a text whose control characters are escaped, as in `repr`, so that a terminal does not obey them.

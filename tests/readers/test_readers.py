@@ -227,7 +227,35 @@ BAD_FILE = {
     "cut stream.arrow": (lambda table: FORMATS["stream.arrow"](table)[:-50], "could not be read as Arrow: "),
     "cut.jsonl": (lambda table: json_lines(table)[:-50], "could not be read as JsonLines: "),
     "list.jsonl": (lambda _: b"[1]\n", "could not be read as JsonLines: every line must be one object"),
-    "cut.csv": (lambda table: csv(table) + b"0.5,0.1", "could not be read as Csv: .*Expected 6 columns, got 2"),
+    "cut.csv": (
+        lambda table: csv(table) + b"0.5,0.1",
+        r"could not be read as Csv: all lines must have 6 fields, .* got 1 of \d+ others; .*, `0.5,0.1`, with 2; put",
+    ),
+    "comma.csv": (
+        lambda _: HEADER + b"a,1,1\n" * 9 + b"b, or c,0,1\n" * 2,
+        "got 2 of 11 others; the first is line 11, `b, or c,0,1`, with 4; put quotes around texts that hold `,`",
+    ),
+    "remark.csv": (
+        lambda _: b"# exported today\n" + HEADER + b"a,1,1\n" * 9,
+        "the first line must name all columns, but has 1 of them, and line 2, `action,reward,propensity`, has 3; take",
+    ),
+    "no header.csv": (
+        lambda _: b"1,0.0,0.5\n2,1.0,0.25\n",
+        "The first line of a file must hold the names of its columns",
+    ),
+    "total.csv": (
+        lambda _: HEADER + b"a,1,1\n" * 9 + b"total,9,\n",
+        "`propensity` must be finite, .* leave these rows out",
+    ),
+    "commas.jsonl": (lambda _: b'{"action": 1},\n' * 3, "lines must not end with a comma"),
+    "broken.jsonl": (
+        lambda table: json_lines(table) + b'{"action": "a"\n',
+        r"object member in row \d+; mend that line, or take it away",
+    ),
+    "two ways.jsonl": (
+        lambda _: b'{"reward": 1.5}\n{"reward": "1"}\n',
+        r"Column\(/reward\) changed from number to string in row 1; write all values of a column in one way",
+    ),
     "cut.csv.gz": (lambda table: gzip.compress(csv(table))[:-50], "could not be read as Csv: "),
     "text.parquet": (csv, "could not be read as Parquet: "),
     "latin.csv": (lambda _: HEADER + b"\xe9,1,1\nb,2,1\n", "(?i)utf-?8"),

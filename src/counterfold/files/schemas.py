@@ -45,7 +45,8 @@ def require_distinct(names: Sequence[str]) -> None:
     """Require columns with different names."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
-        raise DataError(f"columns must have different names, got {messages.join_choices(repeated)} more than once.")
+        got = f"got {messages.join_choices(repeated)} more than once"
+        raise DataError(f"columns must have different names, {got}; give each a name of its own.")
 
 
 def require_readable(schema: pa.Schema, names: Iterable[str]) -> None:

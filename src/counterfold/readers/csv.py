@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from counterfold import messages
 from counterfold.readers.base import BLOCK, Piece, Reader, Survey, leave_out, open_stream, read_in_turn
 
 DELIMITERS = ",\t;|"
@@ -20,6 +23,9 @@ EXCEL = re.compile(rb'(\xef\xbb\xbf)?\s*"?sep=.?"?\s*[\r\n]', re.IGNORECASE)
 """A first line that tells Excel what separates fields; Spark cannot leave it out."""
 
 QUOTED = re.compile(rb'"[^"]*"')
+
+UNEVEN = re.compile(r"CSV parse error: (Row #\d+: )?Expected")
+"""How pyarrow says that a line has another number of fields than the first one."""
 
 WIDER = {pa.null(): pa.int64(), pa.int64(): pa.float64(), pa.float64(): pa.string(), pa.string(): pa.binary()}
 """The next type to try where some rows of a column are not of one; all others are followed by text."""
@@ -35,11 +41,13 @@ class Csv(Reader):
     suffixes = (".csv", ".tsv", ".txt")
 
     def survey(self, file: Path) -> Survey:
-        with self._open(file, {}) as batches:
-            schema = batches.schema
         try:
+            with self._open(file, {}) as batches:
+                schema = batches.schema
             return self._count(file, schema)
         except pa.ArrowInvalid as error:
+            if UNEVEN.match(str(error)):
+                raise pa.ArrowInvalid(Uneven.of(file).describe()) from None
             if "CSV conversion error" not in str(error):
                 raise
         return self._count(file, self._widen(file, schema))
@@ -73,7 +81,7 @@ class Csv(Reader):
         return pa.csv.open_csv(
             open_stream(file),
             pa.csv.ReadOptions(block_size=BLOCK),
-            pa.csv.ParseOptions(delimiter=find_delimiter(file), newlines_in_values=True),
+            make_options(file),
             pa.csv.ConvertOptions(
                 column_types=dict(types),
                 include_columns=columns,
@@ -81,6 +89,47 @@ class Csv(Reader):
                 quoted_strings_can_be_null=False,
             ),
         )
+
+
+def make_options(file: Path) -> pa.csv.ParseOptions:
+    """Return how the fields of a file are told apart."""
+    return pa.csv.ParseOptions(delimiter=find_delimiter(file), newlines_in_values=True)
+
+
+@dataclass(frozen=True)
+class Uneven:
+    """The lines of a file that have another number of fields than the header: how many, of how many, and the first."""
+
+    separator: str
+    count: int
+    lines: int
+    first: pa.csv.InvalidRow
+
+    @classmethod
+    def of(cls, file: Path) -> Self:
+        """Return the lines of a file that could not be read; threads would not know their numbers."""
+        options, count, first = make_options(file), 0, None
+
+        def note(line: pa.csv.InvalidRow) -> str:
+            nonlocal count, first
+            count, first = count + 1, first or line
+            return "skip"
+
+        options.invalid_row_handler = note
+        with pa.csv.open_csv(open_stream(file), pa.csv.ReadOptions(use_threads=False), options) as batches:
+            even = sum(len(batch) for batch in batches)
+        return cls(options.delimiter, count, even + count, first)
+
+    def describe(self) -> str:
+        """Say what is wrong, and what to do."""
+        wanted, got, number, text = self.first
+        where = f"line {number}, `{messages.show(text)}`"
+        if self.count > self.lines / 2:
+            rule = f"the first line must name all columns, but has {wanted} of them, and {where}, has {got}"
+            return f"{rule}; take away what stands above the names of the columns, or add the names that are missing"
+        rule = f"all lines must have {wanted} fields, as the first one has, got {self.count} of {self.lines} others"
+        way = f"put quotes around texts that hold `{messages.show(self.separator)}`, or take these lines away"
+        return f"{rule}; the first is {where}, with {got}; {way}"
 
 
 def has_type(column: pa.ChunkedArray, kind: pa.DataType) -> bool:

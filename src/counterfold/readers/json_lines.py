@@ -114,11 +114,19 @@ def parse(block: Block, first: int, options: pa.json.ParseOptions) -> pa.Table:
     try:
         table = pa.json.read_json(pa.BufferReader(block.text), whole, options)
     except pa.ArrowInvalid as error:
-        reason = re.sub(r"in row (\d+)", lambda found: f"in row {first + int(found[1])}", str(error))
-        raise pa.ArrowInvalid(reason) from None
+        raise pa.ArrowInvalid(explain(str(error), block, first)) from None
     if len(table) != block.rows:
         raise pa.ArrowInvalid(f"every line must be one object, got {len(table)} in {block.rows} lines")
     return table
+
+
+def explain(reason: str, block: Block, first: int) -> str:
+    """Return why a block could not be parsed, and what to do."""
+    if block.text.strip().splitlines()[0].rstrip().endswith(b","):
+        return f"lines must not end with a comma; {LINES}"
+    reason = re.sub(r"\.? in row (\d+)", lambda found: f" in row {first + int(found[1])}", reason)
+    way = "write all values of a column in one way" if "changed from" in reason else "mend that line, or take it away"
+    return f"{reason}; {way}"
 
 
 def parse_piece(block: Block, first: int, options: pa.json.ParseOptions) -> Iterator[pa.Table]:

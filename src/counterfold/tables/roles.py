@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfold import messages
-from counterfold.checks import FIRST, WHOLE, Checker
+from counterfold.checks import FIRST, NUMBER, WHOLE, Checker
 from counterfold.encoding.kinds import is_categorical, is_date, is_numeric
 from counterfold.encoding.spoilt_numbers import find_spoilt_numbers
 from counterfold.errors import DataError
@@ -51,6 +51,12 @@ def suggest_column(role: str, name: str, known: Sequence[str]) -> str:
     """Return a sentence that suggests the column for a role: one with a usual name, or with the nearest one."""
     found = find_usual(role, known)
     return messages.suggest(name, known) if name != role or found is None else name_column(role, found)
+
+
+def suggest_header(known: Sequence[str]) -> str:
+    """Return a sentence that suggests a header, where most columns are called like numbers."""
+    numbers = sum(NUMBER.fullmatch(name) is not None for name in known)
+    return " The first line of a file must hold the names of its columns." if 2 * numbers > len(known) else ""
 
 
 def find_usual(role: str, known: Sequence[str]) -> str | None:
@@ -99,7 +105,7 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
     for role, name in [*roles.items(), *(("context", name) for name in context)]:
         if not places(table, role, name):
             known = table.column_names
-            hint = suggest_column(role, name, known) + suggest_format(known)
+            hint = suggest_column(role, name, known) + suggest_format(known) + suggest_header(known)
             raise DataError(f"column `{messages.show(name)}` must be there.{hint} Found: {messages.list_names(known)}.")
         require_readable(table.schema, places(table, role, name))
 
