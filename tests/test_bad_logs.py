@@ -50,7 +50,7 @@ SHORT = {name: values[:1] for name, values in GOOD.items() if name not in {"rewa
 ONE = "Make them one label, or list both in `actions` if they are two actions."
 ORDERED = "have one column per action, named after it or in a known order"
 LISTED = "List all actions in the order of the columns as `actions` (--actions a,b,c), or name the columns."
-FILL = " Fill in what is missing, or leave these rows out."
+MISSING = " Fill in what is missing, or leave these rows out."
 
 BAD_LOG = {
     **{f"{name} too short": ({name: short}, length(name, 1)) for name, short in SHORT.items()},
@@ -106,14 +106,22 @@ BAD_LOG = {
         f"{said('context` column `0', 'finite', INF, 1, 0)} {FILL}",
     ),
     "context 1d": ({"context": [0, 1, 2, 3]}, shape("context", MATRIX, (4,))),
-    "probs nan": ({"logging_probs": [[0.5, 0.5]] * 3 + [[NAN, 1]]}, said("logging_probs", "finite", NAN, 1, 3) + FILL),
+    "probs nan": (
+        {"logging_probs": [[0.5, 0.5]] * 3 + [[NAN, 1]]},
+        said("logging_probs", "finite", NAN, 1, 3) + MISSING,
+    ),
     "probs cell": ({"logging_probs": [[0.5, 0.5], [1.5, -0.5]] * 2}, said("logging_probs", CELL, 1.5, 2, 1)),
     "probs sum": ({"logging_probs": [[0.5, 0.5], [0.5, 0.4]] * 2}, said("logging_probs", SUM, 0.9, 2, 1)),
     "probs too wide": ({"logging_probs": [[0.5, 0.3, 0.2]] * 4}, f"`logging_probs` {WIDE}"),
     "probs 1d": ({"logging_probs": [0.5] * 4}, shape("logging_probs", MATRIX, (4,))),
     **{
-        f"propensity {bad}": (ALONE | {"propensity": [0.5, 1, bad, bad]}, said("propensity", rule, bad, 2, 2))
-        for bad, rule in {-0.2: "in (0, 1]", 1.2: "in (0, 1]", NAN: "finite", INF: "finite"}.items()
+        f"propensity {bad}": (ALONE | {"propensity": [0.5, 1, bad, bad]}, said("propensity", rule, bad, 2, 2) + way)
+        for bad, rule, way in [
+            (-0.2, "in (0, 1]", ""),
+            (1.2, "in (0, 1]", ""),
+            (NAN, "finite", MISSING),
+            (INF, "finite", ""),
+        ]
     },
     "propensity 0": (
         ALONE | {"propensity": [0.5, 1, 0.0, 0.0]},
@@ -201,8 +209,8 @@ BAD_TARGET = {
     "too short": ([[0.5, 0.5]], length("target", 1)),
     "logged too long": ([0.5] * 5, length("target", 5)),
     "too wide": ([[0.5, 0.3, 0.2]] * 4, f"`target` {WIDE}"),
-    "nan": ([[0.5, 0.5]] * 3 + [[0.5, NAN]], said("target", "finite", NAN, 1, 3)),
-    "logged nan": ([0.5, NAN, 0.5, NAN], said("target", "finite", NAN, 2, 1)),
+    "nan": ([[0.5, 0.5]] * 3 + [[0.5, NAN]], said("target", "finite", NAN, 1, 3) + MISSING),
+    "logged nan": ([0.5, NAN, 0.5, NAN], said("target", "finite", NAN, 2, 1) + MISSING),
     "logged over 1": ([0.5, 0.5, 1.5, 0.5], said("target", CELL, 1.5, 1, 2)),
     "negative": ([[-0.2, 1.2]] * 4, said("target", CELL, -0.2, 4, 0)),
     "sum": ([[0.5, 0.5], [0.25, 0.5]] * 2, said("target", SUM, 0.75, 2, 1)),
