@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, Self, TypeVar
 import numpy as np
 
 from counterfold import capacity
-from counterfold.arrays import Bools, Floats, Ints
+from counterfold.arrays import Bools, Floats, Ints, take_rows
 from counterfold.cached import cached_property
 from counterfold.hashing import assign_folds
 from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel, extremes
@@ -78,7 +78,10 @@ Model = TypeVar("Model", bound=Summed)
 
 @dataclass(frozen=True, eq=False)
 class ModelSums:
-    """Sums from which ridge regressions are solved, for each cell of rows and each action; they add up."""
+    """Sums from which ridge regressions are solved, for each cell of rows and each action; they add up.
+
+    `squares` are those of how much rows count, by cell. `columns` are the sums of [1, x, x²] over all rows.
+    """
 
     moments: Floats
     squares: Floats
@@ -97,7 +100,7 @@ class ModelSums:
         lines = np.array([0, *(1 + place for place in kept), 1 + width])
         moments = self.moments[..., lines[:, None], lines]
         columns = [0, *(1 + place for place in kept), *(1 + width + place for place in kept)]
-        return replace(self, moments=moments, columns=self.columns[:, columns])
+        return replace(self, moments=moments, columns=self.columns[columns])
 
     def take(self, kept: Bools) -> Solved:
         """Return the sums of some cells, in which rows count as much as they tell."""
@@ -157,16 +160,17 @@ class ModelStream(Generic[Model]):
     def sums(self, examples: Examples) -> ModelSums:
         """Return the sums of some rows."""
         rows, counts = self.scaling.apply(self.model.widen(examples)), self.model.counts(examples)
-        cell = assign_folds(examples.units, self.cells)
+        cell, table = assign_folds(examples.units, self.cells), table_of(rows)
         codes: Ints = cell * self.n_actions + examples.actions
         number, shape = self.cells * self.n_actions, (self.cells, self.n_actions)
-        found = moments(table_of(rows) * np.sqrt(counts)[:, None], codes, number)
+        plain, squares = np.ones(len(table)) @ table[:, :-1], np.einsum("ij,ij->j", rows.context, rows.context)
+        table *= np.sqrt(counts)[:, None]
+        found = moments(table, codes, number)
         ends = extremes(codes, rows.rewards, number)
-        lines = np.column_stack([np.ones(len(rows)), rows.context, rows.context**2]).T
         return ModelSums(
             found.reshape(*shape, *found.shape[1:]),
             np.asarray(np.bincount(cell, counts**2, self.cells), dtype=np.float64),
-            np.stack([np.bincount(cell, line, self.cells) for line in lines], axis=1),
+            np.concatenate([plain, squares]),
             *(end.reshape(shape) for end in ends),
         )
 
@@ -208,7 +212,7 @@ class ModelStream(Generic[Model]):
         """Return the sums and the scaling that columns would have, had it been known what all rows are like."""
         if not self.most_cells:
             return sums, self.scaling  # it was
-        columns = sums.columns.sum(axis=0)
+        columns = sums.columns
         count = max(columns[0], 1.0)
         centre, square = columns[1 : 1 + self.width] / count, columns[1 + self.width :] / count
         spread = square - centre**2
@@ -239,8 +243,9 @@ def moments(table: Floats, actions: Ints, n_actions: int) -> Floats:
 def sort_by_action(table: Floats, actions: Ints, n_actions: int) -> list[Floats]:
     """Return the rows of every action, in the order of the table."""
     order = np.argsort(actions.astype(np.uint16) if n_actions <= 1 << 16 else actions, kind="stable")
-    ends = np.cumsum(np.bincount(actions, minlength=n_actions))
-    return np.split(np.take(table, order, axis=0), ends[:-1])
+    ends = np.cumsum(np.bincount(actions, minlength=n_actions)).tolist()
+    ordered = take_rows(table, order)
+    return [ordered[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def sum_products(several: Sequence[Floats]) -> Floats:
