@@ -11,6 +11,9 @@ from counterfold.models._pulls import RidgePull, make_pull
 from counterfold.models._stacked import Stacked
 from counterfold.models.base import Examples, FitNoise, Predictor, RewardModel, check_predictions
 
+NEAR = 1 << 14
+"""How many rows are predicted at a time, so that those of a fold are gathered from near the processor."""
+
 
 @dataclass(frozen=True, eq=False)
 class Fitted(RewardModel):
@@ -41,14 +44,20 @@ class Fitted(RewardModel):
     def predictions(self, examples: Examples) -> Floats:
         if len(self.predictors) == 1:
             return self.predictors[0](examples)
-        fold = assign_folds(examples.units, len(self.predictors))
         q = np.empty((len(examples), examples.n_actions))
+        for start in range(0, len(examples), NEAR):
+            near = slice(start, start + NEAR)
+            self._predict_near(examples.take(near), q[near])
+        return q
+
+    def _predict_near(self, examples: Examples, q: Floats) -> None:
+        """Fill in the predicted rewards of a few rows."""
+        fold = assign_folds(examples.units, len(self.predictors))
         for number, predict in enumerate(self.predictors):
             mine = np.flatnonzero(fold == number)
             if len(mine):
                 some = examples.take(mine)
                 q[mine] = check_predictions(predict(some), some)
-        return q
 
     def find_pull(self, examples: Examples, shares: Floats, *, of_policy: bool) -> RidgePull:
         return make_pull(self._models, examples, shares, of_policy=of_policy)

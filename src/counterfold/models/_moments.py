@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, Self, TypeVar
 import numpy as np
 
 from counterfold import capacity
-from counterfold.arrays import Bools, Floats, Ints, take_rows
+from counterfold.arrays import Bools, Floats, Ints, group_rows, take_rows
 from counterfold.cached import cached_property
 from counterfold.hashing import assign_folds
 from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel, extremes
@@ -242,10 +242,9 @@ def moments(table: Floats, actions: Ints, n_actions: int) -> Floats:
 
 def sort_by_action(table: Floats, actions: Ints, n_actions: int) -> list[Floats]:
     """Return the rows of every action, in the order of the table."""
-    order = np.argsort(actions.astype(np.uint16) if n_actions <= 1 << 16 else actions, kind="stable")
-    ends = np.cumsum(np.bincount(actions, minlength=n_actions)).tolist()
+    order, places = group_rows(actions, n_actions)
     ordered = take_rows(table, order)
-    return [ordered[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    return [ordered[place] for place in places]
 
 
 def sum_products(several: Sequence[Floats]) -> Floats:

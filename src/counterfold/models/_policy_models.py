@@ -56,12 +56,12 @@ class PolicyModels:
 
     def __call__(self, rows: Examples) -> Floats:
         """Return the predicted reward of every action (n x A)."""
-        width = rows.context.shape[1]
+        width, centre = rows.context.shape[1], self.scaling.centre
         slopes = self.slopes / self.scaling.scale[:, None]
-        q: Floats = (rows.context - self.scaling.centre[:width]) @ slopes[:width]
-        q += self.intercepts
-        for logarithm, centre, slope in zip(rows.log_probs, self.scaling.centre[width:], slopes[width:], strict=True):
-            q += (logarithm - centre) * slope
+        q: Floats = (rows.context - centre[:width]) @ slopes[:width]
+        q += self.intercepts - centre[width:] @ slopes[width:]
+        for logarithm, slope in zip(rows.log_probs, slopes[width:], strict=True):
+            q += logarithm * slope
         low, high = self.limits
         return q if low > high else np.clip(q, low, high, out=q)
 
@@ -70,7 +70,7 @@ class PolicyModels:
         columns = rows.see(rows.actions)
         columns -= self.scaling.centre
         columns /= self.scaling.scale
-        return np.column_stack([np.ones(len(rows)), columns])
+        return np.vstack([np.ones(len(rows)), columns.T]).T
 
     def sum_policy(self, rows: Examples, shares: Floats) -> Floats:
         """Return the sum over rows of what the models see of every action, times how likely the target takes it."""
