@@ -21,6 +21,10 @@ CELLS, SYSTEMS, NUMBERS = 100, 4000, 1 << 23
 """Rows are divided into at most this many cells, with at most so many systems of equations, and numbers in these."""
 
 
+NEAR = 1 << 14
+"""How many rows are scaled at a time, so that they stay near the processor."""
+
+
 class LinearModels(NamedTuple):
     """Intercepts and slopes (d x A) of the models of all actions, on context that was scaled."""
 
@@ -159,20 +163,29 @@ class ModelStream(Generic[Model]):
 
     def sums(self, examples: Examples) -> ModelSums:
         """Return the sums of some rows."""
-        rows, counts = self.scaling.apply(self.model.widen(examples)), self.model.counts(examples)
-        cell, table = assign_folds(examples.units, self.cells), table_of(rows)
+        cell, counts = assign_folds(examples.units, self.cells), self.model.counts(examples)
         codes: Ints = cell * self.n_actions + examples.actions
         number, shape = self.cells * self.n_actions, (self.cells, self.n_actions)
-        plain, squares = np.ones(len(table)) @ table[:, :-1], np.einsum("ij,ij->j", rows.context, rows.context)
-        table *= np.sqrt(counts)[:, None]
+        table, columns = np.empty((len(examples), self.width + 2)), np.zeros(1 + 2 * self.width)
+        for start in range(0, len(examples), NEAR):
+            near = slice(start, start + NEAR)
+            columns += self._fill(table[near], examples.take(near), counts[near])
         found = moments(table, codes, number)
-        ends = extremes(codes, rows.rewards, number)
+        ends = extremes(codes, examples.rewards, number)
         return ModelSums(
             found.reshape(*shape, *found.shape[1:]),
             np.asarray(np.bincount(cell, counts**2, self.cells), dtype=np.float64),
-            np.concatenate([plain, squares]),
+            columns,
             *(end.reshape(shape) for end in ends),
         )
+
+    def _fill(self, table: Floats, examples: Examples, counts: Floats) -> Floats:
+        """Fill in a few rows [1, x, r], times the roots of their counts, and return the sums of [1, x, x²]."""
+        rows = self.scaling.apply(self.model.widen(examples))
+        table[:, 0], table[:, 1:-1], table[:, -1] = 1.0, rows.context, rows.rewards
+        plain, squares = np.ones(len(table)) @ table[:, :-1], np.einsum("ij,ij->j", rows.context, rows.context)
+        table *= np.sqrt(counts)[:, None]
+        return np.concatenate([plain, squares])
 
     def tune(self, sums: ModelSums) -> Model:
         """Return the model with its settings chosen."""
