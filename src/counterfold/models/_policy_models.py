@@ -92,7 +92,9 @@ def predict_folds(models: Sequence[PolicyModels], rows: Examples, fold: Ints) ->
         moved = take_rows(slopes[:, number], fold)
         moved *= logarithm
         q += moved
-    q[order] += ordered
-    limits = [one.limits if one.limits[0] <= one.limits[1] else (-np.inf, np.inf) for one in models]
-    low, high = take_rows(np.array(limits), fold)[:, :, None].transpose(1, 0, 2)
-    return np.clip(q, low, high, out=q)
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    q += take_rows(ordered, back)
+    limits = np.array([one.limits if one.limits[0] <= one.limits[1] else (-np.inf, np.inf) for one in models])
+    limits = limits[:1] if (limits == limits[0]).all() else take_rows(limits, fold)
+    return np.clip(q, limits[:, :1], limits[:, 1:], out=q)
