@@ -12,26 +12,14 @@ from counterfold import capacity
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.cached import cached_property
 from counterfold.hashing import assign_folds
-from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel, extremes
+from counterfold.models._constants import extremes
+from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel
 
 FOLDS = 5
 """On how many folds the settings of a model are chosen."""
 
 CELLS, SYSTEMS, NUMBERS = 100, 4000, 1 << 23
 """Rows are divided into at most this many cells, with at most so many systems of equations, and numbers in these."""
-
-
-class LinearModels(NamedTuple):
-    """Intercepts and slopes (d x A) of the models of all actions, on context that was scaled."""
-
-    intercepts: Floats
-    slopes: Floats
-
-    def predict(self, scaled: Examples) -> Floats:
-        """Return the predicted reward of every action (n x A)."""
-        q: Floats = scaled.context @ self.slopes
-        q += self.intercepts
-        return q
 
 
 class Solved(NamedTuple):
@@ -238,9 +226,13 @@ def moments(table: Floats, actions: Ints, n_actions: int) -> Floats:
 
 def sort_by_action(table: Floats, actions: Ints, n_actions: int) -> list[Floats]:
     """Return the rows of every action, in the order of the table."""
+    return [np.take(table, places, axis=0) for places in find_actions(actions, n_actions)]
+
+
+def find_actions(actions: Ints, n_actions: int) -> list[Ints]:
+    """Return the places of every action."""
     order = np.argsort(actions.astype(np.uint16) if n_actions <= 1 << 16 else actions, kind="stable")
-    ends = np.cumsum(np.bincount(actions, minlength=n_actions))
-    return np.split(np.take(table, order, axis=0), ends[:-1])
+    return np.split(order, np.cumsum(np.bincount(actions, minlength=n_actions))[:-1])
 
 
 def sum_products(several: Sequence[Floats]) -> Floats:
@@ -257,5 +249,5 @@ def solve_positive(gram: Floats, right: Floats) -> Floats:
     """Return the solution of equations that are positive definite but for rounding errors."""
     from scipy.linalg.lapack import dposv
 
-    _, solution, failed = dposv(gram.T, right)  # the same matrix, as LAPACK wants it
+    _, solution, failed = dposv(gram.T, right, lower=1)  # the same matrix, as LAPACK wants it
     return np.asarray(np.linalg.pinv(gram, hermitian=True) @ right if failed else solution)
