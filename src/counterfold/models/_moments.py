@@ -245,9 +245,16 @@ def sum_products(several: Sequence[Floats]) -> Floats:
     return sums
 
 
+def add_products(sums: Floats, rows: Floats) -> None:
+    """Add to the upper triangle of a matrix the products of the columns with each other, summed over some rows."""
+    from scipy.linalg.blas import dsyrk
+
+    dsyrk(1.0, rows.T, beta=1.0, c=sums.T, lower=1, overwrite_c=1)
+
+
 def solve_positive(gram: Floats, right: Floats) -> Floats:
-    """Return the solution of equations that are positive definite but for rounding errors."""
+    """Return the solution of equations that are positive definite but for rounding errors, by the upper triangle."""
     from scipy.linalg.lapack import dposv
 
     _, solution, failed = dposv(gram.T, right, lower=1)  # the same matrix, as LAPACK wants it
-    return np.asarray(np.linalg.pinv(gram, hermitian=True) @ right if failed else solution)
+    return np.asarray(np.linalg.pinv(gram.T, hermitian=True) @ right if failed else solution)

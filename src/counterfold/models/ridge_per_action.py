@@ -12,6 +12,7 @@ from counterfold.models._constants import constant, extremes
 from counterfold.models._moments import (
     Solved,
     Summed,
+    add_products,
     find_actions,
     scale_counts,
     solve_positive,
@@ -57,10 +58,12 @@ class RidgePerAction(Summed):
         scaled = scaling.apply(examples)
         blocks = sort_by_action(self.tabulate(scaled), scaled.actions, scaled.n_actions)
         ends = extremes(scaled.actions, scaled.rewards, scaled.n_actions)
-        return ScaledModels(scaling, self.solve(Solved(sum_products(blocks), *ends, 1.0), scaling, blocks))
+        return ScaledModels(
+            scaling, self.solve(Solved(sum_products(blocks), *ends, 1.0), scaling, np.arange(len(blocks)), blocks)
+        )
 
     def from_moments(self, known: Solved, scaling: Scaling) -> Predictor:
-        return ScaledModels(scaling, self.solve(known, scaling))
+        return ScaledModels(scaling, self.solve(known, scaling, np.arange(len(known.sums))))
 
     def refit(self, examples: Examples) -> Refits:
         scaling = Scaling.of(examples.context)
@@ -74,17 +77,18 @@ class RidgePerAction(Summed):
         table *= np.sqrt(scale_counts(self.counts(scaled)))[:, None]
         return table
 
-    def solve(self, known: Solved, scaling: Scaling, blocks: Sequence[Floats] = ()) -> Floats:
-        """Return the intercept and the slopes of every action (A x (1 + d)), from its sums and, if known, its rows."""
-        sums, fixed, penalty = known.sums, constant(known.low, known.high), self.alpha / scaling.scale**2
-        solved, learnt = np.zeros((len(fixed), 1 + len(penalty))), np.isnan(fixed)
-        solved[learnt, 1:] = from_sums(sums[learnt], penalty)
-        if penalty.size and penalty.min() < WEAK:
-            for action, block in enumerate(blocks):
-                if learnt[action] and len(block) <= len(penalty):
-                    solved[action, 1:] = from_rows(block, penalty)
-        count, x, r = np.maximum(sums[:, 0, 0], 1.0), sums[:, 0, 1:-1], sums[:, 0, -1]
-        solved[:, 0] = np.where(learnt, (r - row_sums(x, solved[:, 1:])) / count, fixed)
+    def solve(self, known: Solved, scaling: Scaling, actions: Ints, blocks: Sequence[Floats] = ()) -> Floats:
+        """Return the intercept and the slopes of some actions (k x (1 + d)), from sums and, if known, from rows."""
+        fixed, penalty = constant(known.low, known.high)[actions], self.alpha / scaling.scale**2
+        solved, learnt = np.zeros((len(actions), 1 + len(penalty))), np.isnan(fixed)
+        solved[learnt, 1:] = from_sums(known.sums, actions[learnt], penalty)
+        if blocks and penalty.size and penalty.min() < WEAK:
+            for place, action in enumerate(actions.tolist()):
+                if learnt[place] and len(blocks[action]) <= len(penalty):
+                    solved[place, 1:] = from_rows(blocks[action], penalty)
+        first = known.sums[actions, 0]
+        intercepts = (first[:, -1] - row_sums(first[:, 1:-1], solved[:, 1:])) / np.maximum(first[:, 0], 1.0)
+        solved[:, 0] = np.where(learnt, intercepts, fixed)
         return solved
 
 
@@ -143,24 +147,25 @@ class RidgeRefits(Refits):
         blocks = [np.take(self.table, first[places], axis=0) for places in find_actions(actions, n_actions)]
         sums = np.zeros((n_actions, *2 * self.table.shape[1:]))
         low, high = np.full(n_actions, np.inf), np.full(n_actions, -np.inf)
-        done = np.zeros(n_actions, dtype=np.intp)
+        done, solved = np.zeros(n_actions, dtype=np.intp), np.zeros((n_actions, self.table.shape[1] - 1))
         for start, end in pairwise([0, *ends]):
             until = done + np.bincount(actions[start:end], minlength=n_actions)
-            for action in np.flatnonzero(until > done).tolist():
-                block = blocks[action][done[action] : until[action]]
-                sums[action] += block.T @ block
+            changed = np.flatnonzero(until > done)
+            for action in changed.tolist():
+                add_products(sums[action], blocks[action][done[action] : until[action]])
             np.minimum.at(low, actions[start:end], rewards[start:end])
             np.maximum.at(high, actions[start:end], rewards[start:end])
             known = [block[:last] for block, last in zip(blocks, until.tolist(), strict=True)]
-            yield self.model.solve(Solved(sums, low, high, 1.0), self.scaling, known)
-            done = until
+            done, solved = until, solved.copy()
+            solved[changed] = self.model.solve(Solved(sums, low, high, 1.0), self.scaling, changed, known)
+            yield solved
 
 
-def from_sums(sums: Floats, penalty: Floats) -> Floats:
-    """Return the coefficients of all actions from the normal equations, the first of which is that of the intercept."""
-    if len(sums) == 0 or penalty.size == 0:
-        return np.empty((len(sums), len(penalty)))
-    gram, right = sums[:, :-1, :-1].copy(), sums[:, :-1, -1].copy()
+def from_sums(sums: Floats, actions: Ints, penalty: Floats) -> Floats:
+    """Return the coefficients of some actions from the normal equations, the first of which is of the intercept."""
+    if len(actions) == 0 or penalty.size == 0:
+        return np.empty((len(actions), len(penalty)))
+    gram, right = sums[actions, :-1, :-1], sums[actions, :-1, -1]
     np.maximum(gram[:, 0, 0], 1.0, out=gram[:, 0, 0])
     diagonal = np.arange(1, 1 + len(penalty))
     if penalty.min() < WEAK:
