@@ -79,7 +79,7 @@ class PolicyModels:
 
 
 def predict_folds(models: Sequence[PolicyModels], rows: Examples, fold: Ints) -> Floats:
-    """Return the predicted reward of every action (n x A), each row's by the model of its fold; all are scaled alike."""
+    """Return the predicted reward of every action (n x A), each row's by its fold's model; all are scaled alike."""
     width, scaling = rows.context.shape[1], models[0].scaling
     slopes = np.stack([one.slopes for one in models]) / scaling.scale[:, None]
     levels = np.stack([one.intercepts for one in models]) - scaling.centre[width:] @ slopes[:, width:]
