@@ -72,6 +72,7 @@ from .models.linear_plus import LinearPlus as LinearPlus
 from .models.logistic_ridge import LogisticRidge as LogisticRidge
 from .models.nearest_neighbours import NearestNeighbours as NearestNeighbours
 from .models.per_action import PerAction as PerAction
+from .models.pooled_ridge import PooledRidge as PooledRidge
 from .models.ridge_on_dose import RidgeOnDose as RidgeOnDose
 from .models.ridge_per_action import RidgePerAction as RidgePerAction
 from .models.shared_ridge import SharedRidge as SharedRidge

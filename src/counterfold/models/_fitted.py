@@ -6,9 +6,8 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.hashing import assign_folds
-from counterfold.models._policy_models import PolicyModels, predict_folds
+from counterfold.models._policy_models import Derived, PolicyModels, predict_folds
 from counterfold.models._pulls import RidgePull, make_pull
-from counterfold.models._stacked import Stacked
 from counterfold.models.base import Examples, FitNoise, Predictor, RewardModel, check_predictions
 
 NEAR = 1 << 14
@@ -38,7 +37,7 @@ class Fitted(RewardModel):
 
     @property
     def _models(self) -> list[PolicyModels]:
-        linear = (one.linear if isinstance(one, Stacked) else one for one in self.predictors)
+        linear = (one.linear if isinstance(one, Derived) else one for one in self.predictors)
         return [one for one in linear if isinstance(one, PolicyModels)]
 
     def predictions(self, examples: Examples) -> Floats:
@@ -53,7 +52,7 @@ class Fitted(RewardModel):
     def _predict_near(self, examples: Examples) -> Floats:
         """Return the predicted rewards of a few rows."""
         fold, linear = assign_folds(examples.units, len(self.predictors)), self._models
-        if len(linear) == len(self.predictors) and not any(isinstance(one, Stacked) for one in self.predictors):
+        if len(linear) == len(self.predictors) and not any(isinstance(one, Derived) for one in self.predictors):
             return predict_folds(linear, examples, fold)
         q = np.empty((len(examples), examples.n_actions))
         for number, predict in enumerate(self.predictors):

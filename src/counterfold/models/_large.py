@@ -1,23 +1,40 @@
 """Reward models of logs that are never in memory as a whole."""
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from counterfold import capacity
 from counterfold.errors import ModelError, ParameterError, blame
 from counterfold.hashing import assign_folds
 from counterfold.models._fitted import Fitted
 from counterfold.models._moments import CELLS, FOLDS, ModelStream, ModelSums, Summed
-from counterfold.models.base import Examples, RewardModel, TrainedModel
+from counterfold.models.base import Examples, Predictor, RewardModel, TrainedModel
 from counterfold.models.cross_fitted import CrossFitted
 
 
-def solve_stream(stream: ModelStream[Summed], sums: ModelSums) -> Fitted:
+class Seen(NamedTuple):
+    """Rows that a model sees again once it is solved from sums; each stands for so many of the log."""
+
+    rows: Examples
+    times: float
+
+
+def solve_stream(stream: ModelStream[Summed], sums: ModelSums, seen: Seen | None) -> Fitted:
     """Return the model of all rows, or one for each fold."""
     without = stream.leave_out_cells(sums)
     if stream.folds > 1:
-        return Fitted(stream.cross_fit(sums, stream.folds), without)
-    return Fitted((stream.fit(sums),), without, stream.cross_fit(sums, FOLDS))
+        return Fitted(solve_folds(stream, sums, stream.folds, seen), without)
+    one = stream.fit(sums)
+    one = one if seen is None else stream.model.refine(one, *seen)
+    return Fitted((one,), without, solve_folds(stream, sums, FOLDS, seen))
+
+
+def solve_folds(stream: ModelStream[Summed], sums: ModelSums, folds: int, seen: Seen | None) -> tuple[Predictor, ...]:
+    """Return the model of the rows outside each fold."""
+    solved = stream.cross_fit(sums, folds)
+    if seen is None:
+        return solved
+    return tuple(stream.model.refine_outside(solved, seen.rows, assign_folds(seen.rows.units, folds), seen.times))
 
 
 Value = TypeVar("Value")

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import lcm
-from typing import Generic, NamedTuple, Self, TypeVar
+from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -42,6 +42,9 @@ class Summed(TrainedModel):
 
     is_fast = True
 
+    sees_rows: ClassVar[bool] = False
+    """Whether rows are to be seen again once the model is solved from their sums; see `refine`."""
+
     def weigh_rows(self, examples: Examples) -> Floats:
         """Return how much the model is to be right in each row."""
         return np.ones(len(examples))
@@ -58,6 +61,15 @@ class Summed(TrainedModel):
     def tune_on_folds(self, folds: Floats) -> Self:
         """Return the model with its settings chosen by what each of several folds says of the others' models."""
         return self
+
+    def refine(self, solved: Predictor, rows: Examples, times: float) -> Predictor:
+        """Return what some rows, each of which stands for so many, make of a model that was solved from their sums."""
+        return solved
+
+    def refine_outside(self, solved: Sequence[Predictor], rows: Examples, folds: Ints, times: float) -> list[Predictor]:
+        """Return what the rows outside of each fold make of the model that was solved from all of these."""
+        outside = (rows.take(np.flatnonzero(folds != number)) for number in range(len(solved)))
+        return [self.refine(one, some, times) for one, some in zip(solved, outside, strict=True)]
 
     @abstractmethod
     def from_moments(self, known: Solved, scaling: Scaling) -> Predictor:

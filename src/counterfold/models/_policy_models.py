@@ -1,5 +1,6 @@
 """PolicyModels: linear models of all actions, on the context and on what both policies think of the action."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -7,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterfold.arrays import Floats, Ints, group_rows, take_rows
-from counterfold.models.base import Examples, Scaling
+from counterfold.models.base import Examples, Predictor, Scaling
 
 LEAST = 0.1
 """What is added to every weight, so that no row is ignored."""
@@ -16,6 +17,16 @@ LEAST = 0.1
 def weigh_rows(examples: Examples, aim: float) -> Floats:
     """Return how much models are to be right in each row: more where the target goes."""
     return np.asarray((examples.importance + LEAST) ** aim)
+
+
+class Derived(ABC):
+    """A predictor that was made of a linear model of the same rows; how far rows move that tells the noise of both."""
+
+    linear: Predictor
+
+    @abstractmethod
+    def __call__(self, rows: Examples) -> Floats:
+        """Return the predicted reward of every action (n x A)."""
 
 
 class Equations(NamedTuple):

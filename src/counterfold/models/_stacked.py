@@ -9,6 +9,7 @@ from counterfold import capacity
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.hashing import sample_least
 from counterfold.models._action_predictor import predict_one
+from counterfold.models._policy_models import Derived
 from counterfold.models.base import Examples, Predictor, TrainedModel, check_predictions
 
 ENOUGH = 20_000
@@ -16,7 +17,7 @@ ENOUGH = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Stacked:
+class Stacked(Derived):
     """Predictors and their shares; predictions stay within `limits`.
 
     `linear` is a linear model of the same rows. How far rows move it tells the noise of fitting, about as large as that

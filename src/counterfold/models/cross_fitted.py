@@ -10,7 +10,7 @@ from counterfold.hashing import assign_folds
 from counterfold.log import Kind
 from counterfold.models._fitted import Fitted
 from counterfold.models.base import Examples, FitNoise, RewardModel, TrainedModel
-from counterfold.models.shared_ridge import SharedRidge
+from counterfold.models.pooled_ridge import PooledRidge
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class CrossFitted(RewardModel):
     (4, 2)
     """
 
-    model: TrainedModel = field(default_factory=SharedRidge)
+    model: TrainedModel = field(default_factory=PooledRidge)
     folds: int = 5
 
     def __post_init__(self) -> None:

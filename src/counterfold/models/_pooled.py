@@ -1,0 +1,95 @@
+"""Pooled: the predictions of a linear model, mixed with one regression on them for all actions."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfold.arrays import Floats
+from counterfold.models._logistic import fit_logistic
+from counterfold.models._policy_models import Derived
+from counterfold.models.base import Examples, Predictor, Scaling
+
+PENALTY, STEEPEST = 20.0, 0.25
+"""How many rows, or groups of them, draw slopes to 0; and how steep a chance is at most as a function of log-odds."""
+
+LEAST = 0.02
+"""No prediction is taken for nearer to a sure reward than this, before its logarithm is taken."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """What is linear: rewards between two ends or, where there are no others, the log-odds of the larger one."""
+
+    low: float
+    high: float
+    is_logistic: bool
+
+    def bend(self, q: Floats) -> Floats:
+        """Return predicted rewards as what is linear."""
+        if not self.is_logistic:
+            return np.array(q)
+        chance = np.clip((q - self.low) / (self.high - self.low), LEAST, 1 - LEAST)
+        return np.asarray(np.log(chance / (1 - chance)))
+
+    def unbend(self, values: Floats) -> Floats:
+        """Return what is linear as predicted rewards."""
+        from scipy.special import expit
+
+        if not self.is_logistic:
+            return np.clip(values, self.low, self.high)
+        return np.asarray(self.low + (self.high - self.low) * expit(values))
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled(Derived):
+    """The mixture: the regression has a `share`, and `slopes` (1 + p) for columns that are scaled."""
+
+    linear: Predictor
+    share: float
+    link: Link
+    scaling: Scaling
+    intercept: float
+    slopes: Floats
+
+    def __call__(self, rows: Examples) -> Floats:
+        """Return the predicted reward of every action (n x A)."""
+        q, width = self.linear(rows), 1 + rows.context.shape[1]
+        slopes, centre = self.slopes / self.scaling.scale, self.scaling.centre
+        total = self.link.bend(q)
+        total -= centre[0]
+        total *= slopes[0]
+        total += ((rows.context - centre[1:width]) @ slopes[1:width] + self.intercept)[:, None]
+        for logarithm, middle, slope in zip(rows.log_probs, centre[width:], slopes[width:], strict=True):
+            total += (logarithm - middle) * slope
+        q *= 1 - self.share
+        q += self.share * self.link.unbend(total)
+        return q
+
+
+def fit_pooled(solved: Predictor, rows: Examples, share: float) -> Predictor:
+    """Return what rows make of a model of theirs; nothing else where all of their rewards are equal."""
+    values = np.unique(rows.rewards)
+    if len(values) < 2:
+        return solved
+    link = Link(float(values[0]), float(values[-1]), is_logistic=len(values) == 2)
+    q = link.bend(solved(rows)[np.arange(len(rows)), rows.actions])
+    columns, counts = np.column_stack([q, rows.see(rows.actions)]), np.ones(len(rows))
+    scaling = Scaling.of(columns)
+    columns = (columns - scaling.centre) / scaling.scale
+    if rows.counts is not None:
+        counts = rows.counts * (rows.counts.sum() / np.square(rows.counts).sum())
+    penalty = PENALTY * len(rows) / len(np.unique(rows.units))
+    if link.is_logistic:
+        found = fit_logistic(columns, (rows.rewards == link.high).astype(np.float64), counts, STEEPEST * penalty)
+    else:
+        found = fit_ridge(columns, rows.rewards, counts, penalty)
+    return Pooled(solved, share, link, scaling, float(found[0]), found[1:])
+
+
+def fit_ridge(columns: Floats, rewards: Floats, counts: Floats, penalty: float) -> Floats:
+    """Return the intercept and slopes of a ridge regression (1 + p); rewards may lie around a large number."""
+    table, level = np.column_stack([np.ones(len(rewards)), columns]), float(np.average(rewards, weights=counts))
+    gram = (table * counts[:, None]).T @ table + np.diag([0.0, *np.full(columns.shape[1], penalty)])
+    found = np.linalg.solve(gram, table.T @ (counts * (rewards - level)))
+    found[0] += level
+    return np.asarray(found)
