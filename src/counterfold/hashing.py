@@ -15,7 +15,7 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 """The increment of SplitMix64, which keeps the hash of 0 from being 0."""
 
 LONGEST, AT_ONCE = 256, 1 << 14
-"""So many bytes of a text tell its hash, besides its length: identifiers have fewer; so many rows at once."""
+"""So many bytes of a text tell its hash, besides its length; so many rows are hashed at once."""
 
 
 def mix_bits(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from counterfold.errors import ModelError, blame
 from counterfold.learnt_rows import LearntRows
 from counterfold.log import Kind, Log
 from counterfold.logger_checks import Loggers
-from counterfold.models.base import Examples, Lazy, Pull, RewardModel, check_predictions
+from counterfold.models.base import Examples, Lazy, Pull, Refits, RewardModel, check_predictions
 from counterfold.needs import KINDS, NEEDS, Need
 from counterfold.propensities import Precision
 from counterfold.targets.base import Target
@@ -276,23 +275,24 @@ class Rows:
         some: dict[str, Any] = {name: take_rows(one, index) for name, one in there.items() if one is not None}
         return copy_with(self, examples=self.examples.take(index), refit=refit, **some)
 
-    @classmethod
-    def join(cls, several: Sequence["Rows"]) -> "Rows":
-        """Return the rows of several subsets of one log, one after the other, with their predictions but no context."""
-        first = several[0]
+    def take_with(self, index: Ints, q: Floats) -> "Rows":
+        """Return some of the rows with predictions that are known, and without the context that these come from."""
+        examples = copy_with(self.examples, context=self.examples.context[:, :0])
+        return copy_with(self, examples=examples).take(index, lambda: q)
 
-        def join_all(name: str) -> Any:
-            return np.concatenate([getattr(rows, name) for rows in several])
+    @cached_property
+    def refits(self) -> Refits:
+        """The reward model as it is fitted anew on parts of these rows."""
+        if self.model is None:
+            raise AttributeError("these rows have no reward model")
+        return self.model.refit(self.examples)
 
-        every: dict[str, Any] = {name: join_all(name) for name in BY_ROW if getattr(first, name) is not None}
-        examples = Examples.join([copy_with(rows.examples, context=rows.examples.context[:, :0]) for rows in several])
-        refit = None if first.model is None else partial(join_all, "q")
-        return copy_with(first, examples=examples, refit=refit, **every)
+    def predict_first(self, order: Ints, ends: Sequence[int]) -> Iterator[Floats]:
+        """Yield the predicted rewards of the first rows of an order, up to each of the ascending ends, by refits."""
+        with blame(ModelError, "the reward model {}", self.model and self.model.name):
+            yield from self.refits.predict(order, ends)
 
-    def split_at(self, cuts: Sequence[int]) -> Iterator[tuple["Rows", "Rows"]]:
-        """Yield the rows before and after each of the ascending cuts; use a pair before asking for the next."""
-        refits: Iterator[tuple[Lazy | None, Lazy | None]] = iter([(None, None)] * len(cuts))
-        if self.model is not None:
-            refits = iter(self.model.split_at(self.examples, cuts))
-        for cut, (before, after) in zip(cuts, refits, strict=True):
-            yield self.take(slice(cut), before), self.take(slice(cut, None), after)
+    def add_up_first(self, order: Ints, ends: Sequence[int], factors: Floats) -> Floats:
+        """Return the sums of these predictions times factors (terms x n x A of all rows) at each end (terms x ends)."""
+        with blame(ModelError, "the reward model {}", self.model and self.model.name):
+            return self.refits.add_up(order, ends, factors)

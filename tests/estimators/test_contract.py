@@ -32,6 +32,16 @@ def test_order_of_rows_does_not_matter(kind):
     close(kind().contributions(rows.take(order)), kind().contributions(rows)[order])
 
 
+def test_affine_terms_are_constants_plus_predictions_times_factors(kind):
+    if not kind.is_affine:
+        with pytest.raises(NotImplementedError, match="is not affine"):
+            kind().factor_terms(rows_for(kind, 1))
+        return
+    rows = rows_for(kind, 1)
+    constants, factors = kind().factor_terms(rows)
+    close(kind().terms(rows), constants + (factors * rows.q).sum(axis=2))
+
+
 def test_pickles_compares_and_hashes_by_value(kind):
     assert pickle.loads(pickle.dumps(kind())) == kind()  # noqa: S301 (our own bytes)
     assert hash(kind()) == hash(kind())

@@ -1,5 +1,7 @@
 """One ridge regression per action: against scikit-learn's and singular values, and shared sums against refits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
@@ -88,20 +90,30 @@ def test_ridge_on_constant_and_missing_actions():
 @pytest.mark.parametrize(
     "model", [cf.RidgePerAction(), cf.SharedRidge(), cf.CrossFitted(folds=3), cf.PerAction(Ridge())], ids=str
 )
-def test_halves_are_what_refitting_each_half_gives(model):
+def test_first_rows_are_predicted_as_if_there_were_no_others(model):
     rows = rows_of(reference.random_data(5, rows=80, binary=True), model)
-    cuts = [1, 2, 15, 40, 41, 70, 79]
-    for cut, (before, after) in zip(cuts, rows.split_at(cuts), strict=True):
-        near(before.q, rows.take(np.arange(cut)).q)
-        near(after.q, rows.take(np.arange(cut, 80)).q)
+    order, ends = np.random.default_rng(0).permutation(80), [1, 2, 15, 40, 40, 41, 70, 79, 80]
+    factors = np.random.default_rng(1).normal(size=(2, *rows.target_probs.shape))
+    sums = rows.add_up_first(order, ends, factors)
+    for place, (end, q) in enumerate(zip(ends, rows.predict_first(order, ends), strict=True)):
+        near(q, rows.take(order[:end]).q)
+        near(sums[:, place], (factors[:, order[:end]] * q).sum(axis=(1, 2)))
 
 
-def test_halves_may_be_used_one_sided_and_in_any_order():
-    rows = rows_of(reference.random_data(6, rows=80))
-    cuts = [10, 30, 60]
-    pairs = rows.split_at(cuts)
-    near(next(pairs)[1].q, rows.take(slice(10, None)).q)
-    before, after = next(pairs)
-    near(after.q, rows.take(slice(30, None)).q)
-    near(before.q, rows.take(slice(30)).q)
-    near(next(pairs)[0].q, rows.take(slice(60)).q)
+@pytest.mark.parametrize("scale", [1.0, 1e5], ids=["usual penalty", "weak penalty"])
+def test_few_first_rows_that_count_differently_are_predicted_as_if_there_were_no_others(scale):
+    data = reference.random_data(6, rows=80, columns=12)
+    data.x = data.x * scale
+    rows = rows_of(data)
+    counts = np.random.default_rng(2).integers(1, 4, size=80).astype(float)
+    rows = replace(rows, counts=counts, examples=replace(rows.examples, counts=counts))
+    order, ends = np.random.default_rng(0).permutation(80), [20, 40, 80]
+    several = list(rows.predict_first(order, ends))
+    assert all(np.isfinite(q).all() for q in several)
+    near(several[-1], rows.take(order).q)
+
+
+def test_without_a_model_nothing_can_be_fitted_anew():
+    rows = replace(rows_of(reference.random_data(7)), model=None)
+    with pytest.raises(AttributeError, match="no reward model"):
+        _ = rows.refits

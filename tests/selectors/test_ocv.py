@@ -193,14 +193,13 @@ def test_splits_keep_groups_together(monkeypatch):
     group = rng().integers(9, size=100)
     rows = rows_of(data, group=group)
     seen = []
-    split_at = cf.Rows.split_at
+    predict_first = cf.Rows.predict_first
 
-    def watched(self, cuts):
-        for before, after in split_at(self, cuts):
-            seen.append((set(before.groups), set(after.groups), len(before) + len(after)))
-            yield before, after
+    def watched(self, order, ends):
+        seen.extend((set(group[order[:end]]), set(group[order[end:]]), len(order)) for end in ends)
+        return predict_first(self, order, ends)
 
-    monkeypatch.setattr(cf.Rows, "split_at", watched)
+    monkeypatch.setattr(cf.Rows, "predict_first", watched)
     cf.OCV(splits=5).losses(rows, estimators(), rng(), POOL)
     cf.KFoldCV(folds=9).losses(rows, estimators(), rng(), POOL)
     assert len(seen) > 10

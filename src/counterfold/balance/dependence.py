@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from scipy import special
 
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Bools, Floats, Ints
 from counterfold.balance.base import PropensityTest, Suspicion, Tested
 from counterfold.balance.features import CHANGED, FeatureRange
 from counterfold.balance.tails import TOLERANCE, tame
@@ -81,39 +81,43 @@ class DependenceTest(PropensityTest[DependenceSums]):
         return DependenceSums(residuals, expected, products.reshape(*shape, number), FeatureRange.of(features))
 
     def test(self, sums: DependenceSums) -> Tested:
-        inverse = np.linalg.pinv(sums.covariances[0, 0], rcond=1e-10, hermitian=True)
-        p = np.array([find_p(sums, place, inverse) for place in range(1, len(sums.residuals))])
+        p = find_p(sums)
         return Tested([Suspicion(float(p[0]), CHANGED, needs_time=True)], p[1:])
 
 
-def find_p(sums: DependenceSums, place: int, inverse: Floats) -> float:
-    """Return the p-value of one feature, given the first one, which is 1; `inverse` is that of its covariance."""
-    level, (first, second) = sums.covariances[0, 0], sums.covariances[:, place]
-    change = first @ inverse
-    residuals, covariance = sums.residuals[place] - change @ sums.residuals[0], second - change @ first
-    variances, centres = np.diag(covariance), np.diag(first) / np.maximum(np.diag(level), 1e-300)
-    largest = np.maximum(sums.ends.high[place] - centres, centres - sums.ends.low[place])
-    kept = np.flatnonzero(variances > LEAST * largest**2 + 1e-9 * np.diag(second))
-    if len(kept) == len(variances):
-        kept = np.delete(kept, np.argmax(variances))  # which the others determine
-    if len(kept) == 0:
-        return 1.0
-    counts, once, twice = sums.expected[0, 0], *sums.expected[:, place]
+def find_p(sums: DependenceSums) -> Floats:
+    """Return the p-value of every feature but the first one, which is 1, given that one."""
+    level, (first, second) = sums.covariances[0, 0], sums.covariances[:, 1:]
+    change = first @ np.linalg.pinv(level, rcond=1e-10, hermitian=True)
+    residuals, covariances = sums.residuals[1:] - change @ sums.residuals[0], second - change @ first
+    variances, squares = (np.diagonal(one, axis1=1, axis2=2) for one in (covariances, second))
+    centres = np.diagonal(first, axis1=1, axis2=2) / np.maximum(np.diag(level), 1e-300)
+    largest = np.maximum(sums.ends.high[1:, None] - centres, centres - sums.ends.low[1:, None])
+    kept = variances > LEAST * largest**2 + 1e-9 * squares
+    every = np.flatnonzero(kept.all(axis=1))
+    kept[every, variances[every].argmax(axis=1)] = False  # which the others determine
+    counts, once, twice = sums.expected[0, 0], *sums.expected[:, 1:]
     allowed = TOLERANCE**2 * counts * (twice - 2 * centres * once + centres**2 * counts)
-    return find_p_of_residuals(residuals[kept], covariance[np.ix_(kept, kept)], largest[kept], allowed[kept])
+    return find_p_of_residuals(np.where(kept, residuals, 0.0), covariances, largest, allowed, kept)
 
 
-def find_p_of_residuals(residuals: Floats, covariance: Floats, largest: Floats, allowed: Floats) -> float:
-    r"""Return the p-value of residuals by their chi-square, less of it where few rows carry it.
+def find_p_of_residuals(
+    residuals: Floats, covariances: Floats, largest: Floats, allowed: Floats, kept: Bools
+) -> Floats:
+    r"""Return the p-values of residuals (J x K) by their chi-squares, less of them where few rows carry them.
 
     $X = T^\top C^{-1} T$ is the sum of $d^\top e_i z_i$ for $d = C^{-1} T$, and its own variance; Bennett's inequality
-    for terms of at most $b = \max_a |d_a z|$ shrinks it.
+    for terms of at most $b = \max_a |d_a z|$ shrinks it. Only residuals that are `kept` take part.
     """
-    errors = np.sqrt(np.diag(covariance))
-    values, vectors = np.linalg.eigh(covariance / np.outer(errors, errors))
-    kept = values > 1e-6
-    turned = np.where(kept, vectors.T @ (residuals / errors), 0.0)
-    square = np.array([np.square(turned)[kept] @ (1 / values[kept])])
-    steps = vectors @ (turned / np.where(kept, values, 1.0)) / errors
-    shrunk = float(tame(square, square, np.array([np.abs(steps * largest).max()]))[0]) ** 2
-    return float(special.chdtrc(int(kept.sum()), shrunk / (1 + float((allowed / errors**2).max()))))
+    errors = np.sqrt(np.where(kept, np.diagonal(covariances, axis1=1, axis2=2), 1.0))
+    alone = ~(kept[:, :, None] & kept[:, None, :])
+    scaled = covariances / (errors[:, :, None] * errors[:, None, :])
+    values, vectors = np.linalg.eigh(np.where(alone, np.eye(kept.shape[1]), scaled))
+    is_known = values > 1e-6
+    turned = np.where(is_known, (vectors.transpose(0, 2, 1) @ (residuals / errors)[:, :, None])[:, :, 0], 0.0)
+    steps = turned / np.where(is_known, values, 1.0)
+    squares, reach = (turned * steps).sum(axis=1), (vectors @ steps[:, :, None])[:, :, 0] / errors * largest
+    shrunk = tame(squares, squares, np.abs(np.where(kept, reach, 0.0)).max(axis=1)) ** 2
+    freedom = is_known.sum(axis=1) - (~kept).sum(axis=1)
+    excess = 1 + np.where(kept, allowed / errors**2, 0.0).max(axis=1)
+    return np.where(freedom > 0, special.chdtrc(np.maximum(freedom, 1), shrunk / excess), 1.0)

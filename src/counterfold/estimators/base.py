@@ -39,6 +39,9 @@ class Estimator(ABC):
     is_linear: ClassVar[bool] = True
     """Whether the estimate is the mean of its only term; else `linearise` and `combine_means` say what it is."""
 
+    is_affine: ClassVar[bool] = False
+    """Whether `factor_terms` says how terms follow from predictions, so that sums of these are all that it takes."""
+
     has_rule: ClassVar[bool] = False
     """Whether its authors gave a rule to choose its parameter, which is `risk`."""
 
@@ -56,6 +59,10 @@ class Estimator(ABC):
     def terms(self, rows: Rows) -> Floats:
         """Return what must be summed to know the estimate on any of the rows (terms x n)."""
         return self.contributions(rows)[None]
+
+    def factor_terms(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Return what is added to each term (terms x n), and what predictions are multiplied by (terms x n x A)."""
+        raise NotImplementedError(f"{type(self).__name__} is not affine")
 
     def linearise(self, means: Floats) -> tuple[Floats, Floats]:
         """Return a constant and a factor for each term, by the means (terms x units) of the terms.

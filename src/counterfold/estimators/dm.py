@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from counterfold.arrays import Floats
 from counterfold.estimators.base import Estimator
 from counterfold.rows import Rows
@@ -23,7 +25,11 @@ class DM(Estimator):
     """
 
     needs = ("target_probs", "model")
+    is_affine = True
     kinds = ("labels", "doses")
 
     def contributions(self, rows: Rows) -> Floats:
         return rows.q_policy
+
+    def factor_terms(self, rows: Rows) -> tuple[Floats, Floats]:
+        return np.zeros((1, len(rows))), rows.target_probs[None]

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from counterfold.arrays import Floats
 from counterfold.estimators.base import Estimator
 from counterfold.rows import Rows
@@ -23,6 +25,12 @@ class DR(Estimator):
     """
 
     needs = ("target_probs", "model")
+    is_affine = True
 
     def contributions(self, rows: Rows) -> Floats:
         return rows.q_policy + rows.weights * rows.residuals
+
+    def factor_terms(self, rows: Rows) -> tuple[Floats, Floats]:
+        factors = rows.target_probs.copy()
+        factors[np.arange(len(rows)), rows.actions] -= rows.weights
+        return (rows.weights * rows.rewards)[None], factors[None]

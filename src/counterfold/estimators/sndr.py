@@ -27,9 +27,16 @@ class SNDR(Ratio):
     """
 
     needs = ("target_probs", "model")
+    is_affine = True
 
     def terms(self, rows: Rows) -> Floats:
         return np.stack([rows.q_policy, rows.weights * rows.residuals, rows.weights])
+
+    def factor_terms(self, rows: Rows) -> tuple[Floats, Floats]:
+        factors = np.zeros((3, *rows.target_probs.shape))
+        factors[0] = rows.target_probs
+        factors[1, np.arange(len(rows)), rows.actions] = -rows.weights
+        return np.stack([np.zeros(len(rows)), rows.weights * rows.rewards, rows.weights]), factors
 
     def linearise(self, means: Floats) -> tuple[Floats, Floats]:
         correction, share = ratio(means[1], means[2]), ratio(np.ones_like(means[2]), means[2])

@@ -9,10 +9,11 @@ from typing import Generic, NamedTuple, Self, TypeVar
 import numpy as np
 
 from counterfold import capacity
-from counterfold.arrays import Bools, Floats, Ints, group_rows, take_rows
+from counterfold.arrays import Bools, Floats, Ints, group_rows
 from counterfold.cached import cached_property
 from counterfold.hashing import assign_folds
-from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel, extremes
+from counterfold.models._constants import extremes
+from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel
 
 FOLDS = 5
 """On how many folds the settings of a model are chosen."""
@@ -20,22 +21,8 @@ FOLDS = 5
 CELLS, SYSTEMS, NUMBERS = 100, 4000, 1 << 23
 """Rows are divided into at most this many cells, with at most so many systems of equations, and numbers in these."""
 
-
 NEAR = 1 << 14
 """How many rows are scaled at a time, so that they stay near the processor."""
-
-
-class LinearModels(NamedTuple):
-    """Intercepts and slopes (d x A) of the models of all actions, on context that was scaled."""
-
-    intercepts: Floats
-    slopes: Floats
-
-    def predict(self, scaled: Examples) -> Floats:
-        """Return the predicted reward of every action (n x A)."""
-        q: Floats = scaled.context @ self.slopes
-        q += self.intercepts
-        return q
 
 
 class Solved(NamedTuple):
@@ -255,9 +242,13 @@ def moments(table: Floats, actions: Ints, n_actions: int) -> Floats:
 
 def sort_by_action(table: Floats, actions: Ints, n_actions: int) -> list[Floats]:
     """Return the rows of every action, in the order of the table."""
+    return [np.take(table, places, axis=0) for places in find_actions(actions, n_actions)]
+
+
+def find_actions(actions: Ints, n_actions: int) -> list[Ints]:
+    """Return the places of every action."""
     order, places = group_rows(actions, n_actions)
-    ordered = take_rows(table, order)
-    return [ordered[place] for place in places]
+    return [order[place] for place in places]
 
 
 def sum_products(several: Sequence[Floats]) -> Floats:
@@ -270,9 +261,16 @@ def sum_products(several: Sequence[Floats]) -> Floats:
     return sums
 
 
+def add_products(sums: Floats, rows: Floats) -> None:
+    """Add to the upper triangle of a matrix the products of the columns with each other, summed over some rows."""
+    from scipy.linalg.blas import dsyrk
+
+    dsyrk(1.0, rows.T, beta=1.0, c=sums.T, lower=1, overwrite_c=1)
+
+
 def solve_positive(gram: Floats, right: Floats) -> Floats:
-    """Return the solution of equations that are positive definite but for rounding errors."""
+    """Return the solution of equations that are positive definite but for rounding errors, by the upper triangle."""
     from scipy.linalg.lapack import dposv
 
-    _, solution, failed = dposv(gram.T, right)  # the same matrix, as LAPACK wants it
-    return np.asarray(np.linalg.pinv(gram, hermitian=True) @ right if failed else solution)
+    _, solution, failed = dposv(gram.T, right, lower=1)  # the same matrix, as LAPACK wants it
+    return np.asarray(np.linalg.pinv(gram.T, hermitian=True) @ right if failed else solution)

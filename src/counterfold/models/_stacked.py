@@ -8,7 +8,8 @@ import numpy as np
 from counterfold import capacity
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.hashing import sample_least
-from counterfold.models.base import Examples, Predictor, TrainedModel, check_predictions, predict_one
+from counterfold.models._action_predictor import predict_one
+from counterfold.models.base import Examples, Predictor, TrainedModel, check_predictions
 
 ENOUGH = 20_000
 """From how many rows, at most, a member learns that is not fast to fit."""

@@ -7,8 +7,9 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints
+from counterfold.models._action_predictor import ActionPredictor
 from counterfold.models._sklearn import expected_reward, fit_copy, require_estimator
-from counterfold.models.base import ActionPredictor, Examples, Predictor, TrainedModel
+from counterfold.models.base import Examples, Predictor, TrainedModel
 
 
 @dataclass(frozen=True, eq=False)

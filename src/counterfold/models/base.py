@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
@@ -122,26 +121,6 @@ Predictor = Callable[[Examples], Floats]
 """Predicted rewards (n x A) of rows whose rewards are not used."""
 
 
-class ActionPredictor(ABC):
-    """A predictor that is asked for one action in each row, and so for all of them, one after the other."""
-
-    @abstractmethod
-    def predict(self, rows: Examples, actions: Ints) -> Floats:
-        """Return the predicted reward of one action in each row."""
-
-    def __call__(self, rows: Examples) -> Floats:
-        """Return the predicted reward of every action (n x A)."""
-        every = (np.full(len(rows), action) for action in range(rows.n_actions))
-        return np.column_stack([self.predict(rows, actions) for actions in every])
-
-
-def predict_one(predict: Predictor, rows: Examples, actions: Ints) -> Floats:
-    """Return the predicted reward of one action in each row."""
-    if isinstance(predict, ActionPredictor):
-        return predict.predict(rows, actions)
-    return check_predictions(predict(rows), rows)[np.arange(len(rows)), actions]
-
-
 class Pull(Protocol):
     """How far each row moves a value by being one of those that a reward model learns from."""
 
@@ -210,14 +189,38 @@ class RewardModel(ABC):
         """Return the model with every setting chosen that it leaves to the rows."""
         return self
 
-    def split_at(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
-        """Yield, per ascending cut, the predictions of the rows before it and of the rows after it, each from its own.
+    def refit(self, examples: Examples) -> "Refits":
+        """Return the model as it is fitted anew on parts of these rows."""
+        return PlainRefits(self, examples)
 
-        Nothing is fitted until asked for. Use a pair before the next: models that share work keep only a running state.
-        """
-        for cut in cuts:
-            before, after = examples.take(slice(cut)), examples.take(slice(cut, None))
-            yield partial(self.predictions, before), partial(self.predictions, after)
+
+class Refits(ABC):
+    """A reward model fitted anew on the first rows of any order of some rows, which end at several places."""
+
+    @abstractmethod
+    def predict(self, order: Ints, ends: Sequence[int]) -> Iterator[Floats]:
+        """Yield the predicted rewards (n x A) of the rows before each of the ascending ends, from these rows alone."""
+
+    @abstractmethod
+    def add_up(self, order: Ints, ends: Sequence[int], factors: Floats) -> Floats:
+        """Return the sums of these predictions times factors (terms x n x A of all rows) at each end (terms x ends)."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlainRefits(Refits):
+    """A model that is fitted on the rows before each end as if there were no others."""
+
+    model: RewardModel
+    examples: Examples
+
+    def predict(self, order: Ints, ends: Sequence[int]) -> Iterator[Floats]:
+        for end in ends:
+            some = self.examples.take(order[:end])
+            yield check_predictions(self.model.predictions(some), some)
+
+    def add_up(self, order: Ints, ends: Sequence[int], factors: Floats) -> Floats:
+        pairs = zip(ends, self.predict(order, ends), strict=True)
+        return np.stack([np.einsum("tia,ia->t", factors[:, order[:end]], q) for end, q in pairs], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,21 +291,3 @@ class Scaling:
         context = examples.context - self.centre
         context /= self.scale
         return copy_with(examples, context=context)
-
-
-def constants(examples: Examples) -> Floats:
-    """Return per action its reward if all its rewards are equal, 0 if it was never logged, NaN if it must be learnt."""
-    return constant(*extremes(examples.actions, examples.rewards, examples.n_actions))
-
-
-def extremes(codes: Ints, rewards: Floats, number: int) -> tuple[Floats, Floats]:
-    """Return the least and the largest reward of each code; infinite ones, the wrong way round, where it is missing."""
-    low, high = np.full(number, np.inf), np.full(number, -np.inf)
-    np.minimum.at(low, codes, rewards)
-    np.maximum.at(high, codes, rewards)
-    return low, high
-
-
-def constant(low: Floats, high: Floats) -> Floats:
-    """Return the reward where the least is the largest one, 0 where there is none, NaN where they differ."""
-    return np.where(low > high, 0.0, np.where(low == high, low, np.nan))

@@ -6,8 +6,9 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints
+from counterfold.models._action_predictor import ActionPredictor, predict_one
 from counterfold.models.action_encoded import ActionEncoded
-from counterfold.models.base import ActionPredictor, Examples, Predictor, TrainedModel, predict_one
+from counterfold.models.base import Examples, Predictor, TrainedModel
 from counterfold.models.shared_ridge import SharedRidge
 
 

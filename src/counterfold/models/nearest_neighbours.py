@@ -8,7 +8,8 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats, Ints
-from counterfold.models.base import ActionPredictor, Examples, Predictor, Scaling, TrainedModel, predict_nothing
+from counterfold.models._action_predictor import ActionPredictor
+from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel, predict_nothing
 
 
 @dataclass(frozen=True)

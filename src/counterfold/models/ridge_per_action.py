@@ -1,25 +1,26 @@
 """Ridge regression, one per action, from sums that many subsets of the rows share."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
 from counterfold import capacity, checks
 from counterfold.arrays import Floats, Ints, row_sums
+from counterfold.models._constants import constant, extremes
 from counterfold.models._moments import (
-    LinearModels,
     Solved,
     Summed,
-    moments,
+    add_products,
+    find_actions,
     scale_counts,
     solve_positive,
     sort_by_action,
     sum_products,
     table_of,
 )
-from counterfold.models.base import Examples, Lazy, Predictor, Scaling, constant, constants
+from counterfold.models.base import Examples, Predictor, Refits, Scaling
 
 WEAK = 1e-6
 """Below this, a penalty on scaled columns cannot hold down rounding errors by itself."""
@@ -55,76 +56,116 @@ class RidgePerAction(Summed):
     def fit(self, examples: Examples) -> Predictor:
         scaling = Scaling.of(examples.context)
         scaled = scaling.apply(examples)
-        models = self._solve(moments(self._table(scaled), scaled.actions, scaled.n_actions), scaled, scaling)
-        return ScaledModels(scaling, *models)
+        blocks = sort_by_action(self.tabulate(scaled), scaled.actions, scaled.n_actions)
+        ends = extremes(scaled.actions, scaled.rewards, scaled.n_actions)
+        return ScaledModels(
+            scaling, self.solve(Solved(sum_products(blocks), *ends, 1.0), scaling, np.arange(len(blocks)), blocks)
+        )
 
     def from_moments(self, known: Solved, scaling: Scaling) -> Predictor:
-        sums, fixed = known.sums, constant(known.low, known.high)
-        models = make_linear(sums, fixed, from_sums(sums, self.alpha / scaling.scale**2))
-        return ScaledModels(scaling, *models)
+        return ScaledModels(scaling, self.solve(known, scaling, np.arange(len(known.sums))))
 
-    def split_at(self, examples: Examples, cuts: Sequence[int]) -> Iterator[tuple[Lazy, Lazy]]:
+    def refit(self, examples: Examples) -> Refits:
         scaling = Scaling.of(examples.context)
         scaled = scaling.apply(examples)
-        running = RunningMoments(self._table(scaled), examples.actions, examples.n_actions)
+        return RidgeRefits(self, scaling, scaled, self.tabulate(scaled))
 
-        def predict(some: slice, find_moments: Callable[[int], Floats], cut: int) -> Floats:
-            rows = scaled.take(some)
-            return self._solve(find_moments(cut), rows, scaling).predict(rows)
-
-        for cut in cuts:
-            before, after = slice(cut), slice(cut, None)
-            yield partial(predict, before, running.before, cut), partial(predict, after, running.after, cut)
-
-    def _table(self, scaled: Examples) -> Floats:
+    def tabulate(self, scaled: Examples) -> Floats:
         """Return the rows [1, x, r], times the root of how much each counts."""
         capacity.require_moments(scaled.n_actions, scaled.context.shape[1] + 2)
         table = table_of(scaled)
         table *= np.sqrt(scale_counts(self.counts(scaled)))[:, None]
         return table
 
-    def _solve(self, sums: Floats, rows: Examples, scaling: Scaling) -> LinearModels:
-        """Return the models of all actions from the moments of [1, x, r]."""
-        penalty = self.alpha / scaling.scale**2
-        fixed = constants(rows)
-        learnt = np.flatnonzero(np.isnan(fixed))
-        coefficients = np.zeros((len(fixed), len(penalty)))
-        coefficients[learnt] = from_sums(sums[learnt], penalty)
-        if penalty.size and penalty.min() < WEAK:
-            number = np.bincount(rows.actions, minlength=len(fixed))
-            for action in learnt[number[learnt] <= len(penalty)].tolist():
-                mine = rows.take(np.flatnonzero(rows.actions == action))
-                coefficients[action] = from_rows(mine.context, mine.rewards, penalty, scale_counts(self.counts(mine)))
-        return make_linear(sums, fixed, coefficients)
+    def solve(self, known: Solved, scaling: Scaling, actions: Ints, blocks: Sequence[Floats] = ()) -> Floats:
+        """Return the intercept and the slopes of some actions (k x (1 + d)), from sums and, if known, from rows."""
+        fixed, penalty = constant(known.low, known.high)[actions], self.alpha / scaling.scale**2
+        solved, learnt = np.zeros((len(actions), 1 + len(penalty))), np.isnan(fixed)
+        solved[learnt, 1:] = from_sums(known.sums, actions[learnt], penalty)
+        if blocks and penalty.size and penalty.min() < WEAK:
+            for place, action in enumerate(actions.tolist()):
+                if learnt[place] and len(blocks[action]) <= len(penalty):
+                    solved[place, 1:] = from_rows(blocks[action], penalty)
+        first = known.sums[actions, 0]
+        intercepts = (first[:, -1] - row_sums(first[:, 1:-1], solved[:, 1:])) / np.maximum(first[:, 0], 1.0)
+        solved[:, 0] = np.where(learnt, intercepts, fixed)
+        return solved
 
 
 @dataclass(frozen=True, eq=False)
 class ScaledModels:
-    """The models of all actions, and how the context is scaled for them."""
+    """The intercept and the slopes of every action (A x (1 + d)), and how the context is scaled for them."""
 
     scaling: Scaling
-    intercepts: Floats
-    slopes: Floats
+    solved: Floats
 
     def __call__(self, rows: Examples) -> Floats:
         """Return the predicted reward of every action (n x A)."""
-        return LinearModels(self.intercepts, self.slopes).predict(self.scaling.apply(rows))
+        return predict(self.scaling.apply(rows).context, self.solved)
 
 
-def make_linear(sums: Floats, fixed: Floats, coefficients: Floats) -> LinearModels:
-    """Return the models of all actions; those with a fixed reward need no coefficients."""
-    learnt = np.isnan(fixed)
-    slopes = np.where(learnt[:, None], coefficients, 0.0)
-    count, x, r = np.maximum(sums[:, 0, 0], 1.0), sums[:, 0, 1:-1], sums[:, 0, -1]
-    intercepts = np.where(learnt, (r - row_sums(x, slopes)) / count, fixed)
-    return LinearModels(intercepts, np.ascontiguousarray(slopes.T))
+def predict(context: Floats, solved: Floats) -> Floats:
+    """Return the predicted reward of every action (n x A), on context that was scaled."""
+    q: Floats = context @ solved[:, 1:].T
+    q += solved[:, 0]
+    return q
 
 
-def from_sums(sums: Floats, penalty: Floats) -> Floats:
-    """Return the coefficients of all actions from the normal equations, the first of which is that of the intercept."""
-    if len(sums) == 0 or penalty.size == 0:
-        return np.empty((len(sums), len(penalty)))
-    gram, right = sums[:, :-1, :-1].copy(), sums[:, :-1, -1].copy()
+@dataclass(frozen=True, eq=False)
+class RidgeRefits(Refits):
+    """Ridge regressions on the first rows of an order, from sums to which each row is added once.
+
+    `scaled` are all rows, with their context scaled, and `table` is what they add to sums.
+    """
+
+    model: RidgePerAction
+    scaling: Scaling
+    scaled: Examples
+    table: Floats
+
+    def predict(self, order: Ints, ends: Sequence[int]) -> Iterator[Floats]:
+        context = np.take(self.scaled.context, order[: ends[-1]], axis=0)
+        for end, solved in zip(ends, list(self.fit(order, ends)), strict=True):
+            yield predict(context[:end], solved)
+
+    def add_up(self, order: Ints, ends: Sequence[int], factors: Floats) -> Floats:
+        """Return the sums; those of products of factors and context suffice, so that no row is predicted."""
+        context = np.take(self.scaled.context, order[: ends[-1]], axis=0)
+        sums = np.zeros((*factors.shape[::2], 1 + context.shape[1]))
+        found = np.empty((len(factors), len(ends)))
+        for place, (start, end, solved) in enumerate(zip([0, *ends[:-1]], ends, self.fit(order, ends), strict=True)):
+            some = factors[:, order[start:end]].transpose(0, 2, 1)
+            sums[:, :, 0] += some.sum(axis=2)
+            sums[:, :, 1:] += some @ context[start:end]
+            found[:, place] = (sums * solved).sum(axis=(1, 2))
+        return found
+
+    def fit(self, order: Ints, ends: Sequence[int]) -> Iterator[Floats]:
+        """Yield the intercepts and slopes of the models of the rows before each of the ascending ends."""
+        first, n_actions = order[: ends[-1]], self.scaled.n_actions
+        actions, rewards = self.scaled.actions[first], self.scaled.rewards[first]
+        blocks = [np.take(self.table, first[places], axis=0) for places in find_actions(actions, n_actions)]
+        sums = np.zeros((n_actions, *2 * self.table.shape[1:]))
+        low, high = np.full(n_actions, np.inf), np.full(n_actions, -np.inf)
+        done, solved = np.zeros(n_actions, dtype=np.intp), np.zeros((n_actions, self.table.shape[1] - 1))
+        for start, end in pairwise([0, *ends]):
+            until = done + np.bincount(actions[start:end], minlength=n_actions)
+            changed = np.flatnonzero(until > done)
+            for action in changed.tolist():
+                add_products(sums[action], blocks[action][done[action] : until[action]])
+            np.minimum.at(low, actions[start:end], rewards[start:end])
+            np.maximum.at(high, actions[start:end], rewards[start:end])
+            known = [block[:last] for block, last in zip(blocks, until.tolist(), strict=True)]
+            done, solved = until, solved.copy()
+            solved[changed] = self.model.solve(Solved(sums, low, high, 1.0), self.scaling, changed, known)
+            yield solved
+
+
+def from_sums(sums: Floats, actions: Ints, penalty: Floats) -> Floats:
+    """Return the coefficients of some actions from the normal equations, the first of which is of the intercept."""
+    if len(actions) == 0 or penalty.size == 0:
+        return np.empty((len(actions), len(penalty)))
+    gram, right = sums[actions, :-1, :-1], sums[actions, :-1, -1]
     np.maximum(gram[:, 0, 0], 1.0, out=gram[:, 0, 0])
     diagonal = np.arange(1, 1 + len(penalty))
     if penalty.min() < WEAK:
@@ -144,54 +185,14 @@ def leave_out_flat(gram: Floats, right: Floats, penalty: Floats) -> None:
     right[flat] = 0.0
 
 
-def from_rows(context: Floats, rewards: Floats, penalty: Floats, counts: Floats) -> Floats:
+def from_rows(block: Floats, penalty: Floats) -> Floats:
     """Return the coefficients of one action with no more rows than columns, by least squares with the penalty as rows.
 
     There the normal equations are singular but for the penalty, and a weak one drowns in rounding errors.
     """
-    roots = np.sqrt(counts)
+    roots = block[:, :1]
+    context, rewards, counts = block[:, 1:-1] / roots, block[:, -1] / roots[:, 0], scale_counts(roots[:, 0] ** 2)
     level, mean = (np.average(one, axis=0, weights=counts) for one in (context, rewards))
-    rows = np.vstack([roots[:, None] * (context - level), np.diag(np.sqrt(penalty))])
-    values = np.concatenate([roots * (rewards - mean), np.zeros(len(penalty))])
+    rows = np.vstack([np.sqrt(counts)[:, None] * (context - level), np.diag(np.sqrt(penalty))])
+    values = np.concatenate([np.sqrt(counts) * (rewards - mean), np.zeros(len(penalty))])
     return np.asarray(np.linalg.lstsq(rows, values)[0], dtype=np.float64)
-
-
-class RunningMoments:
-    """Moments before and after ascending cuts: each row is added to those before, and taken from those after, once.
-
-    What is left after a cut is summed anew when half of what it was taken from is gone, so that no digits are lost.
-    Moments that were returned for one cut are changed for the next.
-    """
-
-    def __init__(self, table: Floats, actions: Ints, n_actions: int) -> None:
-        """Start before the first row, with the rows of each action one after the other."""
-        self.actions, self.n_actions = actions, n_actions
-        self.blocks = sort_by_action(table, actions, n_actions)
-        self.done = np.zeros(n_actions, dtype=np.intp)
-        self.first = np.zeros((n_actions, table.shape[1], table.shape[1]))
-        self.rest, self.known = np.empty(0), 0
-
-    def before(self, cut: int) -> Floats:
-        """Return the moments of the rows before the cut."""
-        until = np.bincount(self.actions[:cut], minlength=self.n_actions)
-        if (until > self.done).any():
-            passed = self._of(self.done, until)
-            self.first += passed
-            if self.known:
-                self.rest -= passed
-            self.done = until
-        return self.first
-
-    def after(self, cut: int) -> Floats:
-        """Return the moments of the rows after the cut."""
-        self.before(cut)
-        left = len(self.actions) - cut
-        if 2 * left < self.known or not self.known:
-            ends = np.array([len(block) for block in self.blocks])
-            self.rest, self.known = self._of(self.done, ends), left
-        return self.rest
-
-    def _of(self, start: Ints, stop: Ints) -> Floats:
-        """Return the moments of some rows of every action."""
-        bounds = zip(self.blocks, start.tolist(), stop.tolist(), strict=True)
-        return sum_products([block[first:last] for block, first, last in bounds])

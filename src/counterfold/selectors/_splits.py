@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +13,10 @@ from counterfold.estimators.base import Estimator
 from counterfold.partition import Consecutive
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.sums import CHUNK, Sums, values
+from counterfold.sums import CHUNK, Sums
 
-STACKED, JOINED = 1 << 13, 1 << 12
-"""How many rows of several splits are worked on by one thread, and how few of them as if they were one."""
+STACKED = 1 << 15
+"""How many rows of several splits are worked on together, by one thread."""
 
 SHARED = 1 << 20
 """How many numbers a context must hold for splits to gain by several threads, which else wait for each other most."""
@@ -54,7 +55,7 @@ def compute_split_losses(
     """Return the squared difference between each candidate and the validator on each split (candidates x splits)."""
     sides = Sides(rows, candidates, validator, splits)
     sides.fill_without_fits()
-    if sides.needed:
+    if sides.judging or len(sides.needed):
         together = max(1, STACKED // len(rows))
         if rows.examples.context.size < SHARED:
             pool = replace(pool, threads=1)
@@ -66,7 +67,8 @@ class Sides:
     """What candidates say on one side of every split (`found`), and the validator on the other one (`truth`).
 
     Candidates that cut an order at the same place share both sides, their refits and the validator's value: `lines` are
-    the different cuts of all splits, and `line` says which one each candidate has.
+    the different cuts of all splits, and `line` says which one each candidate has. `needed` are those at which some
+    candidates need a reward model.
     """
 
     def __init__(
@@ -79,7 +81,7 @@ class Sides:
         self.lines, self.line = np.unique(self.cuts, axis=0, return_inverse=True)
         self.judging = validator.uses("model")
         self.fitting = np.array([one.uses("model") for one in candidates])
-        self.needed = sorted(set((self.line if self.judging else self.line[self.fitting]).tolist()))
+        self.needed = np.unique(self.line[self.fitting])
 
     def fill_without_fits(self) -> None:
         """Fill in what needs no reward model, which is the same on all splits at once: a product of matrices."""
@@ -93,36 +95,54 @@ class Sides:
             self.truth[:] = np.stack([after for _, after in sides[len(free) :]])[self.line]
 
     def fill_with_fits(self, group: Ints) -> None:
-        """Fill in what needs a model on some of the splits; the second sides are whole only if they are used."""
-        chosen = [(self.splits[one].order, self.lines[self.needed, one].tolist()) for one in group.tolist()]
-        several = [
-            self.rows.take(order if self.judging else order[: places[-1]]).split_at(places) for order, places in chosen
-        ]
-        for number in self.needed:
-            pairs = [next(one) for one in several]
-            here = np.flatnonzero(self.line == number)
-            mine = here[self.fitting[here]]
-            if len(mine):
-                some = [self.candidates[place] for place in mine.tolist()]
-                self.found[np.ix_(mine, group)] = evaluate_each(some, [train for train, _ in pairs])
-            if self.judging:
-                self.truth[np.ix_(here, group)] = evaluate_each([self.validator], [rest for _, rest in pairs])
+        """Fill in what needs a model on some of the splits."""
+        if len(self.needed):
+            self.fill_found(group)
+        if self.judging:
+            for one in group.tolist():
+                ends = len(self.rows) - self.lines[::-1, one]  # the rest are the first rows of the order turned round
+                truth = evaluate_first(self.validator, self.rows, self.splits[one].order[::-1], ends.tolist())
+                self.truth[:, one] = truth[::-1][self.line]
+
+    def fill_found(self, group: Ints) -> None:
+        """Fill in what candidates say that need a model, on several splits at once."""
+        orders, places = [self.splits[one].order for one in group.tolist()], self.lines[np.ix_(self.needed, group)]
+        predicted = [self.rows.predict_first(*given) for given in zip(orders, places.T.tolist(), strict=True)]
+        for number, ends in zip(self.needed.tolist(), places, strict=True):
+            mine = np.flatnonzero(self.fitting & (self.line == number))
+            first = np.concatenate([order[:end] for order, end in zip(orders, ends, strict=True)])
+            rows = self.rows.take_with(first, np.concatenate([next(q) for q in predicted]))
+            some = [self.candidates[place] for place in mine.tolist()]
+            self.found[np.ix_(mine, group)] = evaluate_parts(some, rows, ends)
 
 
-def evaluate_each(estimators: Sequence[Estimator], several: Sequence[Rows]) -> Floats:
-    """Return what estimators say on each of several rows (estimators x several), as parts of all of them."""
-    ends = np.cumsum([len(rows) for rows in several])
-    if len(several) == 1 or ends[-1] > JOINED:
-        return np.stack([values(estimators, rows) for rows in several], axis=1)
-    found = np.empty((len(estimators), len(several)))
+def evaluate_first(estimator: Estimator, rows: Rows, order: Ints, ends: Sequence[int]) -> Floats:
+    """Return what an estimator says of the first rows of an order, up to each of the ascending ends, after refits."""
+    if not estimator.is_affine:
+        pairs = zip(ends, rows.predict_first(order, ends), strict=True)
+        return np.array([estimator.value(rows.take_with(order[:end], q)) for end, q in pairs])
+    constants, factors = estimator.factor_terms(rows)
+    counts, last = np.ones(len(rows)) if rows.counts is None else rows.counts, np.array(ends) - 1
+    sums = np.cumsum((constants * counts)[:, order], axis=1)[:, last]
+    sums += rows.add_up_first(order, ends, factors * counts[:, None])
+    return estimator.combine_means(sums / np.cumsum(counts[order])[last])
+
+
+def evaluate_parts(estimators: Sequence[Estimator], rows: Rows, sizes: Ints) -> Floats:
+    """Return what estimators say on each of several parts of the rows, which follow each other (estimators x parts)."""
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
+    found = np.empty((len(estimators), len(sizes)))
     alone = np.array([one.rowwise for one in estimators])
-    for place in np.flatnonzero(~alone).tolist():
-        found[place] = [estimators[place].value(rows) for rows in several]
     if alone.any():
         some = [one for one in estimators if one.rowwise]
-        parts = Consecutive(np.concatenate([[0], ends[:-1]]), int(ends[-1]))
-        sums = Sums.of(Rows.join(several), some, parts)
+        sums = Sums.of(rows, some, Consecutive(starts, len(rows)))
         found[alone] = sums.values(some, sums.terms / sums.sizes)
+    if not alone.all():
+        places = [slice(start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        parts = [rows.take(place, partial(rows.q.__getitem__, place)) for place in places]
+        for place in np.flatnonzero(~alone).tolist():
+            found[place] = [estimators[place].value(part) for part in parts]
     return found
 
 

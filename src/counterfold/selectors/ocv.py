@@ -90,7 +90,8 @@ class OCV(CrossValidated):
         """Return the share of each candidate from its and the validator's error; one half if neither varies."""
         if self.split_ratio != "variance":
             return np.full(len(candidates), self.split_ratio)
-        mine, validators = errors(candidates) ** 2, errors([validator]) ** 2
+        variances = errors([*candidates, validator]) ** 2
+        mine, validators = variances[:-1], variances[-1]
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = mine / validators
             if self.ratio_step:
