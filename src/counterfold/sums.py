@@ -22,7 +22,7 @@ BUCKETS = 1024
 """How many units a log is summed over, unless it has fewer rows or groups."""
 
 CHUNK = 1 << 17
-"""How many rows are sorted into buckets at a time, at most."""
+"""How many rows a thread sums over buckets before it takes the next ones, at most."""
 
 NEAR = 1 << 15
 """How many rows are summed at a time: few enough that what is computed from them stays near the processor."""

@@ -13,7 +13,7 @@ def test_models_by_name():
     data = reference.random_data(20)
     log = log_of(data)
     usual = as_model("default", log)
-    assert (type(usual), usual.model, usual.folds) == (cf.CrossFitted, cf.SharedRidge(), 5)
+    assert (type(usual), usual.model, usual.folds) == (cf.CrossFitted, cf.PooledRidge(), 5)
     assert as_model("ridge-per-action", log) == cf.RidgePerAction()
     assert as_model("ridge-per-action:alpha=2", log) == cf.RidgePerAction(2.0)
     doses = reference.random_doses(20)

@@ -19,7 +19,7 @@ class Seen(NamedTuple):
     times: float
 
 
-def solve_stream(stream: ModelStream[Summed], sums: ModelSums, seen: Seen | None) -> Fitted:
+def solve_stream(stream: ModelStream[Summed], sums: ModelSums, seen: Seen | None = None) -> Fitted:
     """Return the model of all rows, or one for each fold."""
     without = stream.leave_out_cells(sums)
     if stream.folds > 1:

@@ -13,6 +13,9 @@ from counterfold.models.base import Examples, Predictor, Scaling
 LEAST = 0.1
 """What is added to every weight, so that no row is ignored."""
 
+NEAR = 1 << 14
+"""How many rows are predicted at a time, so that they stay near the processor."""
+
 
 def weigh_rows(examples: Examples, aim: float) -> Floats:
     """Return how much models are to be right in each row: more where the target goes."""
@@ -90,22 +93,31 @@ class PolicyModels:
 
 
 def predict_folds(models: Sequence[PolicyModels], rows: Examples, fold: Ints) -> Floats:
-    """Return the predicted reward of every action (n x A), each row's by its fold's model; all are scaled alike."""
+    """Return the predicted reward of every action (n x A) by the model of each row's fold; all are scaled alike."""
+    q = np.empty((len(rows), rows.n_actions))
+    for start in range(0, len(rows), NEAR):
+        near = slice(start, start + NEAR)
+        q[near] = _predict_near(models, rows.take(near), fold[near])
+    return q
+
+
+def _predict_near(models: Sequence[PolicyModels], rows: Examples, fold: Ints) -> Floats:
+    """Return the predictions of a few rows; only their contexts are sorted by fold, to be multiplied together."""
     width, scaling = rows.context.shape[1], models[0].scaling
     slopes = np.stack([one.slopes for one in models]) / scaling.scale[:, None]
     levels = np.stack([one.intercepts for one in models]) - scaling.centre[width:] @ slopes[:, width:]
     order, places = group_rows(fold, len(models))
-    context, q, ordered = take_rows(rows.context, order), take_rows(levels, fold), np.empty((len(rows), rows.n_actions))
+    context, ordered, back = take_rows(rows.context, order), np.empty((len(rows), rows.n_actions)), np.empty_like(order)
     context -= scaling.centre[:width]
     for slope, place in zip(slopes, places, strict=True):
         np.matmul(context[place], slope[:width], out=ordered[place])
+    back[order] = np.arange(len(order))
+    q = take_rows(ordered, back)
+    q += take_rows(levels, fold)
     for number, logarithm in enumerate(rows.log_probs, width):
         moved = take_rows(slopes[:, number], fold)
         moved *= logarithm
         q += moved
-    back = np.empty_like(order)
-    back[order] = np.arange(len(order))
-    q += take_rows(ordered, back)
     limits = np.array([one.limits if one.limits[0] <= one.limits[1] else (-np.inf, np.inf) for one in models])
     limits = limits[:1] if (limits == limits[0]).all() else take_rows(limits, fold)
     return np.clip(q, limits[:, :1], limits[:, 1:], out=q)
