@@ -8,7 +8,7 @@ import numpy as np
 
 from counterfold import capacity, checks
 from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.models._constants import constant, extremes
+from counterfold.models._constants import constant
 from counterfold.models._moments import (
     Solved,
     Summed,
@@ -16,11 +16,9 @@ from counterfold.models._moments import (
     find_actions,
     scale_counts,
     solve_positive,
-    sort_by_action,
-    sum_products,
     table_of,
 )
-from counterfold.models.base import Examples, Predictor, Refits, Scaling
+from counterfold.models.base import Examples, Predictor, Refits, Scaling, predict_nothing
 
 WEAK = 1e-6
 """Below this, a penalty on scaled columns cannot hold down rounding errors by itself."""
@@ -54,18 +52,19 @@ class RidgePerAction(Summed):
         return False
 
     def fit(self, examples: Examples) -> Predictor:
-        scaling = Scaling.of(examples.context)
-        scaled = scaling.apply(examples)
-        blocks = sort_by_action(self.tabulate(scaled), scaled.actions, scaled.n_actions)
-        ends = extremes(scaled.actions, scaled.rewards, scaled.n_actions)
-        return ScaledModels(
-            scaling, self.solve(Solved(sum_products(blocks), *ends, 1.0), scaling, np.arange(len(blocks)), blocks)
-        )
+        return self.refit(examples).fit_all(np.arange(len(examples)))
+
+    def fit_outside(self, examples: Examples, fold: Ints, folds: int) -> Sequence[Predictor]:
+        refits, outside = self.refit(examples), [np.flatnonzero(fold != number) for number in range(folds)]
+        return [
+            refits.fit_all(some) if 0 < len(some) < len(fold) else predict_nothing  # as there is nobody to predict
+            for some in outside
+        ]
 
     def from_moments(self, known: Solved, scaling: Scaling) -> Predictor:
         return ScaledModels(scaling, self.solve(known, scaling, np.arange(len(known.sums))))
 
-    def refit(self, examples: Examples) -> Refits:
+    def refit(self, examples: Examples) -> "RidgeRefits":
         scaling = Scaling.of(examples.context)
         scaled = scaling.apply(examples)
         return RidgeRefits(self, scaling, scaled, self.tabulate(scaled))
@@ -139,6 +138,11 @@ class RidgeRefits(Refits):
             sums[:, :, 1:] += some @ context[start:end]
             found[:, place] = (sums * solved).sum(axis=(1, 2))
         return found
+
+    def fit_all(self, order: Ints) -> ScaledModels:
+        """Return the models of some rows."""
+        [solved] = self.fit(order, [len(order)])
+        return ScaledModels(self.scaling, solved)
 
     def fit(self, order: Ints, ends: Sequence[int]) -> Iterator[Floats]:
         """Yield the intercepts and slopes of the models of the rows before each of the ascending ends."""

@@ -101,31 +101,29 @@ class Sides:
         if self.judging:
             for one in group.tolist():
                 ends = len(self.rows) - self.lines[::-1, one]  # the rest are the first rows of the order turned round
-                truth = evaluate_first(self.validator, self.rows, self.splits[one].order[::-1], ends.tolist())
+                truth = self.validator.refit_values(self.rows, self.splits[one].order[::-1], ends.tolist())
                 self.truth[:, one] = truth[::-1][self.line]
 
     def fill_found(self, group: Ints) -> None:
         """Fill in what candidates say that need a model, on several splits at once."""
         orders, places = [self.splits[one].order for one in group.tolist()], self.lines[np.ix_(self.needed, group)]
         predicted = [self.rows.predict_first(*given) for given in zip(orders, places.T.tolist(), strict=True)]
+        most = places[-1].tolist()
+        rows = self.rows.without_context.take(
+            np.concatenate([one[:end] for one, end in zip(orders, most, strict=True)])
+        )
         for number, ends in zip(self.needed.tolist(), places, strict=True):
             mine = np.flatnonzero(self.fitting & (self.line == number))
-            first = np.concatenate([order[:end] for order, end in zip(orders, ends, strict=True)])
-            rows = self.rows.take_with(first, np.concatenate([next(q) for q in predicted]))
             some = [self.candidates[place] for place in mine.tolist()]
-            self.found[np.ix_(mine, group)] = evaluate_parts(some, rows, ends)
+            first = rows.take(find_first(ends, places[-1]), partial(np.concatenate, [next(one) for one in predicted]))
+            self.found[np.ix_(mine, group)] = evaluate_parts(some, first, ends)
 
 
-def evaluate_first(estimator: Estimator, rows: Rows, order: Ints, ends: Sequence[int]) -> Floats:
-    """Return what an estimator says of the first rows of an order, up to each of the ascending ends, after refits."""
-    if not estimator.is_affine:
-        pairs = zip(ends, rows.predict_first(order, ends), strict=True)
-        return np.array([estimator.value(rows.take_with(order[:end], q)) for end, q in pairs])
-    constants, factors = estimator.factor_terms(rows)
-    counts, last = np.ones(len(rows)) if rows.counts is None else rows.counts, np.array(ends) - 1
-    sums = np.cumsum((constants * counts)[:, order], axis=1)[:, last]
-    sums += rows.add_up_first(order, ends, factors * counts[:, None])
-    return estimator.combine_means(sums / np.cumsum(counts[order])[last])
+def find_first(ends: Ints, sizes: Ints) -> Ints | slice:
+    """Return the places of the first rows of each of several parts of such sizes; a slice, of one part."""
+    starts = np.cumsum(sizes) - sizes
+    several = [np.arange(start, start + end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    return np.concatenate(several) if len(several) > 1 else slice(int(ends[0]))
 
 
 def evaluate_parts(estimators: Sequence[Estimator], rows: Rows, sizes: Ints) -> Floats:
