@@ -154,14 +154,14 @@ class RidgeRefits(Refits):
         done, solved = np.zeros(n_actions, dtype=np.intp), np.zeros((n_actions, self.table.shape[1] - 1))
         for start, end in pairwise([0, *ends]):
             until = done + np.bincount(actions[start:end], minlength=n_actions)
-            changed = np.flatnonzero(until > done)
-            for action in changed.tolist():
-                add_products(sums[action], blocks[action][done[action] : until[action]])
+            bounds = zip(blocks, done.tolist(), until.tolist(), strict=True)
+            add_products(sums, [block[first:last] for block, first, last in bounds])
             np.minimum.at(low, actions[start:end], rewards[start:end])
             np.maximum.at(high, actions[start:end], rewards[start:end])
             known = [block[:last] for block, last in zip(blocks, until.tolist(), strict=True)]
-            done, solved = until, solved.copy()
+            changed, solved = np.flatnonzero(until > done), solved.copy()
             solved[changed] = self.model.solve(Solved(sums, low, high, 1.0), self.scaling, changed, known)
+            done = until
             yield solved
 
 
@@ -175,7 +175,7 @@ def from_sums(sums: Floats, actions: Ints, penalty: Floats) -> Floats:
     if penalty.min() < WEAK:
         leave_out_flat(gram, right, penalty)
     gram[:, diagonal, diagonal] += penalty
-    return np.stack([solve_positive(one, values)[1:] for one, values in zip(gram, right, strict=True)])
+    return solve_positive(gram, right)[:, 1:]
 
 
 def leave_out_flat(gram: Floats, right: Floats, penalty: Floats) -> None:

@@ -156,25 +156,26 @@ def evaluate_prefixes(
         return []
     estimators = list(dict.fromkeys(one for one, _ in requests))
     ranks = np.stack([np.argsort(split.order).astype(np.int32) for split in splits])
-    shared: dict[bytes, Ints] = {cuts.tobytes(): cuts for _, cuts in requests}
+    asked: dict[bytes, tuple[Ints, list[Estimator]]] = {}
+    for one, cuts in requests:
+        asked.setdefault(cuts.tobytes(), (cuts, []))[1].append(one)
     before: dict[bytes, Floats] = {}
-    inside_sizes: dict[bytes, Floats] = {}
     total: Any = 0.0
-    size = 0.0
     step = max(1024, capacity.count_rows(len(splits), CHUNK))
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
         taken = rows.take(part)
         sums = Sums.of(taken, estimators, Consecutive(np.arange(len(taken)), len(taken)))
-        total, size = total + sums.terms.sum(axis=1, keepdims=True), size + sums.sizes.sum()
-        for key, cuts in shared.items():
+        table = np.vstack([sums.terms, sums.sizes])
+        total = total + table.sum(axis=1, keepdims=True)
+        for key, (cuts, some) in asked.items():
             inside = (ranks[:, part] < cuts[:, None]).astype(np.float64)
-            before[key] = before.get(key, 0.0) + sums.terms @ inside.T
-            inside_sizes[key] = inside_sizes.get(key, 0.0) + sums.sizes @ inside.T
+            mine = np.append(sums.layout.find(some).lines, len(sums.terms))
+            before.setdefault(key, np.zeros((len(table), len(splits))))[mine] += table[mine] @ inside.T
 
     def sides(estimator: Estimator, cuts: Ints) -> tuple[Floats, Floats]:
-        mine = sums.lines[estimator]
-        first, every, number = before[cuts.tobytes()][mine], total[mine], inside_sizes[cuts.tobytes()]
-        return estimator.combine_means(first / number), estimator.combine_means((every - first) / (size - number))
+        first = before[cuts.tobytes()]
+        lines, rest = sums.lines[estimator], total - first
+        return estimator.combine_means(first[lines] / first[-1]), estimator.combine_means(rest[lines] / rest[-1])
 
     return [sides(*request) for request in requests]
