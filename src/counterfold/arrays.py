@@ -19,6 +19,17 @@ def take_rows(array: NDArray[Scalar], index: Ints | slice) -> NDArray[Scalar]:
     return array[index] if isinstance(index, slice) else np.take(array, index, axis=0)
 
 
+def group_rows(codes: Ints, number: int) -> tuple[Ints, list[slice]]:
+    """Return the places of rows by their codes, below a number, and where among these the rows of each code are.
+
+    >>> group_rows(np.array([1, 0, 1]), 3)
+    (array([1, 0, 2]), [slice(0, 1, None), slice(1, 3, None), slice(3, 3, None)])
+    """
+    order = np.argsort(codes.astype(np.uint16) if number <= 1 << 16 else codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=number)).tolist()
+    return order, [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+
+
 def row_sums(left: Floats, right: Floats) -> Floats:
     """Return the sum over actions of the products of two matrices, row by row."""
     return np.asarray(np.einsum("ia,ia->i", left, right))
@@ -59,6 +70,16 @@ def count_least(values: NDArray[Scalar], most: int) -> tuple[NDArray[Scalar], In
     if len(found) < most and len(some) < len(values):
         found, counts = np.unique(values, return_counts=True)
     return found[:most], counts[:most]
+
+
+def bound_largest(values: Floats, number: int) -> float:
+    """Return a bound that the `number` largest values reach, and few others: all of them are not sorted for that.
+
+    >>> bound_largest(np.arange(1000.0), 3) <= 997
+    True
+    """
+    tops = np.maximum.reduceat(values, np.arange(0, len(values), 64)) if len(values) else values
+    return float(np.partition(tops, -number)[-number]) if len(tops) > number else -np.inf
 
 
 def stack_columns(columns: Sequence[NDArray[Scalar]]) -> NDArray[Scalar] | None:

@@ -3,7 +3,7 @@
 A row has the same hash wherever the log is read, so folds do not depend on a seed, on threads or on batches.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 import numpy as np
@@ -15,7 +15,7 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 """The increment of SplitMix64, which keeps the hash of 0 from being 0."""
 
 LONGEST, AT_ONCE = 256, 1 << 14
-"""So many bytes of a text tell its hash, besides its length: identifiers have fewer; and so many are read at once."""
+"""So many bytes of a text tell its hash, besides its length; so many rows are hashed at once."""
 
 
 def mix_bits(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -38,13 +38,22 @@ def hash_rows(columns: Iterable[Floats | Ints]) -> Ints:
     >>> bool(keys[0] == keys[1]), bool(keys[0] == keys[2])
     (True, False)
     """
-    bits: NDArray[np.uint64] | None = None
+    several = list(columns)
+    keys = np.empty(len(several[0]) if several else 0, dtype=np.intp)
+    for start in range(0, len(keys), AT_ONCE):
+        few = slice(start, start + AT_ONCE)
+        keys[few] = _hash_few([one[few] for one in several])
+    return keys
+
+
+def _hash_few(columns: Sequence[Floats | Ints]) -> Ints:
+    """Return the hash of each of a few rows."""
+    bits = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
-        numbers = (column + 0.0).view(np.uint64)  # so that -0.0 is 0.0
-        bits = numbers if bits is None else np.bitwise_xor(bits, numbers, out=bits)
+        bits ^= (column + 0.0).view(np.uint64)  # so that -0.0 is 0.0
         bits *= STEP
         bits ^= bits >> np.uint64(32)
-    return np.empty(0, dtype=np.intp) if bits is None else (mix_bits(bits) >> np.uint64(1)).astype(np.intp)
+    return (mix_bits(bits) >> np.uint64(1)).astype(np.intp)
 
 
 def hash_labels(labels: NDArray[np.generic]) -> Ints:

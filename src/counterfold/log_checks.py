@@ -149,8 +149,8 @@ def check_context(context: Any, rows: int, check: Checker) -> EncodedContext:
         return EncodedContext(np.empty((rows, 0)), (), ())
     encoded = context if isinstance(context, EncodedContext) else encode_context(context, rows, check)
     names, array = encoded.column_names, check_matrix("context", encoded, rows, check).values
-    is_good = np.abs(array) <= checks.LARGEST
-    if not is_good.all():
+    if array.size and not (array.min() >= -checks.LARGEST and array.max() <= checks.LARGEST):  # or there is a NaN
+        is_good = np.abs(array) <= checks.LARGEST
         worst = int(np.argmin(is_good[np.argmin(is_good.all(axis=1))]))  # in the first bad row, as any engine finds it
         way = " Fill it in, or leave the column out (`ignore`, --ignore)."
         check.rename("context", f"column `{names[worst]}`").finite("context", array[:, worst], way)

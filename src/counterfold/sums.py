@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
 from counterfold import capacity
-from counterfold.arrays import Floats, Ints, row_sums, take_rows
+from counterfold.arrays import Floats, Ints, row_sums
 from counterfold.cached import cached_property
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
@@ -23,9 +23,6 @@ BUCKETS = 1024
 
 CHUNK = 1 << 17
 """How many rows are sorted into buckets at a time, at most."""
-
-FEW = 16
-"""With at most this many estimators, rows are summed without sorting them by bucket."""
 
 NEAR = 1 << 15
 """How many rows are summed at a time: few enough that what is computed from them stays near the processor."""
@@ -238,27 +235,12 @@ def sum_slices(rows: Rows, estimators: Sequence[Estimator], sum_some: Callable[[
 
 
 def sum_by_bucket(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: int) -> Sums:
-    """Return the sums over all buckets, of rows as they come if that is little work, or else of sorted ones."""
-    if len(estimators) <= FEW:
-        return Sums.of(rows, estimators, ByNumber(bucket, buckets))
-    order = np.argsort(bucket.astype(np.uint16) if buckets <= 1 << 16 else bucket, kind="stable")
-    sizes = np.asarray(np.bincount(bucket, rows.counts, buckets), dtype=np.float64)
-    weights = np.zeros(buckets)
-    terms: Floats = np.empty((0, buckets))
-    widths: tuple[int, ...] = ()
-    for start in range(0, len(rows), NEAR):
-        chosen = order[start : start + NEAR]
-        inside = bucket[chosen]
-        starts = np.flatnonzero(np.diff(inside, prepend=-1))
-        some = rows.take(chosen, partial(take_predictions, rows, chosen))
-        found = Sums.of(some, estimators, Consecutive(starts, len(chosen)))
-        if start == 0:
-            terms, widths = np.zeros((len(found.terms), buckets)), found.layout.widths
-        terms[:, inside[starts]] += found.terms
-        weights[inside[starts]] += found.weights
-    return Sums(Layout(tuple(estimators), widths), sizes, weights, terms)
+    """Return the sums over all buckets, from so few rows at a time that they stay near the processor."""
+    whole = rows.whole or rows
 
+    def sum_near(start: int) -> Sums:
+        near = slice(start, start + NEAR)
+        some = replace(rows.take(near, lambda: rows.q[near]), whole=whole)
+        return Sums.of(some, estimators, ByNumber(bucket[near], buckets))
 
-def take_predictions(rows: Rows, index: Ints) -> Floats:
-    """Return the predicted rewards of some rows."""
-    return take_rows(rows.q, index)
+    return reduce(add, map(sum_near, range(0, len(rows), NEAR)))

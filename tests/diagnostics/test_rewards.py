@@ -49,11 +49,11 @@ def test_a_manager_understands_what_one_row_does():
 
 def test_no_reward_at_all_on_what_the_target_does():
     odd = np.arange(1000) % 2
-    found = diagnose_rewards(clicks(*range(0, 100, 2)), odd)
+    found = diagnose_rewards(clicks(*range(0, 1000, 20)), odd)
     [problem] = found.reasons
     assert problem == "none of the 50 rewards other than 0 fell on what the target does"
     assert (found.effective_rewards, found.verdict) == (0.0, "caution")
-    rare = diagnose_rewards(1 - clicks(*range(0, 100, 2)), odd)
+    rare = diagnose_rewards(1 - clicks(*range(0, 1000, 20)), odd)
     assert rare.reasons == ("none of the 50 rewards other than 1 fell on what the target does",)
 
 

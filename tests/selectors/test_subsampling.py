@@ -1,10 +1,13 @@
 """Subsampling rules: those that can be known are found, odd rows are survived, and replicates do not leak."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 
 import reference
+from counterfold.selectors import _subsampling
 from counterfold.selectors._subsampling import (
     Batches,
     Networks,
@@ -182,3 +185,18 @@ def test_weights_are_clipped_and_epochs_that_run_out_leave_the_best():
     best = min(seen, key=lambda pair: pair[0])
     assert best[0] < seen[-1][0] - 1e-3
     np.testing.assert_array_equal(found, best[1])
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("rows", [200, 2500])
+def test_recorded_steps_learn_what_single_ones_do(rows, monkeypatch):
+    """With one batch for all rows and with several, until each of the networks has stopped."""
+    logged, _ = known(np.exp(rng().normal(size=(rows, 4)) / 4), rng(2).normal(size=(rows, 3)), ratio=0.2)
+    training, samples = configure(), [rng(seed).integers(rows, size=rows) for seed in range(3)]
+
+    def learn():
+        return rules(logged, samples, [rng(seed) for seed in range(3)], training, "cuda")
+
+    recorded = learn()
+    monkeypatch.setattr(_subsampling, "choose_step", lambda *given: partial(_subsampling.take_one_step, *given))
+    np.testing.assert_array_equal(recorded, learn())

@@ -5,6 +5,7 @@ from heapq import nlargest
 
 import numpy as np
 
+from counterfold.arrays import bound_largest
 from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Finding, Measurement, Number, Severity
 from counterfold.evidence import Evidence
 from counterfold.rows import Rows
@@ -57,8 +58,7 @@ class FewRewards(Diagnostic):
         usual, weights, rewards = rows.usual_reward, rows.masses, rows.rewards
         moves = weights * np.abs(rewards - usual)
         sums = float(moves.sum()), float(moves @ moves), float(weights @ rewards)
-        least = np.partition(moves, -FIVE)[-FIVE] if len(rows) > FIVE else 0.0
-        large = np.flatnonzero(moves >= least)
+        large = np.flatnonzero(moves >= bound_largest(moves, FIVE))
         top = large[np.lexsort((rewards[large], weights[large], moves[large]))[: -FIVE - 1 : -1]]
         several = zip(moves[top].tolist(), weights[top].tolist(), rewards[top].tolist(), strict=True)
         return Supplied(*sums, int((rewards != usual).sum()), usual, tuple(several))

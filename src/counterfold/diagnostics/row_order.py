@@ -44,13 +44,14 @@ class Stretches:
         counts = ones if rows.counts is None else rows.counts
         squares = counts * counts
         lines = [ones, counts, squares, counts * rewards, squares * rewards, squares * rewards**2]
-        numbers, place = np.unique(rows.row_numbers >> SHORTEST, return_inverse=True)
+        shift, numbers = find_stretches(rows.row_numbers)
+        place = np.searchsorted(numbers, rows.row_numbers >> shift)
         cells, shape = place * ACTIONS + rows.actions % ACTIONS, (len(numbers), ACTIONS)
         taken = np.bincount(cells, counts, math.prod(shape)).reshape(shape).T
         unusual = counts * (rewards != rows.usual_reward)
         rewarded = np.bincount(cells, unusual, math.prod(shape)).reshape(shape).T
         sums = np.concatenate([ByNumber(place, len(numbers)).sums(np.stack(lines)), taken, rewarded])
-        return cls(SHORTEST, numbers, sums).shorten()
+        return cls(shift, numbers, sums)
 
     def __add__(self, other: "Stretches") -> "Stretches":
         shift = max(self.shift, other.shift)
@@ -107,6 +108,15 @@ class Stretches:
     def reversed(self) -> "Stretches":
         """Return the same from the end to the beginning."""
         return replace(self, sums=self.sums[:, ::-1])
+
+
+def find_stretches(row_numbers: Ints) -> tuple[int, Ints]:
+    """Return the least shift by which rows fall into few stretches, and the numbers of these."""
+    every = row_numbers >> SHORTEST
+    shift, numbers = SHORTEST, np.unique(every[np.flatnonzero(np.diff(every, prepend=-1))])
+    while len(numbers) > MOST:
+        shift, numbers = shift + 1, np.unique(numbers >> 1)
+    return shift, numbers
 
 
 class Silent(NamedTuple):

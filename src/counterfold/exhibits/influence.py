@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterfold.arrays import Ints
+from counterfold.arrays import Ints, bound_largest
 from counterfold.evidence import Evidence
 from counterfold.exhibits.base import TEN, Answered, Exhibit, Shown
 from counterfold.rows import Rows
@@ -54,7 +54,7 @@ class Influence(Exhibit):
     def observe(self, rows: Rows) -> Movers:
         weights, rewards = rows.masses, rows.rewards
         moves = weights * np.abs(rewards - rows.weighted_reward)
-        least = np.partition(moves, -TEN)[-TEN] if len(rows) > TEN else 0.0
+        least = bound_largest(moves, TEN)
         large = np.flatnonzero((moves >= least) & (moves > 0))
         places = large[np.lexsort((rows.row_numbers[large], -moves[large]))][:TEN]
         labels = name_actions(rows, places)

@@ -6,10 +6,13 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.hashing import assign_folds
-from counterfold.models._policy_models import PolicyModels
+from counterfold.models._policy_models import PolicyModels, predict_folds
 from counterfold.models._pulls import RidgePull, make_pull
 from counterfold.models._stacked import Stacked
 from counterfold.models.base import Examples, FitNoise, Predictor, RewardModel, check_predictions
+
+NEAR = 1 << 14
+"""How many rows are predicted at a time, so that those of a fold are gathered from near the processor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +44,17 @@ class Fitted(RewardModel):
     def predictions(self, examples: Examples) -> Floats:
         if len(self.predictors) == 1:
             return self.predictors[0](examples)
-        fold = assign_folds(examples.units, len(self.predictors))
+        q = np.empty((len(examples), examples.n_actions))
+        for start in range(0, len(examples), NEAR):
+            near = slice(start, start + NEAR)
+            q[near] = self._predict_near(examples.take(near))
+        return q
+
+    def _predict_near(self, examples: Examples) -> Floats:
+        """Return the predicted rewards of a few rows."""
+        fold, linear = assign_folds(examples.units, len(self.predictors)), self._models
+        if len(linear) == len(self.predictors) and not any(isinstance(one, Stacked) for one in self.predictors):
+            return predict_folds(linear, examples, fold)
         q = np.empty((len(examples), examples.n_actions))
         for number, predict in enumerate(self.predictors):
             mine = np.flatnonzero(fold == number)

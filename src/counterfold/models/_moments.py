@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, Self, TypeVar
 import numpy as np
 
 from counterfold import capacity
-from counterfold.arrays import Bools, Floats, Ints
+from counterfold.arrays import Bools, Floats, Ints, group_rows
 from counterfold.cached import cached_property
 from counterfold.hashing import assign_folds
 from counterfold.models._constants import extremes
@@ -20,6 +20,9 @@ FOLDS = 5
 
 CELLS, SYSTEMS, NUMBERS = 100, 4000, 1 << 23
 """Rows are divided into at most this many cells, with at most so many systems of equations, and numbers in these."""
+
+NEAR = 1 << 14
+"""How many rows are scaled at a time, so that they stay near the processor."""
 
 
 class Solved(NamedTuple):
@@ -66,7 +69,10 @@ Model = TypeVar("Model", bound=Summed)
 
 @dataclass(frozen=True, eq=False)
 class ModelSums:
-    """Sums from which ridge regressions are solved, for each cell of rows and each action; they add up."""
+    """Sums from which ridge regressions are solved, for each cell of rows and each action; they add up.
+
+    `squares` are those of how much rows count, by cell. `columns` are the sums of [1, x, x²] over all rows.
+    """
 
     moments: Floats
     squares: Floats
@@ -85,7 +91,7 @@ class ModelSums:
         lines = np.array([0, *(1 + place for place in kept), 1 + width])
         moments = self.moments[..., lines[:, None], lines]
         columns = [0, *(1 + place for place in kept), *(1 + width + place for place in kept)]
-        return replace(self, moments=moments, columns=self.columns[:, columns])
+        return replace(self, moments=moments, columns=self.columns[columns])
 
     def take(self, kept: Bools) -> Solved:
         """Return the sums of some cells, in which rows count as much as they tell."""
@@ -144,19 +150,29 @@ class ModelStream(Generic[Model]):
 
     def sums(self, examples: Examples) -> ModelSums:
         """Return the sums of some rows."""
-        rows, counts = self.scaling.apply(self.model.widen(examples)), self.model.counts(examples)
-        cell = assign_folds(examples.units, self.cells)
+        cell, counts = assign_folds(examples.units, self.cells), self.model.counts(examples)
         codes: Ints = cell * self.n_actions + examples.actions
         number, shape = self.cells * self.n_actions, (self.cells, self.n_actions)
-        found = moments(table_of(rows) * np.sqrt(counts)[:, None], codes, number)
-        ends = extremes(codes, rows.rewards, number)
-        lines = np.column_stack([np.ones(len(rows)), rows.context, rows.context**2]).T
+        table, columns = np.empty((len(examples), self.width + 2)), np.zeros(1 + 2 * self.width)
+        for start in range(0, len(examples), NEAR):
+            near = slice(start, start + NEAR)
+            columns += self._fill(table[near], examples.take(near), counts[near])
+        found = moments(table, codes, number)
+        ends = extremes(codes, examples.rewards, number)
         return ModelSums(
             found.reshape(*shape, *found.shape[1:]),
             np.asarray(np.bincount(cell, counts**2, self.cells), dtype=np.float64),
-            np.stack([np.bincount(cell, line, self.cells) for line in lines], axis=1),
+            columns,
             *(end.reshape(shape) for end in ends),
         )
+
+    def _fill(self, table: Floats, examples: Examples, counts: Floats) -> Floats:
+        """Fill in a few rows [1, x, r], times the roots of their counts, and return the sums of [1, x, x²]."""
+        rows = self.scaling.apply(self.model.widen(examples))
+        table[:, 0], table[:, 1:-1], table[:, -1] = 1.0, rows.context, rows.rewards
+        plain, squares = np.ones(len(table)) @ table[:, :-1], np.einsum("ij,ij->j", rows.context, rows.context)
+        table *= np.sqrt(counts)[:, None]
+        return np.concatenate([plain, squares])
 
     def tune(self, sums: ModelSums) -> Model:
         """Return the model with its settings chosen."""
@@ -196,7 +212,7 @@ class ModelStream(Generic[Model]):
         """Return the sums and the scaling that columns would have, had it been known what all rows are like."""
         if not self.most_cells:
             return sums, self.scaling  # it was
-        columns = sums.columns.sum(axis=0)
+        columns = sums.columns
         count = max(columns[0], 1.0)
         centre, square = columns[1 : 1 + self.width] / count, columns[1 + self.width :] / count
         spread = square - centre**2
@@ -231,8 +247,8 @@ def sort_by_action(table: Floats, actions: Ints, n_actions: int) -> list[Floats]
 
 def find_actions(actions: Ints, n_actions: int) -> list[Ints]:
     """Return the places of every action."""
-    order = np.argsort(actions.astype(np.uint16) if n_actions <= 1 << 16 else actions, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(actions, minlength=n_actions))[:-1])
+    order, places = group_rows(actions, n_actions)
+    return [order[place] for place in places]
 
 
 def sum_products(several: Sequence[Floats]) -> Floats:

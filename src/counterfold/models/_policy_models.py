@@ -1,11 +1,12 @@
 """PolicyModels: linear models of all actions, on the context and on what both policies think of the action."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, Ints, group_rows, take_rows
 from counterfold.models.base import Examples, Scaling
 
 LEAST = 0.1
@@ -56,21 +57,14 @@ class PolicyModels:
 
     def __call__(self, rows: Examples) -> Floats:
         """Return the predicted reward of every action (n x A)."""
-        width = rows.context.shape[1]
-        slopes = self.slopes / self.scaling.scale[:, None]
-        q: Floats = (rows.context - self.scaling.centre[:width]) @ slopes[:width]
-        q += self.intercepts
-        for logarithm, centre, slope in zip(rows.log_probs, self.scaling.centre[width:], slopes[width:], strict=True):
-            q += (logarithm - centre) * slope
-        low, high = self.limits
-        return q if low > high else np.clip(q, low, high, out=q)
+        return predict_folds([self], rows, np.zeros(len(rows), dtype=np.intp))
 
     def see_logged(self, rows: Examples) -> Floats:
         """Return what the models see of the logged actions (n x p)."""
         columns = rows.see(rows.actions)
         columns -= self.scaling.centre
         columns /= self.scaling.scale
-        return np.column_stack([np.ones(len(rows)), columns])
+        return np.vstack([np.ones(len(rows)), columns.T]).T
 
     def sum_policy(self, rows: Examples, shares: Floats) -> Floats:
         """Return the sum over rows of what the models see of every action, times how likely the target takes it."""
@@ -82,3 +76,25 @@ class PolicyModels:
             for one, at, by in zip(rows.log_probs, centre[width:], scale[width:], strict=True)
         ]
         return np.column_stack([likely.sum(axis=0), context, *thought])
+
+
+def predict_folds(models: Sequence[PolicyModels], rows: Examples, fold: Ints) -> Floats:
+    """Return the predicted reward of every action (n x A), each row's by its fold's model; all are scaled alike."""
+    width, scaling = rows.context.shape[1], models[0].scaling
+    slopes = np.stack([one.slopes for one in models]) / scaling.scale[:, None]
+    levels = np.stack([one.intercepts for one in models]) - scaling.centre[width:] @ slopes[:, width:]
+    order, places = group_rows(fold, len(models))
+    context, q, ordered = take_rows(rows.context, order), take_rows(levels, fold), np.empty((len(rows), rows.n_actions))
+    context -= scaling.centre[:width]
+    for slope, place in zip(slopes, places, strict=True):
+        np.matmul(context[place], slope[:width], out=ordered[place])
+    for number, logarithm in enumerate(rows.log_probs, width):
+        moved = take_rows(slopes[:, number], fold)
+        moved *= logarithm
+        q += moved
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    q += take_rows(ordered, back)
+    limits = np.array([one.limits if one.limits[0] <= one.limits[1] else (-np.inf, np.inf) for one in models])
+    limits = limits[:1] if (limits == limits[0]).all() else take_rows(limits, fold)
+    return np.clip(q, limits[:, :1], limits[:, 1:], out=q)

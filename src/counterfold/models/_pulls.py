@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfold.arrays import Floats, row_sums, take_rows
+from counterfold.arrays import Floats, group_rows
 from counterfold.hashing import assign_folds
 from counterfold.models._policy_models import PolicyModels, weigh_rows
 from counterfold.models.base import Examples
@@ -31,16 +31,30 @@ class RidgePull:
 
     def move(self, others: Sequence["RidgePull"], examples: Examples, residuals: Floats) -> Floats:
         """Return how far one decision like each row's moves this value, and others by the same models (values x n)."""
-        fold, every = assign_folds(examples.units, len(self.models)), np.arange(len(examples))
-        columns = self.models[0].see_logged(examples)  # all are scaled alike
-        levels = columns @ np.stack([one.equations.shared for one in self.models]).T
+        codes = assign_folds(examples.units, len(self.models)) * examples.n_actions + examples.actions
+        order, places = group_rows(codes, len(self.models) * examples.n_actions)
+        columns, lines = np.take(self.models[0].see_logged(examples).T, order, axis=1), self._list_lines(others)
+        products = np.empty((lines.shape[1], len(order)))
+        for some, place in zip(lines, places, strict=True):
+            if place.start < place.stop:
+                np.matmul(some, columns[:, place], out=products[:, place])
+        (own, shared), levels = np.split(products[:-1], 2), products[-1]
         weights = weigh_rows(examples, self.models[0].aim)
-        apart, wrong = weights * (examples.rewards - levels[every, fold]), weights * residuals
-        codes, moved = fold * examples.n_actions + examples.actions, np.empty((1 + len(others), len(examples)))
-        for line, pull in zip(moved, [self, *others], strict=True):
-            own = take_rows(pull.own.reshape(-1, columns.shape[1]), codes)
-            line[:] = wrong * row_sums(columns, own) + apart * (columns @ pull.shared.T)[every, fold]
+        wrong, apart = (weights * residuals)[order], weights[order] * (examples.rewards[order] - levels)
+        moved = np.empty_like(own)
+        moved[:, order] = wrong * own + apart * shared
         return moved
+
+    def _list_lines(self, others: Sequence["RidgePull"]) -> Floats:
+        """Return what the columns of a row are multiplied by, for each fold and action (folds A x lines x p).
+
+        The lines are the `own` of this pull and of others, then the `shared` of all, and last the shared model.
+        """
+        n_actions, several = self.own.shape[1], [self, *others]
+        levels = np.stack([one.equations.shared for one in self.models])
+        shared = np.repeat(np.stack([*(one.shared for one in several), levels], axis=1), n_actions, axis=0)
+        own = np.stack([one.own.reshape(len(shared), -1) for one in several], axis=1)
+        return np.concatenate([own, shared], axis=1)
 
 
 def make_pull(models: Sequence[PolicyModels], examples: Examples, shares: Floats, *, of_policy: bool) -> RidgePull:

@@ -62,16 +62,24 @@ class Examples:
         return tuple(map(self._take_logarithm, self._known_policies))
 
     def see(self, actions: Ints) -> Floats:
-        """Return the context and, as `log_probs`, what policies think of one action in each row (n x p)."""
-        places = np.arange(len(self)), actions
-        return np.column_stack([self.context, *(self._take_logarithm(probs[places]) for probs in self._known_policies)])
+        """Return the context and, as `log_probs`, what policies think of one action in each row (n x p).
+
+        Numbers of a column are neighbours in memory, as it is columns that are scaled.
+        """
+        width, places, known = self.context.shape[1], (np.arange(len(self)), actions), self._known_policies
+        columns = np.empty((width + len(known), len(self)))
+        columns[:width] = self.context.T
+        for line, probs in zip(columns[width:], known, strict=True):
+            line[:] = self._take_logarithm(probs[places])
+        return columns.T
 
     @property
     def _known_policies(self) -> list[Floats]:
         return [probs for probs in (self.target_probs, self.logging_probs) if probs.shape[1]]
 
     def _take_logarithm(self, probs: Floats) -> Floats:
-        return np.log(probs + EVEN_SHARE / self.n_actions)
+        raised = np.asarray(probs + EVEN_SHARE / self.n_actions)
+        return np.log(raised, out=raised)
 
     def take(self, index: Ints | slice) -> "Examples":
         """Return some of the rows; a slice copies nothing."""
