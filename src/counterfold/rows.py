@@ -275,10 +275,10 @@ class Rows:
         some: dict[str, Any] = {name: take_rows(one, index) for name, one in there.items() if one is not None}
         return copy_with(self, examples=self.examples.take(index), refit=refit, **some)
 
-    def take_with(self, index: Ints, q: Floats) -> "Rows":
-        """Return some of the rows with predictions that are known, and without the context that these come from."""
-        examples = copy_with(self.examples, context=self.examples.context[:, :0])
-        return copy_with(self, examples=examples).take(index, lambda: q)
+    @cached_property
+    def without_context(self) -> "Rows":
+        """The same rows without the context, for formulas that need no more than predictions."""
+        return copy_with(self, examples=copy_with(self.examples, context=self.examples.context[:, :0]))
 
     @cached_property
     def refits(self) -> Refits:

@@ -117,3 +117,12 @@ def test_without_a_model_nothing_can_be_fitted_anew():
     rows = replace(rows_of(reference.random_data(7)), model=None)
     with pytest.raises(AttributeError, match="no reward model"):
         _ = rows.refits
+
+
+def test_folds_are_predicted_as_if_they_had_never_been_logged():
+    rows = rows_of(reference.random_data(8, rows=80, binary=True))
+    fold = np.random.default_rng(0).integers(4, size=80)
+    model, examples = cf.RidgePerAction(), rows.examples
+    for number, predict in enumerate(model.fit_outside(examples, fold, 4)):
+        near(predict(examples), model.fit(examples.take(np.flatnonzero(fold != number)))(examples))
+    assert not model.fit_outside(examples, np.zeros(80, dtype=int), 2)[0](examples).any()

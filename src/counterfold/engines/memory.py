@@ -150,7 +150,7 @@ class RowEvidence(Evidence):
         rows = replace(self.rows, model=model.tune(self.rows.examples))
         block = assign_blocks(rows.examples.units, BLOCKS)
         kept = [np.flatnonzero(block != number) for number in range(block.max() + 1)]
-        values = np.array(pool.map(lambda some: estimator.value(rows.take(some)), kept))
+        values = np.concatenate(pool.map(lambda some: estimator.refit_values(rows, some, [len(some)]), kept))
         return replace(answer, moves=Moves.by_jackknife("refits on blocks", values))
 
     def predict_out_of_sample(self) -> Rows | None:

@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
+from functools import partial
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from counterfold import kernels
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, Ints
 from counterfold.cached import list_fields
 from counterfold.errors import ParameterError
 from counterfold.estimates import standard_error
@@ -55,6 +56,17 @@ class Estimator(ABC):
     def value(self, rows: Rows) -> float:
         """Return the estimate."""
         return float(rows.average(self.contributions(rows)))
+
+    def refit_values(self, rows: Rows, order: Ints, ends: Sequence[int]) -> Floats:
+        """Return the estimates on the first rows of an order, up to each of the ascending ends, with models of them."""
+        if not self.is_affine:
+            pairs, rows = zip(ends, rows.predict_first(order, ends), strict=True), rows.without_context
+            return np.array([self.value(rows.take(order[:end], partial(np.asarray, q))) for end, q in pairs])
+        constants, factors = self.factor_terms(rows)
+        counts, last = np.ones(len(rows)) if rows.counts is None else rows.counts, np.array(ends) - 1
+        sums = np.cumsum((constants * counts)[:, order], axis=1)[:, last]
+        sums += rows.add_up_first(order, ends, factors * counts[:, None])
+        return self.combine_means(sums / np.cumsum(counts[order])[last])
 
     def terms(self, rows: Rows) -> Floats:
         """Return what must be summed to know the estimate on any of the rows (terms x n)."""

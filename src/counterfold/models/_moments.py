@@ -273,16 +273,22 @@ def sum_products(several: Sequence[Floats]) -> Floats:
     return sums
 
 
-def add_products(sums: Floats, rows: Floats) -> None:
-    """Add to the upper triangle of a matrix the products of the columns with each other, summed over some rows."""
+def add_products(sums: Floats, several: Sequence[Floats]) -> None:
+    """Add to the upper triangle of each matrix the products of the columns with each other, summed over its rows."""
     from scipy.linalg.blas import dsyrk
 
-    dsyrk(1.0, rows.T, beta=1.0, c=sums.T, lower=1, overwrite_c=1)
+    for one, rows in zip(sums, several, strict=True):
+        if len(rows):
+            dsyrk(1.0, rows.T, beta=1.0, c=one.T, lower=1, overwrite_c=1)
 
 
-def solve_positive(gram: Floats, right: Floats) -> Floats:
-    """Return the solution of equations that are positive definite but for rounding errors, by the upper triangle."""
+def solve_positive(several: Floats, right: Floats) -> Floats:
+    """Return the solutions of equations that are positive definite but for rounding errors, by upper triangles."""
     from scipy.linalg.lapack import dposv
 
-    _, solution, failed = dposv(gram.T, right, lower=1)  # the same matrix, as LAPACK wants it
-    return np.asarray(np.linalg.pinv(gram.T, hermitian=True) @ right if failed else solution)
+    solved = np.empty_like(right)
+    for place, gram in enumerate(several):
+        _, solved[place], failed = dposv(gram.T, right[place], lower=1)  # the same matrix, as LAPACK wants it
+        if failed:
+            solved[place] = np.linalg.pinv(gram.T, hermitian=True) @ right[place]
+    return solved

@@ -8,7 +8,7 @@ import numpy as np
 
 from counterfold import capacity, checks
 from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.models._constants import constant, extremes
+from counterfold.models._constants import constant
 from counterfold.models._moments import (
     Solved,
     Summed,
@@ -16,11 +16,9 @@ from counterfold.models._moments import (
     find_actions,
     scale_counts,
     solve_positive,
-    sort_by_action,
-    sum_products,
     table_of,
 )
-from counterfold.models.base import Examples, Predictor, Refits, Scaling
+from counterfold.models.base import Examples, Predictor, Refits, Scaling, predict_nothing
 
 WEAK = 1e-6
 """Below this, a penalty on scaled columns cannot hold down rounding errors by itself."""
@@ -54,18 +52,19 @@ class RidgePerAction(Summed):
         return False
 
     def fit(self, examples: Examples) -> Predictor:
-        scaling = Scaling.of(examples.context)
-        scaled = scaling.apply(examples)
-        blocks = sort_by_action(self.tabulate(scaled), scaled.actions, scaled.n_actions)
-        ends = extremes(scaled.actions, scaled.rewards, scaled.n_actions)
-        return ScaledModels(
-            scaling, self.solve(Solved(sum_products(blocks), *ends, 1.0), scaling, np.arange(len(blocks)), blocks)
-        )
+        return self.refit(examples).fit_all(np.arange(len(examples)))
+
+    def fit_outside(self, examples: Examples, fold: Ints, folds: int) -> Sequence[Predictor]:
+        refits, outside = self.refit(examples), [np.flatnonzero(fold != number) for number in range(folds)]
+        return [
+            refits.fit_all(some) if 0 < len(some) < len(fold) else predict_nothing  # as there is nobody to predict
+            for some in outside
+        ]
 
     def from_moments(self, known: Solved, scaling: Scaling) -> Predictor:
         return ScaledModels(scaling, self.solve(known, scaling, np.arange(len(known.sums))))
 
-    def refit(self, examples: Examples) -> Refits:
+    def refit(self, examples: Examples) -> "RidgeRefits":
         scaling = Scaling.of(examples.context)
         scaled = scaling.apply(examples)
         return RidgeRefits(self, scaling, scaled, self.tabulate(scaled))
@@ -140,6 +139,11 @@ class RidgeRefits(Refits):
             found[:, place] = (sums * solved).sum(axis=(1, 2))
         return found
 
+    def fit_all(self, order: Ints) -> ScaledModels:
+        """Return the models of some rows."""
+        [solved] = self.fit(order, [len(order)])
+        return ScaledModels(self.scaling, solved)
+
     def fit(self, order: Ints, ends: Sequence[int]) -> Iterator[Floats]:
         """Yield the intercepts and slopes of the models of the rows before each of the ascending ends."""
         first, n_actions = order[: ends[-1]], self.scaled.n_actions
@@ -150,14 +154,14 @@ class RidgeRefits(Refits):
         done, solved = np.zeros(n_actions, dtype=np.intp), np.zeros((n_actions, self.table.shape[1] - 1))
         for start, end in pairwise([0, *ends]):
             until = done + np.bincount(actions[start:end], minlength=n_actions)
-            changed = np.flatnonzero(until > done)
-            for action in changed.tolist():
-                add_products(sums[action], blocks[action][done[action] : until[action]])
+            bounds = zip(blocks, done.tolist(), until.tolist(), strict=True)
+            add_products(sums, [block[first:last] for block, first, last in bounds])
             np.minimum.at(low, actions[start:end], rewards[start:end])
             np.maximum.at(high, actions[start:end], rewards[start:end])
             known = [block[:last] for block, last in zip(blocks, until.tolist(), strict=True)]
-            done, solved = until, solved.copy()
+            changed, solved = np.flatnonzero(until > done), solved.copy()
             solved[changed] = self.model.solve(Solved(sums, low, high, 1.0), self.scaling, changed, known)
+            done = until
             yield solved
 
 
@@ -171,7 +175,7 @@ def from_sums(sums: Floats, actions: Ints, penalty: Floats) -> Floats:
     if penalty.min() < WEAK:
         leave_out_flat(gram, right, penalty)
     gram[:, diagonal, diagonal] += penalty
-    return np.stack([solve_positive(one, values)[1:] for one, values in zip(gram, right, strict=True)])
+    return solve_positive(gram, right)[:, 1:]
 
 
 def leave_out_flat(gram: Floats, right: Floats, penalty: Floats) -> None:

@@ -138,8 +138,5 @@ def draw_together(gram: Floats, right: Floats, shared: Floats, alpha: float) -> 
     """Return intercepts and slopes of all actions (C x A x (1 + d)), drawn towards each of several shared ones."""
     apart = right[:, :, None] - gram @ shared.T
     penalty = alpha * np.eye(gram.shape[1])
-    if gram.shape[1] < WIDE:
-        own = np.linalg.solve(gram + penalty, apart)
-    else:
-        own = np.stack([solve_positive(one + penalty, values) for one, values in zip(gram, apart, strict=True)])
+    own = (np.linalg.solve if gram.shape[1] < WIDE else solve_positive)(gram + penalty, apart)
     return np.asarray(shared[:, None] + own.transpose(2, 0, 1))

@@ -101,31 +101,29 @@ class Sides:
         if self.judging:
             for one in group.tolist():
                 ends = len(self.rows) - self.lines[::-1, one]  # the rest are the first rows of the order turned round
-                truth = evaluate_first(self.validator, self.rows, self.splits[one].order[::-1], ends.tolist())
+                truth = self.validator.refit_values(self.rows, self.splits[one].order[::-1], ends.tolist())
                 self.truth[:, one] = truth[::-1][self.line]
 
     def fill_found(self, group: Ints) -> None:
         """Fill in what candidates say that need a model, on several splits at once."""
         orders, places = [self.splits[one].order for one in group.tolist()], self.lines[np.ix_(self.needed, group)]
         predicted = [self.rows.predict_first(*given) for given in zip(orders, places.T.tolist(), strict=True)]
+        most = places[-1].tolist()
+        rows = self.rows.without_context.take(
+            np.concatenate([one[:end] for one, end in zip(orders, most, strict=True)])
+        )
         for number, ends in zip(self.needed.tolist(), places, strict=True):
             mine = np.flatnonzero(self.fitting & (self.line == number))
-            first = np.concatenate([order[:end] for order, end in zip(orders, ends, strict=True)])
-            rows = self.rows.take_with(first, np.concatenate([next(q) for q in predicted]))
             some = [self.candidates[place] for place in mine.tolist()]
-            self.found[np.ix_(mine, group)] = evaluate_parts(some, rows, ends)
+            first = rows.take(find_first(ends, places[-1]), partial(np.concatenate, [next(one) for one in predicted]))
+            self.found[np.ix_(mine, group)] = evaluate_parts(some, first, ends)
 
 
-def evaluate_first(estimator: Estimator, rows: Rows, order: Ints, ends: Sequence[int]) -> Floats:
-    """Return what an estimator says of the first rows of an order, up to each of the ascending ends, after refits."""
-    if not estimator.is_affine:
-        pairs = zip(ends, rows.predict_first(order, ends), strict=True)
-        return np.array([estimator.value(rows.take_with(order[:end], q)) for end, q in pairs])
-    constants, factors = estimator.factor_terms(rows)
-    counts, last = np.ones(len(rows)) if rows.counts is None else rows.counts, np.array(ends) - 1
-    sums = np.cumsum((constants * counts)[:, order], axis=1)[:, last]
-    sums += rows.add_up_first(order, ends, factors * counts[:, None])
-    return estimator.combine_means(sums / np.cumsum(counts[order])[last])
+def find_first(ends: Ints, sizes: Ints) -> Ints | slice:
+    """Return the places of the first rows of each of several parts of such sizes; a slice, of one part."""
+    starts = np.cumsum(sizes) - sizes
+    several = [np.arange(start, start + end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    return np.concatenate(several) if len(several) > 1 else slice(int(ends[0]))
 
 
 def evaluate_parts(estimators: Sequence[Estimator], rows: Rows, sizes: Ints) -> Floats:
@@ -158,25 +156,26 @@ def evaluate_prefixes(
         return []
     estimators = list(dict.fromkeys(one for one, _ in requests))
     ranks = np.stack([np.argsort(split.order).astype(np.int32) for split in splits])
-    shared: dict[bytes, Ints] = {cuts.tobytes(): cuts for _, cuts in requests}
+    asked: dict[bytes, tuple[Ints, list[Estimator]]] = {}
+    for one, cuts in requests:
+        asked.setdefault(cuts.tobytes(), (cuts, []))[1].append(one)
     before: dict[bytes, Floats] = {}
-    inside_sizes: dict[bytes, Floats] = {}
     total: Any = 0.0
-    size = 0.0
     step = max(1024, capacity.count_rows(len(splits), CHUNK))
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
         taken = rows.take(part)
         sums = Sums.of(taken, estimators, Consecutive(np.arange(len(taken)), len(taken)))
-        total, size = total + sums.terms.sum(axis=1, keepdims=True), size + sums.sizes.sum()
-        for key, cuts in shared.items():
+        table = np.vstack([sums.terms, sums.sizes])
+        total = total + table.sum(axis=1, keepdims=True)
+        for key, (cuts, some) in asked.items():
             inside = (ranks[:, part] < cuts[:, None]).astype(np.float64)
-            before[key] = before.get(key, 0.0) + sums.terms @ inside.T
-            inside_sizes[key] = inside_sizes.get(key, 0.0) + sums.sizes @ inside.T
+            mine = np.append(sums.layout.find(some).lines, len(sums.terms))
+            before.setdefault(key, np.zeros((len(table), len(splits))))[mine] += table[mine] @ inside.T
 
     def sides(estimator: Estimator, cuts: Ints) -> tuple[Floats, Floats]:
-        mine = sums.lines[estimator]
-        first, every, number = before[cuts.tobytes()][mine], total[mine], inside_sizes[cuts.tobytes()]
-        return estimator.combine_means(first / number), estimator.combine_means((every - first) / (size - number))
+        first = before[cuts.tobytes()]
+        lines, rest = sums.lines[estimator], total - first
+        return estimator.combine_means(first[lines] / first[-1]), estimator.combine_means(rest[lines] / rest[-1])
 
     return [sides(*request) for request in requests]
