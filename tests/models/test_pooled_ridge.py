@@ -26,6 +26,9 @@ def pooled(data, linear, rows, *, counts, penalty, share):
 
     logged = np.array([see(row, data.a[row]) for row in rows])
     centre, scale = logged.mean(axis=0), logged.std(axis=0)
+    for column in (0, *range(len(scale) - 2, len(scale))):  # what depends on the action
+        each = [data.target[row] @ [(see(row, a)[column] - centre[column]) ** 2 for a in range(4)] for row in rows]
+        scale[column] *= max(1.0, np.sqrt(np.mean(each)) / scale[column]) ** 0.5
     model = LogisticRegression(C=4 / penalty, tol=1e-10, max_iter=1000) if binary else Ridge(penalty)
     model.fit((logged - centre) / scale, data.r[rows], counts * counts.sum() / (counts**2).sum())
     found = np.empty_like(linear)
@@ -53,7 +56,7 @@ def test_pooled_ridge_against_scikit_learn(binary, kept):
     counts = 1.0 + np.arange(200) % 3 if kept else np.ones(200)
     known = {"kept": 1 / counts} if kept else {}
     share = 50 / (50 + effective(weights_of(data) * counts))
-    expected = pooled(data, rows_of(data, ALONE, **known).q, range(200), counts=counts, penalty=20.0, share=share)
+    expected = pooled(data, rows_of(data, ALONE, **known).q, range(200), counts=counts, penalty=8.0, share=share)
     found = rows_of(data, cf.PooledRidge(ALONE, even=50.0), **known).q
     np.testing.assert_allclose(found, expected, atol=1e-4 if binary else 1e-9)
 
@@ -69,7 +72,7 @@ def test_folds_are_predicted_by_what_other_rows_teach(binary):
         share = 100 / (100 + effective(weights_of(data)[outside]))
         linear = one.linear(rows.examples)
         ones = np.ones(len(outside))
-        expected = pooled(data, linear, outside, counts=ones, penalty=20.0, share=share)[fold == number]
+        expected = pooled(data, linear, outside, counts=ones, penalty=8.0, share=share)[fold == number]
         np.testing.assert_allclose(rows.q[fold == number], expected, atol=1e-4 if binary else 1e-9)
 
 
@@ -77,7 +80,7 @@ def test_groups_draw_slopes_to_0_as_fewer_rows_do():
     data = reference.random_data(12, rows=120)
     linear = rows_of(data, ALONE, group=np.arange(120) // 4).q
     share = 100 / (100 + effective(weights_of(data)))
-    expected = pooled(data, linear, range(120), counts=np.ones(120), penalty=80.0, share=share)
+    expected = pooled(data, linear, range(120), counts=np.ones(120), penalty=32.0, share=share)
     near(rows_of(data, cf.PooledRidge(ALONE), group=np.arange(120) // 4).q, expected)
 
 

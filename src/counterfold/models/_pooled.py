@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, row_sums
 from counterfold.models._logistic import fit_logistic
 from counterfold.models._policy_models import Derived
 from counterfold.models.base import Examples, Predictor, Scaling
 
-PENALTY, STEEPEST = 20.0, 0.25
+PENALTY, STEEPEST = 8.0, 0.25
 """How many rows, or groups of them, draw slopes to 0; and how steep a chance is at most as a function of log-odds."""
 
 LEAST = 0.02
@@ -72,18 +72,32 @@ def fit_pooled(solved: Predictor, rows: Examples, share: float) -> Predictor:
     if len(values) < 2:
         return solved
     link = Link(float(values[0]), float(values[-1]), is_logistic=len(values) == 2)
-    q = link.bend(solved(rows)[np.arange(len(rows)), rows.actions])
-    columns, counts = np.column_stack([q, rows.see(rows.actions)]), np.ones(len(rows))
-    scaling = Scaling.of(columns)
-    columns = (columns - scaling.centre) / scaling.scale
+    bent, counts = link.bend(solved(rows)), np.ones(len(rows))
     if rows.counts is not None:
         counts = rows.counts * (rows.counts.sum() / np.square(rows.counts).sum())
+    columns = np.column_stack([bent[np.arange(len(rows)), rows.actions], rows.see(rows.actions)])
+    scaling = scale_columns(columns, bent, rows)
+    columns = (columns - scaling.centre) / scaling.scale
     penalty = PENALTY * len(rows) / len(np.unique(rows.units))
     if link.is_logistic:
         found = fit_logistic(columns, (rows.rewards == link.high).astype(np.float64), counts, STEEPEST * penalty)
     else:
         found = fit_ridge(columns, rows.rewards, counts, penalty)
     return Pooled(solved, share, link, scaling, float(found[0]), found[1:])
+
+
+def scale_columns(columns: Floats, bent: Floats, rows: Examples) -> Scaling:
+    """Return scales between how much columns vary and how far the target's actions lie from what was logged.
+
+    The farther these lie, the more an error of a slope does to their predictions, and the more it is held down.
+    """
+    scaling, width = Scaling.of(columns), rows.context.shape[1]
+    if not rows.target_probs.shape[1]:
+        return scaling
+    for place, matrix in zip([0, *range(1 + width, columns.shape[1])], [bent, *rows.log_probs], strict=True):
+        far = np.sqrt(row_sums(rows.target_probs, (matrix - scaling.centre[place]) ** 2).mean())
+        scaling.scale[place] *= np.sqrt(max(1.0, far / scaling.scale[place]))
+    return scaling
 
 
 def fit_ridge(columns: Floats, rewards: Floats, counts: Floats, penalty: float) -> Floats:

@@ -33,10 +33,11 @@ class PooledRidge(Summed):
     $g$ is the log-odds where rewards have two values, else the identity. `even` is k, the effective number of rows with
     which each has a share of one half.
 
-    Columns are scaled to a standard deviation of 1; $\beta$ has a penalty of 20 rows, or groups, and a quarter of that
-    on log-odds, of which rewards are at most a quarter as steep a function. On logs of more than 65,536 rows a sample
-    of so many teaches it. How far rows move a value by what all of this learns from them is
-    taken to be what it is for `SharedRidge`.
+    Columns are scaled by the geometric mean of their standard deviation and of how far the target's actions lie from
+    the logged ones (root mean square), if that is more; $\beta$ has a penalty of 8 rows, or groups, and a quarter of
+    that on log-odds, of which chances are at most a quarter as steep a function. On logs of more than 65,536 rows a
+    sample of so many teaches it. How far rows move a value by what all of this learns from them is taken to be what it
+    is for `SharedRidge`.
 
     >>> import counterfold as cf
     >>> cf.example_rows(cf.PooledRidge()).q.shape
