@@ -218,7 +218,7 @@ def test_the_same_answer_by_both_engines_and_by_any_threads(save_table):
 
 def test_with_many_actions_only_members_take_part_that_predict_all_at_once():
     assert len(make_usual_members(MANY)) == 5
-    assert [type(one) for one in make_usual_members(MANY + 1)] == [cf.SharedRidge, cf.LogisticRidge]
+    assert [type(one) for one in make_usual_members(MANY + 1)] == [cf.PooledRidge, cf.LogisticRidge]
 
 
 def test_slow_members_learn_from_enough_rows_and_linear_ones_from_all(monkeypatch):

@@ -17,6 +17,7 @@ from counterfold.models.base import Examples, Predictor, TrainedModel
 from counterfold.models.linear_plus import LinearPlus
 from counterfold.models.logistic_ridge import LogisticRidge
 from counterfold.models.nearest_neighbours import NearestNeighbours
+from counterfold.models.pooled_ridge import PooledRidge
 from counterfold.models.shared_ridge import SharedRidge
 
 MANY = 100
@@ -33,7 +34,7 @@ class Stack(TrainedModel):
     no use has a share of 0. Rows count $u_i \propto (w_i + 0.1)^{\text{aim}}$, more where the target goes. No
     prediction is outside the rewards that were seen.
 
-    Members are by default `SharedRidge`, `LogisticRidge` and, for at most 100 actions, `LinearPlus` of gradient
+    Members are by default `PooledRidge`, `LogisticRidge` and, for at most 100 actions, `LinearPlus` of gradient
     boosting, of extra trees and of `NearestNeighbours`, which see what both policies think of an action, too. Your own
     may be reward models, or scikit-learn estimators: regressors become `LinearPlus` of them, too. What cannot be solved
     from sums learns from at most 20,000 rows. Within `CrossFitted` no row has a say in its own prediction, and what is
@@ -76,7 +77,7 @@ class Stack(TrainedModel):
 
 def make_usual_members(n_actions: int) -> list[TrainedModel]:
     """Return the models that take part where the user does not say."""
-    linear: list[TrainedModel] = [SharedRidge(), LogisticRidge()]
+    linear: list[TrainedModel] = [PooledRidge(), LogisticRidge()]
     if n_actions > MANY:
         return linear
     from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
