@@ -192,7 +192,7 @@ UNKNOWN = [
 """Types that are not safe in a file of a stranger's."""
 
 MODELS = [
-    *(cf.SharedRidge(), cf.RidgePerAction(), cf.LogisticRidge(), cf.NearestNeighbours()),
+    *(cf.SharedRidge(), cf.PooledRidge(), cf.RidgePerAction(), cf.LogisticRidge(), cf.NearestNeighbours()),
     *(cf.LinearPlus(cf.NearestNeighbours()), cf.PerAction(Ridge()), cf.PerAction(DecisionTreeClassifier())),
     *(cf.ActionEncoded(Ridge()), Ridge(), LinearSVC()),
     cf.Stack(members=(cf.SharedRidge(), cf.RidgePerAction(), Ridge())),

@@ -32,6 +32,8 @@ OWN = frozenset(
         "models.base.Scaling",
         "models._policy_models.PolicyModels",
         "models._policy_models.Equations",
+        "models._pooled.Link",
+        "models._pooled.Pooled",
         "models._stacked.Stacked",
         "models.action_encoded.Encoded",
         "models.per_action.ActionModels",
