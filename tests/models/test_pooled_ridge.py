@@ -69,6 +69,7 @@ def test_folds_are_predicted_by_what_other_rows_teach(binary):
     fold = assign_folds(rows.examples.units, 3)
     for number, one in enumerate(models):
         outside = np.flatnonzero(fold != number)
+        assert one.linear.effective == pytest.approx(effective(weights_of(data)[outside]))
         share = 100 / (100 + effective(weights_of(data)[outside]))
         linear = one.linear(rows.examples)
         ones = np.ones(len(outside))
@@ -126,8 +127,7 @@ def test_a_long_log_is_pooled_by_a_sample(binary, monkeypatch, tmp_path):
     columns |= {"action": data.a, "reward": data.r, "logging_probs": data.logging.tolist()}
     pq.write_table(pa.table(columns | {"target": data.target.tolist()}), tmp_path / "log.parquet")
     whole = cf.evaluate(tmp_path / "log.parquet", "target", ["dm"], progress=False, engine="memory")
-    for place in ("models.pooled_ridge.SAMPLE", "engines.passes.whole_layout.SAMPLE"):
-        monkeypatch.setattr(f"counterfold.{place}", 300)
+    monkeypatch.setattr(cf.PooledRidge, "sees_rows", 300)
     memory, local = (
         cf.evaluate(tmp_path / "log.parquet", "target", ["dm"], progress=False, engine=engine)
         for engine in ("memory", "local")

@@ -11,7 +11,7 @@ import numpy as np
 from counterfold import kernels
 from counterfold.arrays import Floats, Ints
 from counterfold.cached import list_fields
-from counterfold.errors import ParameterError
+from counterfold.errors import ParameterError, is_own
 from counterfold.estimates import standard_error
 from counterfold.log import Kind
 from counterfold.needs import Need
@@ -49,6 +49,17 @@ class Estimator(ABC):
     limits: ClassVar[Mapping[float, str]] = {}
     """What the estimator equals at some values of its parameter: another estimator's name, or a few words."""
 
+    def __init_subclass__(cls) -> None:
+        """Take a formula that is not that of the parent for affine only if it says again how."""
+        changed = {"contributions", "terms", "combine_means"} & set(vars(cls))
+        if changed and not {"factor_terms", "is_affine"} & set(vars(cls)):
+            cls.is_affine = False
+
+    @property
+    def may_see_context(self) -> bool:
+        """Say whether the formula may look at the context, as a user's may; those of this package never do."""
+        return not is_own(type(self))
+
     @abstractmethod
     def contributions(self, rows: Rows) -> Floats:
         """Return one number per row; ratio estimators return linearised ones."""
@@ -60,7 +71,8 @@ class Estimator(ABC):
     def refit_values(self, rows: Rows, order: Ints, ends: Sequence[int]) -> Floats:
         """Return the estimates on the first rows of an order, up to each of the ascending ends, with models of them."""
         if not self.is_affine:
-            pairs, rows = zip(ends, rows.predict_first(order, ends), strict=True), rows.without_context
+            pairs = zip(ends, rows.predict_first(order, ends), strict=True)
+            rows = rows if self.may_see_context else rows.without_context
             return np.array([self.value(rows.take(order[:end], partial(np.asarray, q))) for end, q in pairs])
         constants, factors = self.factor_terms(rows)
         counts, last = np.ones(len(rows)) if rows.counts is None else rows.counts, np.array(ends) - 1

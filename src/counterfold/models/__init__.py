@@ -11,7 +11,7 @@ from counterfold.indices import align_rows
 from counterfold.log import Kind, Log
 from counterfold.log_checks import check_matrix, count_dimensions, order_columns
 from counterfold.models._fitted import Fitted
-from counterfold.models._large import Seen, fit_on_sample, solve_stream, stream_models
+from counterfold.models._large import fit_on_sample, solve_stream, stream_models
 from counterfold.models._moments import ModelStream, ModelSums, Summed
 from counterfold.models.action_encoded import ActionEncoded
 from counterfold.models.base import Given, RewardModel
@@ -22,7 +22,6 @@ __all__ = [
     "Fitted",
     "ModelStream",
     "ModelSums",
-    "Seen",
     "Summed",
     "as_model",
     "fit_on_sample",

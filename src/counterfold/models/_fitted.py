@@ -34,16 +34,17 @@ class Fitted(RewardModel):
 
     @property
     def _models(self) -> list[PolicyModels]:
-        linear = (one.linear if isinstance(one, Derived) else one for one in self.predictors)
-        return [one for one in linear if isinstance(one, PolicyModels)]
+        """Return the linear models, or those that others were made of, if all of them see the same columns."""
+        every = (one.linear if isinstance(one, Derived) else one for one in self.predictors)
+        linear = [one for one in every if isinstance(one, PolicyModels)]
+        return linear if all(one.scaling is linear[0].scaling for one in linear) else []
 
     def predictions(self, examples: Examples) -> Floats:
         if len(self.predictors) == 1:
             return self.predictors[0](examples)
         fold = assign_folds(examples.units, len(self.predictors))
-        linear = [one for one in self.predictors if isinstance(one, PolicyModels)]
-        if len(linear) == len(self.predictors):
-            return predict_folds(linear, examples, fold)
+        if self._models == list(self.predictors):
+            return predict_folds(self._models, examples, fold)
         q = np.empty((len(examples), examples.n_actions))
         for number, predict in enumerate(self.predictors):
             mine = np.flatnonzero(fold == number)

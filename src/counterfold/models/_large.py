@@ -1,7 +1,7 @@
 """Reward models of logs that are never in memory as a whole."""
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from counterfold import capacity
 from counterfold.errors import ModelError, ParameterError, blame
@@ -12,29 +12,24 @@ from counterfold.models.base import Examples, Predictor, RewardModel, TrainedMod
 from counterfold.models.cross_fitted import CrossFitted
 
 
-class Seen(NamedTuple):
-    """Rows that a model sees again once it is solved from sums; each stands for so many of the log."""
-
-    rows: Examples
-    times: float
-
-
-def solve_stream(stream: ModelStream[Summed], sums: ModelSums, seen: Seen | None = None) -> Fitted:
-    """Return the model of all rows, or one for each fold."""
+def solve_stream(stream: ModelStream[Summed], sums: ModelSums, sample: Examples | None = None) -> Fitted:
+    """Return the model of all rows, or one for each fold; `sample` are the rows that models see again."""
     without = stream.leave_out_cells(sums)
     if stream.folds > 1:
-        return Fitted(solve_folds(stream, sums, stream.folds, seen), without)
+        return Fitted(solve_folds(stream, sums, stream.folds, sample), without)
     one = stream.fit(sums)
-    one = one if seen is None else stream.model.refine(one, *seen)
-    return Fitted((one,), without, solve_folds(stream, sums, FOLDS, seen))
+    one = one if sample is None else stream.model.refine(one, sample)
+    return Fitted((one,), without, solve_folds(stream, sums, FOLDS, sample))
 
 
-def solve_folds(stream: ModelStream[Summed], sums: ModelSums, folds: int, seen: Seen | None) -> tuple[Predictor, ...]:
+def solve_folds(
+    stream: ModelStream[Summed], sums: ModelSums, folds: int, sample: Examples | None
+) -> tuple[Predictor, ...]:
     """Return the model of the rows outside each fold."""
     solved = stream.cross_fit(sums, folds)
-    if seen is None:
+    if sample is None:
         return solved
-    return tuple(stream.model.refine_outside(solved, seen.rows, assign_folds(seen.rows.units, folds), seen.times))
+    return tuple(stream.model.refine_outside(solved, sample, assign_folds(sample.units, folds)))
 
 
 Value = TypeVar("Value")

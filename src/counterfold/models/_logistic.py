@@ -1,14 +1,27 @@
-"""Logistic regression, by Newton's method: scikit-learn's takes longer to start than this to end."""
+"""Logistic regression, by Newton's method: scikit-learn's takes longer to import and to start than this to end."""
 
 import numpy as np
 
 from counterfold.arrays import Floats
 
-STEPS, ENOUGH = 100, 1e-10
-"""Steps end when they move no coefficient by more than this, and after so many."""
+LEAST = 0.02
+"""No prediction is taken for nearer to a sure reward than this, before its logarithm is taken."""
+
+STEPS, TOLERANCE = 100, 1e-10
+"""Newton's steps end when they move no coefficient by more than this, and after so many."""
 
 ROUNDING = 1e-12
 """What part of the loss rounding errors may be."""
+
+
+def find_log_odds(q: Floats, low: float, high: float) -> Floats:
+    """Return the log-odds of the larger of two rewards, where it is predicted; no prediction is taken for sure.
+
+    >>> find_log_odds(np.array([0.5, 2.0]), 0.0, 1.0).round(2)
+    array([0.  , 3.89])
+    """
+    chance = np.clip((q - low) / (high - low), LEAST, 1 - LEAST)
+    return np.asarray(np.log(chance / (1 - chance)))
 
 
 def fit_logistic(columns: Floats, won: Floats, counts: Floats, penalty: float) -> Floats:
@@ -35,9 +48,9 @@ def fit_logistic(columns: Floats, won: Floats, counts: Floats, penalty: float) -
         gradient = table.T @ (counts * (chance - won)) + penalties * found
         curvature = (table * (counts * chance * (1 - chance))[:, None]).T @ table + np.diag(penalties)
         step, most = np.linalg.solve(curvature, gradient), find_loss(found) * (1 + ROUNDING)
-        while find_loss(found - step) > most and np.abs(step).max() > ENOUGH:
+        while find_loss(found - step) > most and np.abs(step).max() > TOLERANCE:
             step /= 2
         found -= step
-        if np.abs(step).max() <= ENOUGH:
+        if np.abs(step).max() <= TOLERANCE:
             break
     return found

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import lcm
-from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
@@ -28,13 +28,15 @@ NEAR = 1 << 14
 class Solved(NamedTuple):
     """The sums of some rows that models are solved from (A x p x p), and the least and largest reward per action.
 
-    `factor` is what sums were multiplied by, so that rows count in all as their effective number.
+    `factor` is what sums were multiplied by, so that rows count in all as their effective number, and `effective` how
+    many rows of the target these are worth.
     """
 
     sums: Floats
     low: Floats
     high: Floats
     factor: float
+    effective: float = 0.0
 
 
 class Summed(TrainedModel):
@@ -42,8 +44,8 @@ class Summed(TrainedModel):
 
     is_fast = True
 
-    sees_rows: ClassVar[bool] = False
-    """Whether rows are to be seen again once the model is solved from their sums; see `refine`."""
+    sees_rows: ClassVar[int] = 0
+    """How many rows are to be seen again, at most, once the model is solved from their sums; see `refine`."""
 
     def weigh_rows(self, examples: Examples) -> Floats:
         """Return how much the model is to be right in each row."""
@@ -62,14 +64,13 @@ class Summed(TrainedModel):
         """Return the model with its settings chosen by what each of several folds says of the others' models."""
         return self
 
-    def refine(self, solved: Predictor, rows: Examples, times: float) -> Predictor:
-        """Return what some rows, each of which stands for so many, make of a model that was solved from their sums."""
-        return solved
+    def refine(self, solved: Any, rows: Examples) -> Predictor:
+        """Return what some of the rows make of what `from_moments` made of the sums of all."""
+        return cast(Predictor, solved)
 
-    def refine_outside(self, solved: Sequence[Predictor], rows: Examples, folds: Ints, times: float) -> list[Predictor]:
+    def refine_outside(self, solved: Sequence[Predictor], rows: Examples, fold: Ints) -> list[Predictor]:
         """Return what the rows outside of each fold make of the model that was solved from all of these."""
-        outside = (rows.take(np.flatnonzero(folds != number)) for number in range(len(solved)))
-        return [self.refine(one, some, times) for one, some in zip(solved, outside, strict=True)]
+        return [self.refine(one, rows.take(np.flatnonzero(fold != number))) for number, one in enumerate(solved)]
 
     @abstractmethod
     def from_moments(self, known: Solved, scaling: Scaling) -> Predictor:
@@ -83,19 +84,21 @@ Model = TypeVar("Model", bound=Summed)
 class ModelSums:
     """Sums from which ridge regressions are solved, for each cell of rows and each action; they add up.
 
-    `squares` are those of how much rows count, by cell. `columns` are the sums of [1, x, x²] over all rows.
+    `squares` are those of how much rows count, by cell, and `masses` (2 x cells) sums of how much the target counts
+    them, and of its square; `columns` are sums of [1, x, x²] over all rows.
     """
 
     moments: Floats
     squares: Floats
+    masses: Floats
     columns: Floats
     low: Floats
     high: Floats
 
     def __add__(self, other: "ModelSums") -> "ModelSums":
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        columns = self.columns + other.columns
-        return ModelSums(self.moments + other.moments, self.squares + other.squares, columns, low, high)
+        masses, columns = self.masses + other.masses, self.columns + other.columns
+        return ModelSums(self.moments + other.moments, self.squares + other.squares, masses, columns, low, high)
 
     def narrow(self, kept: Sequence[int]) -> "ModelSums":
         """Return the sums as if only some columns had been there."""
@@ -109,7 +112,8 @@ class ModelSums:
         """Return the sums of some cells, in which rows count as much as they tell."""
         factor = self.find_factor(kept)
         low, high = self.low[kept].min(axis=0), self.high[kept].max(axis=0)
-        return Solved(factor * self.total(kept), low, high, factor)
+        mass, square = self.masses[:, kept].sum(axis=1).tolist()
+        return Solved(factor * self.total(kept), low, high, factor, mass**2 / (square or 1.0))
 
     def total(self, kept: Bools) -> Floats:
         """Return the moments of some cells (A x p x p)."""
@@ -170,10 +174,12 @@ class ModelStream(Generic[Model]):
             near = slice(start, start + NEAR)
             columns += self._fill(table[near], examples.take(near), counts[near])
         found = moments(table, codes, number)
-        ends = extremes(codes, examples.rewards, number)
+        ends, masses = extremes(codes, examples.rewards, number), examples.masses
+        squares, *summed = (np.bincount(cell, one, self.cells) for one in (counts**2, masses, masses**2))
         return ModelSums(
             found.reshape(*shape, *found.shape[1:]),
-            np.asarray(np.bincount(cell, counts**2, self.cells), dtype=np.float64),
+            np.asarray(squares, dtype=np.float64),
+            np.array(summed, dtype=np.float64),
             columns,
             *(end.reshape(shape) for end in ends),
         )

@@ -59,7 +59,8 @@ class Equations(NamedTuple):
 class PolicyModels:
     """The models; `slopes` ((d + policies) x A) are those of scaled columns, and predictions stay within `limits`.
 
-    `aim` says how much more rows count where the target goes.
+    `aim` says how much more rows count where the target goes, and `effective` is how many rows of the target those are
+    worth that taught them.
     """
 
     scaling: Scaling
@@ -68,6 +69,7 @@ class PolicyModels:
     limits: tuple[float, float]
     equations: Equations
     aim: float
+    effective: float
 
     def __call__(self, rows: Examples) -> Floats:
         """Return the predicted reward of every action (n x A)."""

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfold.arrays import Floats, row_sums
-from counterfold.models._logistic import fit_logistic
-from counterfold.models._policy_models import Derived
+from counterfold.models._logistic import find_log_odds, fit_logistic
+from counterfold.models._moments import scale_counts
+from counterfold.models._policy_models import Derived, PolicyModels
 from counterfold.models.base import Examples, Predictor, Scaling
 
 PENALTY, STEEPEST = 8.0, 0.25
 """How many rows, or groups of them, draw slopes to 0; and how steep a chance is at most as a function of log-odds."""
-
-LEAST = 0.02
-"""No prediction is taken for nearer to a sure reward than this, before its logarithm is taken."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +26,14 @@ class Link:
         """Return predicted rewards as what is linear."""
         if not self.is_logistic:
             return np.array(q)
-        chance = np.clip((q - self.low) / (self.high - self.low), LEAST, 1 - LEAST)
-        return np.asarray(np.log(chance / (1 - chance)))
+        return find_log_odds(q, self.low, self.high)
 
     def unbend(self, values: Floats) -> Floats:
         """Return what is linear as predicted rewards."""
-        from scipy.special import expit
-
         if not self.is_logistic:
             return np.clip(values, self.low, self.high)
+        from scipy.special import expit
+
         return np.asarray(self.low + (self.high - self.low) * expit(values))
 
 
@@ -66,41 +63,41 @@ class Pooled(Derived):
         return q
 
 
-def fit_pooled(solved: Predictor, rows: Examples, share: float) -> Predictor:
+def fit_pooled(solved: PolicyModels, rows: Examples, share: float) -> Predictor:
     """Return what rows make of a model of theirs; nothing else where all of their rewards are equal."""
-    values = np.unique(rows.rewards)
-    if len(values) < 2:
+    (low, high), rewards = solved.limits, rows.rewards
+    if not len(rows) or rewards.min() == rewards.max():
         return solved
-    link = Link(float(values[0]), float(values[-1]), is_logistic=len(values) == 2)
-    bent, counts = link.bend(solved(rows)), np.ones(len(rows))
-    if rows.counts is not None:
-        counts = rows.counts * (rows.counts.sum() / np.square(rows.counts).sum())
+    link = Link(low, high, is_logistic=bool(((rewards == low) | (rewards == high)).all()))
+    bent, counts = link.bend(solved(rows)), scale_counts(np.ones(len(rows)) if rows.counts is None else rows.counts)
     columns = np.column_stack([bent[np.arange(len(rows)), rows.actions], rows.see(rows.actions)])
-    scaling = scale_columns(columns, bent, rows)
+    scaling = find_scaling(columns, bent, rows)
     columns = (columns - scaling.centre) / scaling.scale
     penalty = PENALTY * len(rows) / len(np.unique(rows.units))
     if link.is_logistic:
-        found = fit_logistic(columns, (rows.rewards == link.high).astype(np.float64), counts, STEEPEST * penalty)
+        found = fit_logistic(columns, (rewards == high).astype(np.float64), counts, STEEPEST * penalty)
     else:
-        found = fit_ridge(columns, rows.rewards, counts, penalty)
+        found = fit_linear(columns, rewards, counts, penalty)
     return Pooled(solved, share, link, scaling, float(found[0]), found[1:])
 
 
-def scale_columns(columns: Floats, bent: Floats, rows: Examples) -> Scaling:
+def find_scaling(columns: Floats, bent: Floats, rows: Examples) -> Scaling:
     """Return scales between how much columns vary and how far the target's actions lie from what was logged.
 
     The farther these lie, the more an error of a slope does to their predictions, and the more it is held down.
     """
-    scaling, width = Scaling.of(columns), rows.context.shape[1]
+    plain, first = Scaling.of(columns), 1 + rows.context.shape[1]
     if not rows.target_probs.shape[1]:
-        return scaling
-    for place, matrix in zip([0, *range(1 + width, columns.shape[1])], [bent, *rows.log_probs], strict=True):
-        far = np.sqrt(row_sums(rows.target_probs, (matrix - scaling.centre[place]) ** 2).mean())
-        scaling.scale[place] *= np.sqrt(max(1.0, far / scaling.scale[place]))
-    return scaling
+        return plain
+    scale = plain.scale.copy()
+    for place, matrix in zip([0, *range(first, len(scale))], [bent, *rows.log_probs], strict=True):
+        squares = row_sums(rows.target_probs, (matrix - plain.centre[place]) ** 2)
+        far = np.sqrt(np.average(squares, weights=rows.counts))
+        scale[place] *= np.sqrt(max(1.0, far / scale[place]))
+    return Scaling(plain.centre, scale)
 
 
-def fit_ridge(columns: Floats, rewards: Floats, counts: Floats, penalty: float) -> Floats:
+def fit_linear(columns: Floats, rewards: Floats, counts: Floats, penalty: float) -> Floats:
     """Return the intercept and slopes of a ridge regression (1 + p); rewards may lie around a large number."""
     table, level = np.column_stack([np.ones(len(rewards)), columns]), float(np.average(rewards, weights=counts))
     gram = (table * counts[:, None]).T @ table + np.diag([0.0, *np.full(columns.shape[1], penalty)])

@@ -53,6 +53,11 @@ class Examples:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def masses(self) -> Floats:
+        """Return how much the target counts each row: its weight, times how many decisions it stands for."""
+        return self.importance if self.counts is None else self.importance * self.counts
+
     @cached_property
     def log_probs(self) -> tuple[Floats, ...]:
         """Return the logarithm of the probability of every action (n x A), by the target and by the logging policy.

@@ -7,14 +7,14 @@ import numpy as np
 
 from counterfold import checks
 from counterfold.arrays import Floats
+from counterfold.models._logistic import LEAST, find_log_odds, fit_logistic
 from counterfold.models._moments import scale_counts
 from counterfold.models._policy_models import weigh_rows
-from counterfold.models._sklearn import fit_copy
 from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel
 from counterfold.models.shared_ridge import SharedRidge
 
-LEAST = 0.02
-"""No prediction is taken for nearer to a sure reward than this, before its logarithm is taken."""
+PENALTY = 1.0
+"""On the squares of the slopes of scaled columns."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,14 @@ class LogisticRidge(TrainedModel):
         linear, values = self.ridge.fit(examples), np.unique(examples.rewards)
         if len(values) != 2:
             return linear
-        from sklearn.linear_model import LogisticRegression
-
         low, high = values.tolist()
         q = linear(examples)[np.arange(len(examples)), examples.actions]
-        columns = np.column_stack([*bend((q - low) / (high - low)), examples.see(examples.actions)])
+        columns = np.column_stack([*bend(q, low, high), examples.see(examples.actions)])
         scaling, counts = Scaling.of(columns), weigh_rows(examples, self.ridge.aim)
         counts = counts if examples.counts is None else counts * examples.counts
         won = (examples.rewards == high).astype(np.float64)
-        usual = LogisticRegression(solver="newton-cholesky")
-        fitted = fit_copy(usual, (columns - scaling.centre) / scaling.scale, won, scale_counts(counts), examples.seed)
-        return Logistic(linear, fitted.intercept_[0], fitted.coef_[0], scaling, (low, high))
+        found = fit_logistic((columns - scaling.centre) / scaling.scale, won, scale_counts(counts), PENALTY)
+        return Logistic(linear, float(found[0]), found[1:], scaling, (low, high))
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +68,7 @@ class Logistic:
 
         low, high = self.values
         slopes, width = self.slopes / self.scaling.scale, rows.context.shape[1]
-        bent = bend((self.linear(rows) - low) / (high - low))
+        bent = bend(self.linear(rows), low, high)
         total = rows.context @ slopes[2 : 2 + width]
         total += self.intercept - self.scaling.centre @ slopes
         matrices: Any = zip((*bent, *rows.log_probs), (*slopes[:2], *slopes[2 + width :]), strict=True)
@@ -79,7 +76,6 @@ class Logistic:
         return np.asarray(low + (high - low) * chance)
 
 
-def bend(chance: Floats) -> tuple[Floats, Floats]:
-    """Return the log-odds of a chance that is not sure, and that chance."""
-    unsure = np.clip(chance, LEAST, 1 - LEAST)
-    return np.log(unsure / (1 - unsure)), unsure
+def bend(q: Floats, low: float, high: float) -> tuple[Floats, Floats]:
+    """Return the log-odds of the larger of two rewards, where it is predicted, and the chance of it."""
+    return find_log_odds(q, low, high), np.clip((q - low) / (high - low), LEAST, 1 - LEAST)

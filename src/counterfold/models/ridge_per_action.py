@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from counterfold import capacity, checks
-from counterfold.arrays import Floats, Ints, row_sums
+from counterfold.arrays import Floats, Ints, ratio, row_sums
 from counterfold.models._constants import constant
 from counterfold.models._moments import (
     Solved,
@@ -86,7 +86,7 @@ class RidgePerAction(Summed):
                 if learnt[place] and len(blocks[action]) <= len(penalty):
                     solved[place, 1:] = from_rows(blocks[action], penalty)
         first = known.sums[actions, 0]
-        intercepts = (first[:, -1] - row_sums(first[:, 1:-1], solved[:, 1:])) / np.maximum(first[:, 0], 1.0)
+        intercepts = ratio(first[:, -1] - row_sums(first[:, 1:-1], solved[:, 1:]), first[:, 0])
         solved[:, 0] = np.where(learnt, intercepts, fixed)
         return solved
 
@@ -152,17 +152,28 @@ class RidgeRefits(Refits):
         sums = np.zeros((n_actions, *2 * self.table.shape[1:]))
         low, high = np.full(n_actions, np.inf), np.full(n_actions, -np.inf)
         done, solved = np.zeros(n_actions, dtype=np.intp), np.zeros((n_actions, self.table.shape[1] - 1))
-        for start, end in pairwise([0, *ends]):
+        factors = self.find_factors(order, ends)
+        for place, (start, end) in enumerate(pairwise([0, *ends])):
             until = done + np.bincount(actions[start:end], minlength=n_actions)
             bounds = zip(blocks, done.tolist(), until.tolist(), strict=True)
             add_products(sums, [block[first:last] for block, first, last in bounds])
             np.minimum.at(low, actions[start:end], rewards[start:end])
             np.maximum.at(high, actions[start:end], rewards[start:end])
             known = [block[:last] for block, last in zip(blocks, until.tolist(), strict=True)]
-            changed, solved = np.flatnonzero(until > done), solved.copy()
-            solved[changed] = self.model.solve(Solved(sums, low, high, 1.0), self.scaling, changed, known)
+            changed, solved = np.flatnonzero(until > done if factors is None else until), solved.copy()
+            scaled = sums if factors is None else factors[place] * sums
+            solved[changed] = self.model.solve(Solved(scaled, low, high, 1.0), self.scaling, changed, known)
             done = until
             yield solved
+
+    def find_factors(self, order: Ints, ends: Sequence[int]) -> Floats | None:
+        """Return what sums before each end are multiplied by, as rows count in all as the effective number of these."""
+        counts = self.scaled.counts
+        if counts is None:
+            return None
+        first, last = counts[order[: ends[-1]]], np.array(ends) - 1
+        every = np.square(counts).sum() / counts.sum()
+        return np.asarray(every * (first.cumsum() / np.square(first).cumsum())[last])
 
 
 def from_sums(sums: Floats, actions: Ints, penalty: Floats) -> Floats:
@@ -170,7 +181,7 @@ def from_sums(sums: Floats, actions: Ints, penalty: Floats) -> Floats:
     if len(actions) == 0 or penalty.size == 0:
         return np.empty((len(actions), len(penalty)))
     gram, right = sums[actions, :-1, :-1], sums[actions, :-1, -1]
-    np.maximum(gram[:, 0, 0], 1.0, out=gram[:, 0, 0])
+    gram[:, 0, 0] += gram[:, 0, 0] == 0
     diagonal = np.arange(1, 1 + len(penalty))
     if penalty.min() < WEAK:
         leave_out_flat(gram, right, penalty)

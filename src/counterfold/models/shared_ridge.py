@@ -99,7 +99,8 @@ class SharedRidge(Summed):
         own, total = gram + alpha * np.eye(gram.shape[1]), add_common(gram.sum(axis=0), common)
         limits = float(known.low.min()), float(known.high.max())
         equations = Equations(own, total, shared[0], alpha, known.factor)
-        return PolicyModels(scaling, solved[:, 0], np.ascontiguousarray(solved[:, 1:].T), limits, equations, self.aim)
+        slopes = np.ascontiguousarray(solved[:, 1:].T)
+        return PolicyModels(scaling, solved[:, 0], slopes, limits, equations, self.aim, known.effective)
 
 
 def lower_rewards(sums: Floats, level: float) -> Floats:

@@ -109,9 +109,9 @@ class Sides:
         orders, places = [self.splits[one].order for one in group.tolist()], self.lines[np.ix_(self.needed, group)]
         predicted = [self.rows.predict_first(*given) for given in zip(orders, places.T.tolist(), strict=True)]
         most = places[-1].tolist()
-        rows = self.rows.without_context.take(
-            np.concatenate([one[:end] for one, end in zip(orders, most, strict=True)])
-        )
+        sees = any(self.candidates[place].may_see_context for place in np.flatnonzero(self.fitting).tolist())
+        rows = self.rows if sees else self.rows.without_context
+        rows = rows.take(np.concatenate([one[:end] for one, end in zip(orders, most, strict=True)]))
         for number, ends in zip(self.needed.tolist(), places, strict=True):
             mine = np.flatnonzero(self.fitting & (self.line == number))
             some = [self.candidates[place] for place in mine.tolist()]

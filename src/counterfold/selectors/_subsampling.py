@@ -124,7 +124,8 @@ class Recording:
         """Start with nothing recorded."""
         self.take_step = partial(take_one_step, networks, training)
         self.inputs: list[Tensor] = []
-        self.graph, self.loss = torch.cuda.CUDAGraph(), torch.empty(0)
+        self.graph = torch.cuda.CUDAGraph()
+        self.loss: Tensor | None = None
 
     def __call__(self, batch: Minibatch, noise: Tensor) -> Tensor:
         """Take a step; the first one is taken as it is, which loads what the GPU must have before it can record."""
@@ -133,7 +134,7 @@ class Recording:
             return self.take_step(batch, noise)
         for mine, given in zip(self.inputs, (*batch, noise), strict=True):
             mine.copy_(given)
-        if len(self.loss) == 0:
+        if self.loss is None:
             with torch.cuda.graph(self.graph):
                 self.loss = self.take_step(TrainingRows(*self.inputs[:-1]), self.inputs[-1])
         self.graph.replay()

@@ -54,6 +54,10 @@ class Mixture(Estimator):
         return any(one.uses(need) for one, _ in self.weighted_members)
 
     @property
+    def may_see_context(self) -> bool:
+        return any(one.may_see_context for one, _ in self.weighted_members)
+
+    @property
     def weighted_members(self) -> Sequence[tuple[Estimator, float]]:
         return [(one, share) for one, share in zip(self.members, self.shares, strict=True) if share]
 

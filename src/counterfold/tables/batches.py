@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from counterfold.arrays import Bools, Ints
 from counterfold.errors import MissingNumbersError
+from counterfold.hashing import sample_least
 
 
 class Batch(NamedTuple):
@@ -18,6 +19,11 @@ class Batch(NamedTuple):
     def first(self, rows: int) -> "Batch":
         """Return the first rows, at most so many."""
         return Batch(self.table.slice(0, rows), self.row_numbers[:rows])
+
+    def sample(self, rows: int) -> "Batch":
+        """Return a random sample of the rows, at most so many, in their order; the same of any batch that holds it."""
+        kept = sample_least(self.row_numbers, rows)
+        return Batch(self.table.take(kept), self.row_numbers[kept])
 
     def split(self, rows: int) -> "list[Batch]":
         """Return the rows in order, at most so many at a time."""

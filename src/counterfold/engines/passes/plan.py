@@ -27,8 +27,8 @@ from counterfold.errors import DataError, ParameterError
 from counterfold.known_actions import KnownActions, Naming, find_actions, find_categories
 from counterfold.log import Log
 from counterfold.log_checks import Matrix
-from counterfold.models import Column, Fitted, ModelSums, Seen, as_model, fit_on_sample, solve_stream, stream_models
-from counterfold.models.base import Given, RewardModel
+from counterfold.models import Column, Fitted, ModelSums, as_model, fit_on_sample, solve_stream, stream_models
+from counterfold.models.base import Examples, Given, RewardModel
 from counterfold.sums import BUCKETS
 from counterfold.tables import columns, roles
 from counterfold.tables.batches import Batch, Task
@@ -112,19 +112,17 @@ class Plan:
         shared = next(iter(found.values()))
         return {name: found.get(name, shared) for name in self.builder.targets}
 
-    def _list_samples(self, first: FirstPassSums) -> dict[str, Seen]:
-        """Return the sample for every target, if models are to see rows again."""
-        if not any(stream.model.sees_rows for stream in self.first_pass.streams.values()):
-            return {}
-        times = first.rewards.count / len(first.batch.row_numbers)
-        return {name: Seen(rows, times) for name, rows in self.builder.examples(first.batch).items()}
+    def _list_samples(self, first: FirstPassSums) -> dict[str, Examples]:
+        """Return some rows for every target, if models are to see rows again."""
+        most = max((stream.model.sees_rows for stream in self.first_pass.streams.values()), default=0)
+        return self.builder.examples(first.batch.sample(most)) if most else {}
 
-    def _solve(self, name: str, sums: ModelSums, seen: Seen | None) -> Fitted:
+    def _solve(self, name: str, sums: ModelSums, sample: Examples | None) -> Fitted:
         """Return a model from sums, as if columns that turned out to be no context had never been there."""
         stream, known = self.first_pass.streams[name], self.first_pass.balance.columns.sources
         kept = [place for place, source in enumerate(known) if source not in self.log.left_out]
         kept += range(len(known), stream.width)  # what policies think of actions
-        return solve_stream(stream.narrow(kept), sums.narrow(kept), seen)
+        return solve_stream(stream.narrow(kept), sums.narrow(kept), sample)
 
 
 def is_context_unknown(layout: Layout) -> bool:
