@@ -115,7 +115,7 @@ def test_the_default_set_is_the_plain_one_with_two_grids(evaluated):
     kinds = [line["name"].partition("(")[0] for line in answer["table"]]
     assert kinds == ["IPS", "SNIPS", "DM", "DR", "SNDR"] + ["TruncatedSNIPS"] * 4 + ["TruncatedSNDR"] * 4
     assert answer == evaluated("--candidates", "default", "--selector", "ladder")["evaluations"][0]
-    assert answer == evaluated("--reward-model", "cross-fitted:model=shared-ridge")["evaluations"][0]
+    assert answer == evaluated("--reward-model", "cross-fitted:model=pooled-ridge")["evaluations"][0]
 
 
 def test_all_shows_every_candidate(run, save):

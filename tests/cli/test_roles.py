@@ -129,7 +129,7 @@ def test_a_mixture_is_called_one_and_shows_its_shares(loggers, found, said):
 
 
 def test_a_mixture_shows_every_candidate_with_a_share(loggers, found, said):
-    command = "evaluate", loggers(), "--selector", "opera", "--candidates", "ips-lambda,dros,cab"
+    command = "evaluate", loggers(), "--selector", "opera", "--candidates", "ips-lambda,drps,cab"
     table = found(*command)["evaluations"][0]["table"]
     lines = said(*command, "--all")
     assert sum(bool(re.search(r"e\S+ <?\d+%$", line)) for line in lines) == sum(line["share"] > 0 for line in table)

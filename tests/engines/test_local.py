@@ -220,3 +220,12 @@ def test_many_actions_are_worked_on_fewer_rows_at_a_time(table, save_table, answ
     cut = both(save_table(table, row_group_size=3000))
     same(answers[0], cut[0])
     same(answers[1], cut[1])
+
+
+@pytest.mark.parametrize("model", [cf.RidgePerAction(alpha=100.0), cf.PooledRidge()], ids=str)
+def test_rows_that_were_kept_teach_a_strong_penalty_the_same(model, save_table):
+    """Rows of a fold count as their own effective number on either engine."""
+    rng = np.random.default_rng(5)
+    table = made(400)
+    table = table.append_column("kept", pa.array(np.where(rng.random(400) < 0.5, 0.1, 1.0)))
+    same(*both(save_table(table), candidates=["dm", "dr"], reward_model=cf.CrossFitted(model)))

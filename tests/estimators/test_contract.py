@@ -1,7 +1,7 @@
 """Every estimator: one finite contribution per row, whatever their order; a value; bad parameters by name."""
 
 import pickle
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
@@ -72,3 +72,49 @@ def test_without_any_weight_nothing_breaks(kind):
     assert not rows.weights.any()
     for candidate in [kind(), *kind.candidates(rows)]:
         assert np.isfinite(candidate.contributions(rows)).all()
+
+
+# formulas of users
+
+
+@dataclass(frozen=True)
+class Capped(cf.DR):
+    """DR with another formula, whose parent says how its own follows from predictions."""
+
+    def contributions(self, rows):
+        return rows.q_policy + np.minimum(rows.weights, 1.0) * rows.residuals
+
+
+@dataclass(frozen=True)
+class Tilted(cf.Estimator):
+    """An estimator that looks at the context and at predictions."""
+
+    needs = ("target_probs", "model")
+
+    def contributions(self, rows):
+        return rows.q_policy + rows.examples.context[:, 0]
+
+
+@dataclass(frozen=True)
+class TiltedMean(Tilted):
+    """The same, but not row by row."""
+
+    rowwise = False
+
+
+def test_another_formula_is_not_affine_because_its_parent_is():
+    rows = rows_of(reference.random_data(3))
+    assert (cf.DR.is_affine, Capped.is_affine) == (True, False)
+    order = np.random.default_rng(0).permutation(60)
+    part = rows.take(order[:40])
+    close(Capped().refit_values(rows, order, [40]), [Capped().value(part)])
+
+
+@pytest.mark.parametrize("kind", [Tilted, TiltedMean])
+@pytest.mark.parametrize("selector", ["ocv", "ocv:refit=False", "kfold-cv", "ladder"])
+def test_a_users_formula_may_look_at_the_context(kind, selector):
+    data = reference.random_data(4)
+    log = cf.Log(context=data.x, action=data.a, reward=data.r, logging_probs=data.logging)
+    found = cf.evaluate(log, data.target, candidates=[kind(), cf.DR()], selector=selector, progress=False)
+    rows = rows_of(data, cf.CrossFitted())
+    assert {one.name: one.value for one in found.table}[kind().name] == pytest.approx(kind().value(rows))

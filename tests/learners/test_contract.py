@@ -107,7 +107,7 @@ def test_imitation_does_as_a_log_of_softmax_did():
 def test_robust_scores_are_those_of_a_loop():
     log = draw_log(rows=60)
     rows = TrainingRows.of(log, ALL)
-    q = cf.CrossFitted().predictions(rows.examples)
+    q = cf.CrossFitted(cf.SharedRidge()).predictions(rows.examples)
     for row in range(60):
         weight = min(1 / log.propensity[row], 60**0.5)
         for action in range(3):

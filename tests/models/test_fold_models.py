@@ -62,3 +62,25 @@ def test_the_sums_of_a_model_do_not_depend_on_how_many_rows_are_scaled_together(
     np.testing.assert_allclose(parts.moments, whole.moments, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(parts.columns, whole.columns, rtol=1e-10, atol=1e-12)
     assert whole.columns[0] == len(examples)
+
+
+@pytest.mark.parametrize(
+    "model", [cf.LogisticRidge(), cf.SharedRidge(), cf.PooledRidge(), cf.RidgePerAction()], ids=str
+)
+@pytest.mark.parametrize("binary", [False, True])
+def test_models_of_folds_need_not_be_scaled_alike(model, binary):
+    """Each row is predicted as the model of its fold predicts it alone, wherever models come from."""
+    data = reference.random_data(7, rows=200, binary=binary)
+    data.x[:, 1] = 1e5 + 100 * data.x[:, 1]
+    rows = rows_of(data, cf.CrossFitted(model))
+    fold = assign_folds(rows.examples.units, 5)
+    for number, one in enumerate(rows.fitted.predictors):
+        mine = np.flatnonzero(fold == number)
+        np.testing.assert_allclose(rows.q[mine], one(rows.examples.take(mine)), rtol=1e-9, atol=1e-9)
+
+
+def test_of_models_that_are_scaled_differently_nobody_knows_the_pulls():
+    rows = rows_of(reference.random_data(8, rows=100))
+    apart = Fitted(tuple(cf.SharedRidge(1.0, 1.0).fit(rows.examples.take(slice(end))) for end in (50, 100)))
+    assert apart.fit_noise == "unknown"
+    assert rows_of(reference.random_data(8, rows=100), cf.CrossFitted()).fitted.fit_noise == "known"

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 import counterfold as cf
 import reference
-from counterfold.hashing import assign_folds
+from counterfold.hashing import assign_folds, sample_least
 from counterfold.models._logistic import fit_logistic
 from problems import near, rows_of
 
@@ -28,7 +28,7 @@ def pooled(data, linear, rows, *, counts, penalty, share):
     centre, scale = logged.mean(axis=0), logged.std(axis=0)
     for column in (0, *range(len(scale) - 2, len(scale))):  # what depends on the action
         each = [data.target[row] @ [(see(row, a)[column] - centre[column]) ** 2 for a in range(4)] for row in rows]
-        scale[column] *= max(1.0, np.sqrt(np.mean(each)) / scale[column]) ** 0.5
+        scale[column] *= max(1.0, np.sqrt(np.average(each, weights=counts)) / scale[column]) ** 0.5
     model = LogisticRegression(C=4 / penalty, tol=1e-10, max_iter=1000) if binary else Ridge(penalty)
     model.fit((logged - centre) / scale, data.r[rows], counts * counts.sum() / (counts**2).sum())
     found = np.empty_like(linear)
@@ -178,3 +178,14 @@ def test_logistic_regression_has_no_slope_for_a_gradient(won):
     table = np.column_stack([np.ones(4), columns])
     gradient = table.T @ (expit(table @ found) - won) + 0.01 * found * [0, 1, 1]
     np.testing.assert_allclose(gradient, 0.0, atol=1e-8)
+
+
+def test_a_third_reward_makes_it_linear_and_its_ends_are_those_of_all_rows(monkeypatch):
+    """Also where the sample that teaches it has two values alone, which are not the ends of all rewards."""
+    data = reference.random_data(19, rows=300, binary=True)
+    monkeypatch.setattr(cf.PooledRidge, "sees_rows", 100)
+    assert cf.PooledRidge().fit(rows_of(data).examples).link.is_logistic
+    unseen = np.setdiff1d(np.arange(300), sample_least(np.arange(300), 100))
+    data.r[unseen[0]] = 7.0
+    link = cf.PooledRidge().fit(rows_of(data).examples).link
+    assert (link.low, link.high, link.is_logistic) == (0.0, 7.0, False)

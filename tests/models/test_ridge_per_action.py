@@ -113,6 +113,25 @@ def test_few_first_rows_that_count_differently_are_predicted_as_if_there_were_no
     near(several[-1], rows.take(order).q)
 
 
+def test_rows_count_as_the_effective_number_of_those_that_are_fitted():
+    """Not of all rows, so that a penalty is as strong on a part as if there were no others."""
+    rows = rows_of(reference.random_data(6, rows=80), cf.RidgePerAction(alpha=10.0))
+    counts = np.random.default_rng(2).integers(1, 9, size=80).astype(float)
+    rows = replace(rows, counts=counts, examples=replace(rows.examples, counts=counts))
+    order, ends = np.random.default_rng(0).permutation(80), [20, 40, 40, 80]
+    for end, q in zip(ends, rows.predict_first(order, ends), strict=True):
+        near(q, rows.take(order[:end]).q)
+
+
+def test_an_action_of_few_rows_that_hardly_count_is_predicted_by_their_level():
+    data = reference.random_data(6, rows=90)
+    data.a[:] = np.arange(90) % 2
+    data.a[:3], data.r[:3] = 2, [50.0, 51.0, 52.0]
+    counts = np.where(np.arange(90) < 3, 1.0, 20.0)
+    q = rows_of(data, cf.RidgePerAction(alpha=100.0), kept=1 / counts).q
+    np.testing.assert_allclose(q[:, 2], 51.0, atol=0.5)
+
+
 def test_without_a_model_nothing_can_be_fitted_anew():
     rows = replace(rows_of(reference.random_data(7)), model=None)
     with pytest.raises(AttributeError, match="no reward model"):

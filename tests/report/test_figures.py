@@ -118,7 +118,7 @@ def test_what_is_left_without_rows_is_told_beside_what_today_earns():
     figure = influence.draw_without(find_case(cf.evaluate(log_clicks(rewards), 1)))
     today, lines, *_ = list_values(figure.panels[0])
     assert (today[0]["at"], lines[0]["without"], lines[1]["without"]) == pytest.approx((1.295, 1.59, 1.0))
-    assert figure.reading.startswith("With all rows 1.59, without 1 row 1.00, without 10 rows 1.00; today earns 1.29.")
+    assert figure.reading.startswith("With all rows 1.6, without 1 row 1.0, without 10 rows 1.0; today earns 1.3.")
 
 
 def test_wrong_propensities_matter_only_where_there_is_a_conclusion(case):
