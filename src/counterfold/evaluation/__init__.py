@@ -169,7 +169,7 @@ def evaluate(
       of classes or names of estimators, which stand for their own grids.
     - `selector`: a selector or the name of one; by default `Ladder`, or `OCV` on a log of doses.
     - `reward_model`: a reward model or the name of one, a scikit-learn estimator (one per action, or one on context and
-      dose), predictions (n x A), or None; by default a cross-fitted `SharedRidge`, or `RidgeOnDose` on a log of doses;
+      dose), predictions (n x A), or None; by default a cross-fitted `PooledRidge`, or `RidgeOnDose` on a log of doses;
       "best" is a cross-fitted `Stack` of several, which takes seconds.
     - `interval`: how the interval is made, by name or as an object; see the page on intervals.
     - `reward_range`: the least and the largest possible reward, if you know them; the answer lies between them. By

@@ -88,7 +88,7 @@ class TrainingRows:
         no row decides alone. They are rounded, because the last bits of a regression differ from one machine to
         another, and trees break ties by them.
         """
-        scores = CrossFitted(SharedRidge()).predictions(self.examples)
+        scores = CrossFitted(SharedRidge()).predictions(self.examples)  # no target yet, where few rows could tell of it
         rows, actions = np.arange(len(self)), self.examples.actions
         weights = np.minimum(1 / self.propensity, max(np.sqrt(len(self)), 1.0))
         scores[rows, actions] += weights * (self.examples.rewards - scores[rows, actions])

@@ -1,10 +1,11 @@
-"""What the stack is worth: the default with its usual reward model, and with `reward_model="best"`, on the same logs.
+"""What a reward model is worth: the default's answers with one and with another, on the same logs.
 
-Development problems of every family of `counterfold bench selection`, `--problems` of each, and with `--data` every
-`--every`-th of the paper's 90 conditions. For each family: the mean squared error with the stack as a multiple of that
-with the usual model, how often the 95 % intervals of good answers hold the truth, how wide they are, and how long both
-take. Problems with fewer than `--smallest` or more than `--largest` rows times actions are left out, and none is begun
-after `--minutes` of processor time.
+`--models` are their names; "default,best" tells what the stack is worth, "cross-fitted:model=shared-ridge,default" what
+the default's pooled regression is. Development problems of every family of `counterfold bench selection`, `--problems`
+of each, and with `--data` every `--every`-th of the paper's 90 conditions. For each family: the mean squared error with
+the second model as a multiple of that with the first one, how often the 95 % intervals of good answers hold the truth,
+how wide they are, and how long both take. Problems with fewer than `--smallest` or more than `--largest` rows times
+actions are left out, and none is begun after `--minutes` of processor time.
 """
 
 import argparse
@@ -22,8 +23,6 @@ import counterfold as cf
 from counterfold.experiments.selection.bandits import FAMILIES
 from counterfold.experiments.selection.experiment import PAPER, SelectionExperiment, SelectionTask, list_tasks
 
-MODELS = ("default", "best")
-
 
 def list_problems(given):
     """Return the tasks, the first of every family before the second of any."""
@@ -37,10 +36,10 @@ def list_problems(given):
     return tasks
 
 
-def answer(problem):
-    """Return for each model the error and the interval in standard deviations of rewards, the verdict and seconds."""
-    found = {}
-    for model in MODELS:
+def answer(problem, models):
+    """Return for each model its error and the interval in standard deviations of rewards, the verdict and seconds."""
+    found = []
+    for model in models:
         start = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cf.SupportWarning)
@@ -49,22 +48,22 @@ def answer(problem):
         seconds = time.process_time() - start
         error = (one.value - problem.truth) / problem.scale
         width = (one.interval.high - one.interval.low) / problem.scale
-        found[model] = error, ends[0] <= 0 <= ends[1], one.verdict == "good", width, seconds
+        found.append((error, ends[0] <= 0 <= ends[1], one.verdict == "good", width, seconds))
     return found
 
 
 def summarise(name, several):
     """Return the line of a family, and the logarithm of its ratio of mean squared errors."""
-    usual, best = (np.array([one[model] for one in several], dtype=float) for model in MODELS)
-    ratio = np.mean(best[:, 0] ** 2) / np.mean(usual[:, 0] ** 2)
-    good = [one[one[:, 2] == 1] for one in (usual, best)]
+    first, second = (np.array(one, dtype=float) for one in zip(*several, strict=True))
+    ratio = np.mean(second[:, 0] ** 2) / np.mean(first[:, 0] ** 2)
+    good = [one[one[:, 2] == 1] for one in (first, second)]
     covered = [f"{one[:, 1].mean():.3f}" if len(one) else "" for one in good]
-    width = np.exp(np.mean(np.log(best[:, 3] / usual[:, 3])))
-    seconds = [f"{one[:, 4].mean():.2f}" for one in (usual, best)]
+    width = np.exp(np.mean(np.log(second[:, 3] / first[:, 3])))
+    seconds = [f"{one[:, 4].mean():.2f}" for one in (first, second)]
     return [
         name,
         str(len(several)),
-        f"{np.mean(usual[:, 0] ** 2):.2e}",
+        f"{np.mean(first[:, 0] ** 2):.2e}",
         f"{ratio:.2f}",
         *covered,
         f"{width:.2f}",
@@ -74,6 +73,7 @@ def summarise(name, several):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", default="default,best", metavar="NAME,NAME")
     parser.add_argument("--problems", type=int, default=10, metavar="N")
     parser.add_argument("--families", default="", metavar="NAMES")
     parser.add_argument("--data", type=Path, metavar="FOLDER")
@@ -88,8 +88,8 @@ def main():
             break
         problem = experiment.draw_problem(task)
         if given.smallest <= len(problem.log) * len(problem.log.actions) <= given.largest:
-            by_family[task.family].append(answer(problem))
-    names = ["MSE", "ratio", "covered", "by best", "width", "seconds", "by best"]
+            by_family[task.family].append(answer(problem, given.models.split(",")))
+    names = ["MSE", "ratio", "covered", "by second", "width", "seconds", "by second"]
     table, ratios = Table("family", "problems", *names), []
     for name, several in by_family.items():
         line, ratio = summarise(name, several)
