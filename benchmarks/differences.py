@@ -14,7 +14,6 @@ from rich.progress import track
 
 import counterfold as cf
 from counterfold.experiments.paper.experiment import RUNS_PER_SEED
-from counterfold.experiments.problem import softmax
 from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, FAMILIES, draw_bandit
 from counterfold.experiments.selection.experiment import part_of
 
@@ -35,8 +34,7 @@ def draw_targets(bandit, number):
     targets = {f"{share:.0%} other": (1 - share) * problem.target + share * far for share in MIXED}
     gaps = {f"{share:.0%} other": share * gap for share in MIXED}
     rewards, liked, wanted = compute_scores(np.random.default_rng(0).standard_normal((CONTEXTS, CONTEXT_COLUMNS)))
-    logging = (1 - bandit.exploration) * softmax(bandit.logging_beta * liked) + bandit.exploration / bandit.actions
-    gained = ((bandit.target(wanted) - logging) * bandit.means(rewards)).sum(axis=1)
+    gained = ((bandit.target(wanted) - bandit.logging(liked)) * bandit.means(rewards)).sum(axis=1)
     return problem, targets, gaps | {"the log": float(gained.mean())}
 
 
