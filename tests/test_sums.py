@@ -295,3 +295,15 @@ def test_sums_show_no_thousands_of_numbers():
     rows = rows_of(reference.random_data(5, rows=50))
     assert len(repr(Sums.of(rows, [cf.IPS()], Consecutive.all(50)))) < 200
     assert (cf.IPS.has_grid(), cf.TruncatedIPS.has_grid()) == (False, True)
+
+
+@pytest.mark.parametrize("units", [5, 19, 20, 21, 64])
+def test_larger_units_have_the_same_sums(units):
+    rows = rows_of(reference.random_data(11, rows=64))
+    sums = Sums.of(rows, [cf.IPS(), cf.SNIPS()], ByNumber(np.arange(64) % units, units))
+    fewer = sums.coarsen(10)
+    assert len(fewer) == (10 if units >= 20 else units)
+    np.testing.assert_allclose(fewer.overall([cf.IPS(), cf.SNIPS()]), sums.overall([cf.IPS(), cf.SNIPS()]))
+    for one, other in ((sums.sizes, fewer.sizes), (sums.weights, fewer.weights), (sums.terms.T, fewer.terms.T)):
+        expected = [np.sum(one[place::10], axis=0) for place in range(10)] if units >= 20 else one
+        np.testing.assert_allclose(other, expected)

@@ -174,6 +174,17 @@ class Sums:
         """Return what each estimator says of all rows."""
         return self.values(estimators, self.terms.sum(axis=1, keepdims=True) / self.sizes.sum())[:, 0]
 
+    def coarsen(self, most: int) -> "Sums":
+        """Return the sums over so many larger units, unless there are fewer than twice as many."""
+        if len(self) < 2 * most:
+            return self
+        lines = np.vstack([self.sizes, self.weights, self.terms])
+        found = np.zeros((len(lines), most))
+        for start in range(0, len(self), most):
+            some = lines[:, start : start + most]
+            found[:, : some.shape[1]] += some
+        return replace(self, sizes=found[0], weights=found[1], terms=found[2:])
+
     def resample(self, counts: Ints) -> "Sums":
         """Return the sums as if each unit were there so many times."""
         there = counts > 0

@@ -13,6 +13,9 @@ from counterfold.sums import Sums
 REPLICATES = 40
 """On how many bootstrap samples of the units the choice is made anew."""
 
+UNITS = 256
+"""Over about how many units sums are drawn anew: more of them take longer, and tell as much of the noise."""
+
 
 def include_choosing(
     answer: Estimate, selector: Selector, sums: Sums, candidates: Sequence[Estimator], rng: np.random.Generator
@@ -23,7 +26,7 @@ def include_choosing(
     choosing; the error is the larger of it and the error so far. Samples of a small log that hold too few different
     units to choose by are left out.
     """
-    found = []
+    found, sums = [], sums.coarsen(UNITS)
     for drawn in rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=REPLICATES):
         sample = sums.resample(drawn)
         if len(sample) >= selector.least_units:
