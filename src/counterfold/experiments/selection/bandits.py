@@ -1,21 +1,45 @@
 """Bandits of many kinds whose truth is known, in families of problems."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import ndtri
 
-from counterfold.arrays import Floats, row_sums
+from counterfold.arrays import Floats, Ints, row_sums
 from counterfold.experiments.problem import Problem, draw_actions, softmax
 from counterfold.log import Log
 
 Reward = Literal[
-    "binary", "sparse", "logistic", "normal", "shifted", "heavy", "skewed", "purchases", "revenue", "scattered"
+    "binary",
+    "sparse",
+    "logistic",
+    "normal",
+    "shifted",
+    "heavy",
+    "skewed",
+    "purchases",
+    "revenue",
+    "scattered",
+    "prices",
 ]
 Model = Literal["fitted", "good", "bad"]
 
 CONTEXT_COLUMNS = 5
+
+COLD_SHARE = 0.005
+"""How often the log takes each cold action."""
+
+TARGET_COLD_SHARE = 1 / 6
+"""How often the target takes any of the cold actions."""
+
+TEXT_LEVELS = 40
+"""How many levels the useless text column has; the log holds it as indicator columns."""
+
+HOURS = 24
+"""How many hours of equal length the rows of a log with a rotation cover."""
 
 Scores = Callable[[Floats], Floats]
 """From contexts to the scores of rewards, logging policy and target (3 x n x actions)."""
@@ -37,6 +61,13 @@ class Bandit:
     each, a part of their context in common and a level of their own. `model` says where predicted rewards come from: a
     model that is fitted on the log, or the user, whose predictions are good or bad.
 
+    Seven more settings describe logs as they are met in practice. Actions matter only in a `subgroup`, a share of the
+    contexts. The last `cold` actions are new: the log takes each of them in 0.5 % of its decisions, the target takes
+    one of them in a sixth. With `rotates`, the log prefers another action in each hour, and rewards have a level of
+    their own in each hour. With `log_normal`, the log holds the exponentials of the context columns. `useless` columns
+    and a text of 40 levels say nothing about rewards. With rewards `"prices"`, each action has a price, and the prices
+    have a heavy tail.
+
     >>> problem = Bandit(rows=500, actions=3).draw_problem(0)
     >>> problem.log
     Log(500 rows, 3 actions, 5 context columns, full logging probabilities)
@@ -56,6 +87,11 @@ class Bandit:
     floor: float = 0.0
     drift: float = 0.0
     per_user: int = 1
+    subgroup: float = 1.0
+    cold: int = 0
+    rotates: bool = False
+    log_normal: bool = False
+    useless: int = 0
 
     def draw_problem(self, seed: int) -> Problem:
         """Return the log, the target and its truth that a seed makes."""
@@ -73,13 +109,25 @@ class Bandit:
             reward += self.drift * (count_through(self.rows) - 0.5)
         if self.per_user > 1:
             reward += rng.standard_normal(self.rows)[users]
+        if self.rotates:
+            reward += compute_hour_levels(self.rows)
         noisy = logging * np.exp(self.propensity_noise * rng.standard_normal(self.actions))
         known = {"logging_probs": noisy / noisy.sum(axis=1, keepdims=True), "actions": list(range(self.actions))}
         group = users if self.per_user > 1 else None
-        log = Log(context=context, action=action, reward=reward, group=group, **known)
         predictions = None if self.model == "fitted" else self.draw_predictions(means, rng)
+        columns = self.draw_columns(context, rng)
+        log = Log(context=columns, action=action, reward=reward, group=group, **known)
         truth = self.truth(compute_scores)
         return Problem(log, self.target(target_scores), truth, predictions, float(reward.std()))
+
+    def draw_columns(self, context: Floats, rng: np.random.Generator) -> Floats:
+        """Return the columns of the context as the log holds them."""
+        columns = np.exp(1.5 * context) if self.log_normal else context
+        if not self.useless:
+            return columns
+        numbers = rng.standard_normal((self.rows, self.useless))
+        levels = np.eye(TEXT_LEVELS)[rng.integers(TEXT_LEVELS, size=self.rows)]
+        return np.hstack([columns, numbers, levels])
 
     def draw_scores(self, rng: np.random.Generator) -> Scores:
         """Return a random function; the scores of both policies share half of their variance with those of rewards."""
@@ -95,6 +143,10 @@ class Bandit:
                 wave = np.sign(np.sin(3 * context @ waves)) if self.bands else np.sqrt(2) * np.sin(2 * context @ waves)
                 scores[0] = np.sqrt(1 - self.curvature) * scores[0] + np.sqrt(self.curvature) * wave
                 scores[1:] += np.sqrt(self.curvature) * wave / np.sqrt(2)
+            if self.subgroup < 1:
+                is_inside = context[:, :1] > ndtri(1 - self.subgroup)
+                level = scores[0].mean(axis=1, keepdims=True)
+                scores[0] = np.where(is_inside, 1.5 * scores[0], 0.5 * level)
             return np.asarray(scores)
 
         return compute_scores
@@ -104,10 +156,23 @@ class Bandit:
         turn = 1 - 2 * count_through(len(scores))[:, None] if self.drift else 1.0
         likely = self.popularity * np.log(np.arange(1, self.actions + 1))
         drawn = self.exploration + self.floor * self.actions
-        return softmax(self.logging_beta * turn * scores - likely) * (1 - drawn) + drawn / self.actions
+        preferences = self.logging_beta * turn * scores - likely
+        if self.rotates:
+            favourite = count_hours(len(scores)) % self.actions
+            preferences = preferences + 3.0 * np.eye(self.actions)[favourite]
+        if self.cold:
+            return self.add_cold_actions(softmax(preferences[:, : -self.cold]), self.cold * COLD_SHARE)
+        return softmax(preferences) * (1 - drawn) + drawn / self.actions
+
+    def add_cold_actions(self, known: Floats, share: float) -> Floats:
+        """Return probabilities of known actions, scaled down so that the cold ones have a share in equal parts."""
+        cold = np.full((len(known), self.cold), share / self.cold)
+        return np.hstack([(1 - share) * known, cold])
 
     def target(self, scores: Floats) -> Floats:
         """Return the policy to be valued."""
+        if self.cold:
+            return self.add_cold_actions(softmax(self.target_beta * scores[:, : -self.cold]), TARGET_COLD_SHARE)
         if np.isinf(self.target_beta):
             return np.asarray(np.eye(self.actions)[(np.sign(self.target_beta) * scores).argmax(axis=1)])
         return softmax(self.target_beta * scores)
@@ -120,6 +185,8 @@ class Bandit:
             return np.asarray(1 / (1 + np.exp(1.0 - 3.0 * scores)))
         if self.reward in {"skewed", "revenue"}:
             return np.asarray(np.exp(0.5 * scores))
+        if self.reward == "prices":
+            return np.exp(0.5 * scores) * compute_prices(self.actions)
         if self.reward == "purchases":  # about one in twenty buys
             return np.asarray(1 / (1 + np.exp(3.2 - 0.7 * scores)))
         return scores + 10.0 if self.reward == "shifted" else scores
@@ -135,11 +202,16 @@ class Bandit:
             return np.asarray(means + rng.standard_t(2.5, len(means)) / 2)
         if self.reward == "scattered":  # the larger, the farther apart
             return np.asarray(means + np.exp(0.6 * means) * rng.standard_t(2.5, len(means)) / 2)
-        if self.reward == "skewed":
-            return means * draw_amounts(len(means), rng)
-        if self.reward == "revenue":  # one in four buys
-            return 4 * means * draw_amounts(len(means), rng) * (rng.random(len(means)) < 0.25)
+        if self.reward in {"skewed", "revenue", "prices"}:
+            return self.draw_payments(means, rng)
         return np.asarray(means + rng.standard_normal(len(means)))
+
+    def draw_payments(self, means: Floats, rng: np.random.Generator) -> Floats:
+        """Return what people pay: all of them, one in four (revenue), or one in ten, who pays the price."""
+        if self.reward == "prices":
+            return 10 * means * (rng.random(len(means)) < 0.1)
+        payments = means * draw_amounts(len(means), rng)
+        return 4 * payments * (rng.random(len(means)) < 0.25) if self.reward == "revenue" else payments
 
     def draw_predictions(self, means: Floats, rng: np.random.Generator) -> Floats:
         """Return the predictions of a user's model: near the means, or far from them in level, slope and detail."""
@@ -165,6 +237,23 @@ class Bandit:
 def count_through(rows: int) -> Floats:
     """Return how far each row is from the first one to the last, from 0 to 1."""
     return (np.arange(rows) + 0.5) / rows
+
+
+def count_hours(rows: int) -> Ints:
+    """Return the hour of each row."""
+    return np.asarray(HOURS * count_through(rows)).astype(np.intp)
+
+
+def compute_hour_levels(rows: int) -> Floats:
+    """Return how much higher or lower rewards are in the hour of each row; 0 on average."""
+    return np.asarray(np.sin(2 * np.pi * (count_hours(rows) + 0.5) / HOURS))
+
+
+def compute_prices(actions: int) -> Floats:
+    """Return the price of each action: the quantiles of a log-normal distribution, in an order that tells nothing."""
+    places = (np.arange(actions) * (math.sqrt(5) - 1) / 2) % 1
+    ranks = places.argsort().argsort()
+    return np.asarray(np.exp(1.2 * ndtri((ranks + 0.5) / actions) - 0.72))
 
 
 def draw_amounts(count: int, rng: np.random.Generator) -> Floats:
@@ -209,6 +298,13 @@ FAMILIES: dict[str, dict[str, Sequence[Any]]] = {
     "low propensities": {"floor": (0.01,), "logging_beta": (3.0, 10.0), "actions": (2, 5, 10), "rows": THREE},
     "scattered rewards": {"reward": ("scattered",), "rows": THREE},
     "bands": {"curvature": (1.0,), "bands": (True,), "rows": THREE},
+    "rare responses": {"reward": ("sparse",), "subgroup": (0.2,), "actions": (2, 3, 5), "rows": THREE},
+    "cold start": {"cold": (1, 3), "actions": (5, 10), "exploration": (0.0,), "rows": THREE},
+    "deterministic logger": {"logging_beta": (20.0,), "exploration": (0.01, 0.02, 0.05), "rows": THREE},
+    "log-normal columns": {"log_normal": (True,), "reward": ("normal",), "rows": THREE},
+    "price tails": {"reward": ("prices",), "actions": (200, 500), "exploration": (0.1, 0.3), "rows": THREE},
+    "rotation": {"rotates": (True,), "reward": ("normal",), "rows": THREE},
+    "useless columns": {"useless": (20,), "rows": THREE},
 }
 """Families of problems, by the settings in which they differ from the usual ones."""
 
