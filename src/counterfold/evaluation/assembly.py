@@ -79,7 +79,7 @@ def evaluate_targets(
     def list_segmented(rows: Rows) -> Sequence[Estimator]:
         return question.resolve(rows).segmented_estimators
 
-    wanted = targets, question.reward_model, list_estimators, list_segmented
+    wanted = targets, question.needed_reward_model, list_estimators, list_segmented
     request = Request(*wanted, question.needs_sample, [*diagnostics, *shown], progress)
     return gather_results(where, request, answer)
 
@@ -169,6 +169,8 @@ class Assembly:
 
     def choose(self) -> Selection:
         """Return what the selector chooses; one of a user may raise anything, or return no scores."""
+        if self.choice.is_settled:
+            return Selection(scores=np.zeros(1), chosen=0, shares=np.ones(1))
         selector, candidates = self.choice.selector, self.choice.candidates
         given = selector, candidates, np.random.default_rng(self.question.seed), self.pool
         if is_own(type(selector)):

@@ -22,11 +22,15 @@ SELECTORS: dict[Kind, str] = {"labels": "ladder", "doses": "ocv"}
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The candidates that apply to one target, by name; why others do not; and the selector that chooses."""
+    """The candidates that apply to one target, by name; why others do not; and the selector that chooses.
+
+    `is_settled` says that the user named one estimator and no selector, so that there is nothing to choose.
+    """
 
     estimators: dict[str, Estimator]
     left_out: dict[str, str]
     selector: Selector
+    is_settled: bool = False
 
     @property
     def candidates(self) -> list[Estimator]:
@@ -84,8 +88,31 @@ class Question:
     @property
     def needs_sample(self) -> bool:
         """Say whether the candidates or the selector must see rows of a large log before it is summed up."""
+        if self.is_settled_for("labels"):
+            return False
         has_grids = any(isinstance(one, type) and one.has_grid() for one in self.candidates["labels"])
         return has_grids or self.selector_for("labels").needs_sample
+
+    def is_settled_for(self, kind: Kind) -> bool:
+        """Say whether the user named one estimator and no selector: then nothing is left to choose."""
+        offers = self.candidates[kind]
+        if self.selector is not None or len(offers) != 1:
+            return False
+        offer = offers[0]
+        return isinstance(offer, Estimator) or not offer.has_grid()
+
+    @property
+    def needed_reward_model(self) -> Any:
+        """Return the reward model, or None where the user named neither one nor an estimator that uses one.
+
+        On a log of doses the second opinion uses one, whatever the candidate.
+        """
+        is_default = isinstance(self.reward_model, str) and self.reward_model == "default"
+        if not is_default or not self.is_settled_for("labels"):
+            return self.reward_model
+        offer = self.candidates["labels"][0]
+        is_needed = uses_model(offer) or "doses" in offer.kinds
+        return self.reward_model if is_needed else None
 
     def selector_for(self, kind: Kind) -> Selector:
         """Return the selector, or the usual one for such actions."""
@@ -100,12 +127,20 @@ class Question:
     def resolve(self, rows: Rows) -> Choice:
         """Return who competes on the rows of one target, and who chooses."""
         selector = self.selector_for(rows.kind)
+        if self.is_settled_for(rows.kind):
+            found, left_out = gather_candidates(self.candidates[rows.kind], rows, selector.extend_grid)
+            return Choice(found, left_out, selector, is_settled=True)
         reason = rows.explain_lack(selector.needs, selector.kinds)
         if reason:
             raise ParameterError(f"the selector {type(selector).__name__} {reason}.")
         selector = selector.resolve(rows)
         selector = selector if rows.all_rows else selector.without_refits()
         return Choice(*gather_candidates(self.candidates[rows.kind], rows, selector.extend_grid), selector)
+
+
+def uses_model(offer: Offer) -> bool:
+    """Say whether an estimator, or all of a class, need predicted rewards."""
+    return offer.uses("model") if isinstance(offer, Estimator) else "model" in offer.needs
 
 
 def as_limits(value: Any) -> Limits | None:

@@ -123,7 +123,12 @@ class Ladder(Selector):
         return self.rungs
 
     def find_doubt(self, sums: Sums) -> float:
-        """Return what the steps on these units say, taken as it is: segments are noisier than the whole log."""
+        """Return what the steps on these units say, taken as it is: segments are noisier than the whole log.
+
+        There are no steps, and no bias that they could tell of, where one estimator was named.
+        """
+        if not self.ladders:
+            return 0.0
         return replace(self, knows_pulls=False).mix_rungs(sums)[1] / DOUBT
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
