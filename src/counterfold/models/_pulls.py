@@ -9,6 +9,7 @@ from counterfold.arrays import Floats, group_rows
 from counterfold.hashing import assign_folds
 from counterfold.models._policy_models import PolicyModels, weigh_rows
 from counterfold.models.base import Examples
+from counterfold.partition import ByNumber
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +60,6 @@ class RidgePull:
 
 def make_pull(models: Sequence[PolicyModels], examples: Examples, shares: Floats, *, of_policy: bool) -> RidgePull:
     """Return the pull on the mean prediction in rows that have these shares: under the target, or of logged actions."""
-    from scipy.sparse import csr_array
-
     fold, found = assign_folds(examples.units, len(models)), []
     for number, model in enumerate(models):
         mine = np.flatnonzero(fold == number)
@@ -68,8 +67,8 @@ def make_pull(models: Sequence[PolicyModels], examples: Examples, shares: Floats
         if of_policy:
             gradient = model.sum_policy(some, shares[mine])
         else:
-            taken = csr_array((shares[mine], (some.actions, np.arange(len(mine)))), (some.n_actions, len(mine)))
-            gradient = taken @ model.see_logged(some)
+            taken = ByNumber(some.actions, some.n_actions)
+            gradient = taken.sums((model.see_logged(some) * shares[mine, None]).T).T
         found.append(model.equations.solve(gradient))
     own, shared = (np.stack(several) for several in zip(*found, strict=True))
     return RidgePull(tuple(models), own.sum(axis=0) - own, shared.sum(axis=0) - shared)
