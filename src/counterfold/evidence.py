@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,9 @@ class Observer:
     It is one file in its folder, and its name is the file's.
     """
 
+    sees_target: ClassVar[bool] = True
+    """Whether what it observes depends on the target. If not, all targets of a log share one observation."""
+
     @property
     def name(self) -> str:
         """Return the stable name, which is that of the file."""
@@ -60,6 +63,13 @@ class Observer:
     def observe(self, rows: Rows) -> Additive | None:
         """Return what must be known of some rows; that of others is added to it."""
         return None
+
+
+def split_observers(observers: Sequence[Observer]) -> tuple[list[Observer], list[Observer]]:
+    """Return the observers of the log alone, and those of its targets."""
+    of_log = [one for one in observers if not one.sees_target]
+    of_targets = [one for one in observers if one.sees_target]
+    return of_log, of_targets
 
 
 def observe_rows(rows: Rows, observers: Sequence[Observer]) -> dict[str, Any]:

@@ -192,7 +192,7 @@ def test_it_pickles_and_hashes_and_has_a_name_and_a_line_in_the_docs(name):
 def test_a_few_diagnostics_are_enough_for_a_verdict_and_its_reasons():
     data = clean_data(300)
     rows = rows_of(data)
-    evidence = RowEvidence.of(rows, Contents.of(log_of(data)), [])
+    evidence = RowEvidence.of(rows, Contents.of(log_of(data)))
     found = Diagnostics.of(evidence, [find("few-groups")])
     assert (found.verdict, found.reasons) == ("good", ("nothing speaks against it",))
 

@@ -191,6 +191,6 @@ def test_dependence_beyond_all_chance_is_named_with_its_p_value():
     """A p-value of 0 is one, too, and not a missing one."""
     data = reference.random_data(0, rows=300)
     balance = Balance({}, Suspicion(1.0, "nothing"), {"age": 0.0})
-    evidence = RowEvidence.of(rows_of(data), Contents.of(log_of(data)), (), balance)
+    evidence = RowEvidence.of(rows_of(data), Contents.of(log_of(data)), balance=balance)
     [finding] = Propensities().measure(evidence, None).findings
     assert "(p = 0): they depend on column `age` in a way" in finding.problem

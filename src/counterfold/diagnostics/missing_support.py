@@ -22,6 +22,7 @@ class MissingSupport(Diagnostic):
 
     some: float = SOME_UNSUPPORTED
     too_much: float = TOO_MUCH_UNSUPPORTED
+    sees_target = False
     label = "support"
     measures = ("unsupported_rows", "unsupported_mass", "unexplored_rows")
     is_always_shown = True

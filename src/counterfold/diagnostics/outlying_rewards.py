@@ -142,6 +142,7 @@ class OutlyingRewards(Diagnostic):
     far_repeated: float = 20.0
     far_single: float = 100.0
     far_scale: float = 1000.0
+    sees_target = False
     label = "outlying rewards"
     measures = ("outlying_rewards",)
 

@@ -225,6 +225,7 @@ class RepeatedRows(Diagnostic):
     some: float = 0.01
     many: float = 0.2
     surprising: float = 0.001
+    sees_target = False
     label = "repeated rows"
     measures = ("repeated_share", "row_copies", "repeated_excess")
 

@@ -140,6 +140,7 @@ class RowOrder(Diagnostic):
     alarm: float = 0.001
     silent: float = 0.1
     large: float = 0.25
+    sees_target = False
     label = "row order"
     measures = ("row_order_p", "row_order", "silent_rows")
 

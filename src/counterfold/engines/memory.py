@@ -1,6 +1,6 @@
 """Logs in memory, of which every row is at hand."""
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -14,7 +14,7 @@ from counterfold.contents import Contents
 from counterfold.engines.base import Engine, Request, Source, is_on_spark, list_columns, list_features
 from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Evidence, Observer, Unsupported, observe_rows
+from counterfold.evidence import Evidence, Unsupported, observe_rows, split_observers
 from counterfold.hashing import assign_blocks
 from counterfold.indices import find_index
 from counterfold.log import Log
@@ -88,11 +88,16 @@ class Memory(Engine):
         require_room(log, readers.values())
         log, balance = choose_context(log, keep_all=any(one.uses_context for one in readers.values()))
         contents = Contents.of(log)
+        of_log, of_targets = split_observers(request.observers)
+        shared: dict[str, Any] | None = None
         for number, (name, reader) in enumerate(readers.items(), start=1):
             target = reader.read(log, table)
             table = table if number < len(readers) else None  # which takes as much room as the rows made of it
             rows = Rows.of(log, target, as_model(given, log, target.draws, check))
-            yield name, RowEvidence.of(rows, contents, request.observers, balance)
+            if shared is None:
+                shared = observe_rows(rows, of_log)
+            observed = {**shared, **observe_rows(rows, of_targets)}
+            yield name, RowEvidence.of(rows, contents, observed, balance)
 
 
 def require_room(log: Log, targets: Iterable[TargetReader]) -> None:
@@ -107,11 +112,11 @@ class RowEvidence(Evidence):
 
     @classmethod
     def of(
-        cls, rows: Rows, contents: Contents, observers: Sequence[Observer] = (), balance: Balance | None = None
+        cls, rows: Rows, contents: Contents, observed: Mapping[str, Any] | None = None, balance: Balance | None = None
     ) -> Self:
         """Return what all rows tell, besides what tests of the log alone found."""
-        squared, observed = float(np.square(rows.masses).sum()), observe_rows(rows, observers)
-        return cls(rows, contents, Unsupported.of(rows), squared, observed, balance=balance)
+        squared = float(np.square(rows.masses).sum())
+        return cls(rows, contents, Unsupported.of(rows), squared, observed or {}, balance=balance)
 
     @property
     def mean_weight(self) -> Estimate:

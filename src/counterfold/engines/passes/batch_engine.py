@@ -152,7 +152,8 @@ def sum_targets(plan: Plan, rows: PreparedRows, request: Request) -> Task[dict[s
     contents = replace(describe_contents(plan, first, last), cuts=last_pass.builder.layout.cuts)
     evidence: dict[str, Evidence] = {}
     for name, found in last.targets.items():
-        known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, found.observed
+        observed = {**last.observed, **found.observed}
+        known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, observed
         sums = found.sums.without_empty, last_pass.models.get(name), found.segments
         evidence[name] = SumEvidence(*known, *sums, balance=balance)
     return evidence

@@ -13,7 +13,7 @@ from counterfold.balance import BalanceStream, BalanceSums
 from counterfold.contents import Spread
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Observer, Unsupported, observe_rows
+from counterfold.evidence import Observer, Unsupported, observe_rows, split_observers
 from counterfold.hashing import assign_folds, hash_numbers
 from counterfold.models import Fitted
 from counterfold.rows import Rows
@@ -24,7 +24,7 @@ from counterfold.tables.batches import Batch
 
 @dataclass(frozen=True, eq=False)
 class TargetSums:
-    """The sums of one target, where it lacks support, its squared weights, and what observers saw."""
+    """The sums of one target, where it lacks support, its squared weights, and what observers of targets saw."""
 
     sums: Sums
     unsupported: Unsupported | None
@@ -34,27 +34,38 @@ class TargetSums:
 
     def __add__(self, other: "TargetSums") -> "TargetSums":
         unsupported = add_known(self.unsupported, other.unsupported)
-        shared = {name: mine + other.observed[name] for name, mine in self.observed.items() if name in other.observed}
-        squared, observed = self.squared_weight + other.squared_weight, {**self.observed, **other.observed, **shared}
+        squared = self.squared_weight + other.squared_weight
+        observed = add_observed(self.observed, other.observed)
         segments = add_known(self.segments, other.segments)
         return TargetSums(self.sums + other.sums, unsupported, squared, observed, segments)
 
 
 @dataclass(frozen=True, eq=False)
 class LastPassSums:
-    """What the last pass found of every target and of the log; what it found of different rows can be added."""
+    """What the last pass found of every target and of the log; what it found of different rows can be added.
+
+    `observed` is what observers of the log alone saw.
+    """
 
     targets: Mapping[str, TargetSums]
     rewards: Spread
     propensities: Spread
     balance: BalanceSums | None
     kept: Spread | None
+    observed: Mapping[str, Any]
 
     def __add__(self, other: "LastPassSums") -> "LastPassSums":
         targets = {name: mine + other.targets[name] for name, mine in self.targets.items()}
         rewards, propensities = self.rewards + other.rewards, self.propensities + other.propensities
         balance, kept = add_known(self.balance, other.balance), add_known(self.kept, other.kept)
-        return LastPassSums(targets, rewards, propensities, balance, kept)
+        observed = add_observed(self.observed, other.observed)
+        return LastPassSums(targets, rewards, propensities, balance, kept, observed)
+
+
+def add_observed(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what observers saw in all of some rows and others; an observer may have seen something in either alone."""
+    shared = {name: seen + other[name] for name, seen in one.items() if name in other}
+    return {**one, **other, **shared}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,18 +93,27 @@ class LastPass:
     def sum_batch(self, batch: Batch) -> LastPassSums:
         """Return the sums of a few rows."""
         log, targets = self.builder.build(batch, self.models)
-        found = {name: self._sum_target(name, rows) for name, rows in targets.items()}
+        of_log, of_targets = split_observers(self.observers)
+        first = next(iter(targets))
+        observed = observe_rows(self._stand_for_all(first, targets[first]), of_log)
+        found = {name: self._sum_target(name, rows, of_targets) for name, rows in targets.items()}
         balance = None if self.balance is None else self.balance.sums(log)
         kept = None if log.kept is None else Spread.of(log.kept)
-        return LastPassSums(found, Spread.of(log.reward, log.counts), Spread.of(log.propensity), balance, kept)
+        return LastPassSums(
+            found, Spread.of(log.reward, log.counts), Spread.of(log.propensity), balance, kept, observed
+        )
 
-    def _sum_target(self, name: str, rows: Rows) -> TargetSums:
-        rows = replace(rows, whole=self.samples[name])
+    def _stand_for_all(self, name: str, rows: Rows) -> Rows:
+        """Return rows of a target that know which sample stands for all of its rows."""
+        return replace(rows, whole=self.samples[name])
+
+    def _sum_target(self, name: str, rows: Rows, observers: Sequence[Observer]) -> TargetSums:
+        rows = self._stand_for_all(name, rows)
         bucket, cuts, estimators = self.assign_buckets(rows.examples.units), self.builder.layout.cuts, self.segmented
         sums = sum_by_bucket(rows, self.estimators[name], bucket, BUCKETS)
         segments = sum_segments(rows, estimators[name], bucket, cuts) if cuts else None
         squared = float(np.square(rows.masses).sum())
-        observed = observe_rows(rows, self.observers)
+        observed = observe_rows(rows, observers)
         return TargetSums(sums, Unsupported.of(rows), squared, observed, segments)
 
     def assign_buckets(self, units: Ints) -> Ints:
