@@ -1,5 +1,6 @@
 """Partition: which rows are summed together, such as those of one bucket or of one group, or all of them."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Self
@@ -95,8 +96,10 @@ class ByNumber(Partition):
         return np.bincount(self.units, minlength=len(self)).astype(np.float64)
 
     def sums(self, values: Floats) -> Floats:
-        lines = [np.bincount(self.units, line, len(self)) for line in values.reshape(-1, values.shape[-1])]
-        return np.asarray(lines, dtype=np.float64).reshape(*values.shape[:-1], len(self))
+        *outer, row_count = values.shape
+        lines = values.reshape(math.prod(outer), row_count)  # and not -1, which is ambiguous where there are no rows
+        found = [np.bincount(self.units, line, len(self)) for line in lines]
+        return np.asarray(found, dtype=np.float64).reshape(*outer, len(self))
 
 
 @dataclass(frozen=True, eq=False)
