@@ -46,8 +46,12 @@ ENOUGH, LEAST = 1 << 24, 1 << 15
 NUMBERS = 1 << 16
 """How many numbers are worked on at a time, of rows with an entry for each action and each feature."""
 
-DEPENDS = 0.01
-"""Below which p-value a column seems to depend on the action, so that it is not taken for context by itself."""
+DEPENDS = 0.003
+"""Below which joint p-value a column depends on the action, so that it is not taken for context by itself.
+
+It is well below the p-value from which on `outcome-context` warns, so no column is left out without a caution, and the
+columns of a log without mistakes are hardly ever left out.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +77,7 @@ class Balance:
 
     Both are None on logs of doses, and where propensities are fitted. `reasons` say which columns are no context,
     whatever the actions were; `others` are the p-values of these. `loggers` tells what loggers differ by, if their rows
-    are weighed by all of them.
+    are weighed by all of them. `explained` are columns that the logging policy itself depended on.
     """
 
     reasons: Mapping[str, Reason]
@@ -81,6 +85,7 @@ class Balance:
     columns: Mapping[str, float] | None = None
     others: Mapping[str, float] = field(default_factory=dict)
     loggers: LoggerSuspicion | None = None
+    explained: frozenset[str] = frozenset()
 
     @property
     def columns_p(self) -> float | None:
@@ -97,10 +102,17 @@ class Balance:
         return 2 * len(self.find_dependent(alarm)) > len(self.columns or ())
 
     def leave_out(self) -> dict[str, str]:
-        """Return the columns that must not be taken for context by themselves, and why."""
+        """Return the columns that must not be taken for context by themselves, and why.
+
+        What the logging policy depended on was known before the decision, so it stays.
+        """
         known = {name: reason.what for name, reason in self.reasons.items()}
-        depending = {name: p for name, p in (self.columns or {}).items() if p < DEPENDS}
-        return known | {name: f"it depends on the action (p = {p:.1g}), {AFTER}" for name, p in depending.items()}
+        several = self.columns or {}
+        for name in self.find_dependent(DEPENDS):
+            if name not in self.explained:
+                joint_p = len(several) * several[name]
+                known[name] = f"it depends on the action (p = {joint_p:.1g}), {AFTER}"
+        return known
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,11 +173,16 @@ class BalanceStream:
         is_sorted = sums.order.is_sorted and not self.has_time
         several = [one for some in found for one in some.general if not (one.needs_time and is_sorted)]
         general = find_worst([one.name_time(CHANGED_IN_TIME) if self.has_time else one for one in several])
-        [p] = [one.columns for one in found if one.columns is not None]
+        [(p, is_explained)] = [(one.columns, one.explained) for one in found if one.columns is not None]
         known = join_columns(self.columns.sources, p)
+        places = () if is_explained is None else np.flatnonzero(is_explained).tolist()
+        explained = frozenset(self.columns.sources[place] for place in places)
         columns = {name: one for name, one in known.items() if name not in reasons}
         loggers = compare_loggers(sums.loggers, names, is_sorted=is_sorted)
-        return Balance(reasons, general, columns, {name: known[name] for name in reasons}, loggers)
+        others = {name: known[name] for name in reasons}
+        return Balance(
+            reasons=reasons, general=general, columns=columns, others=others, loggers=loggers, explained=explained
+        )
 
 
 def join_columns(sources: Sequence[str], p: Floats) -> dict[str, float]:
