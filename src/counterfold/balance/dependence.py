@@ -50,7 +50,7 @@ class DependenceSums:
         r"""Say which features, but the first one, go with the probability of an action more than with that action.
 
         If $z$ was known to the logging policy, the action goes with $z$ only through its probability $p$, so $z$ goes
-        with $p$ more than with the action. If $z$ came of the action, it is the other way round. The first feature is 1.
+        with $p$ more than with the action. If $z$ came of the action, it is the other way round.
         """
         rows = float(self.expected[0, 0].sum())
         sums = self.expected[:, 1:].sum(axis=2)  # of each feature and its square, as probabilities sum to 1
