@@ -100,7 +100,10 @@ class SharingTest:
         """Return how far rows were decided together, by each column."""
         if sums is None:
             return {}
-        return {name: measure_sharing(*one, len(self.names)) for name, one in zip(self.names, sums.sums, strict=True)}
+        found = {}
+        for name, (rows, totals, squares) in zip(self.names, sums.sums, strict=True):
+            found[name] = measure_sharing(rows, totals, squares, columns=len(self.names))
+        return found
 
 
 def measure_sharing(rows: Floats, totals: Floats, squares: Floats, columns: int) -> Sharing:

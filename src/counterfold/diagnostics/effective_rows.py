@@ -35,8 +35,8 @@ class WeightMoments:
     def of(cls, weights: Floats, masses: Floats) -> "WeightMoments":
         """Return the sums of some weights, each of which has a mass under the target."""
         exponents = np.clip(np.frexp(weights)[1], -1, WEIGHT_CLASSES - 2) + 1
-        sums = np.bincount(exponents, masses, WEIGHT_CLASSES)
-        return cls(sums, np.bincount(exponents, masses * weights, WEIGHT_CLASSES))
+        sums = np.bincount(exponents, masses, WEIGHT_CLASSES).astype(np.float64)  # of no rows, they are integers
+        return cls(sums, np.bincount(exponents, masses * weights, WEIGHT_CLASSES).astype(np.float64))
 
     def __add__(self, other: "WeightMoments") -> "WeightMoments":
         return WeightMoments(self.masses + other.masses, self.moments + other.moments)

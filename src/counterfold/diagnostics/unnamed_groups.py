@@ -26,12 +26,16 @@ BINS = 32
 
 
 class Effect(NamedTuple):
-    """By how much the variance of a value is larger than if rows had nothing to do with each other, and a p-value."""
+    """By how much the variance of a value is larger than if rows had nothing to do with each other, and a p-value.
+
+    `values` is the number of users, at most 256.
+    """
 
     column: str
     rows_of_one: float
     size: float
     p: float
+    values: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +74,23 @@ class UserSums:
         known, every = float(squares[:-1].sum()), float(squares.sum())
         rows_of_one = float(self.users.counts.mean()) if len(self.users) > 1 else 1.0
         if not known:
-            return Effect(column, rows_of_one, 1.0, 1.0)
+            return Effect(column=column, rows_of_one=rows_of_one, size=1.0, p=1.0, values=len(self.users))
         ratio = float((total[:-1] ** 2).sum()) / known
         freedom = 1 / float(((squares[:-1] / known) ** 2).sum())
-        return Effect(column, rows_of_one, 1 + (ratio - 1) * known / every, float(chdtrc(freedom, freedom * ratio)))
+        return Effect(
+            column=column,
+            rows_of_one=rows_of_one,
+            size=1 + (ratio - 1) * known / every,
+            p=float(chdtrc(freedom, freedom * ratio)),
+            values=len(self.users),
+        )
 
 
 class Likeness(NamedTuple):
-    """The mean product of the residuals of two rows with the same value, and how likely chance is to make it so."""
+    """How likely chance is to make residuals as alike as they are, and how alike those of rows with the same value are.
+
+    `covariance` is the mean product of the residuals of two such rows.
+    """
 
     p: float
     covariance: float
@@ -147,15 +160,18 @@ class UnnamedGroups(Diagnostic):
     `repeated` rows on average.
 
     Other columns of text or whole numbers whose values repeat may be context, whose effects on rewards are no reason to
-    doubt errors. They are a caution only if decisions were made for all rows of a value, or if what the reward model
-    leaves unexplained goes together (and, of numbers, does not change slowly with the number: values of one bin must be
-    at least `unlike` times as different as all are); or if they are called like clusters, such as `village`.
+    doubt errors. They are a caution only if decisions were made for all rows of a value, or if they are called like
+    clusters, such as `village`; or if rows go together in what the reward model does not explain. That holds for text
+    of `many` values with less than `few_rows` rows each on average, and for numbers unless it changes slowly with them:
+    values in one bin of neighbouring numbers must be at least `unlike` times as different as all are.
     """
 
     large: float = 1.25
     surprising: float = 0.001
     repeated: float = 1.05
     unlike: float = 0.3
+    many: int = 100
+    few_rows: float = 10.0
     label = "unnamed groups"
     measures = ("design_effect", "design_effect_p")
 
@@ -200,20 +216,20 @@ class UnnamedGroups(Diagnostic):
             return False
         columns = len(evidence.contents.repeated)
         sharing = {} if evidence.balance is None else evidence.balance.sharing
-        if effect.column in sharing and sharing[effect.column].p < self.surprising:
+        if effect.column in sharing and sharing[effect.column].is_whole:
             return True
-        if columns * effect.p >= self.surprising:
-            return False
+        is_surprising = columns * effect.p < self.surprising
         is_called_so = CLUSTER.fullmatch(spell(effect.column)) is not None
-        if residuals is None or is_called_so:
-            return is_called_so
-        return self.are_alike(residuals, columns, in_bins=evidence.contents.repeated[effect.column])
+        if is_called_so or residuals is None:
+            return is_called_so and is_surprising
+        if evidence.contents.repeated[effect.column]:
+            return is_surprising and self.are_numbers_alike(residuals, columns)
+        is_fine = effect.values >= self.many and effect.rows_of_one < self.few_rows
+        return is_surprising and is_fine and columns * residuals.solve(in_bins=False).p < self.surprising
 
-    def are_alike(self, residuals: ResidualSums, columns: int, *, in_bins: bool) -> bool:
-        """Say whether residuals of rows with the same value are alike, and those of neighbouring numbers are not."""
+    def are_numbers_alike(self, residuals: ResidualSums, columns: int) -> bool:
+        """Say whether residuals of rows with the same number are alike, and those of neighbouring numbers are not."""
         whole = residuals.solve(in_bins=False)
-        if not in_bins:
-            return columns * whole.p < self.surprising
         inside = residuals.solve(in_bins=True)
         return columns * inside.p < self.surprising and inside.covariance >= self.unlike * whole.covariance
 
