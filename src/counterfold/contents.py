@@ -84,7 +84,8 @@ class Contents:
     `missing_rewards` those that were dropped or taken as 0, if any were. `columns` are the columns of numbers that
     models see, each with that of the context which it comes from, and `encoded` says how those that are text or have
     gaps became numbers. `taken` are columns that have a role because of their names alone, by role, and `identifiers`
-    columns without a role that are called like users or sessions. `cuts` are how columns become segments. `by_context`
+    columns without a role that are called like users or sessions, or whose values are `repeated`, which says of each
+    whether these are numbers. `cuts` are how columns become segments. `by_context`
     says that nobody named groups, and that they are the rows of one context each.
     """
 
@@ -106,6 +107,7 @@ class Contents:
     encoded: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     taken: Mapping[str, str] = field(default_factory=dict)
     identifiers: tuple[str, ...] = ()
+    repeated: Mapping[str, bool] = field(default_factory=dict)
     cuts: tuple[Cut, ...] = ()
     by_context: bool = False
 
@@ -131,6 +133,7 @@ class Contents:
             encoded={one.name: one.to_dict() for one in list_encodings(log)},
             taken=dict(log.taken),
             identifiers=tuple(log.identifiers),
+            repeated=dict(log.repeated),
             cuts=tuple(one.cut for one in log.segments),
             by_context=log.by_context,
         )

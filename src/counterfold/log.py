@@ -97,6 +97,7 @@ class Log(Displayed):
     missing_rewards: MissingRewards | None = None
     taken: Mapping[str, str] = MappingProxyType({})
     identifiers: Annotated[Mapping[str, Ints], ByRow(take_each)] = MappingProxyType({})
+    repeated: Mapping[str, bool] = MappingProxyType({})
     segments: Annotated[tuple[Segmentation, ...], ByRow(take_segments)]
 
     def __init__(  # noqa: PLR0913 (a log has many columns)

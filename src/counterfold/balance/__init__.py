@@ -22,6 +22,7 @@ from counterfold.balance.frequencies import FrequencyTest
 from counterfold.balance.levels import LevelSums, LevelTest
 from counterfold.balance.loggers import LoggerSuspicion, compare_loggers, sum_loggers
 from counterfold.balance.order import OrderSums
+from counterfold.balance.sharing import Sharing, SharingSums, SharingTest, deflate, find_whole
 from counterfold.balance.sharpness import SharpnessTest
 from counterfold.balance.weights import WeightTest
 from counterfold.checks import FIRST
@@ -46,8 +47,12 @@ ENOUGH, LEAST = 1 << 24, 1 << 15
 NUMBERS = 1 << 16
 """How many numbers are worked on at a time, of rows with an entry for each action and each feature."""
 
-DEPENDS = 0.01
-"""Below which p-value a column seems to depend on the action, so that it is not taken for context by itself."""
+DEPENDS = 0.003
+"""Below which joint p-value a column depends on the action, so that it is not taken for context by itself.
+
+It is well below the p-value from which on `outcome-context` warns, so no column is left out without a caution, and the
+columns of a log without mistakes are hardly ever left out.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +64,19 @@ class BalanceSums:
     order: OrderSums
     tested: tuple[Any, ...]
     loggers: DependenceSums | None = None
+    sharing: SharingSums | None = None
 
     def __add__(self, other: "BalanceSums") -> "BalanceSums":
         tested = tuple(map(add, self.tested, other.tested))
         loggers = None if self.loggers is None or other.loggers is None else self.loggers + other.loggers
-        columns, levels = self.columns + other.columns, self.levels + other.levels
-        return BalanceSums(columns, levels, self.order + other.order, tested, loggers)
+        return BalanceSums(
+            columns=self.columns + other.columns,
+            levels=self.levels + other.levels,
+            order=self.order + other.order,
+            tested=tested,
+            loggers=loggers,
+            sharing=None if self.sharing is None or other.sharing is None else self.sharing + other.sharing,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +85,9 @@ class Balance:
 
     Both are None on logs of doses, and where propensities are fitted. `reasons` say which columns are no context,
     whatever the actions were; `others` are the p-values of these. `loggers` tells what loggers differ by, if their rows
-    are weighed by all of them.
+    are weighed by all of them. `explained` are columns that the logging policy itself depended on. `sharing` says how
+    far rows with the same value of a column were decided together; `design_effect` is that of decisions that were made
+    for several rows at once, and all p-values allow for it.
     """
 
     reasons: Mapping[str, Reason]
@@ -81,6 +95,9 @@ class Balance:
     columns: Mapping[str, float] | None = None
     others: Mapping[str, float] = field(default_factory=dict)
     loggers: LoggerSuspicion | None = None
+    explained: frozenset[str] = frozenset()
+    sharing: Mapping[str, Sharing] = field(default_factory=dict)
+    design_effect: float = 1.0
 
     @property
     def columns_p(self) -> float | None:
@@ -97,10 +114,17 @@ class Balance:
         return 2 * len(self.find_dependent(alarm)) > len(self.columns or ())
 
     def leave_out(self) -> dict[str, str]:
-        """Return the columns that must not be taken for context by themselves, and why."""
+        """Return the columns that must not be taken for context by themselves, and why.
+
+        What the logging policy depended on was known before the decision, so it stays.
+        """
         known = {name: reason.what for name, reason in self.reasons.items()}
-        depending = {name: p for name, p in (self.columns or {}).items() if p < DEPENDS}
-        return known | {name: f"it depends on the action (p = {p:.1g}), {AFTER}" for name, p in depending.items()}
+        several = self.columns or {}
+        for name in self.find_dependent(DEPENDS):
+            if name not in self.explained:
+                joint_p = len(several) * several[name]
+                known[name] = f"it depends on the action (p = {joint_p:.1g}), {AFTER}"
+        return known
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +134,7 @@ class BalanceStream:
     features: Features
     columns: ColumnTest
     levels: LevelTest
+    sharing: SharingTest
     tests: tuple[PropensityTest[Any], ...]
     share: float
     has_time: bool
@@ -124,7 +149,16 @@ class BalanceStream:
         has_given = first.dose is None and first.fitted is None
         tests = list_tests(first, features, few) if has_given else ()
         columns, levels = ColumnTest.of(first, few), LevelTest.of(first, few)
-        return cls(features, columns, levels, tests, share, first.time is not None)
+        sharing = SharingTest.of(first, few, is_tested=has_given)
+        return cls(
+            features=features,
+            columns=columns,
+            levels=levels,
+            sharing=sharing,
+            tests=tests,
+            share=share,
+            has_time=first.time is not None,
+        )
 
     def sums(self, log: Log) -> BalanceSums | None:
         """Return the sums of rows of a log, which may be a part of a longer one; none if it has none of the sample.
@@ -147,7 +181,14 @@ class BalanceStream:
         features, probs = self.features.build(log.context[place], places), normalise(log, place)
         tested = tuple(one.sum_rows(log, place, features, probs) for one in self.tests)
         columns, loggers = self.columns.sum_rows(log, place, row_numbers), sum_loggers(log, place, features)
-        return BalanceSums(columns, self.levels.sum_rows(log, place), OrderSums.of(log, place), tested, loggers)
+        return BalanceSums(
+            columns=columns,
+            levels=self.levels.sum_rows(log, place),
+            order=OrderSums.of(log, place),
+            tested=tested,
+            loggers=loggers,
+            sharing=self.sharing.sum_rows(log, place, probs),
+        )
 
     def solve(self, sums: BalanceSums | None) -> Balance:
         """Return what the sums of all rows say."""
@@ -160,12 +201,27 @@ class BalanceStream:
         found = [one.test(some) for one, some in zip(self.tests, sums.tested, strict=True)]
         is_sorted = sums.order.is_sorted and not self.has_time
         several = [one for some in found for one in some.general if not (one.needs_time and is_sorted)]
+        sharing = self.sharing.test(sums.sharing)
+        alike = find_whole(sharing)
+        several = [one._replace(p=deflate(one.p, alike)) for one in several]
         general = find_worst([one.name_time(CHANGED_IN_TIME) if self.has_time else one for one in several])
-        [p] = [one.columns for one in found if one.columns is not None]
-        known = join_columns(self.columns.sources, p)
+        [(p, is_explained)] = [(one.columns, one.explained) for one in found if one.columns is not None]
+        known = {name: deflate(one, alike) for name, one in join_columns(self.columns.sources, p).items()}
+        places = () if is_explained is None else np.flatnonzero(is_explained).tolist()
+        explained = frozenset(self.columns.sources[place] for place in places)
         columns = {name: one for name, one in known.items() if name not in reasons}
         loggers = compare_loggers(sums.loggers, names, is_sorted=is_sorted)
-        return Balance(reasons, general, columns, {name: known[name] for name in reasons}, loggers)
+        others = {name: known[name] for name in reasons}
+        return Balance(
+            reasons=reasons,
+            general=general,
+            columns=columns,
+            others=others,
+            loggers=loggers,
+            explained=explained,
+            sharing=sharing,
+            design_effect=alike,
+        )
 
 
 def join_columns(sources: Sequence[str], p: Floats) -> dict[str, float]:

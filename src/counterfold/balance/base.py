@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
-from counterfold.arrays import Floats, Ints
+from counterfold.arrays import Bools, Floats, Ints
 from counterfold.log import Log
 
 
@@ -45,10 +45,14 @@ def find_worst(several: Sequence[Suspicion]) -> Suspicion:
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """What a test found: suspicions against the log as a whole, and a p-value of each column of the context, if any."""
+    """What a test found: suspicions against the log as a whole, and a p-value of each column of the context, if any.
+
+    `explained` says which columns the logging policy depended on, if its probabilities of all actions are known.
+    """
 
     general: Sequence[Suspicion]
     columns: Floats | None = None
+    explained: Bools | None = None
 
 
 class PropensityTest(ABC, Generic[Sums]):

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from scipy import special
 
-from counterfold.arrays import Bools, Floats, Ints
+from counterfold.arrays import Bools, Floats, Ints, ratio
 from counterfold.balance.base import PropensityTest, Suspicion, Tested
 from counterfold.balance.features import CHANGED, FeatureRange
 from counterfold.balance.tails import TOLERANCE, tame
@@ -15,6 +15,9 @@ from counterfold.log import Log
 
 PRODUCTS, MOST = 1 << 12, 32
 """At most so many products of features and pairs of actions are summed, and at most so many actions stand alone."""
+
+EXPLAINED = 0.5
+"""From this correlation with the logging probability of an action on, a column may be what that was made of."""
 
 LEAST = 5.0
 """An action takes part in the test of a feature if it is worth that many rows there."""
@@ -41,6 +44,28 @@ class DependenceSums:
     def covariances(self) -> Floats:
         """Return the covariances of residuals, summed with each feature and with its square (2 x J x K x K)."""
         return np.asarray(self.expected[..., None] * np.eye(self.expected.shape[-1]) - self.products)
+
+    @property
+    def are_explained(self) -> Bools:
+        r"""Say which features, but the first one, go with the probability of an action more than with that action.
+
+        If $z$ was known to the logging policy, the action goes with $z$ only through its probability $p$, so $z$ goes
+        with $p$ more than with the action. If $z$ came of the action, it is the other way round.
+        """
+        rows = float(self.expected[0, 0].sum())
+        sums = self.expected[:, 1:].sum(axis=2)  # of each feature and its square, as probabilities sum to 1
+        means = sums[0] / rows
+        errors = np.sqrt(np.maximum(sums[1] / rows - means**2, 0.0))
+        likely = self.expected[0, 0] / rows
+        likely_errors = np.sqrt(np.maximum(np.diagonal(self.products[0, 0]) / rows - likely**2, 0.0))
+        taken = likely + self.residuals[0] / rows
+        taken_errors = np.sqrt(np.maximum(taken * (1 - taken), 0.0))
+        together = self.expected[0, 1:] / rows
+        with_probability = together - means[:, None] * likely
+        with_action = together + self.residuals[1:] / rows - means[:, None] * taken
+        probability_size = np.abs(ratio(with_probability, errors[:, None] * likely_errors)).max(axis=1)
+        action_size = np.abs(ratio(with_action, errors[:, None] * taken_errors)).max(axis=1)
+        return np.asarray((probability_size >= EXPLAINED) & (probability_size > action_size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +107,8 @@ class DependenceTest(PropensityTest[DependenceSums]):
 
     def test(self, sums: DependenceSums) -> Tested:
         p = find_p(sums)
-        return Tested([Suspicion(float(p[0]), CHANGED, needs_time=True)], p[1:])
+        general = [Suspicion(float(p[0]), CHANGED, needs_time=True)]
+        return Tested(general=general, columns=p[1:], explained=sums.are_explained[1:])
 
 
 def find_p(sums: DependenceSums) -> Floats:

@@ -33,7 +33,8 @@ class MeanWeight(Diagnostic):
 
     A p-value below `surprising` says that the propensities or the target's probabilities are not what was used; or,
     where the mean is below 1 and few rows are effective, that the rare rows with large weights happen to be missing.
-    Where rows belong to groups, the test is Student's: the error that two groups show may be nearly 0 by chance.
+    Where rows belong to groups, the test is Student's: the error that two groups show may be nearly 0 by chance. Where
+    one decision was made for several rows at once, the error allows for it.
     """
 
     surprising: float = 0.001
@@ -44,7 +45,8 @@ class MeanWeight(Diagnostic):
         mean, expected = evidence.total_weight / evidence.decision_count, 1 - evidence.unsupported_mass
         weight = evidence.mean_weight
         gap = abs(weight.value - expected)
-        error = math.hypot(weight.stderr, math.sqrt(evidence.find_propensity_variance(Weight())))
+        alike = 1.0 if evidence.balance is None else evidence.balance.design_effect
+        error = math.hypot(weight.stderr * math.sqrt(alike), math.sqrt(evidence.find_propensity_variance(Weight())))
         far = gap / error if error else math.inf
         freedom = math.inf if evidence.contents.groups is None else evidence.contents.groups - 1
         p = 1.0 if gap <= TOLERANCE else 2 * float(stdtr(freedom, -far))

@@ -1,4 +1,4 @@
-"""Whether rows of the same user or session go together, though nobody named these as groups."""
+"""Whether rows of the same user, session or cluster go together, though nobody named these as groups."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from counterfold.evidence import Evidence
 from counterfold.history import Terms
 from counterfold.messages import quote
 from counterfold.rows import Rows
+from counterfold.tables.usual_names import CLUSTER, spell
 
 BUCKETS = 1 << 10
 """Rows are summed by so many buckets of users; one more is for rows of nobody."""
@@ -20,13 +21,21 @@ KEPT = 256
 """So many users, those with the least hashes, tell how many rows one has."""
 
 
+BINS = 32
+"""Of whole numbers, so many buckets in a row are for a bin of neighbouring numbers, and there are as many bins."""
+
+
 class Effect(NamedTuple):
-    """By how much the variance of a value is larger than if rows had nothing to do with each other, and a p-value."""
+    """By how much the variance of a value is larger than if rows had nothing to do with each other, and a p-value.
+
+    `values` is the number of users, at most 256.
+    """
 
     column: str
     rows_of_one: float
     size: float
     p: float
+    values: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,34 +74,104 @@ class UserSums:
         known, every = float(squares[:-1].sum()), float(squares.sum())
         rows_of_one = float(self.users.counts.mean()) if len(self.users) > 1 else 1.0
         if not known:
-            return Effect(column, rows_of_one, 1.0, 1.0)
+            return Effect(column=column, rows_of_one=rows_of_one, size=1.0, p=1.0, values=len(self.users))
         ratio = float((total[:-1] ** 2).sum()) / known
         freedom = 1 / float(((squares[:-1] / known) ** 2).sum())
-        return Effect(column, rows_of_one, 1 + (ratio - 1) * known / every, float(chdtrc(freedom, freedom * ratio)))
+        return Effect(
+            column=column,
+            rows_of_one=rows_of_one,
+            size=1 + (ratio - 1) * known / every,
+            p=float(chdtrc(freedom, freedom * ratio)),
+            values=len(self.users),
+        )
+
+
+class Likeness(NamedTuple):
+    """How likely chance is to make residuals as alike as they are, and how alike those of rows with the same value are.
+
+    `covariance` is the mean product of the residuals of two such rows.
+    """
+
+    p: float
+    covariance: float
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualSums:
+    """Sums of 1, e and e² of weighted residuals over the values of a column in buckets (3 x buckets); two can be added.
+
+    Where values are numbers, the buckets of a bin of neighbouring numbers follow each other.
+    """
+
+    sums: Floats
+
+    @classmethod
+    def of(cls, residuals: Floats, values: Ints) -> "ResidualSums":
+        """Return the sums of the residuals of some rows; those without a value are left out."""
+        bucket = np.where(values < 0, BUCKETS, values % BUCKETS)
+        lines = (np.ones(len(residuals)), residuals, residuals * residuals)
+        return cls(np.stack([np.bincount(bucket, line, BUCKETS + 1)[:-1] for line in lines]))
+
+    def __add__(self, other: "ResidualSums") -> "ResidualSums":
+        return ResidualSums(self.sums + other.sums)
+
+    def solve(self, *, in_bins: bool) -> Likeness:
+        """Return how alike the residuals of rows with the same value are, within the bins or in all rows."""
+        rows, totals, squares = self.sums.reshape(3, BINS if in_bins else 1, -1)
+        size = np.maximum(rows.sum(axis=1, keepdims=True), 1.0)
+        mean = totals.sum(axis=1, keepdims=True) / size
+        apart = totals - mean * rows
+        around = np.maximum(squares - 2 * mean * totals + mean**2 * rows, 0.0)
+        expected = around * (1 - rows / size)
+        every = float(expected.sum())
+        if every <= 0:
+            return Likeness(p=1.0, covariance=0.0)
+        excess = float((apart**2).sum()) - every
+        freedom = 1 / float(((expected / every) ** 2).sum())
+        pairs = float((rows * (rows - 1) * (1 - rows / size)).sum())
+        p = float(chdtrc(freedom, freedom * (1 + excess / every)))
+        return Likeness(p=p, covariance=excess / pairs if pairs > 0 else 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Users:
-    """The sums of each column that is called like users or sessions; two can be added."""
+    """The sums of each column that may tell which rows belong together; two can be added.
+
+    `residuals` are there where rewards are predicted.
+    """
 
     columns: tuple[UserSums, ...]
+    residuals: tuple[ResidualSums, ...] = ()
 
     def __add__(self, other: "Users") -> "Users":
-        return Users(tuple(one + two for one, two in zip(self.columns, other.columns, strict=True)))
+        return Users(
+            columns=tuple(one + two for one, two in zip(self.columns, other.columns, strict=True)),
+            residuals=tuple(one + two for one, two in zip(self.residuals, other.residuals, strict=True)),
+        )
 
 
 @dataclass(frozen=True)
 class UnnamedGroups(Diagnostic):
-    """Warn where a column is called like users or sessions, is not named as `group`, and its rows go together.
+    """Warn where rows of one user, session or cluster go together, and nobody named the column as `group`.
 
-    Errors count every row as an observation then, and are too small by the root of the design effect. It is a caution
-    from a design effect of `large` on, with a p-value below `surprising`; and a note where users come back, but this
-    cannot be told, unless they hardly ever do: values are in less than `repeated` rows on average.
+    Errors count every row as an observation then, and are too small by the root of the design effect. Columns that are
+    called like users or sessions are a caution from a design effect of `large` on, with a p-value below `surprising`;
+    and a note where users come back, but this cannot be told, unless they hardly ever do: values are in less than
+    `repeated` rows on average.
+
+    Other columns of text or whole numbers whose values repeat may be context, whose effects on rewards are no reason to
+    doubt errors. They are a caution only if decisions were made for all rows of a value, or if they are called like
+    clusters, such as `village`; or if rows go together in what the reward model does not explain. That holds for text
+    of `many` values with less than `few_rows` rows each on average, and for numbers unless it changes slowly with them:
+    values in one bin of neighbouring numbers must be at least `unlike` times as different as all are.
     """
 
     large: float = 1.25
     surprising: float = 0.001
     repeated: float = 1.05
+    unlike: float = 0.3
+    many: int = 100
+    few_rows: float = 10.0
     label = "unnamed groups"
     measures = ("design_effect", "design_effect_p")
 
@@ -100,32 +179,80 @@ class UnnamedGroups(Diagnostic):
         if rows.identifiers is None:
             return None
         terms = Terms.of(rows)
-        return Users(tuple(UserSums.of(terms, users, rows.counts) for users in rows.identifiers.T))
+        residuals: tuple[ResidualSums, ...] = ()
+        if rows.has("model") and rows.kind == "labels":
+            weighted = rows.masses * rows.residuals
+            residuals = tuple(ResidualSums.of(weighted, users) for users in rows.identifiers.T)
+        return Users(
+            columns=tuple(UserSums.of(terms, users, rows.counts) for users in rows.identifiers.T),
+            residuals=residuals,
+        )
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         found: Users | None = evidence.observed.get(self.name)
         if found is None or not evidence.total_weight:
             return None
-        effects = [one.solve(name) for name, one in zip(evidence.contents.identifiers, found.columns, strict=True)]
-        worst = max(effects, key=lambda one: (self.is_large(one), one.rows_of_one >= self.repeated, one.size))
+        repeated = evidence.contents.repeated
+        names = evidence.contents.identifiers
+        effects = [one.solve(name) for name, one in zip(names, found.columns, strict=True)]
+        clusters = []
+        for place, effect in enumerate(effects):
+            residuals = found.residuals[place] if found.residuals else None
+            if effect.column in repeated and self.is_cluster(effect, residuals, evidence):
+                clusters.append(effect)
+        candidates = [effect for effect in effects if effect.column not in repeated] + clusters
+        if not candidates:
+            return None
+        worst = max(candidates, key=lambda one: (self.is_large(one), one.rows_of_one >= self.repeated, one.size))
         times = f"{worst.size:.3g} times the variance"
         text = f"rows of one `{worst.column}` give {times} of as many others (p = {worst.p:.2g})"
-        finding = self.describe(worst, evidence.row_count)
+        finding = self.describe(worst, evidence)
         numbers = {"design_effect": worst.size, "design_effect_p": worst.p}
         return Measurement(numbers, text, [] if finding is None else [finding])
+
+    def is_cluster(self, effect: Effect, residuals: ResidualSums | None, evidence: Evidence) -> bool:
+        """Say whether the rows of a value of this column belong together, though it may be context."""
+        if effect.size < self.large:
+            return False
+        columns = len(evidence.contents.repeated)
+        sharing = {} if evidence.balance is None else evidence.balance.sharing
+        if effect.column in sharing and sharing[effect.column].is_whole:
+            return True
+        is_surprising = columns * effect.p < self.surprising
+        is_called_so = CLUSTER.fullmatch(spell(effect.column)) is not None
+        if is_called_so or residuals is None:
+            return is_called_so and is_surprising
+        if evidence.contents.repeated[effect.column]:
+            return is_surprising and self.are_numbers_alike(residuals, columns)
+        is_fine = effect.values >= self.many and effect.rows_of_one < self.few_rows
+        return is_surprising and is_fine and columns * residuals.solve(in_bins=False).p < self.surprising
+
+    def are_numbers_alike(self, residuals: ResidualSums, columns: int) -> bool:
+        """Say whether residuals of rows with the same number are alike, and those of neighbouring numbers are not."""
+        whole = residuals.solve(in_bins=False)
+        inside = residuals.solve(in_bins=True)
+        return columns * inside.p < self.surprising and inside.covariance >= self.unlike * whole.covariance
 
     def is_large(self, effect: Effect) -> bool:
         """Say whether rows go together so much that errors are too small."""
         return effect.size >= self.large and effect.p < self.surprising
 
-    def describe(self, effect: Effect, rows: int) -> Finding | None:
+    def describe(self, effect: Effect, evidence: Evidence) -> Finding | None:
         """Return what is wrong, or good to know."""
-        name, way = effect.column, f"name it as `group` (--group {quote(effect.column)})"
-        if self.is_large(effect):
+        name, rows = effect.column, evidence.row_count
+        way = f"name it as `group` (--group {quote(effect.column)})"
+        is_repeated = name in evidence.contents.repeated
+        if is_repeated or self.is_large(effect):
+            sharing = {} if evidence.balance is None else evidence.balance.sharing
+            is_shared = name in sharing and sharing[name].is_whole
+            together = "were decided together" if is_shared else "go together"
             worth = f"the {rows:,} rows tell only as much as {rows / effect.size:,.0f} independent ones"
             small = f"errors are {effect.size**0.5:.1f} times too small"
-            problem = f"rows of the same `{name}` go together, so that {worth}, and {small}"
-            return self.make_finding("caution", problem, f"{way}, so that each counts as one observation")
+            problem = f"rows of the same `{name}` {together}, so that {worth}, and {small}"
+            remedy = f"{way}, so that each counts as one observation"
+            if is_repeated and evidence.contents.repeated[name] and not is_shared:
+                remedy += "; if the number is the code of a category, write it as text"
+            return self.make_finding("caution", problem, remedy)
         if effect.rows_of_one < self.repeated:
             return None
         problem = (

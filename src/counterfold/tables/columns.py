@@ -1,7 +1,7 @@
 """From columns of a table to what a `Log` takes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -164,6 +164,14 @@ def hash_values(table: pa.Table, name: str) -> Ints:
         numbers = column.cast(pa.float64(), safe=False).to_numpy()
         return np.where(np.isnan(numbers), -1, hash_rows([numbers]))
     return np.concatenate([np.empty(0, dtype=np.intp), *map(_hash_chunk, column.chunks)])
+
+
+def mark_bins(table: pa.Table, name: str, hashes: Ints, edges: Sequence[float]) -> Ints:
+    """Return hashes of numbers whose last ten bits hold the number's bin, five bits, and five bits of the hash."""
+    numbers = table.column(name).cast(pa.float64(), safe=False).to_numpy()
+    places = np.searchsorted(np.array(edges), np.nan_to_num(numbers), side="right")
+    marked = (hashes >> 10 << 10) | (places << 5) | (hashes & 31)
+    return np.where(hashes < 0, -1, marked)
 
 
 def _hash_chunk(chunk: pa.Array) -> Ints:

@@ -46,7 +46,8 @@ class Layout:
     each column of the context is summed up that holds no lists, and `encodings` how it becomes numbers, once all rows
     told. `action_table` says what is known of actions, and `action_features` what is known of the log's, once these are
     known. `taken` are columns that have their role because of their names alone, by role, and `identifiers` those that
-    are called like users or sessions. `by` are columns whose values are segments, and `cuts` how, once all rows told.
+    are called like users or sessions, or whose values are `repeated`: these come with the edges of bins for numbers.
+    `by` are columns whose values are segments, and `cuts` how, once all rows told.
     """
 
     roles: dict[str, str]
@@ -73,6 +74,7 @@ class Layout:
     encodings: Mapping[str, ColumnEncoding] = field(default_factory=dict)
     taken: Mapping[str, str] = field(default_factory=dict)
     identifiers: Sequence[str] = ()
+    repeated: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     by: tuple[By, ...] = ()
     cuts: tuple[Cut, ...] = ()
 
@@ -147,8 +149,15 @@ class Layout:
         log = log.leave_out(self.left_out).add_notes([*self.notes, *note_names(self.taken)])
         log.missing_rewards, log.taken = self.missing_rewards, self.taken
         log.by_context = self.roles.get("group") == COLUMN
-        log.identifiers = {name: columns.hash_values(table, name) for name in self.identifiers}
+        log.identifiers = {name: self._hash_identifiers(table, name) for name in self.identifiers}
+        log.repeated = {name: len(edges) > 0 for name, edges in self.repeated.items()}
         return self._describe_actions(log)
+
+    def _hash_identifiers(self, table: pa.Table, name: str) -> Ints:
+        """Return a hash for each value of a column, -1 where it has none."""
+        hashes = columns.hash_values(table, name)
+        edges = self.repeated.get(name, ())
+        return columns.mark_bins(table, name, hashes, edges) if edges else hashes
 
     def know_actions(self, actions: KnownActions) -> "Layout":
         """Return the same with all actions of the log, and with what a table says of these alone."""

@@ -22,4 +22,4 @@ def resolve_roles(
     roles.refuse_two_roles(table, found, targets)
     unused = [name for name in roles.list_free(table, found, ignore, targets) if name not in context]
     asked = named if scan.horizon is None else named | {"time": found.get("time")}  # which waits for rewards from it on
-    return FoundNames.of(table, found, asked, unused)
+    return FoundNames.of(table, found, asked, unused, context)

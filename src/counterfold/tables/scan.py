@@ -189,7 +189,8 @@ class LogScan:
         layout = replace(layout, by=roles.find_by(table, self.by, found))
         layout = replace(layout, precision=as_precision(self.propensity_precision), left_out=left_out)
         is_private, notes = isinstance(self.source, (str, PathLike)), [*roles.find_notes(table), *names.notes]
-        layout = replace(layout, taken=names.taken, identifiers=[*names.identifiers, *names.look_alikes])
+        layout = replace(layout, taken=names.taken, repeated=names.repeated)
+        layout = replace(layout, identifiers=[*names.identifiers, *names.look_alikes, *names.repeated])
         return replace(layout, is_private=is_private, notes=notes).read_clock(table)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfold import messages
+from counterfold.arrays import Floats
 from counterfold.checks import FIRST
 from counterfold.encoding.kinds import is_categorical, is_date, is_numeric
 from counterfold.readers.base import ROLE
@@ -69,6 +70,18 @@ LOOKS = re.compile(
 
 MANY = 20
 """From so many different values on a column is of users if its name does not say that it is an identifier."""
+
+CLUSTER = re.compile(
+    r"(.*_)?(village|school|classroom|household|hospital|clinic|ward|cluster|teacher|physician|doctor|herd|litter)"
+    r"(_?(id|no|nr|number|code|key|name))?"
+)
+"""What columns are called whose values are often assigned, or measured, as a whole: the clusters of a trial."""
+
+REPEATED, MOST_REPEATED = 1.25, 12
+"""Values repeat if they are in so many rows on average; at most so many columns of such values are looked at."""
+
+BINS = 32
+"""Whole numbers are cut into so many bins, so that what changes slowly with a number can be told from its values."""
 
 IDENTIFIER = (
     "it is called like a user or session; name it as `group` if rows of the same one belong together, or in `context` "
@@ -148,33 +161,102 @@ def looks_like_identifiers(column: pa.ChunkedArray) -> bool:
     return len(texts) >= MANY and all(isinstance(one, str) and LOOKS.fullmatch(one) is not None for one in texts)
 
 
+def find_repeated(table: pa.Table, free: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Return the columns of text or whole numbers whose many values repeat in the first rows, and how to cut these.
+
+    Text is not cut. The columns that are called like clusters come first, then text, then numbers of many values.
+    """
+    first = table.slice(0, FIRST)
+    ranked: list[tuple[tuple[bool, bool, int], str, tuple[float, ...]]] = []
+    for name in free:
+        column = first.column(name)
+        if not is_label_like(column):
+            continue
+        known = column.drop_null()
+        number = len(known.unique())
+        if number < MANY or len(known) < REPEATED * number:
+            continue
+        edges = () if is_categorical(column.type) else find_edges(known)
+        rank = (CLUSTER.fullmatch(spell(name)) is None, bool(edges), -number)
+        ranked.append((rank, name, edges))
+    ranked.sort(key=lambda line: line[0])
+    return {name: edges for _, name, edges in ranked[:MOST_REPEATED]}
+
+
+def is_label_like(column: pa.ChunkedArray) -> bool:
+    """Say whether a column holds text, or whole numbers, some of which may be missing."""
+    kind = column.type
+    if is_categorical(kind) or pa.types.is_integer(kind):
+        return True
+    if not pa.types.is_floating(kind):
+        return False
+    few = column.slice(0, MANY)  # which tell of most columns, so that the others are not looked at
+    return all(is_whole(some.cast(pa.float64()).drop_null().to_numpy()) for some in (few, column))
+
+
+def is_whole(numbers: Floats) -> bool:
+    """Say whether all numbers are whole, but those that are missing."""
+    known = numbers[~np.isnan(numbers)]
+    return bool(np.isfinite(known).all() and np.array_equal(known, np.floor(known)))
+
+
+def find_edges(known: pa.ChunkedArray) -> tuple[float, ...]:
+    """Return the ends of bins with about as many rows each."""
+    numbers = known.cast(pa.float64(), safe=False).to_numpy()
+    places = np.arange(1, BINS) / BINS
+    return tuple(np.unique(np.nanquantile(numbers, places)).tolist())
+
+
 class FoundNames(NamedTuple):
     """The column of each role, those that nobody named (`taken`), and what is to be said besides.
 
     `identifiers` are columns without a role that are called like users or sessions, and `look_alikes` others whose
-    values look like these, and which may be context.
+    values look like these, and which may be context. `repeated` are more columns whose values repeat, and the edges of
+    the bins that whole numbers are cut into.
     """
 
     roles: dict[str, str]
     taken: dict[str, str]
     identifiers: list[str]
     look_alikes: list[str]
+    repeated: dict[str, tuple[float, ...]]
     notes: list[tuple[str, str]]
 
     @classmethod
     def of(
-        cls, table: pa.Table, roles: Mapping[str, str], named: Mapping[str, object], unused: Sequence[str]
+        cls,
+        table: pa.Table,
+        roles: Mapping[str, str],
+        named: Mapping[str, object],
+        unused: Sequence[str],
+        context: Sequence[str] = (),
     ) -> "FoundNames":
-        """Return the roles that are known, and the one of times if a single column without a role is called so."""
+        """Return the roles that are known, and the one of times if a single column without a role is called so.
+
+        `unused` are columns that nobody named, and `context` those that were named as context.
+        """
         times = [] if "time" in roles else find_times(table, unused)
         found = {**roles} | ({"time": times[0]} if len(times) == 1 else {})
         by_name = [role for role in MEANINGS if role in found and named.get(role) is None]
         taken = {role: found[role] for role in by_name if ROLE not in (table.schema.field(found[role]).metadata or {})}
-        identifiers, look_alikes = [], []
+        identifiers: list[str] = []
+        look_alikes: list[str] = []
+        repeated: dict[str, tuple[float, ...]] = {}
         if found.get("group") in {None, COLUMN}:
             identifiers = find_identifiers(table, unused)
             look_alikes = find_look_alikes(table, [name for name in unused if name not in identifiers])
-        return cls(found, taken, identifiers, look_alikes, [note_several_times(times)] if len(times) > 1 else [])
+            there = [name for name in (*unused, *context) if name in table.column_names]
+            others = [name for name in there if name not in {*identifiers, *look_alikes, *times}]
+            repeated = find_repeated(table, others)
+        notes = [note_several_times(times)] if len(times) > 1 else []
+        return cls(
+            roles=found,
+            taken=taken,
+            identifiers=identifiers,
+            look_alikes=look_alikes,
+            repeated=repeated,
+            notes=notes,
+        )
 
     def explain(self, *, named: bool) -> dict[str, str]:
         """Return why identifiers are no context, unless the columns of the context are named."""
