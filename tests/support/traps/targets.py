@@ -169,6 +169,30 @@ def chosen_actions_in_full_width_letters(rng):
     return Case(bandit.table(target=names, **without_probabilities(bandit)))
 
 
+@trap("the target is a 0/1 column of the context, such as the sex of a user", REFUSED)
+def target_is_a_fact_of_the_context(rng):
+    bandit = make_bandit(rng)
+    mens = (bandit.x[:, 0] > 0).astype(int)
+    return Case(bandit.table(mens=mens, **without_probabilities(bandit)), "mens")
+
+
+@trap("none: a 0/1 column of another name is said to hold probabilities of the logged actions", RIGHT)
+def deterministic_probabilities_under_another_name(rng):
+    bandit = make_bandit(rng)
+    best, truth = choose(bandit)
+    table = bandit.table(agrees=(best == bandit.action).astype(int), **without_probabilities(bandit))
+    return Case(table, cf.Probabilities("agrees"), truth=truth)
+
+
+@trap("none: the file holds the probabilities of another policy, too, which is no context", RIGHT)
+def probabilities_of_another_policy(rng):
+    bandit = make_bandit(rng)
+    scores = np.exp(3 * bandit.x[:, :1] * np.array([1.0, 0.0, -1.0]))
+    shares = scores / scores.sum(axis=1, keepdims=True)
+    others = {f"second_{label}": shares[:, place] for place, label in enumerate(bandit.labels)}
+    return Case(bandit.table(**others), truth=bandit.truth)
+
+
 @trap("the target is a copy of the logged action under another name", "mean-weight")
 def target_is_a_copy_of_the_action(rng):
     bandit = make_bandit(rng)
