@@ -29,10 +29,7 @@ def find_policy_columns(table: pa.Table, action: str | None, free: Sequence[str]
     if action is None or action not in table.column_names:
         return {}
     first = table.slice(0, FIRST)
-    logged = first.column(action)
-    if pa.types.is_nested(logged.type) or isinstance(logged.type, pa.BaseExtensionType):
-        return {}
-    labels = {text for label in logged.unique().to_pylist() if label is not None for text in spell_label(label)}
+    labels = {text for label in columns.list_first_labels(table, action) for text in spell_label(label)}
     numbers = [name for name in free if is_numeric(table.schema.field(name).type)]
     found: dict[str, str] = {}
     for start, names in _list_groups(numbers, labels):
