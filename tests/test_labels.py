@@ -58,6 +58,53 @@ def test_labels_that_look_alike_are_refused_unless_they_are_declared(pair):
     assert log.action.tolist() == [0, 1, 0, 1]
 
 
+UNICODE_PAIRS = {
+    "composed and decomposed": ("caf\u00e9", "cafe\u0301"),
+    "zero-width space": ("red", "red\u200b"),
+    "byte order mark": ("red", "\ufeffred"),
+    "soft hyphen": ("ab", "a\u00adb"),
+    "variation selector": ("x", "x\ufe0f"),
+    "full-width letters": ("ABC", "\uff21\uff22\uff23"),
+    "full-width digits": ("item1", "item\uff11"),
+    "NUL at the end": ("a", "a\0"),
+    "NUL within": ("ab", "a\0b"),
+}
+
+
+@pytest.mark.parametrize("kind", ["list", "objects", "numpy text", "bytes", "pandas", "polars", "dictionary"])
+@pytest.mark.parametrize("pair", UNICODE_PAIRS.values(), ids=UNICODE_PAIRS)
+def test_labels_that_differ_by_unicode_form_are_refused_unless_they_are_declared(pair, kind):
+    labels = [pair[0], pair[1], "other", "other"] * 5
+    made = {
+        "list": lambda: labels,
+        "objects": lambda: np.array(labels, dtype=object),
+        "numpy text": lambda: np.array(labels, dtype=np.dtypes.StringDType()),
+        "bytes": lambda: [label.encode() for label in labels],
+        "pandas": lambda: pytest.importorskip("pandas").Series(labels),
+        "polars": lambda: pytest.importorskip("polars").Series(labels),
+        "dictionary": lambda: pa.chunked_array([pa.array(labels).dictionary_encode()]),
+    }
+    known = {"action": made[kind](), "reward": list(range(20)), "propensity": [0.5] * 20}
+    first, second = sorted(pair)
+    with pytest.raises(cf.DataError) as error:
+        cf.Log(**known)
+    rule = "`action` must be labels that differ by more than Unicode form or invisible characters"
+    assert f"{rule}, got {ascii(first)} and {ascii(second)}. Make them one label" in str(error.value)
+    log = cf.Log(**known, actions=[*pair, "other"])
+    assert log.action.tolist() == [0, 1, 2, 2] * 5
+
+
+@pytest.mark.parametrize("pair", UNICODE_PAIRS.values(), ids=UNICODE_PAIRS)
+def test_targets_in_another_unicode_form_are_refused_with_the_label_that_is_meant(pair):
+    logged, written = pair
+    log = cf.Log(action=[logged, "other"] * 5, reward=list(range(10)), propensity=[0.5] * 10)
+    hint = f"Did you mean {ascii(logged)}? It differs by Unicode form or invisible characters alone."
+    for target in (cf.Actions([written] * 10), {written: 0.5, "other": 0.5}):
+        with pytest.raises(cf.DataError) as error:
+            cf.evaluate(log, target)
+        assert hint in str(error.value)
+
+
 ORDERED = {
     "pandas": lambda pd, labels, names: pd.Categorical(labels, categories=names, ordered=True),
     "pandas column": lambda pd, labels, names: pd.Series(pd.Categorical(labels, categories=names, ordered=True)),

@@ -48,11 +48,20 @@ def check_labels(name: str, value: Any, rows: int, check: Checker) -> NDArray[An
 
 
 def _read(value: Any) -> NDArray[Any]:
-    """Return labels as an array; a list of text and other things stays such, where numpy would write all as text."""
+    """Return labels as an array, of objects where numpy's arrays of text would change some of a list or of a Series.
+
+    These write other things than text as text, and drop NUL characters at the end of texts: `"a\\0"` would become `"a"`.
+    """
     labels = read_array(value)
-    if labels.dtype.kind not in "US" or not isinstance(value, (list, tuple)):
+    if labels.dtype.kind not in "US" or isinstance(value, np.ndarray):
         return labels
-    return labels if all(issubclass(kind, str) for kind in set(map(type, value))) else np.array(value, dtype=object)
+    cells = value.to_list() if hasattr(value, "to_list") else value  # a Series of polars is text of numpy by itself
+    if not isinstance(cells, (list, tuple)):
+        return labels
+    are_text = all(issubclass(kind, str) for kind in set(map(type, cells)))
+    if are_text and not any(label.endswith("\0") for label in cells):
+        return labels
+    return np.array(cells, dtype=object)
 
 
 def _fill(masked: Any) -> Any:

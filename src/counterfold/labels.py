@@ -1,5 +1,6 @@
 """Labels of actions: how they are written, told apart, and found among others."""
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,6 +17,12 @@ FEW_LABELS = 1 << 16
 
 SEPARATORS = (".", "_")
 """What may stand between a name and an action where numbers are spread over columns, as in `target.red`."""
+
+VARIATION_SELECTORS = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+"""Invisible characters that choose how the one before them is drawn; Unicode counts them among the marks."""
+
+INVISIBLE = ("Cc", "Cf")
+"""Unicode's categories of characters that are not drawn: control characters, and marks such as U+200B."""
 
 Names = tuple[Any, ...]
 
@@ -83,18 +90,59 @@ def _is_whole(text: str) -> bool:
 
 
 def simplify_label(label: Any) -> str:
-    """Return a label without what people mistype: case, spaces around and within, and the `.0` of whole numbers.
+    """Return a label without what people mistype: case, spaces, the `.0` of whole numbers, and the Unicode form.
 
     >>> simplify_label(" Big  Red"), simplify_label("7.0")
     ('big red', '7')
     """
-    return " ".join(write_label(label).split()).casefold().removesuffix(".0")
+    return _simplify_typing(unify_form(write_label(label)))
+
+
+def _simplify_typing(text: str) -> str:
+    return " ".join(text.split()).casefold().removesuffix(".0")
+
+
+def unify_form(text: str) -> str:
+    r"""Return a text in the one Unicode form that all look-alikes have, without characters that are not drawn.
+
+    These are composed and decomposed letters (NFC and NFD), full-width letters and digits, ligatures, and zero-width,
+    control and similar characters. Spaces of any kind become plain ones.
+
+    >>> unify_form("cafe\u0301 \uff21\u200b1\0") == "caf\u00e9 A1"
+    True
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    drawn = (" " if one.isspace() else one for one in text if one.isspace() or not _is_invisible(one))
+    return unicodedata.normalize("NFKC", "".join(drawn))
+
+
+def _is_invisible(character: str) -> bool:
+    return unicodedata.category(character) in INVISIBLE or character in VARIATION_SELECTORS
 
 
 def suggest_label(label: Any, known: Iterable[Any]) -> str:
-    """Return a sentence that names the known label which differs by case, spaces or `.0` alone, or nothing."""
+    """Return a sentence that names the known label that looks the same or is typed alike, or nothing."""
     alike = [one for one in known if simplify_label(one) == simplify_label(label)]
-    return f" Did you mean {messages.show(repr(alike[0]))}? It differs by case, spaces or `.0` alone." if alike else ""
+    if not alike:
+        return ""
+    _, shown, difference = compare_labels(label, alike[0])
+    return f" Did you mean {shown}? It differs by {difference} alone."
+
+
+def compare_labels(first: Any, second: Any) -> tuple[str, str, str]:
+    r"""Return two labels that are alike so that messages can show them apart, and what they differ by.
+
+    Labels that differ by their Unicode form look the same on a screen. They are shown with escapes.
+
+    >>> compare_labels("Red", "red")
+    ("'Red'", "'red'", 'case, spaces or `.0`')
+    >>> compare_labels("a", "a\u200b")
+    ("'a'", "'a\\u200b'", 'Unicode form or invisible characters')
+    """
+    if _simplify_typing(write_label(first)) == _simplify_typing(write_label(second)):
+        return messages.show(repr(first)), messages.show(repr(second)), "case, spaces or `.0`"
+    return messages.show(ascii(first)), messages.show(ascii(second)), "Unicode form or invisible characters"
 
 
 def find_shared_name(column: str, columns: Iterable[str], actions: Iterable[Any]) -> str | None:
@@ -113,14 +161,15 @@ def find_shared_name(column: str, columns: Iterable[str], actions: Iterable[Any]
 
 
 def refuse_look_alikes(labels: Sequence[Any], check: Checker) -> None:
-    """Refuse labels that differ from each other by case, spaces or `.0` alone: they are most likely one action."""
+    """Refuse labels that differ by case, spaces, `.0` or their Unicode form alone: they are most likely one action."""
     first: dict[str, Any] = {}
     for label in labels:
         other = first.setdefault(simplify_label(label), label)
         if other is not label:
-            got = f"got {messages.show(repr(other))} and {messages.show(repr(label))}"
+            shown_other, shown_label, difference = compare_labels(other, label)
+            got = f"got {shown_other} and {shown_label}"
             hint = "Make them one label, or list both in `actions` if they are two actions"
-            rule = "labels that differ by more than case, spaces or `.0`"
+            rule = f"labels that differ by more than {difference}"
             raise DataError(f"{check.called('action')} must be {rule}, {got}. {hint}.")
 
 

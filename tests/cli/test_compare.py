@@ -41,11 +41,18 @@ def test_compare_answers_as_evaluate_does_with_the_same_options(compared, run, s
 
 
 def test_a_baseline_must_be_one_of_several_targets(run, save):
-    code, out, err = run("compare", save(), "--baseline", "pi")
-    assert (code, out, err) == (2, "", "Error: `baseline` must be one of the targets, target, got pi.\n")
     code, out, err = run("compare", save(), "--baseline", "target")
     alone = "`baseline` must be one of several targets, got target alone: nothing to compare."
     assert (code, out, err) == (2, "", f"Error: {alone}\n")
+
+
+def test_a_baseline_need_not_be_repeated_as_a_target(compared, run, save):
+    written = compared("--target", "target", "--target", "pi", "--baseline", "pi")
+    assert compared("--target", "target", "--baseline", "pi") == written
+    assert compared("--baseline", "pi") == written
+    code, out, err = run("compare", save(), "--baseline", "pie")
+    assert (code, out) == (2, "")
+    assert err.startswith("Error: column `pie` must be there, or be an action that the target always takes. Did you")
 
 
 def test_log_is_the_name_of_the_log_alone(compared, run, save):

@@ -107,8 +107,12 @@ def test_mistakes_in_names(table):
         cf.evaluate(log, "hat", reward="click")
     with pytest.raises(cf.DataError, match=r"Did you mean `item_id`\? Then name it: `action='item_id'`"):
         cf.evaluate(table, "new")
-    with pytest.raises(cf.ParameterError, match="`baseline` must be one of the targets, new, old, got older"):
+    with pytest.raises(cf.DataError, match="column `older` must be there, or be an action that the target always"):
         cf.compare(table, ["new", "old"], baseline="older", **NAMED)
+    with pytest.raises(cf.ParameterError, match="`baseline` must be one of the targets, a, b, got older"):
+        cf.compare(table, {"a": "new", "b": "old"}, baseline="older", **NAMED)
+    added = cf.compare(table, ["new"], baseline="old", **NAMED).to_dict()
+    assert added == cf.compare(table, ["new", "old"], baseline="old", **NAMED).to_dict()
     with pytest.raises(cf.ParameterError, match=r"`baseline` must be one of the targets, new, old, got \['old'\]"):
         cf.compare(table, ["new", "old"], baseline=["old"], **NAMED)
 

@@ -111,6 +111,22 @@ def test_a_guard_is_judged_by_the_baseline(log):
     assert lines["d"].passes
 
 
+def test_a_guard_that_no_policy_can_break_is_noted(log):
+    visits = {**log, "visit": np.arange(ROWS) % 2}
+
+    def list_notes(guard):
+        found = cf.compare(visits, {"b": "b", "c": "c"}, guards=guard, **ASKED)
+        notes = [one for name in found for one in found[name].diagnostics.findings if "can break" in one.problem]
+        assert found["b"].verdict == cf.compare(visits, {"b": "b", "c": "c"}, **ASKED)["b"].verdict
+        return [(one.name, one.severity, one.problem) for one in notes]
+
+    idle = "no policy can break the guard `{}` by the rewards in the log: all of them are from 0 to 1"
+    for guard in ("visit >= 0", "visit <= 1", "visit >= -1", "visit <= +1"):
+        assert list_notes(guard) == [("as-read", "note", idle.format(guard))] * 2
+    for guard in ("visit >= 0.1", "visit <= 0.9", "visit >= -0.5", "visit >= +0", "visit >= -2%"):
+        assert list_notes(guard) == []
+
+
 def test_the_probability_of_a_guard_is_that_of_its_difference(log):
     """The joint draws agree with the interval of the difference, whose confidence is found in another way."""
     found = cf.compare(log, ["b"], guards=["latency <= -2"], **ASKED)

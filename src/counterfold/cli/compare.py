@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 GUARD = "A limit on another reward, such as `latency <= +2%` of the baseline's, `refund <= +0.01` or `latency <= 200`."
 
-Baseline = Annotated[str | None, make_option("COLUMN", "The target to compare with.", "the log itself")]
+Baseline = Annotated[str | None, make_option("COLUMN", "The target to compare with, which need not be repeated as a --target.", "the log itself")]
 Guards = Annotated[list[str] | None, make_option("RULE", f"{GUARD} Can be repeated.")]
 
 
@@ -31,9 +31,13 @@ def compare(
     requirement: Requirement,
 ) -> None:
     """Say how much more each target policy would have earned than the log did, or than another one of them."""
-    from counterfold.evaluation.comparison import Comparison, guard_comparison, resolve_baseline
+    from counterfold.evaluation.comparison import Comparison, add_baseline, guard_comparison, resolve_baseline
     from counterfold.evaluation.guard import add_rewards, read_guards
 
+    if list(add_baseline(log.targets, baseline)) != list(log.targets):
+        others = log.target_action or log.target_probability
+        plain = log.target or ([] if others else list(log.targets))
+        log = replace(log, target=[*plain, baseline])
     baseline = resolve_baseline(baseline, log.targets)
     rules = read_guards(guard or [])
     decisive, rewards = add_rewards(vars(log.columns), rules)

@@ -60,6 +60,8 @@ class MeanWeight(Diagnostic):
         if not evidence.total_weight or p >= self.surprising or is_fitted:
             return Measurement(numbers, text)
         remedy = "check that the propensities are those that the actions were drawn with"
+        if not evidence.rows.target_probs.shape[1]:  # known of the logged actions alone, from one column of numbers
+            remedy += ", and that the target's numbers are its probabilities of the logged actions"
         if evidence.rows.bandwidth is not None:
             remedy = "check the densities, and that the target's doses lie well within the logged ones"
         problem = f"the mean weight is {mean:.3g} where {expected:.3g} is expected (p = {p:.1g})"

@@ -1,5 +1,6 @@
 """Whether the context holds what is known only after the decision."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from counterfold import messages
@@ -33,15 +34,17 @@ class OutcomeContext(Diagnostic):
             return None
         named = [name for name in evidence.contents.context if name in balance.reasons]
         findings = [self.describe(name, balance) for name in named if not balance.reasons[name].is_rate]
-        findings += [self.describe_rate(name, reason) for name, reason in balance.reasons.items() if reason.is_rate]
-        findings += [] if balance.is_dependent_throughout(self.alarm) else self.find_dependent(balance)
+        rates = {name: reason for name, reason in balance.reasons.items() if reason.is_rate}
+        left_out = evidence.contents.left_out
+        findings += [self.describe_rate(name, reason, left_out) for name, reason in rates.items()]
+        findings += [] if balance.is_dependent_throughout(self.alarm) else self.find_dependent(balance, evidence.contents.left_out)
         p = balance.columns_p
         much = "no column depends" if p is None or p >= self.alarm else "some depend"
         known = f"{much} on the action beyond what the propensities say"
         text = None if p is None else f"{known} (p = {p:.2g}, corrected for several tests)"
         return Measurement({"context_p": p}, text, findings)
 
-    def find_dependent(self, balance: Balance) -> list[Finding]:
+    def find_dependent(self, balance: Balance, left_out: Collection[str]) -> list[Finding]:
         """Return what is wrong with the columns that depend on the action, if there are any."""
         columns = balance.find_dependent(self.alarm)
         if not columns:
@@ -52,14 +55,19 @@ class OutcomeContext(Diagnostic):
             f"{which} on the action (p = {balance.columns_p:.1g}): known only after the decision, or the propensities "
             "are wrong"
         )
-        remedy = f"put {names} into `ignore` if known only after the decision; otherwise check the propensities"
+        if all(name in left_out for name in columns):
+            each = "it is" if len(columns) == 1 else "they are"
+            remedy = f"nothing if known only after the decision, as {each} left out; otherwise check the propensities"
+        else:
+            remedy = f"put {names} into `ignore` if known only after the decision; otherwise check the propensities"
         return [self.make_finding("caution", problem, remedy)]
 
-    def describe_rate(self, name: str, reason: Reason) -> Finding:
+    def describe_rate(self, name: str, reason: Reason, left_out: Collection[str]) -> Finding:
         """Return that rows may have been sampled; a caution if it goes with the reward, as a rate that matters does."""
         goes = ", and goes with the reward" if reason.is_outcome else ""
         problem = f"column `{messages.show(name)}` looks like the probability with which a row was kept{goes}"
-        remedy = "name it as `kept` (--kept) if rows were sampled, or put it into `ignore`"
+        otherwise = "it is left out otherwise" if name in left_out else "put it into `ignore`"
+        remedy = f"name it as `kept` (--kept) if rows were sampled; {otherwise}"
         return self.make_finding("caution" if reason.is_outcome else "note", problem, remedy)
 
     def describe(self, name: str, balance: Balance) -> Finding:

@@ -19,7 +19,7 @@ from counterfold.estimators.base import Estimator, require_frozen
 from counterfold.evaluation.assembly import add_knowledge, check_targets, evaluate_targets
 from counterfold.evaluation.candidates import Wanted, try_out
 from counterfold.evaluation.comparison import Comparison as Comparison
-from counterfold.evaluation.comparison import guard_comparison, list_targets, resolve_baseline
+from counterfold.evaluation.comparison import add_baseline, guard_comparison, list_targets, resolve_baseline
 from counterfold.evaluation.guard import Guard, add_rewards, read_guards
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Candidate as Candidate
@@ -242,8 +242,8 @@ def compare(
 ) -> Comparison | dict[str, Comparison]:
     """Return how much more each target would have earned than the log did, or than the target `baseline`.
 
-    `targets` are named, or are names of columns. Differences are paired row by row, so that their errors may be much
-    smaller than those of the values. `guards` are limits on other rewards of the log, such as `"latency <= +2%"` of
+    `targets` are named, or are names of columns, to which a `baseline` that is not among them is added. Differences are
+    paired row by row, so that their errors may be much smaller than those of the values. `guards` are limits on other rewards of the log, such as `"latency <= +2%"` of
     what the baseline has, `"refund <= +0.01"` or `"latency <= 200"`: `guarded` says which targets keep to all of them,
     and only these are chosen. The other arguments are those of `evaluate`; several rewards give a mapping of
     comparisons.
@@ -256,6 +256,8 @@ def compare(
     """
     require_known({name: "" for name in settings if name not in Settings.__annotations__}, compare)
     named = list_targets(targets)
+    if not isinstance(targets, Mapping):
+        named = add_baseline(named, baseline)
     baseline = resolve_baseline(baseline, named)
     rules = read_guards(guards)
     if rules:

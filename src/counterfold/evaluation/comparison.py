@@ -67,7 +67,8 @@ class Comparison(Plotted):
             other = judged[self.baseline]
             judged = {name: one.look_for_harm(other, self.baseline) for name, one in judged.items()}
         if self.guards is not None:
-            cautions = {name: self.guards.list_cautions(name) for name in judged}
+            idle = self.guards.list_idle()
+            cautions = {name: [*self.guards.list_cautions(name), *idle] for name in judged}
             judged = {name: one.with_cautions(cautions[name]) for name, one in judged.items()}
         object.__setattr__(self, "evaluations", judged)
 
@@ -240,6 +241,17 @@ def require_readable_names(targets: Mapping[str, Any]) -> Mapping[str, Any]:
             got = "None" if name is None else repr(str(name))
             raise ParameterError(f"`targets` must have names that people can tell from each other, got {got}.")
     return targets
+
+
+def add_baseline(targets: Mapping[str, Any], baseline: str | None) -> Mapping[str, Any]:
+    """Return targets that were given by their columns or texts, with the baseline if it is not among them.
+
+    >>> add_baseline({"new": "new"}, "old")
+    {'new': 'new', 'old': 'old'}
+    """
+    if not isinstance(baseline, str) or baseline == LOG or baseline in targets:
+        return targets
+    return {**targets, baseline: baseline}
 
 
 def resolve_baseline(baseline: str | None, targets: Collection[str]) -> str | None:

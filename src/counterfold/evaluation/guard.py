@@ -82,6 +82,18 @@ class Guard:
             return False
         return line.end <= line.limit if self.is_most else line.end >= line.limit
 
+    def cannot_fail(self, least: float, most: float) -> bool:
+        """Say whether no policy can break the guard, as all rewards in the log lie between these.
+
+        >>> Guard.of("visit >= 0").cannot_fail(0.0, 1.0), Guard.of("visit >= +0").cannot_fail(0.0, 1.0)
+        (True, False)
+        """
+        if self.kind == "share":
+            return False
+        if self.kind == "difference":
+            least, most = least - most, most - least
+        return most <= self.amount if self.is_most else least >= self.amount
+
     def find_gap(self, target: Estimate, base: Estimate) -> tuple[Estimate, float]:
         """Return what the guard is about, and the number that it must not pass.
 

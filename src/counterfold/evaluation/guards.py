@@ -8,6 +8,7 @@ import numpy as np
 from counterfold import messages
 from counterfold.arrays import Bools, Floats
 from counterfold.cached import cached_property
+from counterfold.diagnostics.as_read import AsRead
 from counterfold.diagnostics.base import Finding
 from counterfold.diagnostics.harmed_segment import HarmedSegment
 from counterfold.estimates import Estimate
@@ -18,6 +19,12 @@ from counterfold.evaluation.result import Evaluation
 
 HARM = HarmedSegment().name
 """What findings of harmed segments are called."""
+
+CHECK_LIMIT = (
+    "check the number: `>= -0.01` limits the change from the baseline, `>= -2%` its share, and a number without a sign "
+    "is a level"
+)
+"""What to do about a guard that cannot fail."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,17 @@ class Guards:
             for reward, one in found
             if one.severity == "caution" and one.name != HARM and (one.name, one.problem) not in known
         ]
+
+    def list_idle(self) -> list[Finding]:
+        """Return a note on each guard that no policy can break, by the rewards in the log."""
+        found = []
+        for rule in self.rules:
+            rewards = next(iter(self.evaluations[rule.reward].values())).contents.rewards
+            if rule.cannot_fail(rewards.low, rewards.high):
+                ends = f"all of them are from {rewards.low:.4g} to {rewards.high:.4g}"
+                problem = f"no policy can break the guard `{messages.show(rule.text)}` by the rewards in the log: {ends}"
+                found.append(Finding(AsRead().name, "note", problem, CHECK_LIMIT))
+        return found
 
     def draw(self, target: str, rules: Sequence[Guard]) -> Bools:
         """Return which guards hold in each draw of the noise (draws x guards)."""

@@ -2,11 +2,16 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from counterfold.readers._events import Line, name_feature
+
+
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+"""How half of a character is written in JSON; where both halves stand together, they are one character."""
 
 
 @dataclass(eq=False)
@@ -51,7 +56,20 @@ def parse_object(line: Line) -> dict[str, Any]:
         raise line.error(f"it must be one object of JSON, got {str(error).partition(':')[0].lower()}{cut}") from None
     if not isinstance(found, dict):
         raise line.error("it must be one object of JSON, got something else")
+    if SURROGATE.search(line.text):
+        require_characters(found, line)
     return found
+
+
+def require_characters(found: dict[str, Any], line: Line) -> None:
+    r"""Refuse texts that hold half of a character, as `\ud83d` without the other half, which no UTF-8 can hold."""
+    text = json.dumps(found, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = ascii(text[error.start])[1:-1]
+        rule = "texts must hold whole characters, got half of one"
+        raise line.error(f"{rule} (`{half}`), as where a text was cut; write the text anew") from None
 
 
 def read_number(value: Any, name: str, line: Line) -> float:

@@ -66,12 +66,17 @@ def _read_dictionary(place: str, chunk: pa.Array) -> Iterator[tuple[str, Bytes]]
     yield from list_bytes(place, chunk.dictionary_decode())
 
 
+def is_time(kind: pa.DataType) -> bool:
+    """Say whether a type is a date, a time or a duration, which are numbers; intervals in months and days are three."""
+    return bool(types.is_temporal(kind)) and not types.is_interval(kind)
+
+
 READERS: dict[Callable[[pa.DataType], bool], Callable[[str, pa.Array], Iterator[tuple[str, Bytes]]]] = {
     types.is_integer: _read_numbers,
     types.is_floating: _read_numbers,
     types.is_boolean: _read_numbers,
     types.is_decimal: _read_numbers,
-    types.is_temporal: _read_times,
+    is_time: _read_times,
     types.is_string: _read_texts,
     types.is_large_string: _read_texts,
     types.is_binary: _read_texts,

@@ -65,7 +65,8 @@ class Stream:
                     break
                 kept.append(table)
             else:
-                return Look(schema, rows, size, pa.concat_tables([schema.empty_table(), *kept]))
+                nothing = pa.table([pa.chunked_array([], one.type) for one in schema], schema=schema)
+                return Look(schema, rows, size, pa.concat_tables([nothing, *kept]))
             kept.clear()
             if not self.can_repeat:
                 raise DataError(f"{self.name} {ONCE}.")

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from counterfold import messages
 from counterfold.arrays import Floats, Ints
-from counterfold.checks import WHOLE, Checker
+from counterfold.checks import FIRST, WHOLE, Checker
 from counterfold.dictionaries import share_labels
 from counterfold.encoding.json_texts import find_first_text, parse_json
 from counterfold.encoding.kinds import is_list, is_numeric, is_text
@@ -57,15 +57,34 @@ def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
     """Return a column of labels, None where a value is missing; an ordered dictionary as it is, to keep its order."""
     column = table.column(name)
     plain = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if pa.types.is_nested(plain):
+    is_extension = isinstance(plain, pa.BaseExtensionType)
+    if pa.types.is_nested(plain.storage_type if is_extension else plain):
         raise DataError(f"column `{name}` must be labels, got {column.type}.")
-    if isinstance(plain, pa.BaseExtensionType):  # such as identifiers of 16 bytes
-        return np.array([None if cell is None else str(cell) for cell in column.to_pylist()], dtype=object)
+    if is_extension:
+        return np.array([write_cell(cell) for cell in column.to_pylist()], dtype=object)
     if pa.types.is_dictionary(column.type) and column.type.ordered and not column.null_count:
         return column
     if column.null_count or not pa.types.is_primitive(column.type):
         return share_labels(column)
     return np.asarray(column.to_numpy())
+
+
+def list_first_labels(table: pa.Table, name: str) -> list[Any]:
+    """Return the different labels in the first rows of a column of any type; none of a column of lists or objects."""
+    first = table.column(name).slice(0, FIRST)
+    return [] if pa.types.is_nested(first.type) else [label for label in list_values(first) if label is not None]
+
+
+def list_values(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """Return the different values of a column, each once."""
+    if isinstance(column.type, pa.BaseExtensionType):  # Arrow finds no distinct values of identifiers of 16 bytes
+        return list(dict.fromkeys(map(write_cell, column.to_pylist())))
+    return list(column.unique().to_pylist())
+
+
+def write_cell(cell: Any) -> Any:
+    """Return a value of an extension of Arrow, such as an identifier of 16 bytes or a text of JSON, as a label."""
+    return cell if cell is None or isinstance(cell, bool) else str(cell)
 
 
 def read_matrix(table: pa.Table, name: str, check: Checker = WHOLE, missing: float = 0.0) -> Any:

@@ -45,8 +45,8 @@ def refuse_one_of_several(table: pa.Table, found: Mapping[str, str]) -> None:
     """Refuse propensities that are called like the probabilities of one action, beside those of others."""
     if not {"propensity", "action"} <= set(found):
         return
-    name, logged = found["propensity"], table.column(found["action"]).slice(0, FIRST)
-    labels = [] if pa.types.is_nested(logged.type) else logged.unique().to_pylist()
+    name = found["propensity"]
+    labels = columns.list_first_labels(table, found["action"])
     shared = find_shared_name(name, table.column_names, labels)
     if shared is not None:
         rule = "hold the probability of the logged action in each row"

@@ -20,6 +20,7 @@ from counterfold.readers.base import NO_CONTEXT, NOTES
 from counterfold.segments.by import By, resolve_by
 from counterfold.segments.columns import require_values
 from counterfold.tables import columns
+from counterfold.tables.policy_columns import find_policy_columns
 from counterfold.tables.scan import Role
 from counterfold.tables.usual_names import USUAL_NAMES
 from counterfold.times import holds_dates
@@ -115,7 +116,7 @@ def list_context(
 ) -> Sequence[str]:
     """Return the columns of the context: those that the user chose, or what is free and holds numbers or text."""
     if chosen is None:
-        left_out = find_left_out(table, free)
+        left_out = find_left_out(table, roles, free)
         chosen = [name for name in free if name not in left_out and may_be_context(table, name)]
     chosen = list(dict.fromkeys(chosen))
     known_later = [(role, roles[role]) for role in AFTER_DECISION if role in roles]
@@ -154,14 +155,15 @@ def may_be_context(table: pa.Table, name: str) -> bool:
     )
 
 
-def find_left_out(table: pa.Table, free: Sequence[str]) -> dict[str, str]:
+def find_left_out(table: pa.Table, roles: Mapping[str, str], free: Sequence[str]) -> dict[str, str]:
     """Return the columns that are free, but not taken for context by themselves, and why."""
     known = {name: (table.schema.field(name).metadata or {}).get(NO_CONTEXT) for name in free}
     by_files = {name: reason.decode() for name, reason in known.items() if reason is not None}
     dates = [name for name in free if is_date(table.schema.field(name).type)]
     others = {name: table.schema.field(name).type for name in free if not may_be_context(table, name)}
     nested = {name: NESTED.format(name_kind(kind)) for name, kind in others.items() if not is_categorical(kind)}
-    return nested | dict.fromkeys(dates, DATE) | by_files | find_spoilt_numbers(table, free)
+    policies = find_policy_columns(table, roles.get("action"), [name for name in free if name not in others])
+    return nested | dict.fromkeys(dates, DATE) | by_files | find_spoilt_numbers(table, free) | policies
 
 
 def name_kind(kind: pa.DataType) -> str:

@@ -182,7 +182,7 @@ class LogScan:
         context = roles.list_context(table, found, chosen, free, targets)
         layout = Layout(found, kinds, context, self.actions, described, named_context=named, fit=fit)
         layout = replace(layout, logger_weights=self.logger_weights, summaries=choose_summaries(table, context))
-        outcomes, left_out = roles.find_outcomes(table), roles.find_left_out(table, free)
+        outcomes, left_out = roles.find_outcomes(table), roles.find_left_out(table, found, free)
         plain = [] if named else [name for name in outcomes if name not in {*found.values(), *ignore}]
         left_out |= dict.fromkeys(plain, "it is known only with the reward") | names.explain(named=named)
         layout = replace(layout, outcomes=outcomes, missing_rewards=roles.find_missing_rewards(table))

@@ -58,7 +58,7 @@ def find_form(value: Any) -> TargetForm:
 
 def name_column(name: str, kind: str, columns: Sequence[str]) -> TargetForm:
     """Return the target in one of some columns, of which it is known how it is read."""
-    numbers = Probabilities(name, is_sure=False, columns=columns)
+    numbers = Probabilities(name, is_sure=False, columns=columns, column=name)
     known: dict[str, TargetForm] = {"labels": Actions(name), "numbers": numbers}
     return known.get(kind, Policy(name))
 

@@ -1,5 +1,6 @@
 """Probabilities: the target's probability of the logged action in each row."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,10 @@ from counterfold.targets import _features
 from counterfold.targets._values import read_text
 from counterfold.targets.base import Reads, Target, TargetForm, refuse_ambiguity
 
+TARGET_NAME = re.compile(r"(?i:(.*[_ .-])?(target|policy|pi|p|prob|probs|probability|probabilities)([_ .-].*|\d*))")
+OTHER_TARGET_NAMES = ("evaluation_probs", "new", "candidate", "challenger", "greedy")
+"""What columns of a policy's probabilities are called."""
+
 WAYS = (
     "If they are the actions that the target would take, pass `cf.Actions(...)` (--target-action COLUMN); if they are "
     "its probabilities of the logged actions, `cf.Probabilities(...)` (--target-probability COLUMN)."
@@ -31,7 +36,8 @@ class Probabilities(TargetForm):
 
     Of a log that is read from a file or a frame, `values` may be the name of a column. Plain numbers are read so, too,
     unless they are 0 and 1 alone and the actions are called 0 and 1: then they could be labels, and are refused. So is
-    one of several `columns` that are called like actions, as each holds the probability of that action instead.
+    one of several `columns` that are called like actions, as each holds the probability of that action instead, and a
+    `column` of 0 and 1 that is not called like a policy, as it may tell something else, such as the sex of a user.
 
     >>> import counterfold as cf
     >>> log = cf.Log(action=[0, 1, 0, 1], reward=[0.0, 1.0, 0.0, 3.0], propensity=[0.5, 0.5, 0.5, 0.5])
@@ -42,6 +48,7 @@ class Probabilities(TargetForm):
     values: Any
     is_sure: bool = True
     columns: Sequence[str] = ()
+    column: str | None = None
     syntax = "probabilities:COLUMN"
     takes = {"values": read_text}
 
@@ -91,10 +98,29 @@ class Probabilities(TargetForm):
         if self.is_sure:
             return None
         found = {f"{value:g}" for value in np.unique(self._read(log, check)[:FIRST]).tolist()}
+        if not found <= {"0", "1"}:
+            return None
+        got = f"got {' and '.join(sorted(found))} alone"
         labels = {{"true": "1", "false": "0"}.get(text, text) for text in map(simplify_label, log.actions)}
-        got = f"got {' and '.join(sorted(found))} alone, which are labels of actions, too"
-        rule = "numbers that can only be probabilities"
-        return f"{check.called('target')} must be {rule}, {got}. {WAYS}" if found <= {"0", "1"} & labels else None
+        if found <= labels:
+            rule = "numbers that can only be probabilities"
+            return f"{check.called('target')} must be {rule}, {got}, which are labels of actions, too. {WAYS}"
+        if self.column is None or is_called_like_policy(self.column):
+            return None
+        rule = "the target's probability of the logged action in each row"
+        way = (
+            f"Pass `probabilities:{show(self.column)}` if it is that, and name the policy that you ask about otherwise"
+        )
+        return f"column `{show(self.column)}` must be {rule}, {got}, which may be a fact of the context. {way}."
 
     def list_doses(self, log: Log) -> Any:
         return _features.call_on_log(self.values, log)
+
+
+def is_called_like_policy(column: str) -> bool:
+    """Say whether a column is called like a policy or its probabilities.
+
+    >>> is_called_like_policy("new_policy"), is_called_like_policy("target_b"), is_called_like_policy("mens")
+    (True, True, False)
+    """
+    return TARGET_NAME.fullmatch(column) is not None or column.casefold() in OTHER_TARGET_NAMES

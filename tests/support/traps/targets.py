@@ -1,5 +1,7 @@
 """Targets that are actions, or look like it: labels, 0/1 columns, mis-cased names, columns of another role."""
 
+import unicodedata
+
 import numpy as np
 import pyarrow as pa
 
@@ -140,6 +142,55 @@ def logged_labels_that_look_alike(rng):
     names = [bandit.labels[code] for code in bandit.action]
     names = [f"{name.title()} " if row % 3 == 0 else name for row, name in enumerate(names)]
     return Case(bandit.table(action=names), truth=bandit.truth)
+
+
+@trap("some of the log's labels are written in another Unicode form, as other programs write them", REFUSED)
+def logged_labels_in_two_unicode_forms(rng):
+    bandit = make_bandit(rng, labels=("caf\u00e9", "green", "blue"))
+    names = [bandit.labels[code] for code in bandit.action]
+    names = [unicodedata.normalize("NFD", name) if row % 3 == 0 else name for row, name in enumerate(names)]
+    return Case(bandit.table(action=names, **without_probabilities(bandit)), cf.Uniform())
+
+
+@trap("some of the log's labels hold a character that is not drawn (U+200B)", REFUSED)
+def logged_labels_with_invisible_characters(rng):
+    bandit = make_bandit(rng)
+    names = [bandit.labels[code] for code in bandit.action]
+    names = [f"{name}\u200b" if row % 3 == 0 else name for row, name in enumerate(names)]
+    return Case(bandit.table(action=names, **without_probabilities(bandit)), cf.Uniform())
+
+
+@trap("the actions that the target would take are in full-width letters", REFUSED)
+def chosen_actions_in_full_width_letters(rng):
+    bandit = make_bandit(rng)
+    best, _ = choose(bandit)
+    wide = {name: "".join(chr(ord(letter) + 0xFEE0) for letter in name) for name in bandit.labels}
+    names = [wide[bandit.labels[code]] for code in best]
+    return Case(bandit.table(target=names, **without_probabilities(bandit)))
+
+
+@trap("the target is a 0/1 column of the context, such as the sex of a user", REFUSED)
+def target_is_a_fact_of_the_context(rng):
+    bandit = make_bandit(rng)
+    mens = (bandit.x[:, 0] > 0).astype(int)
+    return Case(bandit.table(mens=mens, **without_probabilities(bandit)), "mens")
+
+
+@trap("none: a 0/1 column of another name is said to hold probabilities of the logged actions", RIGHT)
+def deterministic_probabilities_under_another_name(rng):
+    bandit = make_bandit(rng)
+    best, truth = choose(bandit)
+    table = bandit.table(agrees=(best == bandit.action).astype(int), **without_probabilities(bandit))
+    return Case(table, cf.Probabilities("agrees"), truth=truth)
+
+
+@trap("none: the file holds the probabilities of another policy, too, which is no context", RIGHT)
+def probabilities_of_another_policy(rng):
+    bandit = make_bandit(rng)
+    scores = np.exp(3 * bandit.x[:, :1] * np.array([1.0, 0.0, -1.0]))
+    shares = scores / scores.sum(axis=1, keepdims=True)
+    others = {f"second_{label}": shares[:, place] for place, label in enumerate(bandit.labels)}
+    return Case(bandit.table(**others), truth=bandit.truth)
 
 
 @trap("the target is a copy of the logged action under another name", "mean-weight")

@@ -177,7 +177,9 @@ def list_actions(layout: Layout, head: pa.Table, rows: PreparedRows) -> Task[Kno
     width = naming.width or 0
     is_counted = width and labels.dtype.kind in "iu" and labels.min() == 0 and labels.max() < width
     if not (is_counted or naming.names or categories):  # the first rows may not show every action
-        values = pa.array((yield from list_distinct(rows, column)), head.schema.field(column).type)
+        kind = head.schema.field(column).type
+        distinct = yield from list_distinct(rows, column)
+        values = pa.array(distinct, None if isinstance(kind, pa.BaseExtensionType) else kind)
         labels = layout.read_labels(pa.table({column: values}), "action")
     return find_actions(labels, None, naming, WHOLE)
 

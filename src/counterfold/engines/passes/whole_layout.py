@@ -16,6 +16,7 @@ from counterfold.engines.passes.batches import PreparedRows
 from counterfold.engines.passes.sample import Sample
 from counterfold.tables import roles
 from counterfold.tables.batches import Batch, Task
+from counterfold.tables.columns import list_values
 from counterfold.tables.layout import Layout
 from counterfold.tally import Tally
 
@@ -39,7 +40,7 @@ def list_distinct(rows: PreparedRows, column: str) -> Task[list[Any]]:
     def find(batch: Batch) -> Distinct:
         chunks = batch.table.column(column).chunks
         arrays = (chunk.keys if pa.types.is_map(chunk.type) else chunk for chunk in chunks)
-        return Distinct(frozenset(value for one in arrays for value in one.unique().to_pylist()))
+        return Distinct(frozenset(value for one in arrays for value in list_values(one)))
 
     found = yield rows.ask("Listing actions", find, [column])
     return sorted(value for value in found.values if value is not None)
