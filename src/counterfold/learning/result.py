@@ -9,6 +9,7 @@ from counterfold import messages, standard_json
 from counterfold.display import Plotted
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
+from counterfold.learning.choice import Simpler
 from counterfold.learning.limits import LimitLine
 from counterfold.policies.policy import Policy
 
@@ -59,6 +60,7 @@ class Learned(Plotted):
     left_out: Mapping[str, str]
     limits: Sequence[LimitLine] = ()
     sample: int | None = None
+    simpler: Simpler | None = None
 
     @property
     def next_step(self) -> NextStep:
