@@ -3,8 +3,8 @@
 import math
 import re
 from abc import ABC, abstractmethod
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np

@@ -77,12 +77,16 @@ class Contest:
             simpler=choice.simpler,
         )
 
-    def value_attempt(self, stitched: Floats, by_fold: Mapping[int, str], winner: str, outside: OutOfFold) -> Evaluation:
+    def value_attempt(
+        self, stitched: Floats, by_fold: Mapping[int, str], winner: str, outside: OutOfFold
+    ) -> Evaluation:
         """Return what the folds' policies earn, with the doubt about the policy that is learnt from all rows.
 
         Where every fold and all rows choose the same constant arm, that policy is the one that was valued.
         """
-        is_same = self.limits is None and self.list_contenders()[winner].is_constant and set(by_fold.values()) == {winner}
+        is_same = (
+            self.limits is None and self.list_contenders()[winner].is_constant and set(by_fold.values()) == {winner}
+        )
         if is_same:
             return self.evaluate({"policy": stitched})["policy"]
         valued = self.evaluate({"policy": stitched, "fewer": self.decide_by_fewer(by_fold, outside)})
@@ -149,16 +153,22 @@ class Contest:
         estimators to trust. Otherwise choosing would know what its rewards have in common with those of the others,
         which is what the policies earn there.
         """
-        contenders = self.list_contenders()
-        if len(contenders) == 1:
-            return next(iter(contenders))
+        names = list(self.list_contenders())
+        if len(names) == 1:
+            return names[0]
+        return choose_contender(self.evaluate_without(number, outside), self.list_complexity()).name
+
+    def evaluate_without(self, number: int, outside: OutOfFold) -> dict[str, Evaluation]:
+        """Return what the finalists would have earned in the rows of all folds but one, as if there were no others.
+
+        They are picked by these rows, too.
+        """
         kept = np.flatnonzero(outside.fold != number)
         probs = {name: one[kept] for name, one in self.mix(outside.decide(number)).items()}
-        constants = {name for name, one in contenders.items() if one.is_constant}
+        constants = {name for name, one in self.list_contenders().items() if one.is_constant}
         finalists = pick_finalists(rank_contenders(self.rows.take(kept), probs), constants)
         within = replace(self, log=take_rows(self.log, kept))
-        evaluations = within.evaluate({name: one for name, one in probs.items() if name in finalists})
-        return choose_contender(evaluations, self.list_complexity()).name
+        return within.evaluate({name: one for name, one in probs.items() if name in finalists})
 
     def decide_by_fewer(self, chosen: Mapping[int, str], outside: OutOfFold) -> Floats:
         """Return what the contender that each fold takes would do (n x A), if it were learnt without another fold, too.
