@@ -53,11 +53,14 @@ from .intervals.normal import Normal as Normal
 from .intervals.skewed_t import SkewedT as SkewedT
 from .intervals.student_t import StudentT as StudentT
 from .learners.base import Learner as Learner
+from .learners.boosted_learner import BoostedLearner as BoostedLearner
+from .learners.constant_arm import ConstantArm as ConstantArm
 from .learners.greedy_learner import GreedyLearner as GreedyLearner
 from .learners.imitation import Imitation as Imitation
 from .learners.model_learner import ModelLearner as ModelLearner
 from .learners.policy_forest import PolicyForest as PolicyForest
 from .learners.policy_tree import PolicyTree as PolicyTree
+from .learners.ridge_learner import RidgeLearner as RidgeLearner
 from .learners.softmax_learner import SoftmaxLearner as SoftmaxLearner
 from .learners.weighted_classifier import WeightedClassifier as WeightedClassifier
 from .learning import Learned as Learned

@@ -82,7 +82,7 @@ def test_every_learner_is_frozen_and_named(learner):
             setattr(learner, one.name, 1)
 
 
-@pytest.mark.parametrize("learner", sorted(set(NAMES) - {"imitation"}), indirect=False)
+@pytest.mark.parametrize("learner", sorted(set(NAMES) - {"imitation", "constant-arm"}), indirect=False)
 def test_learners_find_what_earns_more(learner):
     rows = TrainingRows.of(draw_log(rows=1000), ALL)
     scores = registry.build("learners", learner).fit(rows, 0).score(np.array([[2.0, 0.0], [-2.0, 0.0]]))
@@ -118,22 +118,23 @@ def test_robust_scores_are_those_of_a_loop():
 
 
 def test_trees_are_those_of_econml():
-    from econml.policy import PolicyForest, PolicyTree
-
-    rows = TrainingRows.of(draw_log(), ALL)
+    econml = pytest.importorskip("econml.policy")
+    log = draw_log()
+    rounded = {"action": log.action, "reward": log.reward, "logging_probs": log.logging_probs}
+    rows = TrainingRows.of(cf.Log(context=np.round(10 * log.context), **rounded), ALL)
     scores = rows.robust_scores
-    tree = PolicyTree(max_depth=2, min_samples_leaf=50, honest=False, random_state=0).fit(rows.context, scores)
+    tree = econml.PolicyTree(max_depth=2, min_samples_leaf=50, honest=False, random_state=0).fit(rows.context, scores)
     found = cf.PolicyTree().fit(rows, 0)
     np.testing.assert_allclose(found.score(rows.context), tree.predict_value(rows.context))
-    forest = PolicyForest(8, min_samples_leaf=10, random_state=0, n_jobs=1).fit(rows.context, scores)
+    forest = econml.PolicyForest(8, min_samples_leaf=10, random_state=0, n_jobs=1).fit(rows.context, scores)
     found = cf.PolicyForest(trees=8).fit(rows, 0)
     np.testing.assert_allclose(found.score(rows.context), forest.predict_value(rows.context))
 
 
-def test_without_econml_trees_name_the_extra(monkeypatch):
+def test_without_econml_all_but_forests_compete(monkeypatch):
     monkeypatch.setattr(_econml, "find_spec", lambda _: None)
-    learned = cf.learn(draw_log(rows=100), ["greedy-learner", "policy-tree"], progress=False)
-    assert learned.left_out == {"PolicyTree": "needs EconML: pip install 'counterfold[learn]'"}
+    learned = cf.learn(draw_log(rows=100), ["greedy-learner", "policy-tree", "policy-forest"], progress=False)
+    assert learned.left_out == {"PolicyForest": "needs EconML: pip install 'counterfold[learn]'"}
     with pytest.raises(cf.ParameterError, match=r"PolicyForest needs EconML: pip install 'counterfold\[learn\]'\."):
         cf.learn(draw_log(rows=100), "policy-forest", progress=False)
 

@@ -145,7 +145,7 @@ def test_a_numbered_learner_does_what_the_learner_does():
     for learner in (Slope(1), Slope(2), Others(1)):
         numbered = Numbered.of(learner, 2)
         told = {name for name in vars(Learner) if name in Learner.__annotations__} - {"extra"}
-        assert told == {"is_greedy", "sees_rewards"}
+        assert told == {"is_greedy", "sees_rewards", "complexity"}
         assert all(getattr(numbered, name) == getattr(learner, name) for name in told)
         assert numbered.explain_lack(None) == learner.explain_lack(None)
     log = draw_log(rows=200)

@@ -9,7 +9,7 @@ import counterfold as cf
 from counterfold.estimates import Moves
 from counterfold.evaluation.question import Question
 from counterfold.learners.base import TrainingRows
-from counterfold.learning.choice import choose_contender, stitch
+from counterfold.learning.choice import Simpler, choose_contender, stitch
 from counterfold.learning.contest import Contest
 from counterfold.learning.out_of_fold import OutOfFold, assign_outer_folds
 from counterfold.learning.refitting import include_refitting
@@ -57,7 +57,8 @@ def test_a_fold_is_chosen_for_by_policies_that_do_not_know_it():
         for one in LEARNERS:
             np.testing.assert_array_equal(mine.probs[one.name], theirs.probs[one.name])
             own = before.fold == number
-            np.testing.assert_array_equal(mine.probs[one.name][own], before.decide().probs[one.name][own])
+            assert (mine.probs[one.name][own] == 0).all()  # nothing is decided there
+        before.decide()
     assert len(before.fitted) == 5 + 4 + 3  # what is learnt without two folds serves both
 
 
@@ -87,7 +88,45 @@ def test_the_largest_lower_bound_is_chosen_and_not_the_largest_estimate():
     every = {name: np.tile(row, (400, 1)) for name, row in {"bold": [0.0, 0.0, 1.0], "shy": [0.3, 0.3, 0.4]}.items()}
     found = start_contest(log).evaluate(every)
     lows = {name: one.uplift().interval().low for name, one in found.items()}
-    assert choose_contender(found) == max(lows, key=lambda name: lows[name])
+    best = max(lows, key=lambda name: lows[name])
+    assert choose_contender(found).name == best
+    assert choose_contender(found, {"bold": 1, "shy": 1}) == choose_contender(found)
+
+
+def decide_by_column(log, slope):
+    """Return decisions that take action 1 where the first column is above 0, more or less surely."""
+    likely = 1 / (1 + np.exp(-slope * log.context[:, 0]))
+    return np.column_stack([1 - likely, likely, np.zeros(len(log))])
+
+
+def test_a_simpler_policy_is_chosen_where_it_earns_as_much_within_noise():
+    log = draw_log(rows=400)
+    every = {
+        "sure": decide_by_column(log, 50.0),
+        "surer": decide_by_column(log, 60.0),
+        "always 0": np.eye(3)[[0] * 400],
+    }
+    found = start_contest(log).evaluate(every)
+    best = choose_contender(found).name
+    other = {"sure": "surer", "surer": "sure"}[best]
+    complexity = {best: 4, other: 2, "always 0": 0}
+    choice = choose_contender(found, complexity)
+    assert choice.name == other
+    gap = found[best].uplift(found[other])
+    assert choice.simpler == Simpler(best, gap.value, gap.stderr)
+    assert gap.value <= gap.stderr
+    assert choose_contender(found, {best: 2, other: 4, "always 0": 0}).name == best  # the constant earns far less
+
+
+def test_a_simpler_policy_must_beat_the_log_itself_where_the_best_one_does():
+    log = draw_log(rows=400)
+    shy = 0.99 * np.tile([0.5, 0.3, 0.2], (400, 1)) + 0.01 * decide_by_column(log, 50.0)
+    found = start_contest(log).evaluate(
+        {"bold": decide_by_column(log, 50.0), "logger": np.tile([0.5, 0.3, 0.2], (400, 1))}
+    )
+    assert found["bold"].uplift().interval().low > 0
+    assert choose_contender(found, {"bold": 4, "logger": 0}).name == "bold"
+    assert choose_contender({"shy": start_contest(log).evaluate({"shy": shy})["shy"]}, {"shy": 0}).name == "shy"
 
 
 def test_the_error_of_the_saved_policy_holds_the_doubt_about_refitting():

@@ -3,6 +3,7 @@
 import math
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar
 
@@ -37,7 +38,8 @@ class TrainingRows:
     `examples` are as if a policy that takes all actions equally often were to be valued, so that reward models are to
     be right for all actions; they know nothing of probabilities, because a policy does not know them either.
     `logging_probs` (n x A) have no columns where only those of the logged actions are known, and `action_features`
-    (A x k), of which principal components are taken, none where nothing is known of actions.
+    (A x k), of which principal components are taken, none where nothing is known of actions. `labels` are those of the
+    actions as text.
     """
 
     examples: Examples
@@ -45,6 +47,7 @@ class TrainingRows:
     logging_probs: Floats
     allowed: Bools
     action_features: Floats
+    labels: Sequence[str] = ()
 
     @classmethod
     def of(cls, log: Log, allowed: Bools) -> "TrainingRows":
@@ -58,7 +61,8 @@ class TrainingRows:
         probs = nothing if log.logging_probs is None else log.logging_probs
         features, width = log.action_features, examples.context.shape[1]
         components = np.empty((count, 0)) if features is None else take_components(features, width)
-        return cls(examples, log.propensity, probs, allowed, components)
+        labels = [str(label) for label in log.actions]
+        return cls(examples, log.propensity, probs, allowed, components, labels)
 
     def __len__(self) -> int:
         return len(self.propensity)
@@ -95,6 +99,16 @@ class TrainingRows:
         return round_scores(scores)
 
 
+def mean_rewards(rows: TrainingRows) -> Floats:
+    """Return the mean reward of each action; an action without rows has the least of the others."""
+    examples = rows.examples
+    counts = np.ones(len(rows)) if examples.counts is None else examples.counts
+    n_rows = np.bincount(examples.actions, weights=counts, minlength=examples.n_actions)
+    totals = np.bincount(examples.actions, weights=counts * examples.rewards, minlength=examples.n_actions)
+    means = totals / np.where(n_rows > 0, n_rows, 1.0)
+    return np.where(n_rows > 0, means, means[n_rows > 0].min())
+
+
 def round_scores(scores: Floats) -> Floats:
     """Return scores without the bits that are `BITS` below how far apart they are: sums of a few thousand are exact.
 
@@ -129,6 +143,10 @@ class Learner(ABC):
 
     sees_rewards: bool = True
     """Whether it learns from rewards, so that what it learnt looks better on the same rows than it is."""
+
+    complexity: int = 5
+    """How hard a policy is to read: 0 for one action, 1 for a few conditions, 2 and 3 for linear scores, more for all
+    others. Of policies that earn the same within noise, the one with the smallest number is preferred."""
 
     is_greedy: bool = True
     """Whether the action with the highest score is taken; otherwise probabilities are the softmax of the scores."""

@@ -24,5 +24,7 @@ class GreedyLearner(Learner):
     array([0, 1])
     """
 
+    complexity = 2
+
     def fit(self, rows: TrainingRows, seed: int) -> Scorer:
         return rows.reward_scorer

@@ -44,6 +44,7 @@ class Imitation(Learner):
     """
 
     alpha: float = 1.0
+    complexity = 3
     is_greedy = False
     sees_rewards = False
 

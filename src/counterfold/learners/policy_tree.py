@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from counterfold import checks
-from counterfold.learners import _econml
+from counterfold.learners._tree_search import TreeSearch, widen_tree
 from counterfold.learners.base import Learner, TrainingRows
 from counterfold.policies.scorers import Scorer
-from counterfold.seeding import narrow_seed
+
+MAX_ACTIONS = 100
+"""For at most how many allowed actions a tree is grown: it takes room and time for each."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +19,8 @@ class PolicyTree(Learner):
 
     $$\max_{\text{tree}} \sum_i \Gamma_{i, \pi(x_i)}$$
 
-    Athey, Wager (2021), "Policy learning with observational data". Trees are grown greedily by EconML, on all rows.
+    Athey, Wager (2021), "Policy learning with observational data". Trees are grown greedily on all rows, one
+    condition after the other.
 
     >>> from counterfold.learners.base import example_training_rows
     >>> scorer = PolicyTree(depth=1, smallest_leaf=5).fit(example_training_rows(), 0)
@@ -28,18 +33,20 @@ class PolicyTree(Learner):
 
     depth: int = 2
     smallest_leaf: int = 50
-    extra = "learn"
+    complexity = 1
 
     def __post_init__(self) -> None:
         checks.whole(1, depth=self.depth, smallest_leaf=self.smallest_leaf)
 
     def explain_lack(self, rows: TrainingRows) -> str | None:
-        return _econml.explain_lack(rows)
+        if not rows.context.shape[1]:
+            return "needs a context"
+        n_allowed = int(rows.allowed.sum())
+        return f"takes at most {MAX_ACTIONS} actions, got {n_allowed}" if n_allowed > MAX_ACTIONS else None
 
     def fit(self, rows: TrainingRows, seed: int) -> Scorer:
-        from econml.policy import PolicyTree as Grown
-
         leaf = min(self.smallest_leaf, max(1, len(rows) // 4))
-        grown = Grown(max_depth=self.depth, min_samples_leaf=leaf, honest=False, random_state=narrow_seed(seed))
-        grown.fit(rows.context, rows.robust_scores[:, rows.allowed], sample_weight=rows.examples.counts)
-        return _econml.take_tree(grown, rows.allowed)
+        scores = rows.robust_scores[:, rows.allowed]
+        search = TreeSearch.of(rows.context, scores, rows.examples.counts, leaf)
+        search.grow(np.arange(len(rows)), self.depth)
+        return widen_tree(search.collect(rows.context.shape[1]), rows.allowed)

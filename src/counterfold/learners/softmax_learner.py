@@ -27,6 +27,7 @@ class SoftmaxLearner(Learner):
     """
 
     temperature: float = 0.3
+    complexity = 3
     is_greedy = False
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from counterfold.errors import DataError, ParameterError
 from counterfold.evaluation.question import Question
 from counterfold.intervals.base import Interval
 from counterfold.learners.base import TrainingRows
-from counterfold.learning.contenders import check_shares, find_allowed, resolve_learners, split_learners
+from counterfold.learning.contenders import check_shares, find_allowed, name_constants, resolve_learners, split_learners
 from counterfold.learning.contest import Contest
 from counterfold.learning.large import OtherRows, draw_rows, group_large
 from counterfold.learning.limits import ActionLimits
@@ -95,7 +95,7 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
         chosen = choose_grouped_context(log)
         allowed = find_allowed(chosen, forbidden)
         within, rows = ActionLimits.of(limits, chosen.actions, allowed, explore), TrainingRows.of(chosen, allowed)
-        kept, left_out = split_learners(wanted, rows)
+        kept, left_out = split_learners(name_constants(wanted, rows), rows)
         capacity.require_matrix("the policies", len(chosen) * 2 * (len(kept) + 1) * len(parts), len(chosen.actions))
         contest = Contest(chosen, rows, kept, parts, folds, question, threads, within, float(explore))
         with show_progress("Learning", progress=moved) as move:

@@ -1,20 +1,56 @@
-"""Choice: the contender whose difference to the log is the largest even at its lower bound."""
+"""Choice: the contender with the largest lower bound, or a simpler one that does as well."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from counterfold.arrays import Floats, Ints
 from counterfold.evaluation.result import Evaluation
 
+NOISE = 1.0
+"""Two policies earn the same within noise if their difference is less than so many of its standard errors."""
 
-def choose_contender(evaluations: Mapping[str, Evaluation]) -> str:
-    """Return the name of the contender with the largest lower bound of what it earns more than the log.
 
-    It is one that the log can answer for, unless there is none, and the first of equal ones.
+@dataclass(frozen=True)
+class Simpler:
+    """Why a simpler policy was chosen: `contender` has the largest lower bound, and earns no more beyond noise.
+
+    `difference` is how much more the contender earns than the chosen policy, and `stderr` its standard error.
     """
-    known = {name: one for name, one in evaluations.items() if one.answerable} or evaluations
-    return max(known, key=lambda name: known[name].uplift().interval().low)
+
+    contender: str
+    difference: float
+    stderr: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The name of the chosen contender, and the one that it is preferred to because it is simpler, if there is one."""
+
+    name: str
+    simpler: Simpler | None = None
+
+
+def choose_contender(evaluations: Mapping[str, Evaluation], complexity: Mapping[str, int] | None = None) -> Choice:
+    """Return the contender with the largest lower bound of what it earns more than the log, or a simpler one.
+
+    It is one that the log can answer for, unless there is none, and the first of equal ones. A simpler one takes its
+    place if it earns as much within noise, and beats the log at its own lower bound if the best one does.
+    """
+    known = {name: one for name, one in evaluations.items() if one.answerable} or dict(evaluations)
+    lows = {name: one.uplift().interval().low for name, one in known.items()}
+    best = max(known, key=lambda name: lows[name])
+    if complexity is None or not known[best].answerable:
+        return Choice(best)
+    for name in sorted(known, key=lambda name: (complexity[name], -lows[name])):
+        if complexity[name] >= complexity[best]:
+            break
+        gap = known[best].uplift(known[name])
+        is_as_good = gap.value <= NOISE * gap.stderr
+        if is_as_good and (lows[name] > 0 or lows[best] <= 0):
+            return Choice(name, Simpler(best, gap.value, gap.stderr))
+    return Choice(best)
 
 
 def stitch(probs: Mapping[str, Floats], chosen: Mapping[int, str], fold: Ints) -> Floats:

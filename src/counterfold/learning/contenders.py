@@ -12,14 +12,22 @@ from counterfold.arrays import Bools
 from counterfold.errors import DataError, ParameterError
 from counterfold.labels import write_label
 from counterfold.learners.base import Learner, TrainingRows, fit_learner
+from counterfold.learners.constant_arm import ConstantArm
 from counterfold.learners.weighted_classifier import WeightedClassifier
 from counterfold.log import Log
 from counterfold.messages import list_names, shorten, show
 from counterfold.policies.scorers import Scorer
 from counterfold.support import find_supported
 
-DEFAULT = ("greedy-learner", "softmax-learner", "policy-tree", "policy-forest")
+DEFAULT = ("constant-arm", "greedy-learner", "softmax-learner", "ridge-learner", "boosted-learner", "policy-tree")
 """The learners that compete where the user does not say."""
+
+MAX_CONSTANTS = 10
+"""Up to so many allowed actions, each is a contender; of more, only the best one by the rows that are learnt from."""
+
+
+MIXED = 100
+"""By how much a policy that is mixed with an imitation of the logger is harder to read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +36,16 @@ class Contender:
 
     learner: Learner
     share: float
+
+    @property
+    def complexity(self) -> int:
+        """Return how hard its policy is to read; one that is mixed with the logger is simpler than none."""
+        return self.learner.complexity + (MIXED if self.share < 1 else 0)
+
+    @property
+    def is_constant(self) -> bool:
+        """Say whether it takes one action everywhere."""
+        return self.share == 1 and isinstance(self.learner, ConstantArm)
 
     @property
     def name(self) -> str:
@@ -43,11 +61,12 @@ class Numbered(Learner):
     number: int
     is_greedy: bool
     sees_rewards: bool
+    complexity: int
 
     @classmethod
     def of(cls, learner: Learner, number: int) -> "Numbered":
         """Return a learner with a number."""
-        return cls(learner, number, learner.is_greedy, learner.sees_rewards)
+        return cls(learner, number, learner.is_greedy, learner.sees_rewards, learner.complexity)
 
     @property
     def name(self) -> str:
@@ -115,6 +134,33 @@ def check_shares(shares: Any) -> list[float]:
     if not found:
         raise ParameterError("`shares` must hold a number above 0, got none.")
     return found
+
+
+def name_constants(learners: Sequence[Learner], rows: TrainingRows) -> list[Learner]:
+    """Return the learners, with a constant arm for each allowed action in place of one that names none.
+
+    One of an action that another learner names is left out. Where there are very many actions, all stays as it is.
+    """
+    if int(rows.allowed.sum()) > MAX_CONSTANTS:
+        return list(learners)
+    named = {learner.name for learner in learners if isinstance(learner, ConstantArm)}
+    found: list[Learner] = []
+    for learner in learners:
+        if not isinstance(learner, ConstantArm) or learner.action is not None:
+            found.append(learner)
+            continue
+        arms = [ConstantArm(rows.labels[code]) for code in np.flatnonzero(rows.allowed).tolist()]
+        found += [arm for arm in arms if arm.name not in named]
+    return number_alike(found)
+
+
+def list_contenders(learners: Sequence[Learner], shares: Sequence[float]) -> dict[str, Contender]:
+    """Return every learner at every share, by name; a constant arm decides alone, unless that is not wanted."""
+    found = []
+    for learner in learners:
+        own_shares = shares[:1] if isinstance(learner, ConstantArm) else shares
+        found += [Contender(learner, share) for share in own_shares]
+    return {contender.name: contender for contender in found}
 
 
 def split_learners(learners: Sequence[Learner], rows: TrainingRows) -> tuple[list[Learner], dict[str, str]]:

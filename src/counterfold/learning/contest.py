@@ -14,18 +14,22 @@ from counterfold.evaluation.result import Evaluation
 from counterfold.learners.base import Learner, TrainingRows
 from counterfold.learners.imitation import Imitation
 from counterfold.learning.choice import choose_contender, stitch
-from counterfold.learning.contenders import Contender
+from counterfold.learning.contenders import Contender, list_contenders
 from counterfold.learning.large import OtherRows
 from counterfold.learning.limits import ActionLimits, LimitLine, fit_within
 from counterfold.learning.out_of_fold import Decided, Decisions, OutOfFold, assign_outer_folds, find_possible
 from counterfold.learning.refitting import include_refitting
 from counterfold.learning.result import ContenderLine, Learned
+from counterfold.learning.screening import pick_finalists, rank_contenders
 from counterfold.learning.some_rows import take_rows
 from counterfold.learnt_rows import LearntRows
 from counterfold.log import Log
 from counterfold.policies.features import Features
 from counterfold.policies.policy import Policy
 from counterfold.progress import Progress
+
+SHOWN_CONSTANTS = 3
+"""How many constant arms the table has at most."""
 
 LOGGER = Imitation()
 """What policies are mixed with: the logger, as far as the context tells."""
@@ -50,45 +54,90 @@ class Contest:
         outside = self.split(progress)
         fold, decisions, contenders = outside.fold, outside.decide(), self.list_contenders()
         probs = self.mix(decisions)
-        evaluations = self.evaluate(probs)
-        winner = choose_contender(evaluations)
+        evaluations = self.evaluate(self.list_shown(probs))
+        choice = choose_contender(evaluations, self.list_complexity())
         by_fold = {number: self.choose_without(number, outside) for number in outside.numbers}
         stitched, imitated = stitch(probs, by_fold, fold), decisions.probs[LOGGER.name]
-        valued = self.evaluate({"policy": stitched, "fewer": self.decide_by_fewer(by_fold, outside)})
-        attempt = include_refitting(valued["policy"], valued["fewer"], len(outside.numbers))
+        attempt = self.value_attempt(stitched, by_fold, choice.name, outside)
         beats_log = attempt.answerable and attempt.uplift().interval().low > 0
         evaluation = attempt if beats_log else self.evaluate({"policy": imitated})["policy"]
-        attempted = self.refit(contenders[winner])
+        attempted = self.refit(contenders[choice.name])
         policy = attempted if beats_log else self.refit(Contender(LOGGER, 1.0))
         votes = list(by_fold.values())
-        table = [tabulate(name, one, votes.count(name), name == winner) for name, one in evaluations.items()]
-        lines = self.list_limits(attempted, stitched)
-        return Learned(policy, evaluation, attempt, attempted, beats_log, winner, table, left_out, lines)
+        return Learned(
+            policy=policy,
+            evaluation=evaluation,
+            attempt=attempt,
+            attempted=attempted,
+            beats_log=beats_log,
+            chosen=choice.name,
+            table=[tabulate(name, one, votes.count(name), name == choice.name) for name, one in evaluations.items()],
+            left_out=left_out,
+            limits=self.list_limits(attempted, stitched),
+            simpler=choice.simpler,
+        )
+
+    def value_attempt(
+        self, stitched: Floats, by_fold: Mapping[int, str], winner: str, outside: OutOfFold
+    ) -> Evaluation:
+        """Return what the folds' policies earn, with the doubt about the policy that is learnt from all rows.
+
+        Where every fold and all rows choose the same constant arm, that policy is the one that was valued.
+        """
+        is_same = (
+            self.limits is None and self.list_contenders()[winner].is_constant and set(by_fold.values()) == {winner}
+        )
+        if is_same:
+            return self.evaluate({"policy": stitched})["policy"]
+        valued = self.evaluate({"policy": stitched, "fewer": self.decide_by_fewer(by_fold, outside)})
+        return include_refitting(valued["policy"], valued["fewer"], len(outside.numbers))
+
+    def list_shown(self, probs: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Return the contenders that the table shows: all but constant arms, of which it has the best ones."""
+        contenders = self.list_contenders()
+        constants = [name for name in rank_contenders(self.rows, probs) if contenders[name].is_constant]
+        dropped = set(constants[SHOWN_CONSTANTS:])
+        return {name: one for name, one in probs.items() if name not in dropped}
+
+    def list_complexity(self) -> dict[str, int]:
+        """Return how hard each contender is to read."""
+        return {name: one.complexity for name, one in self.list_contenders().items()}
 
     def split(self, progress: Progress | None) -> OutOfFold:
         """Return what learns from the rows of some folds and decides in others."""
         fold, possible = assign_outer_folds(self.rows, self.folds), find_possible(self.log, self.rows.allowed)
         known = self.rows, [*self.learners, LOGGER], possible, fold, self.question.seed
-        return OutOfFold(*known, progress, self.limits, self.explore)
+        is_mixed = any(share < 1 for share in self.shares)
+        return OutOfFold(*known, progress, self.limits, self.explore, left_out_of_pairs=() if is_mixed else (LOGGER,))
 
     def value_winner(self, decisions: Decisions, left_out: Mapping[str, str], others: OtherRows) -> Learned:
         """Return the winner by these rows, learnt from all of them, and valued by the other rows of a large log."""
         probs = self.mix(decisions)
-        evaluations = self.evaluate(probs)
-        winner = choose_contender(evaluations)
-        policy = attempted = self.refit(self.list_contenders()[winner])
+        evaluations = self.evaluate(self.list_shown(probs))
+        choice = choose_contender(evaluations, self.list_complexity())
+        policy = attempted = self.refit(self.list_contenders()[choice.name])
         attempt = evaluation = others.value(policy)
         beats_log = attempt.answerable and attempt.uplift().interval().low > 0
         if not beats_log:
             policy = self.refit(Contender(LOGGER, 1.0))
             evaluation = others.value(policy)
-        table = [tabulate(name, one, 0, name == winner) for name, one in evaluations.items()]
-        lines = self.list_limits(attempted, probs[winner])
-        return Learned(policy, evaluation, attempt, attempted, beats_log, winner, table, left_out, lines, len(self.log))
+        return Learned(
+            policy=policy,
+            evaluation=evaluation,
+            attempt=attempt,
+            attempted=attempted,
+            beats_log=beats_log,
+            chosen=choice.name,
+            table=[tabulate(name, one, 0, name == choice.name) for name, one in evaluations.items()],
+            left_out=left_out,
+            limits=self.list_limits(attempted, probs[choice.name]),
+            sample=len(self.log),
+            simpler=choice.simpler,
+        )
 
     def list_contenders(self) -> dict[str, Contender]:
         """Return every learner at every share, by name."""
-        return {one.name: one for one in (Contender(each, share) for each in self.learners for share in self.shares)}
+        return list_contenders(self.learners, self.shares)
 
     def mix(self, decisions: Decisions) -> dict[str, Floats]:
         """Return what each contender does in each row (n x A)."""
@@ -105,7 +154,21 @@ class Contest:
         which is what the policies earn there.
         """
         names = list(self.list_contenders())
-        return names[0] if len(names) == 1 else choose_contender(self.evaluate_without(number, outside))
+        if len(names) == 1:
+            return names[0]
+        return choose_contender(self.evaluate_without(number, outside), self.list_complexity()).name
+
+    def evaluate_without(self, number: int, outside: OutOfFold) -> dict[str, Evaluation]:
+        """Return what the finalists would have earned in the rows of all folds but one, as if there were no others.
+
+        They are picked by these rows, too.
+        """
+        kept = np.flatnonzero(outside.fold != number)
+        probs = {name: one[kept] for name, one in self.mix(outside.decide(number)).items()}
+        constants = {name for name, one in self.list_contenders().items() if one.is_constant}
+        finalists = pick_finalists(rank_contenders(self.rows.take(kept), probs), constants)
+        within = replace(self, log=take_rows(self.log, kept))
+        return within.evaluate({name: one for name, one in probs.items() if name in finalists})
 
     def decide_by_fewer(self, chosen: Mapping[int, str], outside: OutOfFold) -> Floats:
         """Return what the contender that each fold takes would do (n x A), if it were learnt without another fold, too.
@@ -114,18 +177,15 @@ class Contest:
         """
         contenders, numbers = self.list_contenders(), outside.numbers
         found = np.zeros((len(self.log), len(self.log.actions)))
-        for other in numbers:
-            decisions = outside.decide(other)
-            for number in (one for one in numbers if one != other):
-                mine, one = outside.fold == number, contenders[chosen[number]]
-                found[mine] += decisions.mix(one.learner.name, LOGGER.name, one.share)[mine] / (len(numbers) - 1)
+        for number in numbers:
+            winner, others = contenders[chosen[number]], [one for one in numbers if one != number]
+            for other in others:
+                probs = outside.decide_fold(winner.learner, number, other)
+                if winner.share < 1:
+                    imitated = outside.decide_fold(LOGGER, number, other)
+                    probs = winner.share * probs + (1 - winner.share) * imitated
+                found[outside.fold == number] += probs / len(others)
         return found
-
-    def evaluate_without(self, number: int, outside: OutOfFold) -> dict[str, Evaluation]:
-        """Return what contenders would have earned in the rows of all folds but one, as if there were no others."""
-        kept = np.flatnonzero(outside.fold != number)
-        probs = {name: one[kept] for name, one in self.mix(outside.decide(number)).items()}
-        return replace(self, log=take_rows(self.log, kept)).evaluate(probs)
 
     def evaluate(self, probs: Mapping[str, Floats]) -> dict[str, Evaluation]:
         """Return what policies would have earned, by name."""

@@ -72,7 +72,8 @@ class OutOfFold:
     """What learns from the rows of some folds and decides in others; what was learnt once is kept.
 
     Actions that are not `possible` in a row have probability 0, and policies keep to `limits` in the rows that they are
-    learnt from. A share `explore` of the decisions is made at random. `progress` counts rounds of learning.
+    learnt from. A share `explore` of the decisions is made at random. `progress` counts rounds of learning. Learners in
+    `left_out_of_pairs` are never asked for what they learn without two folds.
     """
 
     rows: TrainingRows
@@ -83,6 +84,7 @@ class OutOfFold:
     progress: Progress | None = None
     limits: ActionLimits | None = None
     explore: float = 0.0
+    left_out_of_pairs: Sequence[Learner] = ()
     fitted: dict[frozenset[int], dict[str, Scorer]] = field(default_factory=dict)
 
     @cached_property
@@ -93,17 +95,24 @@ class OutOfFold:
     def decide(self, other: int | None = None) -> Decisions:
         """Return what policies do in each row that were learnt without its fold, and without another one if named.
 
-        In the rows of that other fold they are learnt without it alone.
+        In the rows of that other fold nothing is decided: all probabilities are 0.
         """
-        found = {one.name: np.zeros((len(self.rows), self.rows.examples.n_actions)) for one in self.learners}
+        learners = self.list_learners(1 if other is None else 2)
+        found = {one.name: np.zeros((len(self.rows), self.rows.examples.n_actions)) for one in learners}
         for number in self.numbers:
+            if number == other:
+                continue
             held = np.flatnonzero(self.fold == number)
-            scorers = self.fit(frozenset({number} if other is None else {number, other}))
-            for one in self.learners:
-                known = self.rows.context[held], self.possible[held]
-                probs = scorers[one.name].decide(*known, is_greedy=one.is_greedy)
-                found[one.name][held] = explore_evenly(probs, self.possible[held], self.explore)
+            for one in learners:
+                found[one.name][held] = self.decide_fold(one, number, number if other is None else other)
         return Decisions(self.fold, found)
+
+    def decide_fold(self, learner: Learner, number: int, other: int) -> Floats:
+        """Return what one learner's policy does in the rows of a fold, learnt without that one and another."""
+        held = np.flatnonzero(self.fold == number)
+        scorer = self.fit(frozenset({number, other}))[learner.name]
+        probs = scorer.decide(self.rows.context[held], self.possible[held], is_greedy=learner.is_greedy)
+        return explore_evenly(probs, self.possible[held], self.explore)
 
     def fit(self, without: frozenset[int]) -> dict[str, Scorer]:
         """Return what each learner learns from the rows of all folds but some."""
@@ -112,5 +121,10 @@ class OutOfFold:
                 self.progress(len(self.fitted), math.comb(len(self.numbers) + 1, 2))
             kept = np.flatnonzero(~np.isin(self.fold, list(without)))
             given = self.rows.take(kept), self.possible[kept], self.seed, self.limits
-            self.fitted[without] = {one.name: fit_within(one, *given) for one in self.learners}
+            learners = self.list_learners(len(without))
+            self.fitted[without] = {one.name: fit_within(one, *given) for one in learners}
         return self.fitted[without]
+
+    def list_learners(self, n_folds: int) -> list[Learner]:
+        """Return the learners that are needed without so many folds."""
+        return [one for one in self.learners if n_folds == 1 or one not in self.left_out_of_pairs]

@@ -9,6 +9,7 @@ from counterfold import messages, standard_json
 from counterfold.display import Plotted
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
+from counterfold.learning.choice import Simpler
 from counterfold.learning.limits import LimitLine
 from counterfold.policies.policy import Policy
 
@@ -43,8 +44,10 @@ class Learned(Plotted):
     - `beats_log`: whether it earns more than the log did even at the lower end of its interval, if the verdict on the
       `evaluation` is no caution that stands. Otherwise nothing beats the log safely, and the `policy` only imitates it,
       as far as the context tells: keep what you have.
-    - `table`: a line for each contender; `chosen` is the name of the best one; `left_out` says which learners did not
-      apply and why.
+    - `table`: a line for each contender, with the three best constant arms; `chosen` is the name of the chosen one;
+      `left_out` says which learners did not apply and why.
+    - `simpler`: the contender with the largest lower bound, where a simpler one that earns as much within noise is
+      chosen in its place. None if the best one itself is chosen.
     - `limits`: how the best contender keeps to each limit of what it takes.
     - `sample`: from how many rows of a large log it was learnt; all others value it. None if it was learnt from all.
     """
@@ -59,6 +62,7 @@ class Learned(Plotted):
     left_out: Mapping[str, str]
     limits: Sequence[LimitLine] = ()
     sample: int | None = None
+    simpler: Simpler | None = None
 
     @property
     def next_step(self) -> NextStep:
@@ -87,6 +91,16 @@ class Learned(Plotted):
         return f"imitates the log, as far as the context tells{bounds}{explores}; it may earn less than the log did"
 
     @property
+    def comparison(self) -> str:
+        """Say that a simpler policy does as well as the best one; nothing where the best one was chosen."""
+        if self.simpler is None:
+            return ""
+        name = messages.show(self.chosen)
+        other = messages.show(self.simpler.contender)
+        gap = f"{self.simpler.difference:+.2g}, standard error {self.simpler.stderr:.2g}"
+        return f" {name} does as well as {other} ({gap}), and is simpler."
+
+    @property
     def sentence(self) -> str:
         """Say whether anything beats the log, and by how much; a caution comes first."""
         gap = self.attempt.uplift()
@@ -95,7 +109,7 @@ class Learned(Plotted):
         name = messages.show(self.chosen)
         if self.beats_log:
             doubt = self.attempt.diagnostics.findings[0].problem if self.attempt.verdict == "caution" else None
-            beats = f"{name} beats the log: {by}."
+            beats = f"{name} beats the log: {by}.{self.comparison}"
             return beats if doubt is None else f"Check first: {doubt}. If that is no reason to doubt it, {beats}"
         if not self.attempt.answerable:
             return "Nothing beats the log safely: the log cannot tell what the best learnt policy would earn."
@@ -106,6 +120,7 @@ class Learned(Plotted):
         return {
             "beats_log": self.beats_log,
             "chosen": self.chosen,
+            "simpler": None if self.simpler is None else asdict(self.simpler),
             "sentence": self.sentence,
             "sample": self.sample,
             "next_step": asdict(self.next_step),

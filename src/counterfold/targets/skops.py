@@ -28,6 +28,7 @@ OWN = frozenset(
         "policies.scorers.ForestScorer",
         "policies.scorers.ClassifierScorer",
         "policies.scorers.PricedScorer",
+        "policies.boosted.BoostedScorer",
         "learners.model_learner.ModelScorer",
         "models.base.Scaling",
         "models._policy_models.PolicyModels",

@@ -32,10 +32,16 @@ OURS, LOGGER, BEST = "learn", "logger", "best"
 REFERENCES: dict[str, Callable[[cf.Log, int], Decide]] = {
     "IPW learner": references.learn_by_ipw,
     "greedy DM": references.learn_by_model,
+    "boosted T-learner": references.learn_by_boosting,
+    "best arm": references.learn_best_arm,
     "DRPolicyTree": references.learn_by_econml,
+    "DRPolicyForest": references.learn_by_forest,
 }
+ECONML = ("DRPolicyTree", "DRPolicyForest")
+"""The references that need EconML."""
+
 MOST_ACTIONS = 20
-"""Of logs with more actions EconML's tree is not asked, which fits a model for each."""
+"""Of logs with more actions EconML's tree and forest are not asked, which fit a model for each."""
 
 APART = 1000
 """How far the seeds of two families are apart, so that their problems have nothing in common."""
@@ -86,7 +92,7 @@ class LearningExperiment:
         ]
         known = dict(REFERENCES)
         if find_spec("econml") is None or len(log.actions) > MOST_ACTIONS:
-            known.pop("DRPolicyTree")
+            known = {name: learn for name, learn in known.items() if name not in ECONML}
         for name, learn in known.items():
             start = time.perf_counter()
             with warnings.catch_warnings():

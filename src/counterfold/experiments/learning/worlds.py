@@ -1,7 +1,7 @@
 """Worlds: what logs to learn from are drawn from, where it is known what any policy is truly worth."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -62,16 +62,22 @@ class BanditWorld(World):
         return self.bandit.draw_problem(self.seed).log
 
     @cached_property
-    def contexts(self) -> Floats:
+    def latent(self) -> Floats:
+        """The contexts by which rewards and policies are drawn; the log may hold other columns."""
         from scipy.stats import norm, qmc
 
         points = qmc.Sobol(CONTEXT_COLUMNS, scramble=True, rng=np.random.default_rng(0)).random(CONTEXTS)
         return np.asarray(norm.ppf(points))
 
     @cached_property
+    def contexts(self) -> Floats:
+        alike = replace(self.bandit, rows=CONTEXTS)
+        return alike.draw_columns(self.latent, np.random.default_rng(0))
+
+    @cached_property
     def scores(self) -> Floats:
         """The scores of rewards, logging policy and target, by the function that the seed draws first."""
-        return self.bandit.draw_scores(np.random.default_rng(self.seed))(self.contexts)
+        return self.bandit.draw_scores(np.random.default_rng(self.seed))(self.latent)
 
     @cached_property
     def means(self) -> Floats:

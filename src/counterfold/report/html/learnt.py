@@ -56,6 +56,8 @@ def tell_winner(found: Learned) -> str:
     """Return which contender is meant, and among how many."""
     several = len(found.table)
     among = f"the best of {several} contenders" if several > 1 else "the only contender"
+    if found.simpler is not None:
+        among = f"one of {several} contenders, and as good within noise as {quote(found.simpler.contender)}, the best"
     return f"The {LEARNT if found.beats_log else ATTEMPT} is {quote(found.chosen)}, {among}."
 
 
