@@ -10,7 +10,7 @@ from scipy.special import fdtrc
 
 from counterfold.arrays import Floats, Ints
 from counterfold.cached import cached_property
-from counterfold.hashing import hash_numbers
+from counterfold.hashing import hash_labels, hash_numbers
 from counterfold.rows import Rows
 
 STRETCH_SHIFT = 5
@@ -28,6 +28,9 @@ ALONE = 8
 WIDEST = 64
 """A design has products of actions and columns only if it has no more columns than this."""
 
+REWARDS_PER_COLUMN = 5
+"""A design has a column for so many rows with another reward than the most common one, at least."""
+
 PENALTY = 1e-9
 """What is added to the squares of columns, in units of these, so that their products can be inverted."""
 
@@ -37,6 +40,7 @@ class KeptRows:
     """The context, actions, rewards and places of rows in a few stretches of a log; two such can be added.
 
     `numbers` are those of the rows in the log, and `places` their times if these are known, or else their numbers.
+    `actions` are hashes of labels, as a batch of a large log may know no more than its own labels.
     """
 
     numbers: Ints
@@ -56,7 +60,7 @@ class KeptRows:
         return cls(
             numbers=numbers,
             context=np.asarray(rows.examples.context[kept, :MOST_COLUMNS]),
-            actions=rows.actions[kept],
+            actions=hash_labels(np.array([str(label) for label in rows.labels]))[rows.actions[kept]],
             rewards=rows.rewards[kept],
             places=places,
         )
@@ -102,18 +106,30 @@ class KeptRows:
     @cached_property
     def cells(self) -> Ints:
         """Return the cell of each row's action: frequent actions have one of their own, others share the last."""
-        counts = np.bincount(self.actions)
+        _, codes, counts = np.unique(self.actions, return_inverse=True, return_counts=True)
         by_frequency = np.argsort(-counts, kind="stable")
         cell = np.empty(len(counts), dtype=np.intp)
         cell[by_frequency] = np.minimum(np.arange(len(counts)), ALONE)
-        return np.asarray(cell[self.actions])
+        return np.asarray(cell[codes])
+
+    @cached_property
+    def informative(self) -> int:
+        """Return how many rows have another reward than the most common one."""
+        _, counts = np.unique(self.rewards, return_counts=True)
+        return len(self) - int(counts.max())
 
     @cached_property
     def design(self) -> Floats:
-        """Return indicators of the cells of actions, and the columns: of each cell on their own, unless too many."""
+        """Return indicators of the cells of actions, and the columns: of each cell on their own, unless too many.
+
+        There are no columns if rewards are too rare to tell of so many.
+        """
         indicators = np.eye(int(self.cells.max()) + 1)[self.cells]
+        most = self.informative / REWARDS_PER_COLUMN
+        if indicators.shape[1] + self.columns.shape[1] > most:
+            return np.empty((len(self), 0))
         width = indicators.shape[1] * (1 + self.columns.shape[1])
-        if width > WIDEST:
+        if width > min(WIDEST, most):
             return np.hstack([indicators, self.columns])
         products = indicators[:, :, None] * self.columns[:, None, :]
         return np.hstack([indicators, products.reshape(len(self), -1)])
@@ -148,17 +164,23 @@ def fit_squares(products: Floats, cross: Floats) -> Fit:
     test then says a little less than it might.
     """
     scale = np.sqrt(np.maximum(np.diagonal(products), 0.0))
-    known = np.flatnonzero(scale > 0)
-    scaled = products[np.ix_(known, known)] / np.outer(scale[known], scale[known])
-    along = cross[known] / scale[known]
-    scaled[np.diag_indices(len(known))] += PENALTY
-    return Fit(float(along @ np.linalg.solve(scaled, along)), len(known))
+    rank = int(np.count_nonzero(scale))
+    scale[scale == 0] = 1.0
+    scaled = products / scale / scale[:, None]
+    np.fill_diagonal(scaled, 1.0 + PENALTY)
+    along = cross / scale
+    return Fit(float(along @ np.linalg.solve(scaled, along)), rank)
 
 
-def find_f_test_p(explained: float, freedom: int, left: float, left_freedom: int) -> float:
-    """Return the p-value of the F-test that coefficients which explain so much of a sum of squares are all 0."""
+def find_f_test_p(explained: float, freedom: int, left: float, left_freedom: int, informative: float) -> float:
+    """Return the p-value of the F-test that coefficients which explain so much of a sum of squares are all 0.
+
+    Where rewards are rare, what is explained by chance varies more than it does of normal ones: its variance is about
+    1 + K / m times as large for K coefficients and m informative rewards. The degrees of freedom allow for that.
+    """
     if freedom <= 0 or left_freedom <= 0:
         return 1.0
     if left <= 0:
         return 0.0 if explained > 0 else 1.0
-    return float(fdtrc(freedom, left_freedom, explained / freedom / (left / left_freedom)))
+    ratio = explained / freedom / (left / left_freedom)
+    return float(fdtrc(freedom / (1 + freedom / max(informative, 1.0)), left_freedom, ratio))

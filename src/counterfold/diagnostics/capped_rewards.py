@@ -22,7 +22,7 @@ class CappedRewards(Diagnostic):
 
     It is a caution where at least `fewest` rows, and a share of at least `least_share`, have the reward at an end, which
     is at least `times` as many as have any of the next 50 different rewards. The reward that most rows have, such as 0
-    for no purchase, is no cap; nor is 1 or 100 at the end of rewards that begin at 0: shares and percentages end there.
+    for no purchase, is no cap; nor is 1 or 100 where no reward is below 0: shares and percentages end there.
     """
 
     fewest: int = 5
@@ -38,7 +38,7 @@ class CappedRewards(Diagnostic):
         if max(ends.least.counts[0], ends.largest.counts[0]) < self.fewest:
             return Measurement({"capped_rewards": 0}, NO_CAP)
         known = ends.rewards
-        is_share = known[0].reward == 0 and known[-1].reward in SHARE_SCALES
+        is_share = known[0].reward >= 0 and known[-1].reward in SHARE_SCALES
         needed = max(self.fewest, self.least_share * evidence.row_count)
         usual = evidence.rows.usual_reward
         capped: list[tuple[str, Counted]] = []

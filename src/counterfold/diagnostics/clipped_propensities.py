@@ -3,9 +3,16 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from counterfold.arrays import Floats, Ints
 from counterfold.diagnostics.base import Answer, Diagnostic, Least, Measurement
 from counterfold.evidence import Evidence
+from counterfold.hashing import hash_labels
 from counterfold.rows import Rows
+
+CELLS = 1 << 10
+"""Actions are counted in so many cells, by their hashes."""
 
 KEPT = 64
 """How many of the least different propensities are kept."""
@@ -23,32 +30,71 @@ DIGITS = 2
 """A bound that somebody chose has so many digits at most, such as 0.01 and 0.025."""
 
 
+@dataclass(frozen=True, eq=False)
+class LeastPropensities:
+    """The least propensities of a log, and by cells of actions (each CELLS) the ends; those of other rows can be added.
+
+    `counts` says how many rows of a cell have its least propensity.
+    """
+
+    least: Least
+    low: Floats
+    high: Floats
+    counts: Floats
+
+    @classmethod
+    def of(cls, propensity: Floats, cell: Ints) -> "LeastPropensities":
+        """Return what is known of some rows."""
+        low, high = np.full(CELLS, np.inf), np.zeros(CELLS)
+        np.minimum.at(low, cell, propensity)
+        np.maximum.at(high, cell, propensity)
+        counts = np.bincount(cell, propensity == low[cell], CELLS)
+        return cls(least=Least.of(propensity, KEPT), low=low, high=high, counts=counts)
+
+    def __add__(self, other: "LeastPropensities") -> "LeastPropensities":
+        low = np.minimum(self.low, other.low)
+        return LeastPropensities(
+            least=self.least + other.least,
+            low=low,
+            high=np.maximum(self.high, other.high),
+            counts=np.where(self.low == low, self.counts, 0.0) + np.where(other.low == low, other.counts, 0.0),
+        )
+
+    @property
+    def rows(self) -> int:
+        """Return how many rows have the least propensity, of actions that are sometimes likelier."""
+        is_cut = (self.low == self.least.numbers[0]) & (self.high > self.low)
+        return int(self.counts[is_cut].sum())
+
+
 @dataclass(frozen=True)
 class ClippedPropensities(Diagnostic):
     """Warn where many rows have the least propensity, a round number, and the next ones are all rare.
 
     It is a caution where at least `fewest` rows have the least propensity, at least `times` as many as have any of
     the next 32 different ones, and it is a number of at most two digits. Nothing is said where propensities pile up above
-    it, as they do where a policy explores at random with some probability. Clipped rows were less likely than the log says,
+    it, as they do where a policy explores at random with some probability; nor of actions that have the same propensity
+    in all rows. Clipped rows were less likely than the log says,
     and count too little. Where the probabilities of all actions are logged, the tests of propensities tell more, and
     nothing is said here; nor where propensities are fitted, counted in draws or rounded.
     """
 
-    fewest: int = 5
+    fewest: int = 10
     times: float = 5.0
     label = "clipped propensities"
     measures = ("clipped_rows",)
 
-    def observe(self, rows: Rows) -> Least | None:
+    def observe(self, rows: Rows) -> LeastPropensities | None:
         if rows.has("logging_probs") or rows.precision is not None or rows.kind == "doses":
             return None
-        return Least.of(rows.propensity, KEPT)
+        hashes = hash_labels(np.array([str(label) for label in rows.labels]))
+        return LeastPropensities.of(rows.propensity, (hashes % CELLS)[rows.actions])
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
-        found: Least | None = evidence.observed.get(self.name)
+        found: LeastPropensities | None = evidence.observed.get(self.name)
         if found is None or evidence.contents.fitted is not None:
             return None
-        least, rows = float(found.numbers[0]), int(found.counts[0])
+        least, rows = float(found.least.numbers[0]), found.rows
         text = f"{rows:,} rows have the least propensity, {least:.4g}"
         if not self.is_clipped(found):
             return Measurement({"clipped_rows": 0}, text)
@@ -59,15 +105,14 @@ class ClippedPropensities(Diagnostic):
         )
         return Measurement({"clipped_rows": rows}, text, [self.make_finding("caution", problem, remedy)])
 
-    def is_clipped(self, found: Least) -> bool:
+    def is_clipped(self, found: LeastPropensities) -> bool:
         """Say whether the least propensity is round and far more common than the next ones."""
-        if len(found) <= FAR:
+        numbers, counts = found.least.numbers, found.least.counts
+        if len(numbers) <= FAR or not is_round(float(numbers[0])):
             return False
-        least, rows = float(found.numbers[0]), int(found.counts[0])
-        next_most = int(found.counts[1 : FAR + 1].max())
-        near, far = found.numbers[[NEAR, FAR]] - least
-        is_common = rows >= self.fewest and rows >= self.times * next_most
-        return is_common and is_round(least) and bool(far <= PILED_UP * near)
+        next_most = int(counts[1 : FAR + 1].max())
+        near, far = numbers[[NEAR, FAR]] - numbers[0]
+        return found.rows >= max(self.fewest, self.times * next_most) and bool(far <= PILED_UP * near)
 
 
 def is_round(number: float) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from counterfold.arrays import Floats, row_sums
-from counterfold.balance.tails import TOLERANCE
+from counterfold.balance.tails import TOLERANCE, tame
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.evidence import Evidence
 from counterfold.rows import Rows
@@ -38,7 +38,7 @@ class InformedTarget(Diagnostic):
     $$\sum_i \Big(\pi(a_i \mid x_i)^k - \sum_a \pi_0(a \mid x_i) \pi(a \mid x_i)^k\Big), \quad k = 1, 2$$
 
     is near 0 whatever the target is, if it knows no more than the logging policy did; its variance follows from the
-    probabilities. The smaller of the two p-values counts, twice; below `alarm` it is a caution, unless tests of the
+    probabilities, and Bennett's inequality allows for rare terms that are large. The smaller of the two p-values counts, twice; below `alarm` it is a caution, unless tests of the
     logged propensities have a p-value below `doubtful`, which is the better explanation then, or rows belong to groups.
     It needs all probabilities of both policies.
     """
@@ -67,7 +67,7 @@ class InformedTarget(Diagnostic):
         if found is None or evidence.contents.fitted is not None or evidence.rows.precision is not None:
             return None
         apart = np.maximum(np.abs(found.apart) - TOLERANCE * found.expected, 0.0)
-        scores = np.where(apart > 0, apart / np.sqrt(np.maximum(found.variances, 1e-300)), 0.0)
+        scores = np.where(apart > 0, tame(apart, found.variances, np.ones(2)), 0.0)
         p = min(1.0, 2 * 2 * float(ndtr(-scores.max())))
         mean = float(found.expected[0] + found.apart[0]) / evidence.decision_count
         expected = float(found.expected[0]) / evidence.decision_count

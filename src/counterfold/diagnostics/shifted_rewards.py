@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from counterfold.arrays import Floats
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.evidence import Evidence
-from counterfold.kept_rows import Fit, KeptRows, find_f_test_p, fit_squares
+from counterfold.kept_rows import KeptRows, find_f_test_p, fit_squares
 from counterfold.rows import Rows
 
 FEWEST_ROWS = 200
@@ -36,14 +37,14 @@ class ShiftedRewards(Diagnostic):
         if kept is None:
             return None
         has_next = np.flatnonzero(np.diff(kept.numbers) == 1)
-        if len(has_next) < FEWEST_ROWS:
-            return Measurement(dict.fromkeys(self.measures, 1.0), None)
+        if len(has_next) < FEWEST_ROWS or not kept.design.shape[1]:
+            return Measurement({"next_reward_p": 1.0, "next_reward_share": 0.0, "own_reward_share": 0.0}, None)
         design = kept.design[has_next]
         own_rewards = kept.ranks[has_next]
         next_rewards = kept.ranks[has_next + 1]
         products = design.T @ design
-        next_p, next_share = explain(design, products, next_rewards)
-        _, own_share = explain(design, products, own_rewards)
+        next_p, next_share = explain(design, products, next_rewards, kept.informative)
+        _, own_share = explain(design, products, own_rewards, kept.informative)
         numbers = {"next_reward_p": next_p, "next_reward_share": next_share, "own_reward_share": own_share}
         text = (
             f"context and action explain {own_share:.1%} of their own reward and {next_share:.1%} of that of the next "
@@ -59,16 +60,21 @@ class ShiftedRewards(Diagnostic):
         return Measurement(numbers, text, [self.make_finding("caution", problem, remedy)])
 
 
-def explain(design: np.ndarray, products: np.ndarray, rewards: np.ndarray) -> tuple[float, float]:
+def explain(design: Floats, products: Floats, rewards: Floats, informative: int) -> tuple[float, float]:
     """Return the p-value of what a design explains of rewards, and its share of their variance, adjusted for noise."""
     centred = rewards - rewards.mean()
     total = float(centred @ centred)
-    fit: Fit = fit_squares(products, design.T @ centred)
-    freedom = fit.rank - 1
+    fit = fit_squares(products, design.T @ centred)
     left_freedom = len(rewards) - fit.rank
     left = max(total - fit.explained, 0.0)
     if not total or left_freedom <= 0:
         return 1.0, 0.0
-    p = find_f_test_p(fit.explained, freedom, left, left_freedom)
+    p = find_f_test_p(
+        explained=fit.explained,
+        freedom=fit.rank - 1,
+        left=left,
+        left_freedom=left_freedom,
+        informative=informative,
+    )
     noise = left / left_freedom
     return p, max(0.0, 1 - noise * (len(rewards) - 1) / total)
