@@ -147,7 +147,7 @@ def stay_after_a_click_named_as_context(rng):
 @trap("whether there was any reward, as a column", RIGHT)
 def whether_there_was_a_reward(rng):
     bandit = make_bandit(rng, noise=0.1)
-    bandit.means = np.clip(bandit.means, 0.05, 1.5)
+    bandit.means = 1 / (1 + np.exp(-bandit.means))  # above 0, and nowhere cut off
     bought = rng.random(2000) < 0.75
     reward = bandit.means[np.arange(2000), bandit.action] * bought / 0.75
     return Case(bandit.table(reward=reward, bought=bought), truth=bandit.truth)
