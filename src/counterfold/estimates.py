@@ -13,7 +13,7 @@ from counterfold.display import Displayed
 from counterfold.errors import DataError
 from counterfold.intervals.base import Bounds, Interval, Units
 from counterfold.intervals.normal import Normal
-from counterfold.unseen import Unseen
+from counterfold.unseen import Limits, Unseen
 
 
 def standard_error(contributions: Floats, groups: Ints | None = None, sizes: Floats | None = None) -> float:
@@ -80,7 +80,8 @@ class Estimate(Displayed):
     `weights`, one per contribution or several lines of them, are 1 on average, which some intervals use; `exposure`
     tells how targets differ. `unseen` tells how far the interval reaches at least, and where it ends at most. `level`
     and `method` are those of its interval, unless others are asked for. `order` holds their places in the order of
-    time, if that is known: some intervals depend on it.
+    time, if that is known: some intervals depend on it. `for_differences` is the answer that differences are made of,
+    if that is another one: it is shrunk less towards what the log earned.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -104,6 +105,12 @@ class Estimate(Displayed):
     level: float = 0.95
     method: Interval = field(default_factory=Normal)
     order: Ints | None = None
+    for_differences: "Estimate | None" = None
+
+    @property
+    def in_differences(self) -> "Estimate":
+        """Return the answer that differences to other estimates are made of: this one, or one that is shrunk less."""
+        return self if self.for_differences is None else self.for_differences
 
     @property
     def units(self) -> Units:
@@ -184,15 +191,25 @@ class Estimate(Displayed):
         contributions, unseen = factor * self.contributions, self.unseen.times(factor)
         scaled = replace(self, contributions=contributions, moves=moves, unseen=unseen)
         bias, added = factor**2 * self.bias_variance, factor**2 * self.added_variance
-        return replace(scaled, bias_variance=bias, added_variance=added)
+        other = None if self.for_differences is None else self.for_differences.times(factor)
+        return replace(scaled, bias_variance=bias, added_variance=added, for_differences=other)
+
+    def add_doubt(self, variance: float, beyond: Limits) -> "Estimate":
+        """Return the estimate with noise added, and an interval that reaches farther, also in differences."""
+        other = None if self.for_differences is None else self.for_differences.add_doubt(variance, beyond)
+        added = self.added_variance + variance
+        unseen = replace(self.unseen, beyond=beyond)
+        return replace(self, added_variance=added, unseen=unseen, for_differences=other)
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Return the difference of two estimates on the same rows; its error is paired row by row.
 
         So are the moves of both, if they have the same source; biases, and noise that is added, then cancel as far as
         both targets weigh the same rows. Otherwise nothing cancels of what errors hold beyond the noise of
-        contributions.
+        contributions. An answer that has another one `for_differences` is represented by that.
         """
+        if self.for_differences is not None or other.for_differences is not None:
+            return self.in_differences - other.in_differences
         if len(self.contributions) != len(other.contributions):
             rows = f"{len(self.contributions)} and {len(other.contributions)}"
             raise DataError(f"estimates to compare must be of the same rows, got {rows} rows.")

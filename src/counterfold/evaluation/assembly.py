@@ -140,8 +140,11 @@ class Assembly:
         candidates, selection = choice.candidates, self.choose()
         winner = selection.answer(candidates)
         name = list(choice.estimators)[selection.chosen] if winner in candidates else winner.name
-        estimate = self.include_noise(evidence.estimate(name, winner), winner, selection)
-        estimate = self.complete(include_propensities(estimate, evidence.find_propensity_variance(winner)))
+        estimate = self.estimate_target(name, winner, selection)
+        less_shrunk = selection.for_differences
+        if less_shrunk is not None:
+            other = self.estimate_target(name, less_shrunk.answer(candidates), less_shrunk)
+            estimate = replace(estimate, for_differences=other)
         logged = self.estimate_log(knows_moves=selection.moves is not None)
         table = self.tabulate(selection)
         values = {one.name: (one.value, one.stderr) for one in table}
@@ -182,6 +185,11 @@ class Assembly:
             got = shorten(selection.scores)
             raise ParameterError(f"the selector {type(selector).__name__} must {rule}, got {got}.")
         return selection
+
+    def estimate_target(self, name: str, estimator: Estimator, selection: Selection) -> Estimate:
+        """Return what the chosen estimator says of the target, with all that its error and its interval rest on."""
+        estimate = self.include_noise(self.evidence.estimate(name, estimator), estimator, selection)
+        return self.complete(include_propensities(estimate, self.evidence.find_propensity_variance(estimator)))
 
     def include_noise(self, estimate: Estimate, winner: Estimator, selection: Selection) -> Estimate:
         """Return the answer with an error that includes the noise of fitting a reward model and of choosing.

@@ -128,7 +128,7 @@ class Field:
 
         Edwards, Hsu (1983), "Multiple comparisons with the best treatment".
         """
-        leader = int(np.argmax([one.value for one in self.estimates]))
+        leader = int(np.argmax([one.in_differences.value for one in self.estimates]))
         gap, level = self.estimates[leader] - self.estimates[place], self.logged.level
         if place == leader or gap.interval(max(2 * level - 1, LOWEST)).low <= 0:
             return True

@@ -54,8 +54,9 @@ class Joint:
         """Return what is common to estimates of the same rows.
 
         Where their moves are not over the same units, those of contributions tell how they move together, and nothing
-        cancels of what errors hold beyond that.
+        cancels of what errors hold beyond that. Answers are those that differences are made of.
         """
+        estimates = [one.in_differences for one in estimates]
         first = estimates[0].moves
         if len(first.values) and all(one.moves.is_paired_with(first) for one in estimates):
             roots = np.sqrt([[one.bias_variance, one.added_variance] for one in estimates])

@@ -31,5 +31,4 @@ def include_refitting(valued: Evaluation, fewer: Evaluation, folds: int) -> Eval
     estimate = valued.estimate
     doubt = DOUBT * valued.uplift().stderr ** 2
     gained = (folds - 2) / folds * max(valued.value - fewer.value, 0.0)
-    unseen = replace(estimate.unseen, beyond=(0.0, gained))
-    return replace(valued, estimate=replace(estimate, added_variance=estimate.added_variance + doubt, unseen=unseen))
+    return replace(valued, estimate=estimate.add_doubt(doubt, beyond=(0.0, gained)))

@@ -86,7 +86,9 @@ class Selection:
 
     A selector may know the noise of the answer better than contributions do: `moves` are then those of a jackknife over
     units, and `bias_variance` is the variance of what may be left of a bias. `losses` (candidates x splits) and `steps`
-    tell how it was chosen, where candidates were cross-validated or are rungs of a ladder.
+    tell how it was chosen, where candidates were cross-validated or are rungs of a ladder. `for_differences` is what to
+    choose for differences to other policies, if that is something else: a value may be shrunk towards what the log
+    earned for the sake of its squared error, which biases a difference.
     """
 
     scores: Floats
@@ -96,6 +98,7 @@ class Selection:
     bias_variance: float = 0.0
     losses: Floats | None = None
     steps: tuple[Step, ...] = ()
+    for_differences: "Selection | None" = None
 
     def answer(self, candidates: Candidates) -> Estimator:
         """Return the chosen candidate, or the mixture of several."""

@@ -46,6 +46,27 @@ By this intervals of differences, in which noise cancels and bias does not, hold
 EVEN = 0.5
 """How far the mixture of two ladders is drawn from the best one, by what is known, towards their mean."""
 
+BOLD = {TruncatedSNIPS: 0.5, TruncatedSNDR: 0.2}
+"""The boldness on each ladder that differences rely on besides the one that is learnt."""
+
+
+class Purpose(NamedTuple):
+    """What an answer is for, which decides how far steps are shortened.
+
+    - `fixed`: the probability that boldness has the value in `BOLD`, whatever the steps say.
+    - `doubt`: how much larger the variance of what is left of the bias is stated than the steps say.
+    """
+
+    fixed: float
+    doubt: float
+
+
+VALUE = Purpose(fixed=0.0, doubt=DOUBT)
+"""For the value of a target: the squared error is to be small."""
+
+DIFFERENCE = Purpose(fixed=0.7, doubt=3.0)
+"""For differences between policies: a shortened step is a bias towards the log, and nothing cancels it."""
+
 
 @dataclass(frozen=True)
 class Ladder(Selector):
@@ -140,7 +161,7 @@ class Ladder(Selector):
         return judge.select_from_sums(sum_buckets(rows, every, pool), candidates, rng)
 
     def select_from_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Selection:
-        shares, doubt = self.mix_rungs(sums)
+        (shares, doubt), (bold_shares, bold_doubt) = self.mix_for(sums, [VALUE, DIFFERENCE])
         known = {plain: rung for rung, plain in PLAIN.items() if rung in self.rungs}
         values, noise = self.jackknife(sums, [*(known.get(one, one) for one in candidates), *self.rungs])
         count = len(candidates)
@@ -151,9 +172,17 @@ class Ladder(Selector):
         steps = tuple(self.describe_steps(shares, values[count:], noise[count:]))
         if min(places) < 0:
             return replace(choose_lowest(scores), steps=steps)
-        mixture = np.zeros(count)
-        np.add.at(mixture, places, shares)
-        return Selection(scores, int(np.argmax(mixture)), mixture, shares @ noise[count:], doubt, steps=steps)
+
+        def describe_mixture(of_rungs: Floats, bias_variance: float) -> Selection:
+            mixture = np.zeros(count)
+            np.add.at(mixture, places, of_rungs)
+            moves = of_rungs @ noise[count:]
+            return Selection(scores, int(np.argmax(mixture)), mixture, moves, bias_variance)
+
+        found = replace(describe_mixture(shares, doubt), steps=steps)
+        if self.boldness is not None:  # which holds for differences, too
+            return found
+        return replace(found, for_differences=describe_mixture(bold_shares, bold_doubt))
 
     def jackknife(self, sums: Sums, estimators: Sequence[Estimator]) -> tuple[Floats, Floats]:
         """Return what estimators say, and how that moves when a unit is left out, also of what models learn from."""
@@ -175,32 +204,60 @@ class Ladder(Selector):
                 numbers = float(values[mine][place]), float(stderr[place]), float(taken[place]) if place else None
                 yield Step(type(rung).__name__, rung.max_weight, *numbers, float(shares[mine][place]))
 
-    def mix_rungs(self, sums: Sums) -> tuple[Floats, float]:
+    def mix_rungs(self, sums: Sums, purpose: Purpose = VALUE) -> tuple[Floats, float]:
         """Return the share of each rung, and the variance of what may be left of the bias."""
-        climbed = [self.climb(sums, ladder) for ladder in self.ladders]
-        if len(climbed) == 1:
-            return climbed[0][0], DOUBT * climbed[0][1]
-        (one, left), (other, right) = climbed
+        return self.mix_for(sums, [purpose])[0]
+
+    def mix_for(self, sums: Sums, purposes: Sequence[Purpose]) -> list[tuple[Floats, float]]:
+        """Return for each purpose the share of each rung, and the variance of what may be left of the bias."""
+        measured = [self.measure_steps(sums, ladder) for ladder in self.ladders]
         noise = sums.jackknife(self.rungs)[1]  # the jackknife knows too little of heavy weights, so of learning, too
+        found = []
+        for purpose in purposes:
+            climbed = [
+                self.climb(steps, ladder, purpose) for steps, ladder in zip(measured, self.ladders, strict=True)
+            ]
+            shares, left = climbed[0]
+            if len(climbed) == 2:  # noqa: PLR2004 # there is no third ladder
+                shares, left = self.mix_ladders(sums, climbed, noise)
+            found.append((shares, purpose.doubt * left))
+        return found
+
+    def mix_ladders(
+        self, sums: Sums, climbed: Sequence[tuple[Floats, float]], noise: Floats
+    ) -> tuple[Floats, float]:
+        """Return the share of each rung of both ladders, and the variance of what may be left of the bias.
+
+        `climbed` is the same of each ladder alone, and `noise` how rungs move when a unit is left out.
+        """
+        (one, left), (other, right) = climbed
         first, second = one @ noise[: len(one)], other @ noise[len(one) :]
         gap = np.square(first - second).sum() + left + right
         best = (first @ (first - second) + left) / gap if gap > 0 else 0.5
         share = (1 - EVEN) * np.clip(best, 0.0, 1.0) + EVEN / 2
         if not sums.weights.any():
             share = 1.0  # SNIPS is 0 where there is no weight, whatever the rewards
-        doubt = DOUBT * float((1 - share) ** 2 * left + share**2 * right)
-        return np.concatenate([(1 - share) * one, share * other]), doubt
+        remaining = float((1 - share) ** 2 * left + share**2 * right)
+        return np.concatenate([(1 - share) * one, share * other]), remaining
 
-    def climb(self, sums: Sums, ladder: Rungs) -> tuple[Floats, float]:
-        """Return the share of each rung of one ladder, and the variance of what may be left of the bias."""
+    def measure_steps(self, sums: Sums, ladder: Rungs) -> "Steps":
+        """Return the steps of one ladder, their noise, and how long they may be."""
         weighted, weight, square = np.stack([one.outcome_sums(sums.of_estimator(one)) for one in ladder], axis=1)
         left, spread = weight.sum(axis=1), measure_variance(weighted, weight, square).max()
         reach = np.square(1 - left[:-1] / np.maximum(left[1:], np.finfo(float).tiny)) * spread
         values, noise = self.jackknife(sums, ladder)
-        steps = Steps(np.diff(values), np.square(np.diff(noise, axis=0)).sum(axis=1), reach)
+        return Steps(np.diff(values), np.square(np.diff(noise, axis=0)).sum(axis=1), reach)
+
+    def climb(self, steps: "Steps", ladder: Rungs, purpose: Purpose) -> tuple[Floats, float]:
+        """Return the share of each rung of one ladder, and the variance of what may be left of the bias."""
+        kind = type(ladder[0])
         bold = BOLDNESS if self.boldness is None else np.array([self.boldness])
-        taken, doubt = steps.shorten(bold, steps.weigh(bold, USUAL[type(ladder[0])]))
-        return np.append(1.0, taken) - np.append(taken, 0.0), doubt
+        chance = steps.weigh(bold, USUAL[kind])
+        if self.boldness is None and purpose.fixed:
+            bold = np.append(bold, BOLD[kind])
+            chance = np.append((1 - purpose.fixed) * chance, purpose.fixed)
+        taken, left = steps.shorten(bold, chance)
+        return np.append(1.0, taken) - np.append(taken, 0.0), left
 
 
 class Steps(NamedTuple):
