@@ -5,6 +5,9 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import NamedTuple
 
+import numpy as np
+
+from counterfold.arrays import Floats
 from counterfold.cached import cached_property
 from counterfold.estimates import Estimate
 from counterfold.evidence import FEW_GROUPS, FEW_ROWS, SOME_UNSUPPORTED, TOO_FEW_ROWS, TOO_MUCH_UNSUPPORTED
@@ -35,6 +38,13 @@ class Kept(NamedTuple):
     unsupported: float
 
 
+class Noise(NamedTuple):
+    """How each unit of a log moves what the target and the log earned in a segment."""
+
+    target: Floats
+    logged: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class SegmentAnswer:
     """What the target would have earned in one segment, what the log did, and by how much they differ.
@@ -48,6 +58,7 @@ class SegmentAnswer:
     estimate: Estimate
     logged: Estimate
     gap: Estimate
+    noise: Noise
     weight: Estimate
     expected: float
     baseline: "SegmentAnswer | None" = None
@@ -128,8 +139,14 @@ class SegmentedColumn:
     @cached_property
     def intervals(self) -> tuple[list[Bounds], list[Bounds]]:
         """Return the simultaneous intervals of the values and of the differences to the log."""
-        values = bound_together([one.estimate for one in self.answers], shares_units=self.shares_units)
-        return values, bound_together([one.gap for one in self.answers], shares_units=self.shares_units)
+        values, gaps = None, None
+        if self.shares_units:
+            values = np.stack([one.noise.target for one in self.answers])
+            gaps = values - np.stack([one.noise.logged for one in self.answers])
+        return (
+            bound_together([one.estimate for one in self.answers], values),
+            bound_together([one.gap for one in self.answers], gaps),
+        )
 
     @cached_property
     def misweighed(self) -> int | None:
@@ -173,7 +190,13 @@ def subtract_answers(one: SegmentedColumn, other: SegmentedColumn, whole: Estima
     """Return the answers of one target with differences to another one, segment by segment, instead of to the log."""
     pairs = zip(one.answers, other.answers, strict=True)
     answers = tuple(
-        replace(mine, logged=theirs.estimate, gap=subtract(mine.estimate, theirs.estimate), baseline=theirs)
+        replace(
+            mine,
+            logged=theirs.estimate,
+            gap=subtract(mine.estimate, theirs.estimate),
+            noise=Noise(mine.noise.target, theirs.noise.target),
+            baseline=theirs,
+        )
         for mine, theirs in pairs
     )
     return replace(one, answers=answers, whole=whole)

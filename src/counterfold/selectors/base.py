@@ -148,6 +148,12 @@ class Selector(ABC):
         """Return the variance of what may be left of the bias of an answer on these units."""
         return 0.0
 
+    def find_moves(self, sums: Sums, estimator: Estimator) -> Floats:
+        """Return how an answer moves when a unit is left out, as far as the selector knows its noise."""
+        members = estimator.weighted_members
+        moves = sums.jackknife([one for one, _ in members])[1]
+        return np.asarray(np.array([share for _, share in members]) @ moves)
+
     @property
     def least_units(self) -> int:
         """Return how many units of rows it takes to choose by their sums."""

@@ -120,11 +120,16 @@ class Ladder(Selector):
 
     @property
     def doubted(self) -> Sequence[Estimator]:
-        return self.rungs
+        return self.witnesses
 
     def find_doubt(self, sums: Sums) -> float:
-        """Return what the steps on these units say, taken as it is: segments are noisier than the whole log."""
-        return replace(self, knows_pulls=False).mix_rungs(sums)[1] / DOUBT
+        return self.mix_rungs(sums)[1]
+
+    def find_moves(self, sums: Sums, estimator: Estimator) -> Floats:
+        known = {plain: rung for rung, plain in PLAIN.items() if rung in self.rungs}
+        members = estimator.weighted_members
+        moves = self.jackknife(sums, [known.get(one, one) for one, _ in members])[1]
+        return np.asarray(np.array([share for _, share in members]) @ moves)
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         return self.select(rows, candidates, rng, pool).scores
