@@ -1,4 +1,4 @@
-"""The answer for every segment: the estimator of the whole, on the rows of the segment."""
+"""The answer for every segment: that of the rules of the whole log, on the rows of the segment."""
 
 import math
 from dataclasses import dataclass, replace
@@ -18,6 +18,7 @@ from counterfold.segments.answers import Kept, Noise, SegmentAnswer, SegmentedCo
 from counterfold.segments.cuts import Cut
 from counterfold.segments.pulls import find_pulls, match_units
 from counterfold.segments.sums import AllSegmentSums, SegmentSums, SegmentUnits
+from counterfold.selectors.base import UnitAnswer
 
 UNITS = "units of a column"
 """The source of moves that all answers on one segment share."""
@@ -54,11 +55,6 @@ class SegmentAssembly:
     def alike(self) -> float:
         """Return the design effect of grouping: how many rows of a group count as one independent row."""
         return count_alike(self.evidence)
-
-    @property
-    def knows_moves(self) -> bool:
-        """Say whether the selector knows how the answer moves with each unit."""
-        return self.answered.selection.moves is not None
 
     def answer_all(self, pool: Pool) -> tuple[SegmentedColumn, ...]:
         """Return the answers for the segments of every column that is cut."""
@@ -110,9 +106,10 @@ class SegmentAssembly:
             logged_effective=size**2 / float(facts.squared_counts[place]),
         )
         kept = Kept(rows=known.rows, groups=len(some), effective=effective, unsupported=unsupported / size)
-        noise = self.find_noise(units)
-        estimate = self.estimate_target(units, known, noise, is_supported=unsupported == 0)
-        logged = self.estimate_log(units, known, noise)
+        answer = self.choose(units, known)
+        noise = Noise(target=answer.moves, logged=self.find_moves_of_log(units))
+        estimate = self.estimate_target(units, known, answer, is_supported=unsupported == 0)
+        logged = self.estimate_log(units, known, noise.logged)
         return SegmentAnswer(
             name=name,
             kept=kept,
@@ -124,50 +121,54 @@ class SegmentAssembly:
             expected=1 - kept.unsupported,
         )
 
-    def find_noise(self, units: SegmentUnits) -> Noise:
-        """Return how each unit moves what the target and the log earned in a segment; nothing, where there is only one."""
+    def choose(self, units: SegmentUnits, known: RowsOfSegment) -> UnitAnswer:
+        """Return what answers for the target in a segment: chosen there, or as for the whole log."""
+        if len(units.of_segment) < 2:  # without a second unit nothing tells the noise
+            return UnitAnswer(self.winner, np.zeros(len(units)), math.inf)
+        selector = self.choice.selector
+        if self.choice.answers_segments:
+            return selector.answer_segment(units, known.decisions / self.evidence.decision_count)
+        return UnitAnswer(self.winner, selector.find_moves(units, self.winner), 0.0)
+
+    def find_moves_of_log(self, units: SegmentUnits) -> Floats:
+        """Return how each unit moves what the log earned in a segment."""
         if len(units.of_segment) < 2:
-            return Noise(np.zeros(len(units)), np.zeros(len(units)))
-        target = self.choice.selector.find_moves(units, self.winner)
-        return Noise(target, units.jackknife([LoggedValue()])[1][0])
+            return np.zeros(len(units))
+        return np.asarray(units.jackknife([LoggedValue()])[1][0])
 
     def estimate_target(
-        self, units: SegmentUnits, known: RowsOfSegment, noise: Noise, *, is_supported: bool
+        self, units: SegmentUnits, known: RowsOfSegment, answer: UnitAnswer, *, is_supported: bool
     ) -> Estimate:
-        """Return what the target would have earned in a segment, with all that its error and its interval rest on."""
+        """Return what the target would have earned in a segment, with all that its error and its interval rest on.
+
+        Where the selector does not choose in segments, it does not know the noise of fitting and choosing there. That
+        is as much larger than in the whole log as the segment is smaller.
+        """
         name = self.answered.estimate.name
-        estimate = self.evidence.estimate_segment(name, self.winner, units, known.is_there)
+        estimate = self.evidence.estimate_segment(name, answer.estimator, units, known.is_there)
         knows_weights = self.evidence.rows.kind == "labels" and self.evidence.unsupported is not None and is_supported
-        weights = estimate.weights if knows_weights else None
-        estimate = self.include_hidden(replace(estimate, weights=weights), units, known, noise)
+        times = self.evidence.decision_count / known.decisions
+        if self.choice.answers_segments:
+            moves = Moves(UNITS, answer.moves)
+            added = self.propensity_variance * times
+        else:
+            moves = STILL
+            added = self.answered.estimate.hidden_variance * times
+        estimate = replace(
+            estimate,
+            weights=estimate.weights if knows_weights else None,
+            moves=moves,
+            bias_variance=answer.bias_variance,
+            added_variance=added,
+        )
         return self.complete(estimate, self.evidence.rows.weights[known.is_there], known, known.effective)
 
-    def estimate_log(self, units: SegmentUnits, known: RowsOfSegment, noise: Noise) -> Estimate:
+    def estimate_log(self, units: SegmentUnits, known: RowsOfSegment, moves: Floats) -> Estimate:
         """Return what the log earned in a segment, with its moves if they are paired with those of the target."""
         logged = self.evidence.estimate_segment("log", LoggedValue(), units, known.is_there)
-        moves = Moves(UNITS, noise.logged) if self.knows_moves else STILL
-        logged = replace(logged, weights=None, moves=moves)
+        paired = Moves(UNITS, moves) if self.choice.answers_segments else STILL
+        logged = replace(logged, weights=None, moves=paired)
         return self.complete(logged, np.ones(int(known.is_there.sum())), known, known.logged_effective)
-
-    def include_hidden(
-        self, estimate: Estimate, units: SegmentUnits, known: RowsOfSegment, noise: Noise
-    ) -> Estimate:
-        """Return an answer whose error holds what units of a segment do not show: what may be left of a bias, and fits.
-
-        A selector may know both by the segment's own sums. Where it does not, the noise of fitting and choosing is as
-        much larger than in the whole log as the segment is smaller.
-        """
-        if len(units.of_segment) < 2:
-            return replace(estimate, bias_variance=math.inf)
-        times = self.evidence.decision_count / known.decisions
-        if not self.knows_moves:
-            return replace(estimate, added_variance=self.answered.estimate.hidden_variance * times)
-        return replace(
-            estimate,
-            moves=Moves(UNITS, noise.target),
-            bias_variance=self.choice.selector.find_doubt(units),
-            added_variance=self.propensity_variance * times,
-        )
 
     def complete(self, estimate: Estimate, weights: Floats, known: RowsOfSegment, effective: float) -> Estimate:
         """Return an estimate with all that its interval rests on, and within the possible rewards if they are known."""
