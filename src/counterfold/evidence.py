@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from counterfold.arrays import Bools
 from counterfold.balance import Balance
 from counterfold.contents import Contents
 from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.segments.sums import AllSegmentSums
+from counterfold.segments.sums import AllSegmentSums, SegmentUnits
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Additive, Sums
 from counterfold.unseen import Chance, Limits, Unseen
@@ -188,6 +189,13 @@ class Evidence(ABC):
     @abstractmethod
     def sum_segments(self, estimators: Sequence[Estimator], pool: Pool) -> AllSegmentSums | None:
         """Return the sums of some estimators' terms over units of each segment; nothing if no columns are cut."""
+
+    @abstractmethod
+    def estimate_segment(self, name: str, estimator: Estimator, units: SegmentUnits, is_there: Bools) -> Estimate:
+        """Return what one estimator says of a segment, as `estimate` says it of the log, with the mean weights.
+
+        `is_there` says which of the rows of the evidence are in the segment.
+        """
 
     @abstractmethod
     def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from counterfold import capacity
+from counterfold.arrays import Bools
 from counterfold.balance import Balance, choose_context
 from counterfold.cached import cached_property
 from counterfold.checks import WHOLE
@@ -22,7 +23,7 @@ from counterfold.models import Column, as_model
 from counterfold.models.cross_fitted import CrossFitted
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.segments.sums import AllSegmentSums, sum_all_segments
+from counterfold.segments.sums import AllSegmentSums, SegmentUnits, sum_all_segments
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums, sum_buckets
 from counterfold.tables import roles
@@ -141,6 +142,13 @@ class RowEvidence(Evidence):
     def sum_segments(self, estimators: Sequence[Estimator], pool: Pool) -> AllSegmentSums | None:
         cuts = self.contents.cuts
         return sum_all_segments(self.rows, estimators, cuts, pool) if cuts else None
+
+    def estimate_segment(self, name: str, estimator: Estimator, units: SegmentUnits, is_there: Bools) -> Estimate:
+        rows = self.rows
+        index = np.flatnonzero(is_there)
+        some = replace(rows.take(index, lambda: rows.q[index]), whole=rows.whole or rows)
+        contributions = estimator.contributions(some)
+        return Estimate(name, contributions, some.groups, some.counts, weights=some.weights, order=some.order)
 
     def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:
         """Return the answer with an error from refits of the reward model.

@@ -46,6 +46,9 @@ class Estimator(ABC):
     has_rule: ClassVar[bool] = False
     """Whether its authors gave a rule to choose its parameter, which is `risk`."""
 
+    is_pull: ClassVar[bool] = False
+    """Whether it is not a value but how far a row moves one, by what the reward model learns from that row."""
+
     limits: ClassVar[Mapping[float, str]] = {}
     """What the estimator equals at some values of its parameter: another estimator's name, or a few words."""
 

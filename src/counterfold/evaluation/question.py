@@ -43,9 +43,15 @@ class Choice:
         return list(dict.fromkeys([*self.candidates, *self.selector.witnesses, LoggedValue()]))
 
     @property
+    def answers_segments(self) -> bool:
+        """Say whether the selector chooses anew in every segment, and does not take the answer of the whole log."""
+        return self.selector.answers_segments(self.candidates)
+
+    @property
     def segmented_estimators(self) -> list[Estimator]:
-        """Return what evidence must know of every segment: candidates, what tells their bias there, and the log."""
-        return list(dict.fromkeys([*self.candidates, *self.selector.doubted, LoggedValue()]))
+        """Return what evidence must know of every segment: what is chosen among, or judged by, and the log."""
+        several = self.selector.witnesses if self.answers_segments else self.candidates
+        return list(dict.fromkeys([*several, LoggedValue()]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,30 +1,48 @@
-"""The answer for every segment: the estimator of the whole, on the rows of the segment."""
+"""The answer for every segment: that of the rules of the whole log, on the rows of the segment."""
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterfold.arrays import Bools, Floats, Ints
 from counterfold.cached import cached_property
-from counterfold.estimates import Estimate, Exposure, Moves
+from counterfold.estimates import STILL, Estimate, Exposure, Moves
 from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.evaluation.question import Choice, Question
 from counterfold.evidence import Evidence, count_alike
 from counterfold.exhibits.base import Answered
 from counterfold.pool import Pool
-from counterfold.segments.answers import Kept, SegmentAnswer, SegmentedColumn, subtract
+from counterfold.segments.answers import Kept, Noise, SegmentAnswer, SegmentedColumn, subtract
 from counterfold.segments.cuts import Cut
-from counterfold.segments.sums import SegmentSums
-from counterfold.sums import Sums
+from counterfold.segments.pulls import find_pulls, match_units
+from counterfold.segments.sums import AllSegmentSums, SegmentSums, SegmentUnits
+from counterfold.selectors.base import UnitAnswer
+
+UNITS = "units of a column"
+"""The source of moves that all answers on one segment share."""
+
+
+class RowsOfSegment(NamedTuple):
+    """Which rows of the evidence are in a segment, how many decisions all of its rows stand for, and its effective rows.
+
+    Effective rows are those of the target and those of the log.
+    """
+
+    is_there: Bools
+    decisions: float
+    rows: int
+    effective: float
+    logged_effective: float
 
 
 @dataclass(frozen=True, eq=False)
 class SegmentAssembly:
     """What is asked of every segment, and what is known to answer it.
 
-    `answered` is the answer for all rows, and `winner` the estimator that gave it.
+    `answered` is the answer for all rows, and `winner` the estimator that gave it. A segment of all rows has the very
+    answer of the log: value, error, interval and difference.
     """
 
     question: Question
@@ -35,80 +53,144 @@ class SegmentAssembly:
 
     @cached_property
     def alike(self) -> float:
-        """Return how many rows of a group tell as much as one independent row."""
+        """Return the design effect of grouping: how many rows of a group count as one independent row."""
         return count_alike(self.evidence)
 
     def answer_all(self, pool: Pool) -> tuple[SegmentedColumn, ...]:
         """Return the answers for the segments of every column that is cut."""
-        found = self.evidence.sum_segments(self.choice.segmented_estimators, pool)
+        estimators = self.choice.segmented_estimators
+        found = self.evidence.sum_segments(estimators, pool)
         if found is None:
             return ()
         cuts = self.evidence.contents.cuts
         segments: Any = self.evidence.rows.segments  # which are there if columns are cut
         columns = zip(cuts, found.columns, np.transpose(segments), strict=True)
-        return tuple(self.answer_column(cut, sums, codes) for cut, sums, codes in columns)
+        return tuple(self.answer_column(cut, sums, codes, found) for cut, sums, codes in columns)
 
-    def answer_column(self, cut: Cut, sums: SegmentSums, codes: Ints) -> SegmentedColumn:
+    def answer_column(self, cut: Cut, sums: SegmentSums, codes: Ints, found: AllSegmentSums) -> SegmentedColumn:
         """Return the answers for the segments of one column that have rows."""
-        contents, rewards = self.evidence.contents, self.evidence.contents.rewards
-        there = np.flatnonzero(sums.facts.rows).tolist()
-        answers = [self.answer_segment(cut.labels[place], place, sums, codes == place) for place in there]
-        scale = math.sqrt(rewards.squares / rewards.weight)
-        tests_weights = self.evidence.rows.kind == "labels" and contents.fitted is None
-        known = scale, contents.groups is not None, tests_weights
-        return SegmentedColumn(cut.column, tuple(answers), self.answered.uplift, *known, cut.note)
+        contents = self.evidence.contents
+        rewards = contents.rewards
+        sums = match_units(sums, found)
+        pulls = [one for one in self.choice.segmented_estimators if one.is_pull]
+        answers = []
+        for place in np.flatnonzero(sums.facts.rows).tolist():
+            is_there = codes == place
+            moved = find_pulls(self.evidence.rows, is_there, pulls, found, sums.unit_sizes)
+            units = sums.of_segment(place, moved)
+            answers.append(self.answer_segment(cut.labels[place], place, sums, units, is_there))
+        return SegmentedColumn(
+            name=cut.column,
+            answers=tuple(answers),
+            whole=self.answered.uplift,
+            scale=math.sqrt(rewards.squares / rewards.weight),
+            shares_units=contents.groups is not None,
+            tests_weights=self.evidence.rows.kind == "labels" and contents.fitted is None,
+            note=cut.note,
+        )
 
-    def answer_segment(self, name: str, place: int, column: SegmentSums, is_there: Bools) -> SegmentAnswer:
+    def answer_segment(
+        self, name: str, place: int, column: SegmentSums, units: SegmentUnits, is_there: Bools
+    ) -> SegmentAnswer:
         """Return the answer for one segment."""
-        sums, rows = column.of_segment(place), self.evidence.rows
-        some, size = sums.without_empty, float(sums.sizes.sum())
+        some, facts = units.of_segment, column.facts
+        size = float(some.sizes.sum())
         weight = float(some.weights.sum())
-        effective = weight**2 / float(column.facts.squared_weight[place]) if weight else 0.0
-        kept = Kept(int(column.facts.rows[place]), len(some), effective, float(column.facts.unsupported[place]) / size)
-        counts = np.ones(len(rows)) if rows.counts is None else rows.counts / rows.counts.mean()
-        logged = self.estimate_one(LoggedValue(), sums, counts[is_there], kept.rows)
-        estimate = self.estimate_one(self.winner, sums, (counts * rows.weights)[is_there], effective)
-        estimate = self.include_hidden(estimate, some)
-        weights = Estimate("mean weight", some.weights / some.sizes, sizes=some.sizes)
-        return SegmentAnswer(name, kept, estimate, logged, subtract(estimate, logged), weights, 1 - kept.unsupported)
+        effective = weight**2 / float(facts.squared_weight[place]) if weight else 0.0
+        unsupported = float(facts.unsupported[place])
+        known = RowsOfSegment(
+            is_there=is_there,
+            decisions=size,
+            rows=int(facts.rows[place]),
+            effective=effective,
+            logged_effective=size**2 / float(facts.squared_counts[place]),
+        )
+        kept = Kept(rows=known.rows, groups=len(some), effective=effective, unsupported=unsupported / size)
+        answer = self.choose(units, known)
+        noise = Noise(target=answer.moves, logged=self.find_moves_of_log(units))
+        estimate = self.estimate_target(units, known, answer, is_supported=unsupported == 0)
+        logged = self.estimate_log(units, known, noise.logged)
+        return SegmentAnswer(
+            name=name,
+            kept=kept,
+            estimate=estimate,
+            logged=logged,
+            gap=subtract(estimate, logged),
+            noise=noise,
+            weight=Estimate("mean weight", some.weights / some.sizes, sizes=some.sizes),
+            expected=1 - kept.unsupported,
+        )
 
-    def estimate_one(self, estimator: Estimator, sums: Sums, weights: Floats, effective: float) -> Estimate:
-        """Return what an estimator says of one segment, with all that its interval rests on."""
-        some, question = sums.without_empty, self.question
-        estimate = some.estimate(self.answered.estimate.name, estimator)
+    def choose(self, units: SegmentUnits, known: RowsOfSegment) -> UnitAnswer:
+        """Return what answers for the target in a segment: chosen there, or as for the whole log."""
+        if len(units.of_segment) < 2:  # without a second unit nothing tells the noise
+            return UnitAnswer(self.winner, np.zeros(len(units)), math.inf)
+        selector = self.choice.selector
+        if self.choice.answers_segments:
+            return selector.answer_segment(units, known.decisions / self.evidence.decision_count)
+        return UnitAnswer(self.winner, selector.find_moves(units, self.winner), 0.0)
+
+    def find_moves_of_log(self, units: SegmentUnits) -> Floats:
+        """Return how each unit moves what the log earned in a segment."""
+        if len(units.of_segment) < 2:
+            return np.zeros(len(units))
+        return np.asarray(units.jackknife([LoggedValue()])[1][0])
+
+    def estimate_target(
+        self, units: SegmentUnits, known: RowsOfSegment, answer: UnitAnswer, *, is_supported: bool
+    ) -> Estimate:
+        """Return what the target would have earned in a segment, with all that its error and its interval rest on.
+
+        Where the selector does not choose in segments, it does not know the noise of fitting and choosing there. That
+        is as much larger than in the whole log as the segment is smaller.
+        """
+        name = self.answered.estimate.name
+        estimate = self.evidence.estimate_segment(name, answer.estimator, units, known.is_there)
+        knows_weights = self.evidence.rows.kind == "labels" and self.evidence.unsupported is not None and is_supported
+        times = self.evidence.decision_count / known.decisions
+        if self.choice.answers_segments:
+            moves = Moves(UNITS, answer.moves)
+            added = self.propensity_variance * times
+        else:
+            moves = STILL
+            added = self.answered.estimate.hidden_variance * times
+        estimate = replace(
+            estimate,
+            weights=estimate.weights if knows_weights else None,
+            moves=moves,
+            bias_variance=answer.bias_variance,
+            added_variance=added,
+        )
+        return self.complete(estimate, self.evidence.rows.weights[known.is_there], known, known.effective)
+
+    def estimate_log(self, units: SegmentUnits, known: RowsOfSegment, moves: Floats) -> Estimate:
+        """Return what the log earned in a segment, with its moves if they are paired with those of the target."""
+        logged = self.evidence.estimate_segment("log", LoggedValue(), units, known.is_there)
+        paired = Moves(UNITS, moves) if self.choice.answers_segments else STILL
+        logged = replace(logged, weights=None, moves=paired)
+        return self.complete(logged, np.ones(int(known.is_there.sum())), known, known.logged_effective)
+
+    def complete(self, estimate: Estimate, weights: Floats, known: RowsOfSegment, effective: float) -> Estimate:
+        """Return an estimate with all that its interval rests on, and within the possible rewards if they are known."""
+        counts = self.evidence.rows.counts
+        if counts is not None:
+            mine = counts[known.is_there]
+            weights = weights * (mine / mine.mean()) if len(mine) else weights
+        question = self.question
+        exposure = Exposure(weights, known.rows / self.alike) if len(weights) else None
         unseen = self.evidence.foresee(estimate.value, effective / self.alike, question.reward_range)
         shift = float(np.clip(estimate.value, *unseen.limits)) - estimate.value
         contributions = estimate.contributions + shift if shift else estimate.contributions
-        moves = np.zeros(len(sums))
-        moves[sums.sizes > 0] = jackknife(estimator, some)
-        exposure = Exposure(weights, float(sums.sizes.sum()) / self.alike) if len(weights) else None
-        known = replace(estimate, contributions=contributions, moves=Moves("units of a column", moves), unseen=unseen)
-        return replace(known, exposure=exposure, level=question.level, method=question.interval)
-
-    def include_hidden(self, estimate: Estimate, sums: Sums) -> Estimate:
-        """Return an answer whose error holds what units of a segment do not show: what may be left of a bias, and fits.
-
-        A selector may know what is left of the bias by the segment's own sums. Where it does not, the noise of fitting
-        and choosing is as much larger than in the whole log as the segment is smaller.
-        """
-        if len(sums) < 2:
-            return replace(estimate, bias_variance=math.inf)
-        times = self.evidence.decision_count / float(sums.sizes.sum())
-        if self.answered.selection.moves is None:
-            return replace(estimate, added_variance=self.answered.estimate.hidden_variance * times)
-        added = self.propensity_variance * times
-        return replace(estimate, bias_variance=self.choice.selector.find_doubt(sums), added_variance=added)
+        return replace(
+            estimate,
+            contributions=contributions,
+            exposure=exposure,
+            unseen=unseen,
+            level=question.level,
+            method=question.interval,
+        )
 
     @cached_property
     def propensity_variance(self) -> float:
         """Return what fitting propensities adds to the variance in the whole log."""
         return self.evidence.find_propensity_variance(self.winner)
-
-
-def jackknife(estimator: Estimator, sums: Sums) -> Floats:
-    """Return how an estimator, or a mixture of several, moves when a unit is left out; not if it is the only one."""
-    if len(sums) < 2:
-        return np.zeros(len(sums))
-    members = estimator.weighted_members
-    moves = sums.jackknife([one for one, _ in members])[1]
-    return np.asarray(np.array([share for _, share in members]) @ moves)

@@ -1,13 +1,14 @@
 """Fitted: reward models that were fitted before, one for each fold of the rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold.arrays import Floats, Ints
 from counterfold.hashing import assign_folds
 from counterfold.models._policy_models import Derived, PolicyModels, predict_folds
-from counterfold.models._pulls import RidgePull, make_pull
+from counterfold.models._pulls import Lessons, RidgePull, make_pull, pull_values, sum_lessons
 from counterfold.models.base import Examples, FitNoise, Predictor, RewardModel, check_predictions
 
 
@@ -55,3 +56,13 @@ class Fitted(RewardModel):
 
     def find_pull(self, examples: Examples, shares: Floats, *, of_policy: bool) -> RidgePull:
         return make_pull(self._models, examples, shares, of_policy=of_policy)
+
+    def count_lessons(self, examples: Examples) -> int:
+        width = self._models[0].slopes.shape[0] + 1
+        return len(self._models) * width * (examples.n_actions + 1)
+
+    def sum_lessons(self, examples: Examples, residuals: Floats, unit: Ints, units: int) -> Lessons:
+        return sum_lessons(self._models, examples, residuals, unit, units)
+
+    def pull_values(self, examples: Examples, caps: Sequence[float], lessons: Lessons) -> Floats:
+        return pull_values(self._models, examples, caps, lessons)

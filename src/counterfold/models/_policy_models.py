@@ -54,6 +54,12 @@ class Equations(NamedTuple):
         own = np.asarray(np.linalg.solve(self.own, gradient[:, :, None])[:, :, 0], dtype=np.float64)
         return self.factor * own, self.factor * np.linalg.solve(self.common, self.alpha * own.sum(axis=0))
 
+    def solve_all(self, gradients: Floats) -> tuple[Floats, Floats]:
+        """Return the same for several values at once, from the gradients of each (values x A x p)."""
+        own = np.linalg.solve(self.own, gradients.transpose(1, 2, 0)).transpose(2, 0, 1)
+        shared = np.linalg.solve(self.common, self.alpha * own.sum(axis=1).T).T
+        return np.asarray(self.factor * own), np.asarray(self.factor * shared)
+
 
 @dataclass(frozen=True, eq=False)
 class PolicyModels:

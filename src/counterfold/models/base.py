@@ -190,6 +190,21 @@ class RewardModel(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} does not tell")
 
+    def count_lessons(self, examples: Examples) -> int:
+        """Return how many numbers `sum_lessons` keeps for each unit."""
+        raise NotImplementedError(f"{type(self).__name__} does not tell")
+
+    def sum_lessons(self, examples: Examples, residuals: Floats, unit: Ints, units: int) -> Any:
+        """Return what the rows of each unit teach the model, summed; that of other rows can be added."""
+        raise NotImplementedError(f"{type(self).__name__} does not tell")
+
+    def pull_values(self, examples: Examples, caps: Sequence[float], lessons: Any) -> Floats:
+        """Return how far units move `TruncatedSNDR` on these rows by what the model learns, for each cap.
+
+        The caps are on weights, and the result (caps x units) is 0 on average over the rows that were summed.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not tell")
+
     def tune(self, examples: Examples) -> Self:
         """Return the model with every setting chosen that it leaves to the rows."""
         return self

@@ -2,15 +2,17 @@
 
 import math
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import NamedTuple
 
+import numpy as np
+
+from counterfold.arrays import Floats
 from counterfold.cached import cached_property
 from counterfold.estimates import Estimate
 from counterfold.evidence import FEW_GROUPS, FEW_ROWS, SOME_UNSUPPORTED, TOO_FEW_ROWS, TOO_MUCH_UNSUPPORTED
 from counterfold.intervals.base import Bounds
 from counterfold.intervals.skewed_t import SkewedT
-from counterfold.segments.pooling import USUAL, pool_differences
+from counterfold.segments.pooling import USUAL, Pooled, pool_differences
 from counterfold.segments.simultaneous import bound_together
 
 ALARM = 1e-4
@@ -35,6 +37,13 @@ class Kept(NamedTuple):
     unsupported: float
 
 
+class Noise(NamedTuple):
+    """How each unit of a log moves what the target and the log earned in a segment."""
+
+    target: Floats
+    logged: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class SegmentAnswer:
     """What the target would have earned in one segment, what the log did, and by how much they differ.
@@ -48,6 +57,7 @@ class SegmentAnswer:
     estimate: Estimate
     logged: Estimate
     gap: Estimate
+    noise: Noise
     weight: Estimate
     expected: float
     baseline: "SegmentAnswer | None" = None
@@ -79,8 +89,8 @@ class Segment:
     """A line of the table: a segment, what the target would have earned there and how much more than the log did.
 
     Intervals hold the truth of all segments of the column at once with the level of the answer. `pooled` is the
-    difference drawn towards that of the whole log as far as noise alone may have made it another one; its interval is
-    for this segment alone. In a comparison, `logged` is what the baseline would have earned, differences are to that,
+    difference drawn towards that of the whole log as far as noise alone may have made it another one, by one standard
+    error at most; its interval is for this segment alone. In a comparison, `logged` is what the baseline would have earned, differences are to that,
     and the verdict is the worse of both. `reason` says why it is not good.
     """
 
@@ -128,8 +138,14 @@ class SegmentedColumn:
     @cached_property
     def intervals(self) -> tuple[list[Bounds], list[Bounds]]:
         """Return the simultaneous intervals of the values and of the differences to the log."""
-        values = bound_together([one.estimate for one in self.answers], shares_units=self.shares_units)
-        return values, bound_together([one.gap for one in self.answers], shares_units=self.shares_units)
+        values, gaps = None, None
+        if self.shares_units:
+            values = np.stack([one.noise.target for one in self.answers])
+            gaps = values - np.stack([one.noise.logged for one in self.answers])
+        return (
+            bound_together([one.estimate for one in self.answers], values),
+            bound_together([one.gap for one in self.answers], gaps),
+        )
 
     @cached_property
     def misweighed(self) -> int | None:
@@ -152,16 +168,13 @@ class SegmentedColumn:
         several = zip(self.answers, *self.intervals, pooled, strict=True)
         return [self._describe(*one) for one in several]
 
-    def _describe(self, one: SegmentAnswer, value: Bounds, gap: Bounds, pooled: tuple[float, float]) -> Segment:
+    def _describe(self, one: SegmentAnswer, value: Bounds, gap: Bounds, pooled: Pooled) -> Segment:
         verdict, reason = one.judge()
         if self.is_outcome:
             verdict, reason = "not answerable", f"`{self.name}` seems to depend on what was decided"
-        centre, error = pooled
-        reach = NormalDist().inv_cdf((1 + self.whole.level) / 2) * error
         effective, value_at, gap_at = one.kept.effective, one.estimate, one.gap
         numbers = (value_at.value, value_at.stderr, *value, one.logged.value, gap_at.value, gap_at.stderr, *gap)
-        ends = centre, centre - reach, centre + reach
-        return Segment(self.name, one.name, one.kept.rows, effective, *numbers, *ends, verdict, reason)
+        return Segment(self.name, one.name, one.kept.rows, effective, *numbers, *pooled, verdict, reason)
 
 
 def holds(interval: Bounds, number: float) -> bool:
@@ -173,7 +186,13 @@ def subtract_answers(one: SegmentedColumn, other: SegmentedColumn, whole: Estima
     """Return the answers of one target with differences to another one, segment by segment, instead of to the log."""
     pairs = zip(one.answers, other.answers, strict=True)
     answers = tuple(
-        replace(mine, logged=theirs.estimate, gap=subtract(mine.estimate, theirs.estimate), baseline=theirs)
+        replace(
+            mine,
+            logged=theirs.estimate,
+            gap=subtract(mine.estimate, theirs.estimate),
+            noise=Noise(mine.noise.target, theirs.noise.target),
+            baseline=theirs,
+        )
         for mine, theirs in pairs
     )
     return replace(one, answers=answers, whole=whole)

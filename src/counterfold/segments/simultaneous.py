@@ -6,6 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from counterfold.arrays import Floats
 from counterfold.estimates import Estimate
 from counterfold.intervals.base import Bounds
 
@@ -13,8 +14,10 @@ DRAWS = 1 << 14
 """How many draws tell how far the farthest of several segments is from the truth."""
 
 
-def bound_together(estimates: Sequence[Estimate], *, shares_units: bool) -> list[Bounds]:
+def bound_together(estimates: Sequence[Estimate], moves: Floats | None = None) -> list[Bounds]:
     """Return intervals that hold all truths at once with the level of the estimates.
+
+    `moves` (estimates x units) are those of the estimates, if they are not independent.
 
     Each is as many times as wide as that of one estimate alone as normal quantiles say. A higher level would make each
     wider by Student's quantiles, which are large far out where few rows tell the error. That less will do is not
@@ -23,7 +26,7 @@ def bound_together(estimates: Sequence[Estimate], *, shares_units: bool) -> list
     the higher level. An interval with a guarantee has one at its own level alone, and so is found at the higher one.
     """
     level = estimates[0].level
-    each = find_segment_level(estimates, level, shares_units=shares_units)
+    each = find_segment_level(len(estimates), level, moves)
     times = find_quantile(each) / find_quantile(level)
     return [one.interval(each) if one.method.is_guaranteed else stretch(one, times, each) for one in estimates]
 
@@ -40,7 +43,7 @@ def find_quantile(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def find_segment_level(estimates: Sequence[Estimate], level: float, *, shares_units: bool) -> float:
+def find_segment_level(count: int, level: float, moves: Floats | None = None) -> float:
     r"""Return the level that the interval of each segment must have so that all hold their truths at once.
 
     It is $\gamma^{1/k}$ where k estimates are independent (Šidák, 1967), as those of different rows are. If rows of one
@@ -48,10 +51,9 @@ def find_segment_level(estimates: Sequence[Estimate], level: float, *, shares_un
     quantile of the largest of k such normal variables. It is never above $\gamma^{1/k}$, which is enough for any
     correlations.
     """
-    apart: float = level ** (1 / len(estimates))
-    if not shares_units:
+    apart: float = level ** (1 / count)
+    if moves is None:
         return apart
-    moves = np.stack([one.moves.values for one in estimates])
     lengths = np.linalg.norm(moves, axis=1, keepdims=True)
     moves = moves[lengths[:, 0] > 0] / lengths[lengths[:, 0] > 0]
     if not len(moves):

@@ -22,6 +22,7 @@ class ModelPull(Estimator):
 
     max_weight: float
     needs = ("target_probs", "model")
+    is_pull = True
 
     def contributions(self, rows: Rows) -> Floats:
         return np.asarray(move_values([self.max_weight], rows)[0])

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -107,6 +107,14 @@ class Selection:
         return Mixture(tuple(candidates), tuple(self.shares.tolist()))
 
 
+class UnitAnswer(NamedTuple):
+    """What answers on some units: an estimator, how its value moves with each unit, and what may be left of a bias."""
+
+    estimator: Estimator
+    moves: Floats
+    bias_variance: float
+
+
 class Selector(ABC):
     """A frozen dataclass; `rng` and `pool` are arguments, so the same selector gives the same answer anywhere."""
 
@@ -142,14 +150,19 @@ class Selector(ABC):
         """Return what the selector must know besides the candidates: the validator, if there is one."""
         return [] if self.validator is None else [self.validator]
 
-    @property
-    def doubted(self) -> Sequence[Estimator]:
-        """Return the estimators whose sums over the units of a segment tell what may be left of the bias there."""
-        return []
+    def answers_segments(self, candidates: Candidates) -> bool:
+        """Say whether `answer_segment` chooses anew among these candidates in every segment of the rows."""
+        return False
 
-    def find_doubt(self, sums: Sums) -> float:
-        """Return the variance of what may be left of the bias of an answer on these units."""
-        return 0.0
+    def answer_segment(self, sums: Sums, share: float) -> UnitAnswer:
+        """Return the answer for a segment that holds a share of all rows, by the rules of the answer for all of them."""
+        raise NotImplementedError(f"{type(self).__name__} has one answer for all segments")
+
+    def find_moves(self, sums: Sums, estimator: Estimator) -> Floats:
+        """Return how an estimator, or a mixture of several, moves when a unit is left out."""
+        members = estimator.weighted_members
+        moves = sums.jackknife([one for one, _ in members])[1]
+        return np.asarray(np.array([share for _, share in members]) @ moves)
 
     @property
     def least_units(self) -> int:

@@ -19,7 +19,16 @@ from counterfold.estimators.truncated_snips import TruncatedSNIPS
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.selectors._model_pull import ModelPull
-from counterfold.selectors.base import ROUNDING, Candidates, Selection, Selector, Step, choose_lowest
+from counterfold.selectors.base import (
+    ROUNDING,
+    Candidates,
+    Mixture,
+    Selection,
+    Selector,
+    Step,
+    UnitAnswer,
+    choose_lowest,
+)
 from counterfold.sums import Sums, sum_buckets
 
 Rungs = tuple[TruncatedSNIPS | TruncatedSNDR, ...]
@@ -139,18 +148,20 @@ class Ladder(Selector):
     def witnesses(self) -> Sequence[Estimator]:
         return [*self.rungs, *self.pulls.values()]
 
-    @property
-    def doubted(self) -> Sequence[Estimator]:
-        return self.rungs
+    def answers_segments(self, candidates: Candidates) -> bool:
+        there = set(candidates)
+        return bool(self.rungs) and all(rung in there or PLAIN.get(rung, rung) in there for rung in self.rungs)
 
-    def find_doubt(self, sums: Sums) -> float:
-        """Return what the steps on these units say, taken as it is: segments are noisier than the whole log.
+    def answer_segment(self, sums: Sums, share: float) -> UnitAnswer:
+        """Climb both ladders anew on the units of a segment.
 
-        There are no steps, and no bias that they could tell of, where one estimator was named.
+        What is left of the bias is doubted as much as in the whole log where the segment is all of it, and the less
+        the smaller it is: its steps are noisier, so that they leave more room for a bias themselves.
         """
-        if not self.ladders:
-            return 0.0
-        return replace(self, knows_pulls=False).mix_rungs(sums)[1] / DOUBT
+        shares, doubt = self.mix_rungs(sums)
+        moves = shares @ self.jackknife(sums, self.rungs)[1]
+        times = (1 + (DOUBT - 1) * share) / DOUBT
+        return UnitAnswer(Mixture(self.rungs, tuple(shares.tolist())), moves, times * doubt)
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         return self.select(rows, candidates, rng, pool).scores

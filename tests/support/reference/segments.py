@@ -1,4 +1,4 @@
-"""Segments as naive loops: what SNIPS says of the rows of one, its jackknife error, and pooling by a plain integral."""
+"""Segments as naive loops: what SNIPS says of the rows of one, its error, and pooling by a plain integral."""
 
 import math
 
@@ -10,23 +10,22 @@ def snips(weights, rewards, counts):
 
 
 def answer_segment(weights, rewards, counts, units):
-    """Return the value, the log's, and the jackknife errors of the value and of the difference; a unit is left out."""
+    """Return the value, the log's, and the errors of the value and of the difference, by linear contributions."""
     value = snips(weights, rewards, counts)
     logged = snips([1.0] * len(rewards), rewards, counts)
-    values, gaps = [], []
-    for unit in sorted(set(units)):
-        rest = [i for i, one in enumerate(units) if one != unit]
-        some = [[column[i] for i in rest] for column in (weights, rewards, counts)]
-        left = snips(*some)
-        values.append(left)
-        gaps.append(left - snips([1.0] * len(rest), *some[1:]))
-    return value, logged, jackknife_error(values), jackknife_error(gaps)
+    usual = sum(w * c for w, c in zip(weights, counts, strict=True)) / sum(counts)
+    apart = [w / usual * (r - value) for w, r in zip(weights, rewards, strict=True)]
+    gaps = [one - (r - logged) for one, r in zip(apart, rewards, strict=True)]
+    return value, logged, error_of_mean(apart, counts, units), error_of_mean(gaps, counts, units)
 
 
-def jackknife_error(values):
-    """Return the standard error by what is said without each of several units."""
-    middle = sum(values) / len(values)
-    return math.sqrt((len(values) - 1) / len(values) * sum((one - middle) ** 2 for one in values))
+def error_of_mean(values, counts, units):
+    """Return the standard error of a mean of numbers that are 0 on average, where rows of a unit count as one."""
+    totals = {}
+    for value, count, unit in zip(values, counts, units, strict=True):
+        totals[unit] = totals.get(unit, 0.0) + value * count
+    number = len(totals)
+    return math.sqrt(number / (number - 1) * sum(one**2 for one in totals.values())) / sum(counts)
 
 
 def pool(values, errors, centre, scale, steps=20_000, most=60.0):

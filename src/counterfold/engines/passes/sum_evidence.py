@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from counterfold.arrays import Bools
 from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
 from counterfold.evidence import Evidence
 from counterfold.models import Fitted
 from counterfold.pool import Pool
 from counterfold.rows import Rows
-from counterfold.segments.sums import AllSegmentSums
+from counterfold.segments.sums import AllSegmentSums, SegmentUnits
 from counterfold.selectors.base import Selection, Selector
 from counterfold.sums import Sums
 
@@ -49,6 +50,13 @@ class SumEvidence(Evidence):
 
     def sum_segments(self, estimators: Sequence[Estimator], pool: Pool) -> AllSegmentSums | None:
         return self.segments
+
+    def estimate_segment(self, name: str, estimator: Estimator, units: SegmentUnits, is_there: Bools) -> Estimate:
+        some = units.of_segment
+        times = self.rows.times
+        is_by_row = len(self.sums) == self.row_count == len(self.rows)
+        order = np.argsort(times[is_there], kind="stable") if is_by_row and times is not None else None
+        return replace(some.estimate(name, estimator), weights=some.weights / some.sizes, order=order)
 
     def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:
         """Return the answer with an error that includes how models fitted on some of the rows differ.
