@@ -154,7 +154,8 @@ def sum_targets(plan: Plan, rows: PreparedRows, request: Request) -> Task[dict[s
     for name, found in last.targets.items():
         known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, found.observed
         sums = found.sums.without_empty, last_pass.models.get(name), found.segments
-        evidence[name] = SumEvidence(*known, *sums, balance=balance)
+        all_rows = plan.unfit_rows(last_pass.samples[name], last.rewards.count)
+        evidence[name] = SumEvidence(*known, *sums, all_rows, balance=balance)
     return evidence
 
 
