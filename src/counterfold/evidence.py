@@ -3,16 +3,17 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from counterfold.arrays import Bools
+from counterfold.arrays import Bools, Floats, Ints
 from counterfold.balance import Balance
 from counterfold.contents import Contents
 from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator, LoggedValue
+from counterfold.hashing import assign_blocks
 from counterfold.pool import Pool
 from counterfold.rows import Rows
 from counterfold.segments.sums import AllSegmentSums, SegmentUnits
@@ -25,6 +26,9 @@ SOME_UNSUPPORTED, TOO_MUCH_UNSUPPORTED = 0.001, 0.1
 
 FEW_ROWS, TOO_FEW_ROWS = 100.0, 10.0
 """An answer from fewer effective rows is to be taken with caution, or not at all."""
+
+BLOCKS = 20
+"""How many blocks of rows are left out in turn to see the noise of fitting a reward model."""
 
 FEW_GROUPS = 20
 """An answer from fewer groups is to be taken with caution: their noise is hardly known."""
@@ -220,3 +224,24 @@ def count_alike(evidence: Evidence) -> float:
         return 1.0
     plain = rewards.squares / rewards.weight / rewards.effective
     return max(1.0, evidence.estimate("log", LoggedValue()).shown_variance / plain)
+
+
+def refit_on_blocks(answer: Estimate, rows: Rows, estimator: Estimator, pool: Pool) -> Estimate:
+    """Return the answer with an error from refits of the reward model on all rows of a log.
+
+    A jackknife leaves out each of several blocks of rows (or groups) in turn and fits the model on the rest. The
+    model keeps the settings that all rows chose: the jackknife is for values that move smoothly, and a choice among
+    a few settings jumps.
+    """
+    model = rows.model
+    if model is None or not model.learns or not estimator.uses("model"):
+        return answer
+    tuned_rows = replace(rows, model=model.tune(rows.examples))
+    block = assign_blocks(rows.examples.units, BLOCKS)
+    kept_places = [np.flatnonzero(block != number) for number in range(block.max() + 1)]
+
+    def refit(kept: Ints) -> Floats:
+        return estimator.refit_values(tuned_rows, kept, [len(kept)])
+
+    values = np.concatenate(pool.map(refit, kept_places))
+    return replace(answer, moves=Moves.by_jackknife("refits on blocks", values))

@@ -13,10 +13,9 @@ from counterfold.cached import cached_property
 from counterfold.checks import WHOLE
 from counterfold.contents import Contents
 from counterfold.engines.base import Engine, Request, Source, is_on_spark, list_columns, list_features
-from counterfold.estimates import Estimate, Moves
+from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Evidence, Unsupported, observe_rows, split_observers
-from counterfold.hashing import assign_blocks
+from counterfold.evidence import Evidence, Unsupported, observe_rows, refit_on_blocks, split_observers
 from counterfold.indices import find_index
 from counterfold.log import Log
 from counterfold.models import Column, as_model
@@ -29,9 +28,6 @@ from counterfold.sums import Sums, sum_buckets
 from counterfold.tables import roles
 from counterfold.tables.prepared import prepare_table, take_left
 from counterfold.tables.targets import TargetReader, make_readers
-
-BLOCKS = 20
-"""How many blocks of rows are left out in turn to see the noise of fitting."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,20 +147,8 @@ class RowEvidence(Evidence):
         return Estimate(name, contributions, some.groups, some.counts, weights=some.weights, order=some.order)
 
     def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:
-        """Return the answer with an error from refits of the reward model.
-
-        A jackknife leaves out each of several blocks of rows (or groups) in turn and fits anew on the rest. The model's
-        settings stay as all rows chose them: the jackknife is for what moves smoothly, and a choice among few values
-        jumps.
-        """
-        model = self.rows.model
-        if model is None or not model.learns or not estimator.uses("model"):
-            return answer
-        rows = replace(self.rows, model=model.tune(self.rows.examples))
-        block = assign_blocks(rows.examples.units, BLOCKS)
-        kept = [np.flatnonzero(block != number) for number in range(block.max() + 1)]
-        values = np.concatenate(pool.map(lambda some: estimator.refit_values(rows, some, [len(some)]), kept))
-        return replace(answer, moves=Moves.by_jackknife("refits on blocks", values))
+        """Return the answer with an error from refits of the reward model."""
+        return refit_on_blocks(answer, self.rows, estimator, pool)
 
     def predict_out_of_sample(self) -> Rows | None:
         """Return the rows with the same reward model, cross-fitted unless it predicts so already."""

@@ -155,7 +155,8 @@ def sum_targets(plan: Plan, rows: PreparedRows, request: Request) -> Task[dict[s
         observed = {**last.observed, **found.observed}
         known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, observed
         sums = found.sums.without_empty, last_pass.models.get(name), found.segments
-        evidence[name] = SumEvidence(*known, *sums, balance=balance)
+        all_rows = plan.unfit_rows(last_pass.samples[name], last.rewards.count)
+        evidence[name] = SumEvidence(*known, *sums, all_rows, balance=balance)
     return evidence
 
 

@@ -27,8 +27,10 @@ from counterfold.errors import DataError, ParameterError
 from counterfold.known_actions import KnownActions, Naming, find_actions, find_categories
 from counterfold.log import Log
 from counterfold.log_checks import Matrix
-from counterfold.models import Column, Fitted, ModelSums, as_model, fit_on_sample, solve_stream, stream_models
+from counterfold.models import Column, Fitted, ModelSums, Summed, as_model, fit_on_sample, solve_stream, stream_models
 from counterfold.models.base import Examples, Given, RewardModel
+from counterfold.models.cross_fitted import CrossFitted
+from counterfold.rows import Rows
 from counterfold.sums import BUCKETS
 from counterfold.tables import columns, roles
 from counterfold.tables.batches import Batch, Task
@@ -111,6 +113,16 @@ class Plan:
         found = found or fit_on_sample(self.model, self.builder.examples(first.batch), first.rewards.count)
         shared = next(iter(found.values()))
         return {name: found.get(name, shared) for name in self.builder.targets}
+
+    def unfit_rows(self, sample: Rows, count: int) -> Rows | None:
+        """Return all rows of a log with so many, and its reward model as it is in memory, if the sample holds them.
+
+        A model that memory fits in sample, and this engine in folds of the sample, is another one in memory.
+        """
+        is_same = isinstance(self.model, (Summed, CrossFitted))
+        if not is_same or len(sample) < count:
+            return None
+        return replace(sample, model=self.model, refit=None, stands_for=None)
 
     def _list_samples(self, first: FirstPassSums) -> dict[str, Examples]:
         """Return some rows for every target, if models are to see rows again."""

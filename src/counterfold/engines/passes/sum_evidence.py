@@ -8,7 +8,7 @@ import numpy as np
 from counterfold.arrays import Bools
 from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Evidence
+from counterfold.evidence import Evidence, refit_on_blocks
 from counterfold.models import Fitted
 from counterfold.pool import Pool
 from counterfold.rows import Rows
@@ -22,11 +22,15 @@ ENOUGH = 1 << 13
 
 @dataclass(frozen=True, eq=False)
 class SumEvidence(Evidence):
-    """Evidence from sums: a unit is a bucket of rows or groups, unless there are few of them."""
+    """Evidence from sums: a unit is a bucket of rows or groups, unless there are few of them.
+
+    `all_rows` are the rows of the log with the reward model that is not fitted yet, if the sample holds all of them.
+    """
 
     sums: Sums
     model: Fitted | None
     segments: AllSegmentSums | None = None
+    all_rows: Rows | None = None
 
     @property
     def mean_weight(self) -> Estimate:
@@ -61,9 +65,12 @@ class SumEvidence(Evidence):
     def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:
         """Return the answer with an error that includes how models fitted on some of the rows differ.
 
-        Models fitted without one of several equal parts of the rows answer on the sample; their jackknife variance adds
-        to that of the contributions, which takes the model as given.
+        Where the sample holds all rows, the model is refitted on them as it is in memory. Elsewhere, models fitted
+        without one of several equal parts of the rows answer on the sample; their jackknife variance adds to that of
+        the contributions, which takes the model as given.
         """
+        if self.all_rows is not None:
+            return refit_on_blocks(answer, self.all_rows, estimator, pool)
         if self.model is None or not self.model.without or not estimator.uses("model"):
             return answer
         some = self.rows.take(slice(None, None, -(-len(self.rows) // ENOUGH)))  # from one end of the log to the other
