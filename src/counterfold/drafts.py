@@ -1,10 +1,13 @@
 """Files that are written as a whole or not at all; whether they can be is known before any work is done."""
 
 import os
+import shutil
+import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import Any
 
 from counterfold.errors import ParameterError
@@ -45,14 +48,51 @@ def write_whole(argument: str, path: Path, content: bytes) -> None:
 def hold_draft(argument: str, path: Path, content: bytes) -> Iterator[None]:
     """Write a file beside its place, and put it there when all that is done meanwhile succeeded, or else not at all."""
     draft = path.with_name(f".{os.getpid()}.{path.name}")
-    try:
-        with explain_failure(argument, path):
-            draft.write_bytes(content)
+    with remove_when_terminated(draft):
+        try:
+            with explain_failure(argument, path):
+                draft.write_bytes(content)
+            yield
+            with explain_failure(argument, path):
+                draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def remove_when_terminated(draft: Path) -> Iterator[None]:
+    """Remove a draft, a file or a folder, if the process is asked to end meanwhile (SIGTERM), which then ends it.
+
+    By itself that signal ends Python without any cleaning up. A program that handles it itself is left alone, and so
+    are threads beside the main one, which cannot handle signals.
+    """
+    is_free = current_thread() is main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if not is_free and signal.getsignal(signal.SIGTERM) is not _clean_up:
         yield
-        with explain_failure(argument, path):
-            draft.replace(path)
+        return
+    _HELD.append(draft)
+    if is_free:
+        signal.signal(signal.SIGTERM, _clean_up)
+    try:
+        yield
     finally:
-        draft.unlink(missing_ok=True)
+        _HELD.remove(draft)
+        if is_free:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+_HELD: list[Path] = []
+"""The drafts that are being written now, by this process."""
+
+
+def _clean_up(number: int, _frame: object) -> None:
+    """Remove all drafts, and end the process as the signal does by itself."""
+    for draft in _HELD:
+        shutil.rmtree(draft, ignore_errors=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 @contextmanager

@@ -200,8 +200,11 @@ def test_limits_hold_on_a_large_log(tmp_path):
         ("1 + <= 2", "`limits` must be .* got '1 \\+ <= 2'"),
         (0.2, "`limits` must be .* got 0.2"),
         ({1: 10**400}, "at most 1, got 1000.* for 1"),
-        ("1e400 * 1 + 0 <= 1", "`limits` must be .* got '1e400"),
-        ("0 + 1 <= 1e400", "`limits` must be .* got '0"),
+        ("1e400 * 1 + 0 <= 1", "`limits` must have numbers from 1e-12 to 1e\\+12, got '1e400"),
+        ("0 + 1 <= 1e400", "`limits` must have numbers from 1e-12 to 1e\\+12, got '0"),
+        ("1e308 * 1 <= 1e308", "`limits` must have numbers from 1e-12 to 1e\\+12, got '1e308"),
+        ("1e-300 * 1 <= 1e-300", "`limits` must have numbers from 1e-12 to 1e\\+12, got '1e-300"),
+        ("1e12 * 1 + 0 <= 1e-12", "`limits` must have numbers from 1e-12 to 1e\\+12, got '1e12"),
         ([None], "`limits` must be .* got None"),
         (
             {0: 0.3, 1: 0.3, 2: 0.3},

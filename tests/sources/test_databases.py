@@ -185,3 +185,23 @@ def test_a_database_that_is_not_there(tmp_path):
     (tmp_path / "text.db").write_text("no database, but a text that is long enough to be read as one" * 20)
     with pytest.raises(cf.DataError, match="could not be read"):
         cf.read_log(cf.sql("select 1 from log", db=f"sqlite:///{tmp_path}/text.db"))
+
+
+@pytest.mark.parametrize("more", ["select 1", "delete from log", "drop table log;", "-- a comment\nselect 2"])
+def test_a_second_statement_is_refused_by_sqlite_too(more, sqlite):
+    with pytest.raises(cf.ParameterError, match=r"^`sql` must be one SELECT statement, got several. Keep the one"):
+        cf.sql(f"select * from log; {more}", db=f"sqlite:///{sqlite}")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select * from log;",
+        "select * from log ; -- no more; than this",
+        "select * from log /* a; b */;;\n",
+        "select *, 'a;b' as one, 'it''s; so' as two from log",
+        'select *, 1 as "a;b", 2 as [c;d], 3 as `e;f` from log',
+    ],
+)
+def test_semicolons_in_texts_and_comments_end_no_statement(query, sqlite):
+    assert len(cf.read_log(cf.sql(query, db=f"sqlite:///{sqlite}")))

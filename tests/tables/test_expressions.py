@@ -59,3 +59,36 @@ def test_what_cannot_be_computed_is_said():
         cf.DataError, match=r"the reward `cast\(word as double\)` could not be computed: Could not convert"
     ):
         cf.evaluate(make_log(word=["a"] * ROWS), "always:1", reward="cast(word as double)")
+
+
+def test_an_expression_that_takes_too_long_is_interrupted(monkeypatch):
+    monkeypatch.setattr("counterfold.sources._expressions.PATIENCE", 0.0)
+    with pytest.raises(cf.DataError, match=r"could not be computed: it takes more than 0 seconds. Compute it as a col"):
+        cf.read_log(make_log(x=np.arange(ROWS) % 7), reward="x + 1")
+
+
+def test_an_interrupt_ends_an_expression_at_once():
+    """Ctrl-C, as a signal to this very process, while DuckDB computes."""
+    import os
+    import signal
+    import threading
+    import time
+
+    from counterfold.sources._expressions import run_within
+
+    class Connection:
+        was_interrupted = False
+
+        def interrupt(self):
+            self.was_interrupted = True
+
+        def close(self):
+            pass
+
+    connection = Connection()
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_within(60.0, connection, lambda _: time.sleep(5), "the reward `x` could not be computed")
+    assert time.monotonic() - start < 4
+    assert connection.was_interrupted

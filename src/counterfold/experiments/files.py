@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from counterfold.drafts import remove_when_terminated
 from counterfold.errors import DataError
 
 Row = dict[str, Any]
@@ -17,12 +18,18 @@ Row = dict[str, Any]
 
 @contextmanager
 def write_atomically(path: Path, *, folder: bool = False) -> Iterator[Path]:
-    """Yield a hidden draft beside `path` that takes its place at the end; if that fails, what was there comes back."""
+    """Yield a hidden draft beside `path` that takes its place at the end; if that fails, what was there comes back.
+
+    What a link leads to is replaced, and the link stays, as `require_place` has it for all other files.
+    """
+    if path.is_symlink():
+        path = Path(os.path.realpath(path))
     draft, old = (path.with_name(f".{os.getpid()}.{mark}{path.name}") for mark in ("", "old."))
     try:
         if folder:
             draft.mkdir()
-        yield draft
+        with remove_when_terminated(draft):
+            yield draft
         if folder and path.exists():
             path.replace(old)
         draft.replace(path)

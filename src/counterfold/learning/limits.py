@@ -23,6 +23,9 @@ FORMS = "{'discount': 0.2}, or texts such as `discount <= 20%`, `gift >= 5%` or 
 SIGNS = {"<=": 1.0, ">=": -1.0}
 """What both sides of a limit are multiplied by, so that it is of what may be taken at most."""
 
+LEAST_AMOUNT, MOST_AMOUNT = 1e-12, 1e12
+"""Costs, limits and their ratios are between these: the linear programs that find prices lose digits beyond."""
+
 ROUNDS, NEAR, FINE = 100, 1e-7, 1e3
 """How many prices are tried at most; how far apart two values are that count as equal; and a penalty.
 
@@ -91,12 +94,13 @@ class ActionLimits:
         """Require that some policy can keep to all limits, if all allowed actions can be taken everywhere."""
         from scipy.optimize import linprog
 
-        costs = self.costs[:, allowed]
+        costs, most = self.costs[:, allowed] / self.sizes[:, None], self.most / self.sizes
         aims, count = np.append(np.zeros(costs.shape[1]), 1.0), costs.shape[1]
-        lines, every = np.column_stack([costs, -self.sizes]), np.append(np.ones(count), 0.0)[None, :]
-        found = linprog(aims, lines, self.most, every, [1.0])
+        lines = np.column_stack([costs, -np.ones(len(costs))])
+        every = np.append(np.ones(count), 0.0)[None, :]
+        found = linprog(aims, lines, most, every, [1.0])
         if found.fun > 1e-9:
-            excess = (costs @ found.x[:-1] - self.most) / self.sizes
+            excess = costs @ found.x[:-1] - most
             which = " or ".join(
                 f"`{text}`" for text, one in zip(self.texts, excess, strict=True) if one > found.fun / 2
             )
@@ -144,8 +148,12 @@ def read_limit(text: Any, labels: Sequence[str]) -> tuple[str, Floats, float]:
         return limit_share(left, most, labels, side)
     terms = [TERM.fullmatch(one.strip()) for one in left.split("+")]
     known = [(float(one[1] or 1), one[2]) for one in terms if one is not None]
-    if len(known) < len(terms) or not all(0 < one < np.inf for one in [most, *(cost for cost, _ in known)]):
+    if len(known) < len(terms) or not all(one > 0 for one in [most, *(cost for cost, _ in known)]):
         raise ParameterError(f"`limits` must be {FORMS}, got {shorten(text)}.")
+    costs = [cost for cost, _ in known]
+    if not all(LEAST_AMOUNT <= one <= MOST_AMOUNT for one in [most, *costs, *(cost / most for cost in costs)]):
+        rule = f"`limits` must have numbers from {LEAST_AMOUNT:g} to {MOST_AMOUNT:g}"
+        raise ParameterError(f"{rule}, got {shorten(text)}. Give costs in a larger or smaller unit.")
     return clean_sentence(" ".join(text.split())), SIGNS[side] * find_costs(known, labels), SIGNS[side] * most
 
 

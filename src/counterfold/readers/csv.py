@@ -116,13 +116,16 @@ class Uneven:
             return "skip"
 
         options.invalid_row_handler = note
-        with pa.csv.open_csv(open_stream(file), pa.csv.ReadOptions(use_threads=False), options) as batches:
+        # as Latin-1, any bytes are text: pyarrow prints a traceback where a line for the handler is not UTF-8
+        reading = pa.csv.ReadOptions(use_threads=False, encoding="latin1")
+        with pa.csv.open_csv(open_stream(file), reading, options) as batches:
             even = sum(len(batch) for batch in batches)
         return cls(options.delimiter, count, even + count, first)
 
     def describe(self) -> str:
         """Say what is wrong, and what to do."""
-        wanted, got, number, text = self.first
+        wanted, got, number, latin = self.first
+        text = latin.encode("latin1").decode(errors="replace")
         where = f"line {number}, `{messages.show(text)}`"
         if self.count > self.lines / 2:
             rule = f"the first line must name all columns, but has {wanted} of them, and {where}, has {got}"

@@ -23,6 +23,10 @@ INACTIVE = Note(
     "{count} decisions are marked `_skipLearn`, as never shown, and were skipped",
     "make sure that this does not depend on the action",
 )
+FROM_ZERO = Note(
+    "{count} decisions number the actions in `a` from 0 on, though `_label_Action` counts from 1 on, and were read so",
+    "nothing, if the log was written so",
+)
 AGREED = 1e-3
 """How far apart two probabilities may be that are taken for the same."""
 
@@ -47,7 +51,7 @@ class Dsjson(Events):
             raise ParameterError(f"`actions` must be 'auto', 'id' or 'place', got {self.actions!r}.")
 
     def decide(self, lines: Iterable[Line]) -> Iterator[Decision | Note]:
-        naming, first = self.actions, None
+        naming, first, base = self.actions, None, None
         for line in lines:
             if not line.text:
                 continue
@@ -66,7 +70,35 @@ class Dsjson(Events):
             first = first or len(names)
             if naming == "place" and len(names) != first:
                 yield BY_PLACE
+            base = find_base(event, len(names), base, line)
+            places = event.get("a")
+            if base == 0 and isinstance(places, list) and all(type(one) is int for one in places):
+                event["a"] = [place + 1 for place in places]
+                yield FROM_ZERO
             yield make_decision(event, names, line)
+
+
+def find_base(event: Mapping[str, Any], count: int, known: int | None, line: Line) -> int | None:
+    """Return whether `a` counts its actions from 0 or from 1 on, which must be the same in all lines.
+
+    A list that holds 0 counts from 0, and one that holds the number of actions from 1. What other lists do, the lines
+    before tell; without these it is from 1 on, as in most logs. A list that is wrong in itself is refused elsewhere.
+    """
+    places = event.get("a")
+    if not places or not isinstance(places, list) or not all(type(one) is int for one in places):
+        return known
+    if min(places) < 0 or max(places) > count or (0 in places and count in places):
+        return known
+    if 0 in places:
+        base = 0
+    elif count in places or known is None:
+        base = 1
+    else:
+        return known
+    if known is not None and base != known:
+        rule = "`a` must number actions from 0 on in all lines, or from 1 on in all"
+        raise line.error(f"{rule}, got {json.dumps(places)} behind a line that counts from {known} on")
+    return base
 
 
 def find_reason(event: Mapping[str, Any], line: Line) -> Note | None:

@@ -22,6 +22,12 @@ OURS = ("postgresql", "sqlite")
 READ = re.compile(r"(\s|\(|--[^\n]*\n|/\*.*?\*/)*(select|with|values|table|from)\b", re.IGNORECASE | re.DOTALL)
 """How a statement starts that returns rows."""
 
+SKIPPED = re.compile(
+    r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|/\*.*?(?:\*/|\Z)""",
+    re.DOTALL,
+)
+"""What a semicolon does not end a statement in: texts and names in quotes, and comments."""
+
 PREPARATIONS: dict[str, Sequence[str]] = {
     "postgresql": (
         "set transaction read only",
@@ -43,6 +49,8 @@ def stream_database(query: str, uri: str) -> Stream:
     driver = load_driver(scheme)
     if not READ.match(query):
         raise ParameterError("`sql` must be one SELECT statement, got something else.")
+    if scheme == "sqlite":
+        refuse_second_statement(query)
     place = f"file:{find_path(read_path(uri)).absolute().as_uri()[7:]}?mode=ro" if scheme == "sqlite" else uri
 
     @contextmanager
@@ -56,6 +64,17 @@ def stream_database(query: str, uri: str) -> Stream:
                 yield make_numbers(reader)
 
     return Stream(f"the query to `{show_uri(uri)}`", open_reader, reword=hide_secrets(uri))
+
+
+def refuse_second_statement(query: str) -> None:
+    """Refuse a query of several statements, of which the driver of SQLite would run the first one alone.
+
+    >>> refuse_second_statement("select ';' from log; -- no more")
+    """
+    bare = SKIPPED.sub(lambda found: "" if found[0].startswith(("--", "/*")) else "x", query)
+    _, _, rest = bare.partition(";")
+    if rest.strip("; \t\r\n\f\v"):
+        raise ParameterError("`sql` must be one SELECT statement, got several. Keep the one that returns the log.")
 
 
 def load_driver(scheme: str) -> Any:

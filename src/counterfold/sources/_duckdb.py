@@ -87,10 +87,16 @@ def require_select(query: str) -> str:
     return query.encode()[: next(ends, None)].decode()
 
 
-def connect(query: str, database: str | None, tables: Mapping[str, pa.Table]) -> Any:
-    """Return a connection that reads the files that the query names, these tables, this database and nothing else."""
+def connect(
+    query: str, database: str | None, tables: Mapping[str, pa.Table], most_memory: int | None = None
+) -> Any:
+    """Return a connection that reads the files that the query names, these tables, this database and nothing else.
+
+    It may take half of the memory there is, and at most `most_memory` bytes.
+    """
     connection = load_duckdb().connect(database or ":memory:", read_only=database is not None)
-    memory = f"'{capacity.find_memory() // 2 >> 20}MiB'"
+    half = capacity.find_memory() // 2
+    memory = f"'{(half if most_memory is None else min(half, most_memory)) >> 20}MiB'"
     allowed = ", ".join(f"'{file.replace(chr(39), chr(39) * 2)}'" for file in list_named_files(query))
     for setting, value in {**SETTINGS, "memory_limit": memory, "allowed_paths": f"[{allowed}]"}.items():
         connection.execute(f"set {setting} = {value}")

@@ -1,10 +1,12 @@
 """Expression: a number of every row that DuckDB computes from the row's columns, such as `score - 0.2 * cost`."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from queue import Empty, Queue
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,26 @@ PARTS = {
 KINDS = "select function_type, stability from duckdb_functions() where function_name = $1"
 SKIPPING = {"greatest", "least"}
 """Functions that leave out what is missing, so that they give a number where one of their columns has none."""
+
+GROWING = {
+    "repeat",
+    "lpad",
+    "rpad",
+    "printf",
+    "format",
+    "bar",
+    "range",
+    "generate_series",
+    "list_resize",
+    "array_resize",
+}
+"""Functions that make texts or lists of any length from a short one, for which no number of a row needs to be made."""
+
+MEMORY = 1 << 30
+"""How many bytes DuckDB may take for an expression, besides the columns."""
+
+PATIENCE = 300.0
+"""How many seconds an expression may take for some rows; simple ones take a second for ten million."""
 
 LASTING = ("scalar", "CONSISTENT"), ("macro", None)
 """The kinds of functions that give the same number for the same row, whenever they are asked."""
@@ -84,12 +106,44 @@ class Expression:
     def _select(self, table: pa.Table, expression: Any) -> pa.ChunkedArray:
         rows = {TABLE: unify_numbers(table.select(self.columns))}
         rule = f"{name_expression(self.role, self.text)} {FAILED}"
-        with explain(rule), closing(connect("", None, rows)) as connection:
+
+        def select(connection: Any) -> pa.ChunkedArray:
             return connection.table(TABLE).select(expression.alias("found")).to_arrow_table().column(0)
+
+        with explain(rule):
+            return run_within(PATIENCE, connect("", None, rows, most_memory=MEMORY), select, rule)
 
 
 Computed = Expression | Constant
 """What makes a column that is not in the table, and is called as it is written."""
+
+
+def run_within(seconds: float, connection: Any, work: Callable[[Any], pa.ChunkedArray], rule: str) -> pa.ChunkedArray:
+    """Return what DuckDB computes in a connection, in a thread of its own, so that it can be interrupted.
+
+    The main thread only waits. So Ctrl-C ends the program at once, and so does the end of its patience.
+    """
+    found: Queue[Any] = Queue()
+
+    def compute() -> None:
+        try:
+            with closing(connection):
+                found.put((work(connection), None))
+        except BaseException as error:  # noqa: BLE001 (whatever it is, the thread that waits raises it)
+            found.put((None, error))
+
+    Thread(target=compute, daemon=True).start()
+    try:
+        value, error = found.get(timeout=seconds)
+    except Empty:
+        connection.interrupt()
+        raise DataError(f"{rule}: it takes more than {seconds:g} seconds. Compute it as a column of its own.") from None
+    except BaseException:  # such as Ctrl-C
+        connection.interrupt()
+        raise
+    if error is not None:
+        raise error
+    return value
 
 
 @lru_cache  # each of several rewards asks what columns the others need
@@ -163,6 +217,9 @@ def require_row_alone(part: dict[str, Any], called: str, connection: Any) -> Non
         kinds = connection.execute(KINDS, [part["function_name"].lower()]).fetchall()
         if kinds and not set(LASTING) & set(kinds):
             raise ParameterError(f"{rule}, got the function `{name}`.")
+        if part["function_name"].lower() in GROWING:
+            rule = f"{called} must be computed without texts or lists of any length"
+            raise ParameterError(f"{rule}, got the function `{name}`. Compute it as a column of its own.")
 
 
 def find_column(names: Sequence[str], columns: Sequence[str], called: str, hint: str) -> str:

@@ -11,6 +11,12 @@ SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 HIDDEN = "***"
 
+SHORT = 6
+"""From so many characters on, a secret is taken out of a text wherever it stands."""
+
+ALONE = r"(?:(?<=[\"'`=:/(])|\b(?={0}@)){0}(?=[\"'`&;,@:/).\s]|$)"
+"""Where a short secret stands as a value."""
+
 
 def find_scheme(value: Any) -> str | None:
     """Return what an address starts with, in small letters; nothing if the value is no address.
@@ -38,18 +44,24 @@ def show_uri(uri: str) -> str:
 def hide_secrets(uri: str) -> Callable[[str], str]:
     """Return a function that takes out of a text what an address holds of passwords and settings.
 
+    Short ones are taken out where they stand as values: in quotes, behind `=`, `:`, `/` or `(`, or before `@`. They may
+    be parts of words elsewhere.
+
     >>> hide_secrets("postgresql://ann:se%2Fcret@db/shop")("cannot use se/cret at db")
     'cannot use *** at db'
+    >>> hide_secrets("postgresql://db/shop?user=a")('no such table "a" as a table for user=a')
+    'no such table "***" as a table for user=***'
     """
     rest = uri.partition("://")[2]
     user = rest.rpartition("@")[0]
     written = [user, user.partition(":")[2], *(value for _, value in parse_qsl(urlsplit(uri).query))]
     secrets = sorted({one for text in written for one in (text, unquote(text)) if one}, key=len, reverse=True)
+    patterns = [re.compile(ALONE.format(re.escape(one)) if len(one) < SHORT else re.escape(one)) for one in secrets]
 
     def hide(text: str) -> str:
         text = text.replace(uri, show_uri(uri))
-        for secret in secrets:
-            text = text.replace(secret, HIDDEN)
+        for pattern in patterns:
+            text = pattern.sub(HIDDEN, text)
         return text
 
     return hide

@@ -1,5 +1,7 @@
 """Files of an object store, by addresses like `s3://bucket/logs/`: fetched once, or read in every pass."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
@@ -27,6 +29,16 @@ from counterfold.sources.dataset import stream_dataset
 STORES = "a path, or an address of s3, gs, abfs, hdfs or hf (for a database, use `cf.sql` or --db)"
 
 
+AZURE = ("abfs", "abfss")
+"""Addresses of Azure, whose library may end the process."""
+
+CONNECT = "import sys; sys.path = [one for one in sys.path if one]; from pyarrow import fs; fs.FileSystem.from_uri(input())"
+"""What a child process runs to see whether an address ends it; it asks nothing of the network."""
+
+PATIENCE = 60
+"""How many seconds the child process may take."""
+
+
 class ObjectStore(SourceKind):
     """An address of a file system that pyarrow knows: a file, a folder of files, or a pattern of them with `*`."""
 
@@ -47,6 +59,8 @@ def open_address(uri: str, format_: str | None) -> RowSource:
     """Return the rows of all files at an address: fetched if there is room for them, or else read in every pass."""
     name = f"`{show_uri(uri)}`"
     with explain(name, hide_secrets(uri)):
+        if find_scheme(uri) in AZURE:
+            require_survival(uri)
         try:
             system, path = fs.FileSystem.from_uri(uri)
         except pa.ArrowInvalid as error:
@@ -60,6 +74,27 @@ def open_address(uri: str, format_: str | None) -> RowSource:
         if format_ is not None:
             raise ParameterError(f"`format` must be given for files that fit on the disk, got {format_} for {name}.")
         return stream_files(listed, name)
+
+
+def require_survival(uri: str) -> None:
+    """Refuse an address whose library ends the process that connects to it; a child process tries that first.
+
+    Azure's library does so where it cannot use a setting of the environment, such as a certificate that is not there.
+    Nobody can catch that.
+    """
+    if not sys.executable:
+        return
+    try:
+        tried = subprocess.run(  # noqa: S603 (this very interpreter, and the address is not on its command line)
+            [sys.executable, "-c", CONNECT], input=uri, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return
+    if tried.returncode < 0:
+        said = [line.strip().removeprefix("what():").strip() for line in tried.stderr.splitlines() if "what():" in line]
+        reason = said[0].rstrip(".") if said else f"signal {-tried.returncode}"
+        rule = "Azure's library ends the process that connects to it"
+        raise OSError(f"{rule}: {reason}; mend these settings of Azure in the environment, or copy the files")
 
 
 def stream_files(listed: Listed, name: str) -> Stream:

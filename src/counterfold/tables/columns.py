@@ -58,7 +58,8 @@ def read_labels(table: pa.Table, name: str, check: Checker = WHOLE) -> Any:
     column = table.column(name)
     plain = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     is_extension = isinstance(plain, pa.BaseExtensionType)
-    if pa.types.is_nested(plain.storage_type if is_extension else plain):
+    is_nested = is_list(plain.storage_type) if is_extension else pa.types.is_nested(plain)  # bins of pandas are structs
+    if is_nested:
         raise DataError(f"column `{name}` must be labels, got {column.type}.")
     if is_extension:
         return np.array([write_cell(cell) for cell in column.to_pylist()], dtype=object)
@@ -77,7 +78,8 @@ def list_first_labels(table: pa.Table, name: str) -> list[Any]:
 
 def list_values(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     """Return the different values of a column, each once."""
-    if isinstance(column.type, pa.BaseExtensionType):  # Arrow finds no distinct values of identifiers of 16 bytes
+    plain = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if isinstance(plain, pa.BaseExtensionType):  # Arrow finds no distinct values of identifiers of 16 bytes
         return list(dict.fromkeys(map(write_cell, column.to_pylist())))
     return list(column.unique().to_pylist())
 

@@ -116,7 +116,7 @@ def test_a_probability_that_contradicts_the_others_is_refused(save):
         ({"p": ["a", 0.5, 0.5]}, ["line 8", "`p` must be a number"]),
         ({"p": 0.5}, ["line 8", "`p` must be as long as `a`"]),
         ({"a": [1, 2, 2]}, ["line 8", "`a` must be different whole numbers from 1 to 3"]),
-        ({"a": [0, 1, 2]}, ["line 8", "`a` must be different whole numbers from 1 to 3"]),
+        ({"a": [0, 1, 2]}, ["line 8", "`a` must number actions from 0 on in all lines, or from 1 on in all"]),
         ({"a": [1, 2, 9]}, ["line 8", "`a` must be different whole numbers from 1 to 3"]),
         ({"a": "abc"}, ["line 8", "`a` must be different"]),
         ({"a": [1.5, 2, 3]}, ["line 8", "`a` must be different"]),
@@ -238,3 +238,49 @@ def test_the_features_of_the_most_events_are_columns(monkeypatch, save):
     assert cf.LogScan(path).opened.table().column_names[3:] == ["age", "common", "half"]
     [_, note] = cf.read_log(path).notes
     assert "600 others are not" in note[0]
+
+
+def count_from_zero(rows):
+    """Return events whose `a` numbers actions from 0 on, though the label counts from 1 on."""
+    found = []
+    for row in rows:
+        event = make_event(row)
+        event["a"] = [place - 1 for place in event["a"]]
+        found.append(json.dumps(event))
+    return found
+
+
+@pytest.mark.parametrize("engine", ["memory", "local"])
+def test_actions_that_are_numbered_from_0_on_are_the_same_log(save, engine):
+    usual = cf.evaluate(save("\n".join(event_lines({}))), NUMBERED, engine=engine, **SETTINGS)
+    found = cf.evaluate(save("\n".join(count_from_zero(ROWS))), NUMBERED, engine=engine, **SETTINGS)
+    assert (found.value, found.stderr) == (usual.value, usual.stderr)
+    note = f"{len(ROWS)} decisions number the actions in `a` from 0 on, though `_label_Action` counts from 1 on"
+    assert any(one.startswith(note) for one in list_notes(found))
+    assert not any("from 0 on" in one for one in list_notes(usual))
+
+
+def test_lists_that_do_not_tell_where_they_begin_follow_the_others(save):
+    lines = count_from_zero(ROWS)
+    events = [json.loads(line) for line in lines[:3]]
+    events[1]["a"] = [1, 2]  # the second and the third of three actions
+    events[1]["p"] = [0.25, 0.75]
+    events[1] |= {"_label_Action": 3, "_labelIndex": 2, "_label_probability": 0.75}
+    log = cf.read_log(save("\n".join([*map(json.dumps, events), *lines[3:]])))
+    assert log.logging_probs[1].tolist() == [0.0, 0.25, 0.75]
+    first = [json.dumps(events[1]), *lines[2:]]
+    first[0] = json.dumps({**events[1], "_label_Action": 2, "_labelIndex": 1, "_label_probability": 0.75})
+    refuse(save("\n".join(first)), "line 2", "`a` must number actions from 0 on in all lines, or from 1 on in all")
+
+
+@pytest.mark.parametrize("field", ["w\ud83d", "w"])
+def test_half_of_a_character_is_refused_with_its_line(save, field):
+    value = 1.0 if field != "w" else "x\ud83d"
+    event = make_event(ROWS[7])
+    event["c"][field] = value
+    refuse(save("\n".join(event_lines({7: json.dumps(event)}))), "line 8: texts must hold whole characters, got half of one")
+    event["c"].pop(field)
+    event["c"]["w"] = "\U0001f600"  # both halves of one, as JSON in ASCII writes it
+    whole = "\n".join(event_lines({7: json.dumps(event)}))
+    assert r"\ud83d" in whole
+    assert len(cf.read_log(save(whole))) == len(ROWS)
