@@ -97,6 +97,13 @@ def test_it_has_the_answer_of_the_log_where_all_rows_choose(path):
     result = evaluate(path, by=["everywhere"], selector="ocv", candidates=["snips", "dr"], engine="memory")
     (line,) = result.segments
     gap = result.uplift()
-    found = [line.value, line.stderr, line.difference, line.difference_stderr, line.difference_low, line.difference_high]
+    found = [
+        line.value,
+        line.stderr,
+        line.difference,
+        line.difference_stderr,
+        line.difference_low,
+        line.difference_high,
+    ]
     expected = [result.value, result.stderr, gap.value, gap.stderr, *gap.interval()]
     np.testing.assert_allclose(found, expected, rtol=1e-9)

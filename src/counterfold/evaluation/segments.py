@@ -25,9 +25,9 @@ UNITS = "units of a column"
 
 
 class RowsOfSegment(NamedTuple):
-    """Which rows of the evidence are in a segment, how many decisions all of its rows stand for, and its effective rows.
+    """Which rows of the evidence are in a segment, and how many decisions and effective rows all of its rows are.
 
-    Effective rows are those of the target and those of the log.
+    The target and the log have effective rows of their own.
     """
 
     is_there: Bools

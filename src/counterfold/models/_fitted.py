@@ -58,7 +58,7 @@ class Fitted(RewardModel):
         return make_pull(self._models, examples, shares, of_policy=of_policy)
 
     def count_lessons(self, examples: Examples) -> int:
-        width = self._models[0].slopes.shape[0] + 1
+        width = len(self._models[0].slopes) + 1
         return len(self._models) * width * (examples.n_actions + 1)
 
     def sum_lessons(self, examples: Examples, residuals: Floats, unit: Ints, units: int) -> Lessons:

@@ -102,7 +102,9 @@ class Lessons:
         return moved
 
 
-def sum_lessons(models: Sequence[PolicyModels], examples: Examples, residuals: Floats, unit: Ints, units: int) -> Lessons:
+def sum_lessons(
+    models: Sequence[PolicyModels], examples: Examples, residuals: Floats, unit: Ints, units: int
+) -> Lessons:
     """Return what some rows, whose units are known, tell the models."""
     folds = len(models)
     n_actions = examples.n_actions
@@ -123,8 +125,8 @@ def sum_lessons(models: Sequence[PolicyModels], examples: Examples, residuals: F
     own = [np.bincount(of_action, errors * one, units * folds * n_actions) for one in columns]
     common = [np.bincount(of_fold, apart * one, units * folds) for one in columns]
     return Lessons(
-        own=np.stack(own).reshape(len(columns), units, folds * n_actions),
-        shared=np.stack(common).reshape(len(columns), units, folds),
+        own=np.array(own, dtype=np.float64).reshape(len(columns), units, folds * n_actions),
+        shared=np.array(common, dtype=np.float64).reshape(len(columns), units, folds),
     )
 
 

@@ -88,10 +88,10 @@ class SegmentAnswer:
 class Segment:
     """A line of the table: a segment, what the target would have earned there and how much more than the log did.
 
-    Intervals hold the truth of all segments of the column at once with the level of the answer. `pooled` is the
+    Intervals cover the truth of all segments of the column at once with the level of the answer. `pooled` is the
     difference drawn towards that of the whole log as far as noise alone may have made it another one, by one standard
-    error at most; its interval is for this segment alone. In a comparison, `logged` is what the baseline would have earned, differences are to that,
-    and the verdict is the worse of both. `reason` says why it is not good.
+    error at most; its interval is for this segment alone. In a comparison, `logged` is what the baseline would have
+    earned, differences are to that, and the verdict is the worse of both. `reason` says why it is not good.
     """
 
     column: str

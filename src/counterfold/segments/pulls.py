@@ -11,7 +11,7 @@ from counterfold.rows import Rows
 from counterfold.segments.sums import AllSegmentSums, SegmentSums, merge_units
 
 LEAST_ROWS = 50
-"""From fewer rows of a segment in the sample of a large log, it is taken to depend on the model as the whole log does."""
+"""A segment with fewer rows in the sample of a large log is taken to depend on the model as the whole log does."""
 
 
 def match_units(sums: SegmentSums, found: AllSegmentSums) -> SegmentSums:

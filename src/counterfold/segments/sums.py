@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from counterfold.arrays import Floats, Ints
+from counterfold.cached import cached_property
 from counterfold.estimators.base import Estimator
 from counterfold.hashing import assign_folds
 from counterfold.partition import ByNumber
@@ -41,7 +42,7 @@ class SegmentUnits(Sums):
 
     pulls: Mapping[Estimator, Floats] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def of_segment(self) -> Sums:
         """Return the sums over the units that have rows of the segment."""
         there = self.sizes > 0
@@ -59,10 +60,12 @@ class SegmentUnits(Sums):
         """
         values = np.zeros(len(estimators))
         moves = np.zeros((len(estimators), len(self)))
-        summed = [place for place, one in enumerate(estimators) if one not in self.pulls]
+        summed = np.flatnonzero([one not in self.pulls for one in estimators])
         there = np.flatnonzero(self.sizes > 0)
-        if summed:
-            values[summed], moves[np.ix_(summed, there)] = self.of_segment.jackknife([estimators[one] for one in summed])
+        if len(summed):
+            known, known_moves = self.of_segment.jackknife([estimators[place] for place in summed.tolist()])
+            values[summed] = known
+            moves[np.ix_(summed, there)] = known_moves
         for place, one in enumerate(estimators):
             if one in self.pulls:
                 moves[place] = self.pulls[one]

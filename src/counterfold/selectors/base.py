@@ -155,7 +155,7 @@ class Selector(ABC):
         return False
 
     def answer_segment(self, sums: Sums, share: float) -> UnitAnswer:
-        """Return the answer for a segment that holds a share of all rows, by the rules of the answer for all of them."""
+        """Return the answer for a segment that holds a share of all rows, by the rules of the answer for all rows."""
         raise NotImplementedError(f"{type(self).__name__} has one answer for all segments")
 
     def find_moves(self, sums: Sums, estimator: Estimator) -> Floats:
