@@ -37,7 +37,7 @@ def test_names_are_whole_at_80_columns_and_all_checks_are_shown_on_demand(offers
     asked = "learn", offers, "--out", "policy.skops"
     short = run(*asked, *FAST)[1]
     assert "--all shows the numbers" in " ".join(short.split())
-    whole = run(*asked, "--learners", "softmax-learner", "--all")[1]
+    whole = run(*asked, "--learners", "softmax-learner", "--share", "0.5", "--all")[1]
     assert "0.5 * SoftmaxLearner + imitation" in whole
     assert "--all" not in whole
 

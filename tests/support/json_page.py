@@ -69,7 +69,7 @@ PARTS = {
         "carrier",
         "candidate",
     ),
-    "A policy": ("policy", "contender", "limit"),
+    "A policy": ("policy", "contender", "simpler", "limit"),
     "Checks": ("diagnostics", "finding", "over_time", "period", "difference_over_time", "period_difference"),
     "Segments": ("segments", "segment"),
     "The log": ("log", "ends", "encoding", "fitted_propensities", "bin"),

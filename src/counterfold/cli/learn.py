@@ -60,7 +60,7 @@ class LearnOptions:
     ]
     attempt: Annotated[str | None, make_option("FILE", ATTEMPT, "not kept unless it beats the log")] = None
     learners: Annotated[list[str], make_option("NAMES", _texts.LEARNERS)] = field(default_factory=lambda: ["default"])
-    share: Annotated[list[float] | None, make_option("NUMBER", SHARE, "1 and 0.5")] = None
+    share: Annotated[list[float] | None, make_option("NUMBER", SHARE, "1")] = None
     forbid: Annotated[list[str] | None, make_option("ACTION", FORBID, "none")] = None
     limit: Annotated[list[str] | None, make_option("LIMIT", LIMIT, "none")] = None
     explore: Annotated[float, make_option("SHARE", EXPLORE)] = 0.0

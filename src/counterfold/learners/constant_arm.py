@@ -17,6 +17,8 @@ class ConstantArm(Learner):
 
     $$\pi(x) = \arg\max_a \frac{1}{n} \sum_i \Gamma_{ia}$$
 
+    Dudík, Langford, Li (2011), "Doubly robust policy evaluation and learning".
+
     Where it is not available, or limits do not allow it, the next best one is taken. In `learn`, one that names no
     action stands for every action, each of which competes.
 

@@ -13,7 +13,14 @@ from counterfold.errors import DataError, ParameterError
 from counterfold.evaluation.question import Question
 from counterfold.intervals.base import Interval
 from counterfold.learners.base import TrainingRows
-from counterfold.learning.contenders import check_shares, find_allowed, name_constants, resolve_learners, split_learners
+from counterfold.learning.contenders import (
+    check_shares,
+    count_policies,
+    find_allowed,
+    name_constants,
+    resolve_learners,
+    split_learners,
+)
 from counterfold.learning.contest import Contest
 from counterfold.learning.large import OtherRows, draw_rows, group_large
 from counterfold.learning.limits import ActionLimits
@@ -27,8 +34,12 @@ from counterfold.progress import Progress, as_progress, show_progress
 from counterfold.tables.scan import Columns, LogScan, open_log
 from counterfold.unseen import Limits
 
-SHARES = (1.0, 0.5)
-"""The shares of decisions that a policy may take, where the user does not say."""
+SHARES = (1.0,)
+"""The shares of decisions that a policy may take, where the user does not say.
+
+A policy that takes half of the decisions gains half as much, with about half of the error. So if any contender beats
+the log, hardly ever one that takes fewer decisions has the largest lower bound.
+"""
 
 MOST_FOLDS, MOST_EXPLORED = 20, 0.5
 """Rows fall into at most so many folds, and at most such a share of the decisions is made at random."""
@@ -57,15 +68,18 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
     Rows fall into `folds`, groups as a whole; where nobody named groups, these are rows of the same context, unless
     most rows share theirs with many. Each learner learns from all folds but one, and decides in that one. What
     these decisions would have earned more than the log is estimated as by `evaluate`. The contender with the largest
-    lower bound of that difference is chosen; so that choosing does no harm to the answer, `Learned.evaluation` values
-    in each fold what the other folds choose, by policies that were learnt without it. If that does not beat the log at
-    its lower bound, the policy imitates the log. Otherwise the winner is learnt anew from all rows.
+    lower bound of that difference is chosen, or a simpler one that earns as much within noise. So that choosing does no
+    harm to the answer, `Learned.evaluation` values in each fold what the other folds choose, by policies that were
+    learnt without it. If that does not beat the log at its lower bound, the policy imitates the log. Otherwise the
+    winner is learnt anew from all rows.
 
     A log that does not fit into memory is learnt from some of its rows, and the policy is valued by all others.
 
     - `log` and `columns`: as for `evaluate`; actions must be labels.
-    - `learners`: "default", or any mixture of learners, their names, and classifiers of scikit-learn's kind.
+    - `learners`: "default", or any mixture of learners, their names, and classifiers of scikit-learn's kind. By default
+      every constant arm, linear models, boosted trees and a shallow tree compete; "policy-forest" is added by name.
     - `shares`: which shares of the decisions a policy takes, an imitation of the logger the others; each competes.
+      All of them, unless said otherwise.
     - `forbidden`: labels of actions that the policy must not take. It never takes one that the log could not take.
     - `limits`: how often the policy may take actions, {"discount": 0.2}, or what it may cost on average,
       `"2 * discount + gift <= 0.3"`, or how often it must, `"gift >= 5%"`; one such text or several. It keeps to them
@@ -89,7 +103,7 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
     wanted, parts, moved = resolve_learners(learners), check_shares(shares), as_progress(progress)
     source = open_log(log, columns, learn)
     where = group_large(choose_engine(require_one_reward(source), engine, Pool(threads)), progress=moved)
-    drawn = draw_rows(where, 2 * (len(wanted) + 1) * len(parts), progress=moved)
+    drawn = draw_rows(where, 2 * (count_policies(wanted) + 1) * len(parts), progress=moved)
     with limit_blas():
         log = require_actions(read_rows(source) if drawn is None else drawn.log)
         chosen = choose_grouped_context(log)

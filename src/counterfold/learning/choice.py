@@ -8,8 +8,12 @@ import numpy as np
 from counterfold.arrays import Floats, Ints
 from counterfold.evaluation.result import Evaluation
 
-NOISE = 1.0
-"""Two policies earn the same within noise if their difference is less than so many of its standard errors."""
+NOISE = 0.5
+"""Two policies earn the same within noise if their difference is at most so many of its standard errors.
+
+At 1, a constant arm took the place of policies that earn 0.15 standard deviations of the rewards more in one of eleven
+development problems of 2,000 rows; at 0.5 in none of them, and at 0.25 nothing else was chosen.
+"""
 
 
 @dataclass(frozen=True)

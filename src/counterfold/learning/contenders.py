@@ -154,6 +154,12 @@ def name_constants(learners: Sequence[Learner], rows: TrainingRows) -> list[Lear
     return number_alike(found)
 
 
+def count_policies(learners: Sequence[Learner]) -> int:
+    """Return how many policies learners stand for at most, before it is known which actions there are."""
+    stands_for_all = any(isinstance(learner, ConstantArm) and learner.action is None for learner in learners)
+    return len(learners) + (MAX_CONSTANTS - 1 if stands_for_all else 0)
+
+
 def list_contenders(learners: Sequence[Learner], shares: Sequence[float]) -> dict[str, Contender]:
     """Return every learner at every share, by name; a constant arm decides alone, unless that is not wanted."""
     found = []
