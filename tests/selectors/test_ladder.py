@@ -11,7 +11,8 @@ import reference
 from counterfold import registry
 from counterfold.estimators._ratio import share_grid
 from counterfold.partition import Consecutive
-from counterfold.sums import Sums
+from counterfold.selectors.ladder import DIFFERENCE, VALUE
+from counterfold.sums import Sums, sum_buckets
 from problems import log_of, rows_of
 
 POOL = cf.Pool(threads=1)
@@ -227,3 +228,75 @@ def test_bad_boldness_is_refused(boldness):
 def test_ladders_are_not_for_users_to_set():
     with pytest.raises(cf.ParameterError, match=r"`ladders` must be left to the rows, got '3'\."):
         registry.build("selectors", "ladder:ladders=3")
+
+
+# what differences are made of
+
+
+@pytest.mark.parametrize("group", [None, 4], ids=["rows", "groups"])
+@pytest.mark.parametrize("model", [True, False], ids=["two ladders", "one ladder"])
+@pytest.mark.parametrize("seed", [0, 3])
+def test_differences_to_the_log_against_naive_loops(seed, model, group):
+    data = reference.random_data(seed, rows=32)
+    q = reference.ridge(data, 1.0) if model else None
+    units = (np.arange(32) // (group or 1)).tolist()
+    more = {"group": units} if group else {}
+    result = cf.evaluate(log_of(data, **more), data.target, reward_model=q)
+    _, answer, _, error = reference.ladder_against_log(data, q, units, None, fixed=0.7, doubt=2.0)
+    close(result.uplift().value, answer(data, q) - np.mean(data.r))
+    shown = result.estimate.in_differences.contributions - result.logged.contributions
+    close(result.uplift().stderr, max(error, cf.Estimate("shown", shown, groups_of(units, group)).stderr))
+
+
+def groups_of(units, group):
+    return None if group is None else np.array(units)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_differences_take_each_step_as_far_as_learnt_and_fixed_boldness_say_together(seed):
+    data = reference.random_data(seed, rows=300)
+    rows = rows_of(data, "default")
+    judge = cf.Ladder().resolve(rows)
+    sums = sum_buckets(rows, judge.witnesses, POOL)
+    for ladder in judge.ladders:
+        steps = judge.measure_steps(sums, ladder)
+        learnt, fixed, both = (
+            judge.climb(steps, ladder, purpose)[0][::-1].cumsum()
+            for purpose in (VALUE, DIFFERENCE._replace(fixed=1.0), DIFFERENCE)
+        )
+        assert (both >= np.minimum(learnt, fixed) - 1e-12).all()
+        assert (both <= np.maximum(learnt, fixed) + 1e-12).all()
+
+
+def test_differences_are_shrunk_less_where_little_boldness_is_learnt():
+    """Rewards do not depend on the action, so all rungs agree: a value stays low on the ladder of the model."""
+    data = reference.random_data(0, rows=300)
+    rows = rows_of(replace(data, r=rng().normal(size=300)), "default")
+    judge = cf.Ladder().resolve(rows)
+    steps = judge.measure_steps(sum_buckets(rows, judge.witnesses, POOL), judge.ladders[1])
+    learnt, both = (judge.climb(steps, judge.ladders[1], purpose)[0] for purpose in (VALUE, DIFFERENCE))
+    assert both[-1] > 2 * learnt[-1]
+
+
+@pytest.mark.parametrize("boldness", [0.1, 3.0])
+def test_a_boldness_that_is_given_holds_for_differences_too(boldness):
+    data = reference.random_data(2, rows=100)
+    result = cf.evaluate(log_of(data), data.target, selector=cf.Ladder(boldness))
+    assert result.estimate.for_differences is None
+    close(result.uplift().value, result.value - result.logged.value)
+
+
+def test_single_candidates_have_the_same_value_in_differences():
+    data = reference.random_data(2, rows=100)
+    result = cf.evaluate(log_of(data), data.target, candidates=["dr", "snips"])
+    close(result.uplift().value, result.value - result.logged.value)
+
+
+def test_the_difference_of_two_targets_is_that_of_their_differences_to_the_log():
+    data = reference.random_data(4, rows=100)
+    log = log_of(data)
+    one = cf.evaluate(log, data.target)
+    two = cf.evaluate(log, data.target[::-1])
+    close(one.uplift(two).value, one.uplift().value - two.uplift().value)
+    assert one.uplift(one).value == 0
+    assert tuple(one.uplift(one).interval()) == (0, 0)

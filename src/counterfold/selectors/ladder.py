@@ -73,7 +73,7 @@ class Purpose(NamedTuple):
 VALUE = Purpose(fixed=0.0, doubt=DOUBT)
 """For the value of a target: the squared error is to be small."""
 
-DIFFERENCE = Purpose(fixed=0.7, doubt=3.0)
+DIFFERENCE = Purpose(fixed=0.7, doubt=2.0)
 """For differences between policies: a shortened step is a bias towards the log, and nothing cancels it."""
 
 

@@ -2,7 +2,7 @@
 
 from reference.data import Data, Doses, random_data, random_doses
 from reference.estimators import FORMULAS, OF_DOSES, OF_LABELS, group_ips, share_caps, truncated_sndr, truncated_snips
-from reference.ladder import ladder, left_out
+from reference.ladder import ladder, ladder_against_log, left_out
 from reference.models import (
     nearest_neighbours,
     ridge,
@@ -24,6 +24,7 @@ __all__ = [
     "algorithm_1",
     "group_ips",
     "ladder",
+    "ladder_against_log",
     "left_out",
     "nearest_neighbours",
     "random_data",

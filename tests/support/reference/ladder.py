@@ -34,8 +34,11 @@ def weigh_boldness(steps, usual):
     return {c: one / sum(chance.values()) for c, one in chance.items()}
 
 
-def climb(formula, data, q, units, boldness):
-    """Return the rungs of one ladder, the share of each, and the variance of what is left of the bias."""
+def climb(formula, data, q, units, boldness, fixed):
+    """Return the rungs of one ladder, the share of each, and the variance of what is left of the bias.
+
+    With a probability (`fixed`), boldness has a value that does not depend on the steps.
+    """
     caps = [*share_caps(data.weights()), math.inf]
     if formula is truncated_sndr:
         caps = [0.0, *caps]
@@ -56,21 +59,31 @@ def climb(formula, data, q, units, boldness):
         noise = sum(move**2 for move in left_out(step, data, q, units))
         steps.append((step(data, q), (1 - kept[rung - 1] / kept[rung]) ** 2 * max(variances), noise))
     usual = 1.0 if formula is truncated_snips else 0.05
-    chance = weigh_boldness(steps, usual) if boldness is None else {boldness: 1.0}
+    if boldness is None:
+        chance = [(c, (1 - fixed) * one) for c, one in weigh_boldness(steps, usual).items()]
+        chance.append((0.5 if formula is truncated_snips else 0.2, fixed))
+    else:
+        chance = [(boldness, 1.0)]
     taken, left = [1.0], 0.0
     for length, reach, noise in steps:
-        each = {c: c**2 * reach / (c**2 * reach + noise) for c in chance}
-        g = min(taken[-1], sum(one * each[c] for c, one in chance.items()))
-        variance = sum(one * (each[c] * noise + (each[c] - g) ** 2 * length**2) for c, one in chance.items())
+        each = {c: c**2 * reach / (c**2 * reach + noise) for c, _ in chance}
+        g = min(taken[-1], sum(one * each[c] for c, one in chance))
+        variance = sum(one * (each[c] * noise + (each[c] - g) ** 2 * length**2) for c, one in chance)
         left += max(variance - g**2 * noise, 0.0)
         taken.append(g)
     return caps, [share - further for share, further in zip(taken, [*taken[1:], 0.0], strict=True)], left
 
 
-def ladder(data, q, units, boldness):
+def ladder(data, q, units, boldness, fixed=0.0, doubt=5.0):
     """Return shares by (formula, cap), the answer and its error; without predictions there is but one ladder."""
+    shares, answer, error, _ = ladder_against_log(data, q, units, boldness, fixed, doubt)
+    return shares, answer, error
+
+
+def ladder_against_log(data, q, units, boldness, fixed, doubt):
+    """Return the same, and the error of the difference to the mean reward of the log."""
     formulas = [truncated_snips] if q is None else [truncated_snips, truncated_sndr]
-    found = [climb(formula, data, q, units, boldness) for formula in formulas]
+    found = [climb(formula, data, q, units, boldness, fixed) for formula in formulas]
 
     def mixed(one, part, q):
         caps, shares, _ = found[one]
@@ -93,8 +106,10 @@ def ladder(data, q, units, boldness):
         for one, (caps, mine, _) in enumerate(found)
         for cap, share in zip(caps, mine, strict=True)
     }
-    return (
-        shares,
-        answer,
-        math.sqrt(noise + 5 * sum(part**2 * left for part, (_, _, left) in zip(parts, found, strict=True))),
-    )
+    bias = doubt * sum(part**2 * left for part, (_, _, left) in zip(parts, found, strict=True))
+
+    def gain(part, q):
+        return answer(part, q) - sum(part.r) / len(part.r)
+
+    apart = sum(move**2 for move in left_out(gain, data, q, units))
+    return shares, answer, math.sqrt(noise + bias), math.sqrt(apart + bias)
