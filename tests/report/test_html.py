@@ -113,7 +113,7 @@ def draw_clicks(rows, more):
 
 
 @pytest.mark.parametrize(("more", "badge"), [(0.0, "undecided"), (0.3, "good")])
-def test_a_sound_log_that_is_too_small_is_undecided(write, more, badge):
+def test_a_sound_log_that_is_too_small_holds_zero(write, more, badge):
     result = cf.evaluate(draw_clicks(600, more), {1: 1.0})
     page = write(result)
     assert result.verdict == page.answer["verdict"] == "good"

@@ -151,6 +151,12 @@ def harmed_on_one_device():
     return log_of(data, by={"device": device}), data.target
 
 
+def few_clicks():
+    data = clean_data()
+    data.r = (np.arange(2000) % 125 == 1).astype(float)
+    return log_of(data), data.target
+
+
 def segments_from_afterwards():
     data = clean_data()
     return log_of(data, by={"page": np.where(is_gained(data), "first", "last")}), data.target
@@ -190,6 +196,7 @@ PROVOKED = {
     "rough-propensities": (few_draws, {}),
     "row-order": (last_rewards_not_in_yet, {}),
     "several-loggers": (loggers_in_turn, {}),
+    "small-log": (few_clicks, {}),
     "unnamed-groups": (users_of_one_mood, {}),
 }
 """For every diagnostic a log and a target on which it speaks, and what is asked."""

@@ -130,8 +130,8 @@ class Trial:
 
     @property
     def is_same(self) -> bool:
-        """Say whether both policies are the same: their difference is 0, and nothing else is possible."""
-        return self.design.is_same_policy or self.possible == (0.0, 0.0)
+        """Say whether both policies are the same: rewards vary, and yet no difference but 0 is possible."""
+        return self.design.is_same_policy or (self.possible == (0.0, 0.0) and self.contents.rewards.squares > 0)
 
     @property
     def is_feasible(self) -> bool:
@@ -220,8 +220,7 @@ def advise_on_loss(trial: Trial, baseline: str) -> NextStep:
 
 def advise_on_nothing(trial: Trial, baseline: str) -> NextStep:
     """Return what to do where no number of decisions that anybody has would show a difference."""
-    nothing = f"the difference to what {baseline} is too small to matter"
-    return trial.propose("keep", f"Keep what you have: {nothing}.")
+    return trial.propose("keep", f"Keep what you have: nothing shows that it would earn more or less than {baseline}.")
 
 
 def advise_on_doubt(trial: Trial, diagnostics: Diagnostics, baseline: str) -> NextStep:
