@@ -153,7 +153,8 @@ def harmed_on_one_device():
 
 def few_clicks():
     data = clean_data()
-    data.r = (np.arange(2000) % 125 == 1).astype(float)
+    data.r = (np.random.default_rng(7).random(2000) < 0.015).astype(float)
+    data.target = np.eye(4)[np.zeros(2000, dtype=int)]
     return log_of(data), data.target
 
 

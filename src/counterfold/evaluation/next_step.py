@@ -186,7 +186,7 @@ def advise_on_caution(trial: Trial, diagnostics: Diagnostics, baseline: str) -> 
     then = "Until then, do not ship it."
     if trial.planned_gap < 0 and trial.count_per_arm(trial.planned_gap) is not None:
         then = f"Until then, do not ship it: it would seem to earn less than {baseline}."
-    elif trial.is_feasible:
+    elif trial.planned_gap > 0 and trial.is_feasible:
         then = f"Then run {trial} before you ship it."
     return trial.propose("check first", f"{advise_on_log(diagnostics).sentence} {then}")
 
@@ -228,24 +228,23 @@ def advise_on_doubt(trial: Trial, diagnostics: Diagnostics, baseline: str) -> Ne
     if trial.per_arm is None:
         return advise_on_nothing(trial, baseline)
     low, high = trial.possible
-    times = trial.times_rows
-    possible = f"it may earn up to {high:.3g} more than {baseline}, or {-low:.3g} less"
     is_small = diagnostics.verdict == "undecided"
-    unknown = f"{'this log has too few rows to tell' if is_small else 'this log cannot tell'}: {possible}"
-    is_loggable = times is not None and times <= TOO_MANY_TIMES
+    unknown = "This log has too few rows to tell" if is_small else "This log cannot tell"
+    unknown = f"{unknown}: it may earn up to {high:.3g} more than {baseline}, or {-low:.3g} less."
+    times = trial.times_rows
+    is_loggable = trial.planned_gap > 0 and times is not None and times <= TOO_MANY_TIMES
     more = f"log about {max(2, round_up(times or 0)):,} times as many rows"
-    is_wanted = is_small or trial.planned_gap > 0 or trial.is_gain_worthwhile(diagnostics.measures.get("reward_level"))
+    level = diagnostics.measures.get("reward_level")
+    is_wanted = is_small or trial.planned_gap > 0 or trial.is_gain_worthwhile(level)
     if trial.is_feasible and is_wanted and not trial.is_in_log:
         also = f", or {more}" if is_loggable else ""
         finds = f"which would find a gain of {trial.effect:.3g}"
-        return trial.propose("A/B test", f"Run {trial}, {finds}{also}: {unknown}.")
-    if is_loggable and trial.planned_gap > 0:
-        why = TRIAL_IN_LOG if trial.is_in_log else "An A/B test would need far more decisions."
-        return trial.propose("log more", f"Keep what you have, or {more}: {unknown}. {why}")
-    if trial.is_in_log:
-        return trial.propose("keep", f"Keep what you have: {unknown}. {TRIAL_IN_LOG}")
-    finds = f"an A/B test that finds a gain of {trial.effect:.3g} needs about {trial.per_arm:,} decisions per arm"
-    return trial.propose("keep", f"Keep what you have: {unknown}, and {finds}.")
+        return trial.propose("A/B test", f"Run {trial}, {finds}{also}. {unknown}")
+    needed = f"An A/B test that finds a gain of {trial.effect:.3g} needs about {trial.per_arm:,} decisions per arm."
+    why = TRIAL_IN_LOG if trial.is_in_log else needed
+    if is_loggable:
+        return trial.propose("log more", f"Keep what you have, or {more}. {unknown} {why}")
+    return trial.propose("keep", f"Keep what you have. {unknown} {why}")
 
 
 def advise_on_log(diagnostics: Diagnostics) -> NextStep:
