@@ -99,10 +99,13 @@ def test_caution_is_enough_if_it_is_asked_for(command, run, save):
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_undecided_is_worse_than_good_and_better_than_caution(command, run, tmp_path):
-    """Some 20 of 2,000 decisions have a click: a quarter less and a quarter more both fit the log."""
+    """Some 16 of 2,000 decisions have a click: a quarter less and a quarter more both fit the log."""
     rng = np.random.default_rng(0)
-    action, clicks = rng.integers(2, size=2000), (rng.random(2000) < 0.01).astype(float)
-    table = {"action": action, "reward": clicks, "propensity": np.full(2000, 0.5), "target": np.ones(2000, dtype=int)}
+    action, clicks = rng.integers(2, size=2000), np.zeros(2000)
+    for code in range(2):
+        clicks[np.flatnonzero(action == code)[::120]] = 1.0
+    table = {"action": np.array(["a", "b"])[action], "reward": clicks, "propensity": np.full(2000, 0.5)}
+    table["target"] = np.full(2000, "b")
     path = tmp_path / "small.parquet"
     pa.parquet.write_table(pa.table(table), path)
     codes = [run(command, path, "--require", required)[0] for required in ("good", "undecided", "caution")]

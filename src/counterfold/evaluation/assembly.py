@@ -157,7 +157,9 @@ class Assembly:
         table = self.tabulate(selection)
         values = {one.name: (one.value, one.stderr) for one in table}
         answered = exhibits.Answered(estimate, estimate - logged, choice.estimators, values, selection)
-        segments = SegmentAssembly(question, choice, evidence, answered, winner).answer_all(Pool(self.pool.threads))
+        segmented_by = winner if unweighted is None else LoggedValue()
+        assembly = SegmentAssembly(question, choice, evidence, answered, segmented_by)
+        segments = assembly.answer_all(Pool(self.pool.threads))
         examined = Answer(estimate, winner, choice.selector.validator, segments, answered.uplift)
         shown = exhibits.show_all(self.exhibits, evidence, answered)
         apart = {one.name: shown[one.name] for one in self.exhibits if not one.needs_answer and one.name in shown}

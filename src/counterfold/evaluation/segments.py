@@ -67,8 +67,11 @@ class SegmentAssembly:
         kept = Kept(int(column.facts.rows[place]), len(some), effective, float(column.facts.unsupported[place]) / size)
         counts = np.ones(len(rows)) if rows.counts is None else rows.counts / rows.counts.mean()
         logged = self.estimate_one(LoggedValue(), sums, counts[is_there], kept.rows)
-        estimate = self.estimate_one(self.winner, sums, (counts * rows.weights)[is_there], effective)
-        estimate = self.include_hidden(estimate, some)
+        if isinstance(self.winner, LoggedValue):  # the target is the policy that logged
+            estimate = logged
+        else:
+            estimate = self.estimate_one(self.winner, sums, (counts * rows.weights)[is_there], effective)
+            estimate = self.include_hidden(estimate, some)
         weights = Estimate("mean weight", some.weights / some.sizes, sizes=some.sizes)
         return SegmentAnswer(name, kept, estimate, logged, subtract(estimate, logged), weights, 1 - kept.unsupported)
 
