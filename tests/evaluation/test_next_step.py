@@ -13,7 +13,12 @@ from counterfold.evaluation.design import Design
 from counterfold.evaluation.next_step import FEWEST, LARGEST_TEST, Trial, advise, round_up
 
 ROWS = 2000
-REMEDIES = {"good": None, "undecided": "log more rows", "caution": "look at that row", "not answerable": "log some of what it would do"}
+REMEDIES = {
+    "good": None,
+    "undecided": "log more rows",
+    "caution": "look at that row",
+    "not answerable": "log some of what it would do",
+}
 
 
 def make_trial(difference, spread=1.0, rewards=None, group=None):
@@ -45,7 +50,12 @@ def judge(verdict):
         ),
         (0.055, "good", "A/B test", "before you ship it: it would earn more than the log did, but only just beyond"),
         (-0.5, "good", "do not ship", "Do not ship it: it would earn less than the log did."),
-        (0.03, "good", "A/B test", "This log cannot tell: it may earn up to 0.0738 more than the log did, or 0.0138 less."),
+        (
+            0.03,
+            "good",
+            "A/B test",
+            "This log cannot tell: it may earn up to 0.0738 more than the log did, or 0.0138 less.",
+        ),
         (0.03, "good", "A/B test", "which would find a gain of 0.03, or log about 5 times as many rows."),
         (1e-7, "good", "A/B test", "which would find a gain of 0.0438. This log cannot tell"),
         (-0.03, "good", "keep", "Keep what you have. This log cannot tell: it may earn up to 0.0138 more"),

@@ -24,7 +24,10 @@ Severity = Literal["note", "undecided", "caution", "not answerable"]
 """How bad a finding is, the worst last."""
 
 Verdict = Literal["good", "undecided", "caution", "not answerable"]
-"""How far a log can answer, the worst last: an undecided log is sound and too small, a caution may be a wrong answer."""
+"""How far a log can answer, the worst last.
+
+A log that leaves a question undecided is sound and too small; a caution may be a wrong answer.
+"""
 
 Number = float | int | None
 
@@ -159,7 +162,8 @@ class Diagnostics(Plotted):
     `top_row_share`, `top_five_share`, `value_without_top_row`, `outlying_rewards`, `repeated_share`, `row_copies`,
     `repeated_excess`, `propensities_p`, `context_p`, `periods`, `drift_p`, `drift`, `difference_drift_p`,
     `difference_drift`, `logged_drift_p`, `late_rows`, `row_order_p`, `row_order`, `silent_rows`, `harmed_segments`,
-    `outcome_segments`, `learnt_share`, `disagreement`, `model_shift`, `reward_level`, `possible_loss` and `possible_gain`, explained in the diagnostics' own files;
+    `outcome_segments`, `learnt_share`, `disagreement`, `model_shift`, `reward_level`, `possible_loss` and
+    `possible_gain`, explained in the diagnostics' own files;
     besides, `rows`, the range of the rewards (`reward_low`, `reward_high`) and, on a log of doses, the `bandwidth` of
     weights.
     `texts` say what was measured, by what it is called, and `unknown` are those that only say why it could not be.

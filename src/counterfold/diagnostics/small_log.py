@@ -57,7 +57,9 @@ class SmallLog(Diagnostic):
         low, high = uplift.interval()
         numbers: dict[str, Number] = {"reward_level": level, "possible_loss": max(-low, 0.0)}
         numbers["possible_gain"] = max(high, 0.0)
-        text = f"the difference to {baseline} may be {low:+.3g} to {high:+.3g}, where rewards have a level of {level:.3g}"
+        text = (
+            f"the difference to {baseline} may be {low:+.3g} to {high:+.3g}, where rewards have a level of {level:.3g}"
+        )
         if not level or low > -self.much * level or high < self.much * level:
             return Measurement(numbers, text)
         problem = (

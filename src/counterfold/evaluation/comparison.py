@@ -54,8 +54,8 @@ class Comparison(Plotted):
     and `polars.DataFrame` take it as it is. `simultaneous` are the intervals that hold all at once, and `decision` is
     what the differences say together: which target to choose, and which may be the best. With `guards`, `guarded` has a
     line for each target: whether it keeps to all of them, and cautions about their rewards are among the findings of
-    evaluations. With a baseline, those that speak of harmed segments or of a small log go by differences to that, not to
-    the log.
+    evaluations. With a baseline, those that speak of harmed segments or of a small log go by differences to that, not
+    to the log.
     """
 
     evaluations: Mapping[str, Evaluation]

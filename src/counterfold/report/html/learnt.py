@@ -60,9 +60,10 @@ def tell_winner(found: Learned) -> str:
 def list_facts(found: Learned) -> list[Fact]:
     """Return how large the A/B test is, where one is worth its while."""
     step = found.next_step
-    if step.per_arm is None or not (found.beats_log or step.action == "A/B test"):
+    if step.per_arm is None or step.effect is None or not (found.beats_log or step.action == "A/B test"):
         return []
-    power = f"decisions, to show the estimated difference (5{formats.PERCENT} level, 80{formats.PERCENT} power)"
+    shows = f"a difference of {step.effect:.3g}"
+    power = f"decisions, to show {shows} (5{formats.PERCENT} level, 80{formats.PERCENT} power)"
     return [Fact("A/B test, per arm", formats.count(step.per_arm), power)]
 
 
