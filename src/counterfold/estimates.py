@@ -64,6 +64,13 @@ class Exposure(NamedTuple):
 SUREST, EXACT = 0.9999, 1e-4
 """The highest level of an interval that is tried to find a confidence, and how exactly the level is found."""
 
+ROUNDING = 64 * float(np.finfo(np.float64).eps)
+"""How small a difference, in relation to the numbers that it is the difference of, is taken for a rounding error.
+
+A contribution is the result of a few additions and multiplications, each of which is off by half an `eps` at most; the
+mean of a unit of rows is summed in pairs, so that its error hardly grows with their number.
+"""
+
 STILL = Moves("contributions", np.zeros(0))
 """The moves of an answer that moves only as its contributions show."""
 
@@ -207,6 +214,7 @@ class Estimate(Displayed):
         So are the moves of both, if they have the same source; biases, and noise that is added, then cancel as far as
         both targets weigh the same rows. Otherwise nothing cancels of what errors hold beyond the noise of
         contributions. An answer that has another one `for_differences` is represented by that.
+        Differences that are rounding errors are 0: those of contributions, of moves and of weights.
         """
         if self.for_differences is not None or other.for_differences is not None:
             return self.in_differences - other.in_differences
@@ -214,14 +222,18 @@ class Estimate(Displayed):
             rows = f"{len(self.contributions)} and {len(other.contributions)}"
             raise DataError(f"estimates to compare must be of the same rows, got {rows} rows.")
         moves, bias, added = STILL, 0.0, self.hidden_variance + other.hidden_variance
+        size = measure_size(self) + measure_size(other)
+        contributions = drop_rounding(self.contributions - other.contributions, size)
         if self.moves.is_paired_with(other.moves):
-            moves, apart = Moves(self.moves.source, self.moves.values - other.moves.values), tell_apart(self, other)
+            moved = self.moves.values - other.moves.values
+            moves = Moves(self.moves.source, moved if contributions.any() else drop_rounding(moved, size))
+            apart = tell_apart(self, other)
             bias = subtract_variances(self.bias_variance, other.bias_variance, apart)
             added = subtract_variances(self.added_variance, other.added_variance, apart)
         known = {id(one): one for one in (self.weights, other.weights) if one is not None}
         return Estimate(
             f"{self.name} - {other.name}",
-            self.contributions - other.contributions,
+            contributions,
             self.groups,
             self.sizes,
             np.vstack(list(known.values())) if known else None,
@@ -236,6 +248,18 @@ class Estimate(Displayed):
 
     def __repr__(self) -> str:
         return f"Estimate({messages.clean_sentence(self.name)}: {self.value:.4g} ± {self.stderr:.2g})"
+
+
+def measure_size(estimate: Estimate) -> float:
+    """Return the mean size of the contributions: what their rounding errors are in relation to."""
+    return float(np.average(np.abs(estimate.contributions), weights=estimate.sizes))
+
+
+def drop_rounding(apart: Floats, size: float) -> Floats:
+    """Return differences of numbers of some size; 0 where all of them together are no more than rounding errors."""
+    if not len(apart) or np.abs(apart).mean() > ROUNDING * size:
+        return apart
+    return np.zeros_like(apart)
 
 
 def tell_apart(one: Estimate, other: Estimate) -> float:
@@ -271,7 +295,9 @@ def find_deviations(weights: Floats) -> Floats:
     """Return how far each weight is from the mean, scaled to a length of 1, or 0 where all are equal."""
     apart = weights - weights.mean()
     length = np.linalg.norm(apart)
-    return np.asarray(apart / length if length else apart)
+    if length <= ROUNDING * np.linalg.norm(weights):
+        return np.zeros_like(apart)
+    return np.asarray(apart / length)
 
 
 def share_gained(one: Estimate, other: Estimate) -> float:
@@ -281,6 +307,7 @@ def share_gained(one: Estimate, other: Estimate) -> float:
     """
     if one.exposure is None or other.exposure is None:
         return 0.0
-    gains = np.maximum(one.exposure.weights - other.exposure.weights, 0.0)
+    mine, theirs = one.exposure.weights, other.exposure.weights
+    gains = np.where(mine - theirs > ROUNDING * (mine + theirs), mine - theirs, 0.0)
     total = gains.sum()
     return float(np.square(gains).sum() / total / one.exposure.rows) if total > 0 else 0.0

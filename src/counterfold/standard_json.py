@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from counterfold.questions import QUESTIONS
+
 VERSION = 1
 """The version of the schema. It is raised when a field is removed, renamed or given another meaning."""
 
@@ -34,3 +36,8 @@ def write(answer: Mapping[str, Any]) -> str:
     """
     finite = json.loads(json.dumps({"version": VERSION, **answer}), parse_constant=lambda _: None)
     return json.dumps(finite, indent=2, allow_nan=False)
+
+
+def write_answer(answer: Mapping[str, Any]) -> str:
+    """Return an answer as JSON, with the questions that no check can tell."""
+    return write({**answer, "questions": list(QUESTIONS)})

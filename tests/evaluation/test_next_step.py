@@ -1,5 +1,7 @@
 """What to do about an answer: each verdict and each place of the interval, and the size of an A/B test."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,10 +9,16 @@ from scipy import stats
 import counterfold as cf
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Finding
-from counterfold.evaluation.next_step import FEWEST, Trial, advise, round_up
+from counterfold.evaluation.design import Design
+from counterfold.evaluation.next_step import FEWEST, LARGEST_TEST, Trial, advise, round_up
 
 ROWS = 2000
-REMEDIES = {"good": None, "caution": "look at that row", "not answerable": "log some of what it would do"}
+REMEDIES = {
+    "good": None,
+    "undecided": "log more rows",
+    "caution": "look at that row",
+    "not answerable": "log some of what it would do",
+}
 
 
 def make_trial(difference, spread=1.0, rewards=None, group=None):
@@ -42,10 +50,18 @@ def judge(verdict):
         ),
         (0.055, "good", "A/B test", "before you ship it: it would earn more than the log did, but only just beyond"),
         (-0.5, "good", "do not ship", "Do not ship it: it would earn less than the log did."),
-        (0.03, "good", "A/B test", "this log cannot tell if it would earn more than the log did."),
-        (-0.03, "good", "A/B test", "or log about 5 times as many rows, to see such a difference"),
-        (1e-6, "good", "keep", "Keep what you have: nothing shows"),
-        (0.0, "good", "keep", "Keep what you have: nothing shows"),
+        (
+            0.03,
+            "good",
+            "A/B test",
+            "This log cannot tell: it may earn up to 0.0738 more than the log did, or 0.0138 less.",
+        ),
+        (0.03, "good", "A/B test", "which would find a gain of 0.03, or log about 5 times as many rows."),
+        (1e-7, "good", "A/B test", "which would find a gain of 0.0438. This log cannot tell"),
+        (-0.03, "good", "keep", "Keep what you have. This log cannot tell: it may earn up to 0.0138 more"),
+        (-0.03, "good", "keep", "An A/B test that finds a gain of 0.0138 needs about 82,000 decisions per arm."),
+        (-0.03, "undecided", "A/B test", "This log has too few rows to tell: it may earn up to 0.0138 more"),
+        (0.0, "good", "keep", "Keep what you have. This log cannot tell"),
         (0.5, "caution", "check first", "Check first: look at that row. Then run an A/B test with about"),
         (-0.5, "caution", "check first", "do not ship it: it would seem to earn less"),
         (-0.03, "caution", "check first", "do not ship it: it would seem to earn less"),
@@ -115,9 +131,9 @@ def test_the_size_of_a_test_of_clicks_against_statsmodels(rate, gain):
 
 def test_a_log_may_see_what_no_test_can():
     """Where two policies mostly do the same, their difference has hardly any noise on the same rows."""
-    step = advise(make_trial(0.002, spread=0.06), judge("good"))
-    assert (step.action, step.per_arm > 10 * ROWS, 1 < step.times_rows < 10) == ("log more", True, True)
-    assert "log about 4 times as many rows, to see such a difference" in step.sentence
+    step = advise(make_trial(0.0002, spread=0.006), judge("good"))
+    assert (step.action, step.per_arm > LARGEST_TEST, 1 < step.times_rows < 10) == ("log more", True, True)
+    assert "log about 4 times as many rows. This log cannot tell" in step.sentence
 
 
 def test_few_decisions_and_no_difference():
@@ -134,6 +150,70 @@ def test_rows_of_a_group_that_are_alike_need_more_decisions():
     assert make_trial(0.1, rewards=rewards, group=users).per_arm == pytest.approx(
         20 * make_trial(0.1, rewards=rewards).per_arm, rel=0.1
     )
+
+
+@pytest.mark.parametrize("rows", [300, 2000, 30_000])
+def test_the_same_size_of_a_test_is_proposed_whatever_the_size_of_the_log(rows):
+    """A test of 50,000 decisions per arm is proposed for a small log and for a large one alike."""
+    rng = np.random.default_rng(rows)
+    rewards = rng.normal(size=rows)
+    rewards = (rewards - rewards.mean()) / rewards.std()
+    log = cf.Log(action=np.arange(rows) % 2, reward=rewards, propensity=np.full(rows, 0.5))
+    gain = 0.0177
+    gap = cf.Estimate("gap", gain + rewards * gain * np.sqrt(rows))
+    step = advise(Trial(gap, gain, cf.Estimate("log", rewards), Contents.of(log)), judge("good"))
+    assert (step.action, step.per_arm, step.effect) == ("A/B test", 51_000, pytest.approx(gain))
+
+
+def test_the_effect_of_a_test_is_the_largest_gain_that_is_possible_where_the_estimate_is_none():
+    trial = make_trial(-0.03)
+    assert trial.effect == pytest.approx(trial.gap.interval().high)
+    assert trial.per_arm == trial.count_per_arm(trial.gap.interval().high)
+    assert make_trial(0.03).effect == pytest.approx(0.03)
+    assert make_trial(-0.5).effect == pytest.approx(-0.5)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "level", "action"),
+    [("good", None, "keep"), ("good", 1.0, "keep"), ("good", 0.1, "A/B test"), ("undecided", None, "A/B test")],
+)
+def test_a_gain_that_matters_is_tested_against_the_estimate(verdict, level, action):
+    """The largest gain that is possible is 0.0138, 1.4 % or 14 % of the level of the rewards."""
+    found = judge(verdict)
+    measured = Diagnostics({"reward_level": level}, {}, found.findings)
+    assert advise(make_trial(-0.03), measured).action == action
+
+
+@pytest.mark.parametrize(("difference", "action"), [(0.5, "ship"), (0.055, "A/B test"), (0.03, "A/B test")])
+def test_no_test_is_advised_where_the_log_is_a_larger_trial(difference, action):
+    """A test needs 100 decisions per arm for 0.5, and 5,200 for 0.055; the log is worth 1,000 of the target."""
+    trial = make_trial(difference)
+    inside = replace(trial, design=Design(is_trial=True, effective_rows=1000.0))
+    for known in (trial, replace(trial, design=Design(is_trial=False, effective_rows=1000.0)), inside):
+        step = advise(known, judge("good"))
+        assert step.action == action
+        assert ("A/B test" in step.sentence) or known is inside
+    is_larger = inside.per_arm <= 1000
+    assert ("confirm it first" in step.sentence) == (action == "ship" and not is_larger)
+    assert ("The log is a randomised trial itself" in step.sentence) == is_larger
+
+
+def test_a_larger_trial_is_logged_on_or_kept():
+    """With 100,000 effective rows of each policy no test of 17,000 decisions per arm says more."""
+    design = Design(is_trial=True, effective_rows=100_000.0)
+    for difference, action in ((0.03, "log more"), (-0.03, "keep"), (0.055, "ship")):
+        step = advise(replace(make_trial(difference), design=design), judge("good"))
+        assert step.action == action
+        assert "The log is a randomised trial itself" in step.sentence
+        assert "Run an A/B test" not in step.sentence
+
+
+def test_the_same_policy_is_neither_shipped_nor_tested():
+    trial = replace(make_trial(0.5), design=Design(is_same_policy=True))
+    for verdict in ("good", "undecided", "caution"):
+        step = advise(trial, judge(verdict))
+        assert (step.action, step.per_arm) == ("keep", None)
+        assert "it is the same policy" in step.sentence
 
 
 def test_answers_and_comparisons_say_what_to_do():

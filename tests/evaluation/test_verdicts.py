@@ -26,7 +26,8 @@ def test_an_overfitted_model_is_called_out(rows, columns):
     assert (abs(result.diagnostics.model_shift) > 1) == (columns == 90)
     assert across.stderr > 1.5 * inside
     assert result.diagnostics.verdict == "caution"
-    assert "use a cross-fitted reward model" in result.diagnostics.findings[-1].remedy
+    finding = next(one for one in result.diagnostics.findings if one.name == "model-shift")
+    assert "use a cross-fitted reward model" in finding.remedy
 
 
 def test_a_biased_answer_is_called_out():

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import html
+import json
 import re
 from itertools import pairwise
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import counterfold as cf
+from counterfold.questions import QUESTIONS, ask
 from counterfold.report.html.cases import Report
 from counterfold.report.html.charts.base import limit_domain
 from counterfold.report.html.formats import probability
@@ -112,16 +114,23 @@ def draw_clicks(rows, more):
     return {"action": action, "reward": click.astype(int), "propensity": np.full(rows, 0.5), "country": country}
 
 
-@pytest.mark.parametrize(("more", "badge"), [(0.0, "undecided"), (0.3, "good")])
-def test_a_sound_log_that_is_too_small_is_undecided(write, more, badge):
+@pytest.mark.parametrize(("more", "is_told"), [(0.0, False), (0.3, True)])
+def test_the_badge_is_the_verdict_and_a_difference_that_may_be_0_is_said(write, more, is_told):
     result = cf.evaluate(draw_clicks(600, more), {1: 1.0})
     page = write(result)
     assert result.verdict == page.answer["verdict"] == "good"
-    assert f'<span class="badge">{badge}</span>' in page.shown
-    assert ("too small to decide" in page.shown) == (badge == "undecided")
-    assert ("this log has enough" in page.shown) == (badge == "good")  # by the next step's number of rows
+    assert '<span class="badge">good</span>' in page.shown
+    assert ("the difference may be above or below 0" in page.shown) == (not is_told)
+    assert ("cannot tell</strong>" in page.shown) == (not is_told)
+    assert ("this log has enough" in page.shown) == is_told  # by the next step's number of rows
     assert "nothing speaks against it" not in page.shown  # a column was read as numbers, which is a note
     assert "Are the logged probabilities right" in page.shown  # which is no doubt
+
+
+def test_what_no_check_can_tell_is_asked_once(answer, answer_page):
+    assert html.unescape(answer_page.shown).count(ask()) == 1
+    assert answer_page.answer["questions"] == json.loads(answer.to_json())["questions"] == list(QUESTIONS)
+    assert html.unescape(answer._repr_html_()).count(ask()) == 1
 
 
 def test_the_worst_finding_is_the_first_doubt(refused, refused_page, write):
@@ -158,10 +167,11 @@ def test_numbers_add_up(answer, answer_page):
 
 def test_the_message_has_three_lines_and_an_origin(answer, answer_page):
     said = html.unescape(re.search(r'class="paste-text">(.*?)</p>', answer_page.shown, re.DOTALL)[1])
-    first, step, doubt, empty, origin = said.split("\n")
+    first, step, doubt, empty, asked, second_empty, origin = said.split("\n")
     assert "interval of the difference" in first
     assert (step, empty) == (f"Next step: {answer.next_step.sentence.replace('the log did', 'today')}", "")
     assert doubt.startswith("Doubt first: ")
+    assert (asked, second_empty) == (ask(), "")
     assert origin.startswith("(1,500 decisions, 2026-01-01 to 2026-03-01; made ")
     assert origin.endswith("; seed 0)")
     assert answer.selected in origin

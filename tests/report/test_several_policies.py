@@ -63,7 +63,9 @@ def test_the_report_goes_by_intervals_for_all_at_once(unsure, write):
     page = write(unsure)
     words = read(page)
     assert "“b” is the best of these; it is not sure that it beats today." in words
-    assert "undecided the log is sound, but too small to decide This log cannot tell whether “b”" in words
+    assert (
+        "good the log can answer, and the difference may be above or below 0 This log cannot tell whether “b”" in words
+    )
     assert "interval of the difference, which holds for all 2 policies at once, is" in words
     ends = write_ends(unsure.simultaneous["b"])
     assert f"95 % interval for all 2 at once {ends}" in words

@@ -151,6 +151,13 @@ def harmed_on_one_device():
     return log_of(data, by={"device": device}), data.target
 
 
+def few_clicks():
+    data = clean_data()
+    data.r = (np.random.default_rng(7).random(2000) < 0.015).astype(float)
+    data.target = np.eye(4)[np.zeros(2000, dtype=int)]
+    return log_of(data), data.target
+
+
 def segments_from_afterwards():
     data = clean_data()
     return log_of(data, by={"page": np.where(is_gained(data), "first", "last")}), data.target
@@ -190,6 +197,7 @@ PROVOKED = {
     "rough-propensities": (few_draws, {}),
     "row-order": (last_rewards_not_in_yet, {}),
     "several-loggers": (loggers_in_turn, {}),
+    "small-log": (few_clicks, {}),
     "unnamed-groups": (users_of_one_mood, {}),
 }
 """For every diagnostic a log and a target on which it speaks, and what is asked."""

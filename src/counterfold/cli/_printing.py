@@ -17,6 +17,11 @@ def print_json(answer: dict[str, Any]) -> None:
     typer.echo(standard_json.write(answer))
 
 
+def print_answer(answer: dict[str, Any]) -> None:
+    """Print an answer as standard JSON, with the questions that no check can tell."""
+    typer.echo(standard_json.write_answer(answer))
+
+
 def say(sentence: str) -> None:
     """Print a sentence on stderr, safe to show whatever it quotes."""
     typer.echo(messages.clean_sentence(sentence), file=sys.stderr, err=True)

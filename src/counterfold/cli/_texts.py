@@ -63,4 +63,4 @@ USUAL_SELECTOR, USUAL_MODEL = "ladder; ocv for doses, or with --validator or --s
 LEARNERS = f"default or learners, with commas: {NAMES['learners']}. {SPEC}"
 PERIODS = ("hour", "day", "week", "month", "quarter", "year")
 PERIOD = f"{', '.join(PERIODS)}: what each line of the table over time is; the log must have a time."
-REQUIRE = "good or caution: exit with 3 if the verdict on a target is worse."
+REQUIRE = "good, undecided or caution: exit with 3 if the verdict on a target is worse."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterfold.cli._answers import join_rewards
-from counterfold.cli._printing import print_json, print_warnings
+from counterfold.cli._printing import print_answer, print_warnings
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import Engine, Everything, Json, LogOptions, Requirement, TableOverTime, take_options
 
@@ -40,7 +40,7 @@ def check(
     found = {reward: one.by(lines.period) for reward, one in several.items()}
     report.write_checks(found, lambda: describe_all(log, found), log)
     if as_json:
-        print_json(describe_all(log, found))
+        print_answer(describe_all(log, found))
     else:
         from counterfold.report import console, details, text
 

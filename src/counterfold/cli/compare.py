@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from counterfold.cli._answers import join_rewards
-from counterfold.cli._printing import print_json
+from counterfold.cli._printing import print_answer
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import AnswerOptions, LogOptions, Requirement, TableOverTime, make_option, take_options
 
@@ -55,7 +55,7 @@ def compare(
 
     report.write_answers({reward: one for reward, (one, _) in compared.items()}, describe, log)
     if answer.common.as_json:
-        print_json(describe())
+        print_answer(describe())
     else:
         show(compared)
     requirement.enforce(judged)

@@ -1,6 +1,6 @@
 """The command `demo`: an answer on embedded data, beside the truth."""
 
-from counterfold.cli._printing import print_json
+from counterfold.cli._printing import print_answer
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import Everything, Json, Seed, Threads, take_options
 
@@ -28,7 +28,7 @@ def demo(
     answer = {"truth": problem.truth, **result.to_dict()}
     report.write_answers({"": Comparison({"new policy": result})}, lambda: answer, truth=problem.truth)
     if as_json:
-        print_json(answer)
+        print_answer(answer)
         return
     from counterfold.contents import Contents
     from counterfold.report import console, details, text

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from counterfold.cli._answers import join_rewards, list_evaluations
-from counterfold.cli._printing import print_json
+from counterfold.cli._printing import print_answer
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import AnswerOptions, Everything, LogOptions, Requirement, TableOverTime, take_options
 
@@ -28,7 +28,7 @@ def evaluate(
     found = {reward: one.by(lines.period) for reward, one in answer.evaluate(log).items()}
     write_report(report, log, found)
     if answer.common.as_json:
-        print_json(describe(log, found))
+        print_answer(describe(log, found))
     else:
         from counterfold.report import console, details, text
 

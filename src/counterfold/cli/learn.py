@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from counterfold.cli import _texts
-from counterfold.cli._printing import print_json, print_warnings
+from counterfold.cli._printing import print_answer, print_warnings
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import (
     COLUMNS,
@@ -147,7 +147,7 @@ def learn(
     with wanted.hold_policies(found):
         report.write_learned(found, describe, log)
     if wanted.common.as_json:
-        print_json(describe())
+        print_answer(describe())
     else:
         from counterfold.report import console, learning
 

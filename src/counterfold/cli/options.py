@@ -36,6 +36,9 @@ def make_option(metavar: str, help_: str, default: str = "", *, panel: str | Non
 NOT_MET = 3
 """The exit code that says that a verdict is worse than required."""
 
+REQUIRABLE = ("good", "undecided", "caution")
+"""The verdicts that can be required, the worst last; each accepts all that are better."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seed = Annotated[int, make_option("N", "Seed of everything random.")]
 Everything = Annotated[
@@ -169,12 +172,14 @@ class Requirement:
     require: Annotated[str | None, make_option("VERDICT", _texts.REQUIRE)] = None
 
     def __post_init__(self) -> None:
-        if self.require not in {None, "good", "caution"}:
-            raise ParameterError(f"`require` must be `good` or `caution`, got {self.require}.")
+        if self.require is not None and self.require not in REQUIRABLE:
+            raise ParameterError(f"`require` must be `good`, `undecided` or `caution`, got {self.require}.")
 
     def enforce(self, found: "Mapping[str, Results[Evaluation]] | Mapping[str, Results[Diagnostics]]") -> None:
         """End with exit code 3 and a sentence on stderr if the verdict on some target is worse than required."""
-        accepted = {"good"} | ({"caution"} if self.require == "caution" else set())
+        if self.require is None:
+            return
+        accepted = REQUIRABLE[: REQUIRABLE.index(self.require) + 1]
         worse = [
             f"`{messages.show(name)}`{f' by `{messages.show(reward)}`' if len(found) > 1 else ''} is {one.verdict}"
             for reward, results in found.items()
@@ -182,7 +187,8 @@ class Requirement:
             if one.verdict not in accepted
         ]
         if worse:
-            wanted = "good" if self.require == "good" else "good or caution"
+            *others, last = accepted
+            wanted = f"{', '.join(others)} or {last}" if others else last
             self.miss(f"every verdict must be {wanted}, but that on {', on '.join(worse)}")
 
     def miss(self, rule: str) -> None:

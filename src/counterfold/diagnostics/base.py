@@ -20,8 +20,15 @@ from counterfold.history import History, Period
 from counterfold.rows import Rows
 from counterfold.segments.answers import SegmentedColumn
 
-Severity = Literal["note", "caution", "not answerable"]
-Verdict = Literal["good", "caution", "not answerable"]
+Severity = Literal["note", "undecided", "caution", "not answerable"]
+"""How bad a finding is, the worst last."""
+
+Verdict = Literal["good", "undecided", "caution", "not answerable"]
+"""How far a log can answer, the worst last.
+
+A log that leaves a question undecided is sound and too small; a caution may be a wrong answer.
+"""
+
 Number = float | int | None
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -58,13 +65,14 @@ class Measurement(NamedTuple):
 class Answer:
     """An answer to be examined: the estimate, the estimator that gave it, and the validator that chose it, if any.
 
-    `segments` are the answers for the segments of each column that was cut.
+    `segments` are the answers for the segments of each column that was cut. `uplift` is the difference to the log.
     """
 
     estimate: Estimate
     estimator: Estimator
     validator: Estimator | None
     segments: Sequence[SegmentedColumn] = ()
+    uplift: Estimate | None = None
 
 
 class Diagnostic(Observer, ABC):
@@ -154,7 +162,8 @@ class Diagnostics(Plotted):
     `top_row_share`, `top_five_share`, `value_without_top_row`, `outlying_rewards`, `repeated_share`, `row_copies`,
     `repeated_excess`, `propensities_p`, `context_p`, `periods`, `drift_p`, `drift`, `difference_drift_p`,
     `difference_drift`, `logged_drift_p`, `late_rows`, `row_order_p`, `row_order`, `silent_rows`, `harmed_segments`,
-    `outcome_segments`, `learnt_share`, `disagreement` and `model_shift`, explained in the diagnostics' own files;
+    `outcome_segments`, `learnt_share`, `disagreement`, `model_shift`, `reward_level`, `possible_loss` and
+    `possible_gain`, explained in the diagnostics' own files;
     besides, `rows`, the range of the rewards (`reward_low`, `reward_high`) and, on a log of doses, the `bandwidth` of
     weights.
     `texts` say what was measured, by what it is called, and `unknown` are those that only say why it could not be.
@@ -218,7 +227,7 @@ class Diagnostics(Plotted):
 
     @property
     def verdict(self) -> Verdict:
-        """Return "good", "caution" or "not answerable" (from this log): the worst finding decides, notes do not."""
+        """Return "good", "undecided", "caution" or "not answerable": the worst finding decides, notes do not."""
         worst = self.findings[0].severity if self.findings else "note"
         return "good" if worst == "note" else worst
 

@@ -18,6 +18,9 @@ from counterfold.engines.base import Engine, Request, Source
 from counterfold.errors import DataError, ParameterError, SupportWarning, blame, count_own_frames, is_own
 from counterfold.estimates import Estimate, Exposure, Moves
 from counterfold.estimators.base import Estimator, LoggedValue
+from counterfold.estimators.ips import IPS
+from counterfold.estimators.snips import SNIPS
+from counterfold.evaluation.design import AssignmentObserver, Design
 from counterfold.evaluation.noise import include_choosing
 from counterfold.evaluation.question import Choice, Question
 from counterfold.evaluation.result import Candidate, Evaluation
@@ -79,8 +82,15 @@ def evaluate_targets(
     def list_segmented(rows: Rows) -> Sequence[Estimator]:
         return question.resolve(rows).segmented_estimators
 
-    wanted = targets, question.needed_reward_model, list_estimators, list_segmented
-    request = Request(*wanted, question.needs_sample, [*diagnostics, *shown], progress)
+    request = Request(
+        targets=targets,
+        reward_model=question.needed_reward_model,
+        list_estimators=list_estimators,
+        list_segmented=list_segmented,
+        needs_sample=question.needs_sample,
+        observers=[*diagnostics, *shown, AssignmentObserver()],
+        progress=progress,
+    )
     return gather_results(where, request, answer)
 
 
@@ -137,20 +147,30 @@ class Assembly:
     def evaluate(self) -> Evaluation:
         """Return the answer: the choice among the candidates, its error, and what speaks against it."""
         question, choice, evidence = self.question, self.choice, self.evidence
-        candidates, selection = choice.candidates, self.choose()
+        design = Design.of(evidence)
+        selection = self.choose()
+        unweighted = self.find_unweighted() if design.is_same_policy else None
+        if unweighted is not None:
+            selection = take_alone(selection, unweighted)
+        candidates = choice.candidates
         winner = selection.answer(candidates)
         name = list(choice.estimators)[selection.chosen] if winner in candidates else winner.name
-        estimate = self.estimate_target(name, winner, selection)
-        less_shrunk = selection.for_differences
-        if less_shrunk is not None:
-            other = self.estimate_target(name, less_shrunk.answer(candidates), less_shrunk)
-            estimate = replace(estimate, for_differences=other)
         logged = self.estimate_log(knows_moves=selection.moves is not None)
+        if unweighted is None:
+            estimate = self.estimate_target(name, winner, selection)
+            less_shrunk = selection.for_differences
+            if less_shrunk is not None:
+                other = self.estimate_target(name, less_shrunk.answer(candidates), less_shrunk)
+                estimate = replace(estimate, for_differences=other)
+        else:
+            estimate = replace(logged, name=name)
         table = self.tabulate(selection)
         values = {one.name: (one.value, one.stderr) for one in table}
         answered = exhibits.Answered(estimate, estimate - logged, choice.estimators, values, selection)
-        segments = SegmentAssembly(question, choice, evidence, answered, winner).answer_all(Pool(self.pool.threads))
-        examined = Answer(estimate, winner, choice.selector.validator, segments)
+        segmented_by = winner if unweighted is None else LoggedValue()
+        assembly = SegmentAssembly(question, choice, evidence, answered, segmented_by)
+        segments = assembly.answer_all(Pool(self.pool.threads))
+        examined = Answer(estimate, winner, choice.selector.validator, segments, answered.uplift)
         shown = exhibits.show_all(self.exhibits, evidence, answered)
         apart = {one.name: shown[one.name] for one in self.exhibits if not one.needs_answer and one.name in shown}
         return Evaluation(
@@ -168,7 +188,16 @@ class Assembly:
             contents=evidence.contents,
             exhibits=shown,
             segmented=segments,
+            design=design,
         )
+
+    def find_unweighted(self) -> int | None:
+        """Return the place of a candidate that is the mean reward where all weights are 1, if there is one.
+
+        The policy that logged earned the log's mean, without an error of a reward model or of a choice.
+        """
+        candidates = self.choice.candidates
+        return next((candidates.index(one) for one in (SNIPS(), IPS()) if one in candidates), None)
 
     def choose(self) -> Selection:
         """Return what the selector chooses; one of a user may raise anything, or return no scores."""
@@ -237,6 +266,13 @@ class Assembly:
             Candidate(one.name, one.value, one.stderr, score, place == selection.chosen, share)
             for place, (one, score, share) in enumerate(scored)
         ]
+
+
+def take_alone(selection: Selection, place: int) -> Selection:
+    """Return the choice of one candidate instead of another, or of a mixture; the scores stay as they are."""
+    shares = np.zeros(len(selection.shares))
+    shares[place] = 1.0
+    return replace(selection, chosen=place, shares=shares, bias_variance=0.0)
 
 
 def include_propensities(estimate: Estimate, variance: float) -> Estimate:

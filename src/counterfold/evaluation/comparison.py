@@ -54,7 +54,8 @@ class Comparison(Plotted):
     and `polars.DataFrame` take it as it is. `simultaneous` are the intervals that hold all at once, and `decision` is
     what the differences say together: which target to choose, and which may be the best. With `guards`, `guarded` has a
     line for each target: whether it keeps to all of them, and cautions about their rewards are among the findings of
-    evaluations. With a baseline, those that speak of harmed segments go by differences to that, not to the log.
+    evaluations. With a baseline, those that speak of harmed segments or of a small log go by differences to that, not
+    to the log.
     """
 
     evaluations: Mapping[str, Evaluation]
@@ -65,7 +66,7 @@ class Comparison(Plotted):
         judged = dict(self.evaluations)
         if self.baseline is not None:
             other = judged[self.baseline]
-            judged = {name: one.look_for_harm(other, self.baseline) for name, one in judged.items()}
+            judged = {name: one.judge_against(other, self.baseline) for name, one in judged.items()}
         if self.guards is not None:
             idle = self.guards.list_idle()
             cautions = {name: [*self.guards.list_cautions(name), *idle] for name in judged}
@@ -144,7 +145,9 @@ class Comparison(Plotted):
         named = logged if self.baseline is None else f"`{messages.show(self.baseline)}` would"
         known = {} if self.field is None else self.field.widened
         gap = known[target] if target in known else one.uplift(other)
-        step = advise(Trial(gap, one.value, one.logged, one.contents), self.judge(target), named)
+        design = one.design if other is None else one.design.join(other.design)
+        trial = Trial(gap, one.value, one.logged, one.contents, design)
+        step = advise(trial, self.judge(target), named)
         broken = next((guarded for guarded in self.guarded if guarded.target == target and not guarded.passes), None)
         return step if broken is None else heed_guards(step, broken, one.level)
 
@@ -202,7 +205,7 @@ class Comparison(Plotted):
 
     def to_json(self) -> str:
         """Return the comparison as standard JSON; a number that is not finite is null."""
-        return standard_json.write(self.to_dict())
+        return standard_json.write_answer(self.to_dict())
 
     def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
         """Write a report as one HTML file, without the rows that carry the answers if `rows` is False."""

@@ -11,9 +11,11 @@ from counterfold.cached import cached_property
 from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Finding, Verdict
 from counterfold.diagnostics.harmed_segment import HarmedSegment
+from counterfold.diagnostics.small_log import SmallLog
 from counterfold.display import Plotted
 from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
+from counterfold.evaluation.design import Design
 from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.robustness import Robustness
 from counterfold.exhibits import Shown
@@ -48,7 +50,8 @@ class Evaluation(Plotted):
     what the log holds: `contents.context` are the columns of its context, and `contents.left_out` says which others
     might have been and why they are not. `exhibits` are the tables behind the pictures of a report, such as
     `exhibits["weights"].lines`. `estimate` keeps the contributions of the rows, so that differences have a
-    paired error: `uplift` is the one to `logged`, the mean reward of the log, or to another target. Where the `verdict`
+    paired error: `uplift` is the one to `logged`, the mean reward of the log, or to another target. `design` says how
+    the log assigned actions, and whether the target is the policy that logged. Where the `verdict`
     is "not answerable", the numbers are there, but they are not to be relied on: `answerable` is False, JSON says so,
     and neither `repr` nor the terminal shows them, unless `--all` asks for all candidates.
     """
@@ -67,6 +70,7 @@ class Evaluation(Plotted):
     contents: Contents
     exhibits: Mapping[str, Shown] = field(default_factory=dict)
     segmented: tuple[SegmentedColumn, ...] = ()
+    design: Design = field(default_factory=Design)
 
     @property
     def value(self) -> float:
@@ -85,7 +89,7 @@ class Evaluation(Plotted):
 
     @property
     def verdict(self) -> Verdict:
-        """Return "good", "caution" or "not answerable" (from this log), by the worst finding of the diagnostics."""
+        """Return "good", "undecided", "caution" or "not answerable", by the worst finding of the diagnostics."""
         return self.diagnostics.verdict
 
     @property
@@ -96,7 +100,8 @@ class Evaluation(Plotted):
     @property
     def next_step(self) -> NextStep:
         """Return what to do now: a word such as "ship" or "A/B test", and a sentence."""
-        return advise(Trial(self.uplift(), self.value, self.logged, self.contents), self.diagnostics)
+        trial = Trial(self.uplift(), self.value, self.logged, self.contents, self.design)
+        return advise(trial, self.diagnostics)
 
     @property
     def robustness(self) -> Robustness:
@@ -127,13 +132,19 @@ class Evaluation(Plotted):
         whole, pairs = self.uplift(other), zip(self.segmented, other.segmented, strict=True)
         return tuple(subtract_answers(mine, theirs, whole) for mine, theirs in pairs)
 
-    def look_for_harm(self, baseline: "Evaluation", name: str) -> "Evaluation":
-        """Return the same, with the finding of harmed segments by the differences to a baseline instead of the log."""
-        if not self.segmented:
-            return self
-        harm = HarmedSegment()
-        found = harm.find_harm(self.subtract_segments(baseline), name)
-        return replace(self, diagnostics=self.diagnostics.with_measured(harm, found))
+    def judge_against(self, baseline: "Evaluation", name: str) -> "Evaluation":
+        """Return the same, with findings on differences to a baseline instead of the log.
+
+        These are harmed segments, and whether the log is too small.
+        """
+        small = SmallLog()
+        level = self.diagnostics.measures["reward_level"]
+        size = small.compare(self.uplift(baseline), level, f"`{messages.show(name)}`")
+        found = self.diagnostics.with_measured(small, size)
+        if self.segmented:
+            harm = HarmedSegment()
+            found = found.with_measured(harm, harm.find_harm(self.subtract_segments(baseline), name))
+        return replace(self, diagnostics=found)
 
     def with_cautions(self, cautions: Sequence[Finding]) -> "Evaluation":
         """Return the same, with cautions about something else that the decision depends on."""
@@ -201,7 +212,7 @@ class Evaluation(Plotted):
 
     def to_json(self) -> str:
         """Return the answer as standard JSON; a number that is not finite is null."""
-        return standard_json.write(self.to_dict())
+        return standard_json.write_answer(self.to_dict())
 
     def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
         """Write a report as one HTML file, without the rows that carry the answer if `rows` is False."""
@@ -217,8 +228,8 @@ class Evaluation(Plotted):
         return f"Evaluation({self.value:.4g}, {interval}, {by})"
 
 
-OWN = {"harmed-segment", "outcome-segments"}
-"""What is said of segments themselves, and is no reason to doubt all of them."""
+OWN = {"harmed-segment", "outcome-segments", "small-log"}
+"""What is said of segments themselves, or of the whole alone, and is no reason to doubt all of them."""
 
 
 def judge_segments(columns: Sequence[SegmentedColumn], diagnostics: Diagnostics) -> list[Segment]:

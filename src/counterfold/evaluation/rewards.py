@@ -66,7 +66,7 @@ class RewardEvaluations(Mapping[str, Evaluation], Plotted):
 
     def to_json(self) -> str:
         """Return the evaluations as standard JSON; a number that is not finite is null."""
-        return standard_json.write(self.to_dict())
+        return standard_json.write_answer(self.to_dict())
 
     def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
         """Write a report as one HTML file, without the rows that carry the answers if `rows` is False."""

@@ -108,8 +108,12 @@ class SegmentAssembly:
         kept = Kept(rows=known.rows, groups=len(some), effective=effective, unsupported=unsupported / size)
         answer = self.choose(units, known)
         noise = Noise(target=answer.moves, logged=self.find_moves_of_log(units))
-        estimate = self.estimate_target(units, known, answer, is_supported=unsupported == 0)
         logged = self.estimate_log(units, known, noise.logged)
+        if isinstance(self.winner, LoggedValue):  # the target is the policy that logged
+            estimate = logged
+            noise = noise._replace(target=noise.logged)
+        else:
+            estimate = self.estimate_target(units, known, answer, is_supported=unsupported == 0)
         return SegmentAnswer(
             name=name,
             kept=kept,

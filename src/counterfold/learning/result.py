@@ -141,7 +141,7 @@ class Learned(Plotted):
 
     def to_json(self) -> str:
         """Return the result as standard JSON; a number that is not finite is null."""
-        return standard_json.write(self.to_dict())
+        return standard_json.write_answer(self.to_dict())
 
     def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
         """Write a report of the policy and of its evaluation, or of the attempt that failed, as one HTML file.

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from rich.console import ConsoleRenderable
+from rich.console import ConsoleRenderable, Group
 from rich.styled import Styled
 
 from counterfold import messages
@@ -12,6 +12,7 @@ from counterfold.diagnostics.base import Finding
 from counterfold.evaluation.over_time import DifferenceOverTime
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.history import History, Period
+from counterfold.questions import ask
 from counterfold.report.numbers import format_number, format_signed, is_rounding_error
 from counterfold.report.tables import STYLES, Lines, add_title, new_grid
 
@@ -163,7 +164,7 @@ def contents(by_reward: Mapping[str, Contents]) -> ConsoleRenderable:
         grid.add_row("loggers", count_labels(log.loggers))
     if log.groups is not None:
         grid.add_row("groups", f"{log.groups:,}")
-    return add_title("what the log holds", grid)
+    return Group(add_title("what the log holds", grid), "", ask())
 
 
 def describe_left_out(left_out: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,13 @@ from counterfold.intervals.base import Bounds
 TARGET, LOG = "#0072B2", "#808080"
 """The colours of the target and of the log, as in all pictures."""
 
-VERDICTS = {"good": "#00704F", "caution": "#B34700", "not answerable": "#B00020", "note": "#5F6368"}
+VERDICTS = {
+    "good": "#00704F",
+    "undecided": "#2F5D8C",
+    "caution": "#B34700",
+    "not answerable": "#B00020",
+    "note": "#5F6368",
+}
 """The colours behind white texts of verdicts and severities."""
 
 MUTED = "opacity:.72"

@@ -16,10 +16,11 @@ from counterfold.evaluation.next_step import advise_on_log
 from counterfold.learning import Learned
 from counterfold.log import Log
 from counterfold.policies.policy import Policy
+from counterfold.questions import ask
 from counterfold.report import markup
 from counterfold.report.choice import find_choice, tell_guards
 from counterfold.report.differences import list_differences, name_interval
-from counterfold.report.markup import Markup, tag
+from counterfold.report.markup import Markup, join, tag
 from counterfold.report.notebook_policies import show_learned, show_policy
 from counterfold.report.numbers import find_error, format_gap, format_logged, format_number, format_value
 
@@ -39,7 +40,8 @@ def _(result: Evaluation) -> str:
     if not result.answerable:
         earned = markup.line(f"The log earned {format_logged(result)} per decision.")
         withheld = markup.line(tag("b", "Withheld: the log cannot answer "), markup.badge(result.verdict))
-        return markup.card(withheld, show_reason(result.diagnostics), step, earned, fold_findings(result.diagnostics))
+        found = fold_findings(result.diagnostics)
+        return markup.card(withheld, show_reason(result.diagnostics), step, earned, found, show_questions())
     value, interval = format_value(result)
     gap, apart = format_gap(result.uplift(), result.logged)
     look = "font-size:150%;font-weight:600"
@@ -55,6 +57,7 @@ def _(result: Evaluation) -> str:
         step,
         fold_candidates(result),
         fold_findings(result.diagnostics),
+        show_questions(),
     )
 
 
@@ -62,7 +65,7 @@ def _(result: Evaluation) -> str:
 def _(result: Learned) -> str:
     found = result.attempt.diagnostics
     drawn = draw_answer({"learnt policy" if result.beats_log else "best attempt": result.attempt})
-    return show_learned(result, [drawn, show_reason(found)], fold_findings(found))
+    return show_learned(result, [drawn, show_reason(found)], join(fold_findings(found), show_questions()))
 
 
 @show.register
@@ -88,7 +91,7 @@ def _(result: Comparison) -> str:
     lead = tell_guards(result) if chosen is None else chosen.tell()
     told = [markup.line(tag("b", lead))] if lead else []
     told += [] if chosen is None else [markup.line(chosen.tell_contenders())]
-    return markup.card(head, *told, draw_answer(result.evaluations), table)
+    return markup.card(head, *told, draw_answer(result.evaluations), table, show_questions())
 
 
 @show.register
@@ -98,7 +101,8 @@ def _(result: RewardEvaluations) -> str:
         told = (*format_value(one), format_gap(one.uplift(), one.logged)[0]) if one.answerable else ("withheld", "", "")
         lines.append((messages.show(name), *told, format_logged(one), markup.badge(one.verdict)))
     names = "reward", "value", "interval", "difference to the log", "the log earned", "verdict"
-    return markup.card(markup.line(tag("b", "One target, several rewards")), markup.make_table(names, lines))
+    title = markup.line(tag("b", "One target, several rewards"))
+    return markup.card(title, markup.make_table(names, lines), show_questions())
 
 
 @show.register
@@ -111,6 +115,7 @@ def _(result: Diagnostics) -> str:
         markup.line(tag("b", "Next step: "), advise_on_log(result).sentence),
         fold_findings(result),
         markup.fold("what was measured", measured),
+        show_questions(),
     )
 
 
@@ -142,6 +147,11 @@ def _(result: Log) -> str:
 def show_reason(found: Diagnostics) -> Markup:
     """Return the first reason for the verdict."""
     return markup.line(tag("b", "Because "), found.reasons[0])
+
+
+def show_questions() -> Markup:
+    """Return what no check can tell."""
+    return tag("div", ask(), style=f"margin-top:6px;{markup.MUTED}")
 
 
 def draw_answer(evaluations: Any) -> Markup:

@@ -14,6 +14,7 @@ from counterfold import messages
 
 STYLES = {
     "good": "not dim bold green",
+    "undecided": "not dim bold cyan",
     "caution": "not dim bold yellow",
     "not answerable": "not dim bold red",
     "note": "not dim",

@@ -260,6 +260,18 @@ def count_silent(rewards, actions, alike, late=0.1, length=32):
     return found[1] if len(ends) * math.erfc(found[0] / math.sqrt(2)) / 2 < 0.001 else 0
 
 
+def small_log(data, _labels):
+    """Return the level of the rewards; the ends of the interval have tests of their own."""
+    rewards = list(data.r)
+    mean = sum(rewards) / len(rewards)
+    counts = {one: rewards.count(one) for one in rewards}
+    common = max(counts, key=counts.get)
+    usual = common if counts[common] >= 0.8 * len(rewards) else 0.0
+    distance = sum(abs(one - usual) for one in rewards) / len(rewards)
+    deviation = (sum((one - mean) ** 2 for one in rewards) / len(rewards)) ** 0.5
+    return {"reward_level": min(distance, deviation)}
+
+
 def harmed_segment(_data, _labels):
     """No column is cut; tests/evaluation/test_segments.py has the naive loops."""
     return {"harmed_segments": None}
@@ -322,5 +334,6 @@ MEASURES = {
     "rough-propensities": rough_propensities,
     "row-order": row_order,
     "several-loggers": several_loggers,
+    "small-log": small_log,
     "unnamed-groups": unnamed_groups,
 }

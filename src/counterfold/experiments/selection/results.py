@@ -39,7 +39,7 @@ STYLES = {
 }
 """The marker and the colour of each method that is drawn."""
 
-VERDICT_COLOURS = dict(zip(get_args(Verdict), ("#2166ac", "#e69f00", "#b2182b"), strict=True))
+VERDICT_COLOURS = dict(zip(get_args(Verdict), ("#2166ac", "#7b68a6", "#e69f00", "#b2182b"), strict=True))
 COVERAGE_STYLES = {GOOD: (VERDICT_COLOURS["good"], -0.15, "o"), NOT_GOOD: (VERDICT_COLOURS["caution"], 0.15, "s")}
 """The colour, the vertical shift and the marker of each group of answers."""
 

@@ -120,7 +120,7 @@ class Answered:
         return format_signed(number, self.error)
 
     @property
-    def is_undecided(self) -> bool:
+    def holds_zero(self) -> bool:
         """Say whether there is a difference that may as well be above 0 as below."""
         if self.gap is None or not self.is_known or self.is_same:
             return False
@@ -136,7 +136,7 @@ class Answered:
         """
         if self.compared.simultaneous:
             return None
-        is_rough = self.is_undecided and any(one.name == FEW for one in self.evaluation.diagnostics.findings)
+        is_rough = self.holds_zero and any(one.name == FEW for one in self.evaluation.diagnostics.findings)
         if self.gap is None or not self.is_known or self.is_same or is_rough or not self.gap.stderr > 0:
             return None
         return self.gap.find_confidence()
@@ -181,9 +181,8 @@ class Case:
 
     @property
     def badge(self) -> str:
-        """Return the verdict on the difference, or "undecided" where a sound log cannot tell whether it is above 0."""
-        is_undecided = self.answered is not None and self.answered.is_undecided
-        return "undecided" if is_undecided and self.judged.verdict == "good" else self.judged.verdict
+        """Return the verdict on the difference."""
+        return self.judged.verdict
 
     @property
     def is_answerable(self) -> bool:

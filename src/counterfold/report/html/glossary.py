@@ -33,7 +33,10 @@ GLOSSARY = [
         "How sure it is, by the interval, that the policy earns more: 97.5 % if the 95 % interval just ends above 0.",
     ),
     ("verdict", "How far the log can answer: good, undecided, caution or not answerable, by the worst thing found."),
-    ("undecided", "Nothing serious was found, but the interval of the difference holds 0: it may be more or less."),
+    (
+        "undecided",
+        "Nothing is wrong with the log, but it is too small: a large loss and a large gain both fit what was logged.",
+    ),
     ("action", "What was decided."),
     ("context", "What was known before the decision: the user, the time, the device."),
     ("propensity", "The probability with which today's policy took the action that it took."),

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from counterfold.learning.result import Learned
+from counterfold.questions import ask
 from counterfold.report.html import formats, sentences
 from counterfold.report.html.blocks import Fact
 from counterfold.report.html.cases import ATTEMPT, LEARNT, Case, quote
-
-QUESTION = "Are the logged probabilities right, and was each column of the context known before the decision was made?"
-"""What to doubt where nothing was found."""
 
 KEEP = "keep"
 """The badge where nothing beats the log, though the log can answer."""
@@ -37,7 +35,7 @@ def tell_lead(found: Learned, case: Case, facts: Sequence[Fact]) -> Lead:
     if case.is_answerable and not found.beats_log:
         badge, meaning = KEEP, "nothing that was learnt is surely better than what you have"
     style = "caution" if badge in {KEEP, "undecided"} else badge
-    doubt = sentences.tell_doubt(case, QUESTION)
+    doubt = sentences.tell_doubt(case)
     headline = tell_headline(found, case)
     return Lead(badge, style, meaning, headline, interval, step, doubt, [*facts, *list_facts(found)])
 
@@ -64,9 +62,10 @@ def tell_winner(found: Learned) -> str:
 def list_facts(found: Learned) -> list[Fact]:
     """Return how large the A/B test is, where one is worth its while."""
     step = found.next_step
-    if step.per_arm is None or not (found.beats_log or step.action == "A/B test"):
+    if step.per_arm is None or step.effect is None or not (found.beats_log or step.action == "A/B test"):
         return []
-    power = f"decisions, to show the estimated difference (5{formats.PERCENT} level, 80{formats.PERCENT} power)"
+    shows = f"a difference of {step.effect:.3g}"
+    power = f"decisions, to show {shows} (5{formats.PERCENT} level, 80{formats.PERCENT} power)"
     return [Fact("A/B test, per arm", formats.count(step.per_arm), power)]
 
 
@@ -74,7 +73,7 @@ def write_message(lead: Lead, origin: str) -> str:
     """Return what somebody must know who has not seen the report, ready to be pasted."""
     why = "Why not" if lead.badge == "not answerable" else "Doubt first"
     lines = [f"{lead.headline} {lead.interval}".strip(), f"Next step: {lead.step}", f"{why}: {lead.doubt}"]
-    return "\n".join(lines) + f"\n\n({origin})"
+    return "\n".join(lines) + f"\n\n{ask()}\n\n({origin})"
 
 
 def tell_folds(found: Learned) -> str:

@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from counterfold import messages
+from counterfold.questions import ask
 from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.sentences import tell, tell_best, tell_doubt, tell_interval
 
@@ -11,12 +12,12 @@ def write_message(report: Report) -> str:
     """Return the message: of several policies the choice, the first one in full, and a line for each of the next."""
     best, origin = tell_best(report.cases), f"({describe_origin(report)})"
     if not best:
-        return "\n\n".join([*map(summarise, report.told), origin])
+        return "\n\n".join([*map(summarise, report.told), ask(), origin])
     others = [tell_briefly(case) for case in report.told[1:]]
     rest = len(report.cases) - len(report.told)
     others += [f"{rest} more policies are in the report."] if rest else []
     lead = "\n".join([best, *list_rules(report.first)])
-    return "\n\n".join(filter(None, [lead, summarise(report.first), "\n".join(others), origin]))
+    return "\n\n".join(filter(None, [lead, summarise(report.first), "\n".join(others), ask(), origin]))
 
 
 def list_rules(case: Case) -> list[str]:

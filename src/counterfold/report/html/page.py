@@ -64,7 +64,7 @@ def render(report: Report, move: Progress) -> str:
         script=Markup(script),  # noqa: S704 (a file of the package)
         bundle=Markup(bundle),  # noqa: S704 (Vega, from its package)
         policy=make_policy([script, bundle], [styles]),
-        answer=embed(json.loads(standard_json.write(report.answer))),
+        answer=embed(json.loads(standard_json.write_answer(report.answer))),
     )
 
 

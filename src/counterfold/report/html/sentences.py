@@ -23,11 +23,14 @@ MANY = 2.0
 
 MEANINGS = {
     "good": "the log can answer, and nothing speaks against it",
-    "undecided": "the log is sound, but too small to decide",
+    "undecided": "the log is sound, but too small for this question",
     "caution": "something must be checked before the answer counts",
     "not answerable": "the log cannot answer",
 }
 """What each badge means."""
+
+OPEN = "the log can answer, and the difference may be above or below 0"
+"""What a good verdict means where the interval of the difference holds 0."""
 
 NOTED = "the log can answer, and nothing serious speaks against it"
 """What a good verdict means where something was found that should be known."""
@@ -38,8 +41,8 @@ READ = "as-read"
 ALONE = " (as if it were the only policy)"
 """What is said of what is known for the interval of one of several policies by itself."""
 
-QUESTION = "Are the logged probabilities right, and was the policy fixed before anybody looked at these rewards?"
-"""What to doubt where nothing was found."""
+QUESTION = "Are the logged probabilities right?"
+"""What to doubt where nothing was found, besides what every output asks."""
 
 
 class Headline(NamedTuple):
@@ -79,7 +82,7 @@ def tell_answer(name: str, by: str, answered: Answered) -> Headline:
         return Headline("This log ", "cannot tell", f" how {name} compares with {answered.baseline}{by}.")
     if answered.is_same:
         return Headline(f"{capitalise(name)} would earn ", "the same", f" as {answered.baseline}{by}.")
-    if answered.is_undecided:
+    if answered.holds_zero:
         return Headline("This log ", "cannot tell", f" whether {name} earns more or less than {answered.baseline}{by}.")
     start, whole = f"{capitalise(name)} would earn ", find_base(answered)
     if whole is None:
@@ -134,7 +137,7 @@ def tell_interval(answered: Answered) -> str:
     gap, whole = answered.gap, find_base(answered)
     if gap is None or not answered.is_known or answered.is_same:
         return ""
-    is_open = answered.is_undecided
+    is_open = answered.holds_zero
     ends = list(gap.interval()) if is_open else sorted(gap.interval(), key=abs)
     words = join_ends([tell_difference(answered, end) for end in ends])
     shares = "" if whole is None else f", or {tell_shares(answered, ends, whole)}"
@@ -165,18 +168,22 @@ def join_ends(ends: Sequence[str]) -> str:
 
 def tell_meaning(case: Case) -> str:
     """Return what the badge of a case means."""
-    return NOTED if case.badge == "good" and case.judged.findings else MEANINGS[case.badge]
+    if case.badge != "good":
+        return MEANINGS[case.badge]
+    if case.answered is not None and case.answered.holds_zero:
+        return OPEN
+    return NOTED if case.judged.findings else MEANINGS["good"]
 
 
-def tell_doubt(case: Case, question: str = QUESTION) -> str:
+def tell_doubt(case: Case) -> str:
     """Return what speaks most against the answer, and how little would change it; how columns were read does not.
 
-    Where nothing does, it is what no log can tell: `question`.
+    Where nothing does, it is what no log can tell.
     """
     problems = [one.problem for one in case.judged.findings if one.name != READ]
     more = len(problems) - 1
     others = f" And {more} more finding{'s' if more > 1 else ''}." if more > 0 else ""
-    first = f"{capitalise(name_judged(case) + problems[0])}.{others}" if problems else question
+    first = f"{capitalise(name_judged(case) + problems[0])}.{others}" if problems else QUESTION
     return f"{first} {tell_frailty(case)}".strip()
 
 
@@ -192,7 +199,7 @@ def name_judged(case: Case) -> str:
 def tell_frailty(case: Case) -> str:
     """Return what would undo the conclusion, if the log tells one at all: wrong odds, or one group or day."""
     answered = case.shown_answer
-    if answered is None or not answered.is_to_log or answered.is_undecided:
+    if answered is None or not answered.is_to_log or answered.holds_zero:
         return ""
     known, found, alone = answered.evaluation.robustness, [], ALONE if answered.compared.simultaneous else ""
     if known.propensity_factor is not None:

@@ -70,7 +70,8 @@ def make_statement(case: Case, truth: float | None, link: str) -> Statement:
     answered = case.answered
     step = "" if answered is None or answered.step is None else answered.step.sentence
     interval = "" if answered is None or not case.is_answerable else sentences.tell_interval(answered)
-    style = "caution" if case.badge == "undecided" else case.badge
+    is_open = answered is not None and answered.holds_zero and case.badge == "good"
+    style = "caution" if is_open or case.badge == "undecided" else case.badge
     meaning, headline, doubt = sentences.tell_meaning(case), sentences.tell(case), sentences.tell_doubt(case)
     changes, facts = sentences.tell_changes(case), list_facts(case, truth)
     return Statement(case.badge, style, meaning, headline, interval, changes, step, doubt, facts, link)
