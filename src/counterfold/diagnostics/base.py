@@ -149,7 +149,7 @@ def sort_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 class Diagnostics(Plotted):
     """What all diagnostics found for one target; each number that one measures is an attribute, and None if unknown.
 
-    There are `effective_rows`, `largest_weight`, `largest_share`, `mean_weight`, `mean_weight_p`, `unsupported_rows`,
+    There are `effective_rows`, `expected_rows`, `largest_weight`, `largest_share`, `mean_weight`, `mean_weight_p`, `unsupported_rows`,
     `unsupported_mass`, `unexplored_rows`, `groups`, `design_effect`, `design_effect_p`, `effective_rewards`,
     `top_row_share`, `top_five_share`, `value_without_top_row`, `outlying_rewards`, `repeated_share`, `row_copies`,
     `repeated_excess`, `propensities_p`, `context_p`, `periods`, `drift_p`, `drift`, `difference_drift_p`,
