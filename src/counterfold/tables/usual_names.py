@@ -80,7 +80,7 @@ CLUSTER = re.compile(
 REPEATED, MOST_REPEATED = 1.25, 12
 """Values repeat if they are in so many rows on average; at most so many columns of such values are looked at."""
 
-BINS, VALUES_PER_BIN = 32, 4
+BINS, VALUES_PER_BIN = 32, 2
 """Whole numbers are cut into at most so many bins, of so many different numbers, or more.
 
 So what changes slowly with a number can be told from what its values have in common.
