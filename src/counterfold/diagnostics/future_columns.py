@@ -62,7 +62,9 @@ def explain_by_columns(kept: KeptRows) -> Floats:
     Rows of one user have the same column and perhaps the same reward. So neighbours with different numbers alone must
     be as alike, where there are enough of them.
     """
-    shuffled = np.argsort(hash_numbers(kept.numbers), kind="stable")[:MOST_ROWS]  # so that equal numbers are in no order
+    shuffled = np.argsort(hash_numbers(kept.numbers), kind="stable")[
+        :MOST_ROWS
+    ]  # so that equal numbers are in no order
     cells = kept.cells[shuffled]
     shuffled = shuffled[cells < ALONE]
     cells = cells[cells < ALONE]

@@ -1,6 +1,6 @@
 """Whether the context holds what is known only after the decision."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from counterfold import messages
@@ -8,6 +8,9 @@ from counterfold.balance import Balance
 from counterfold.balance.columns import Reason
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement, Severity
 from counterfold.evidence import Evidence
+
+SHOWN = 5
+"""So many columns are named in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,8 @@ class OutcomeContext(Diagnostic):
     smallest p-value of a column counts, times the number of columns; below `alarm` it is a caution, whether the column
     was left out or named by the user. So is a named column that is a copy of the reward; one without which there never
     is a reward is a note, unless it depends on the action. A column above 0 and at most 1 that tells the reward, or is
-    called so, may be the rate at which rows were sampled. Where most columns depend on the action, that is a finding
-    on the propensities instead.
+    called so, may be the rate at which rows were sampled. Outcomes that were left out of the context are a note. Where
+    most columns depend on the action, that is a finding on the propensities instead.
     """
 
     alarm: float = 0.01
@@ -34,35 +37,54 @@ class OutcomeContext(Diagnostic):
             return None
         named = [name for name in evidence.contents.context if name in balance.reasons]
         findings = [self.describe(name, balance) for name in named if not balance.reasons[name].is_rate]
-        rates = {name: reason for name, reason in balance.reasons.items() if reason.is_rate}
         left_out = evidence.contents.left_out
+        rates = {name: reason for name, reason in balance.reasons.items() if reason.is_rate}
         findings += [self.describe_rate(name, reason, left_out) for name, reason in rates.items()]
-        findings += [] if balance.is_dependent_throughout(self.alarm) else self.find_dependent(balance, evidence.contents.left_out)
+        findings += [] if balance.is_dependent_throughout(self.alarm) else self.find_dependent(balance, left_out)
+        findings += self.note_outcomes(balance, left_out)
         p = balance.columns_p
         much = "no column depends" if p is None or p >= self.alarm else "some depend"
         known = f"{much} on the action beyond what the propensities say"
         text = None if p is None else f"{known} (p = {p:.2g}, corrected for several tests)"
         return Measurement({"context_p": p}, text, findings)
 
-    def find_dependent(self, balance: Balance, left_out: Collection[str]) -> list[Finding]:
+    def note_outcomes(self, balance: Balance, left_out: Mapping[str, str]) -> list[Finding]:
+        """Return that columns were left out because they tell of the reward what nothing that was known before does."""
+        reasons = {name: one for name, one in balance.reasons.items() if name in left_out and not one.is_rate}
+        outcomes = [(name, one) for name, one in reasons.items() if one.is_outcome]
+        if not outcomes:
+            return []
+        listed = "; ".join(f"`{messages.show(name)}`: {one.what}" for name, one in outcomes[:SHOWN])
+        more = f"; and {len(outcomes) - SHOWN} more" if len(outcomes) > SHOWN else ""
+        columns = "a column was" if len(outcomes) == 1 else f"{len(outcomes)} columns were"
+        problem = f"{columns} left out of the context: {listed}{more}"
+        remedy = "name in `context` whatever was known before the decision, as the answer is more precise with it"
+        return [self.make_finding("note", problem, remedy)]
+
+    def find_dependent(self, balance: Balance, left_out: Mapping[str, str]) -> list[Finding]:
         """Return what is wrong with the columns that depend on the action, if there are any."""
         columns = balance.find_dependent(self.alarm)
         if not columns:
             return []
-        names = ", ".join(f"`{messages.show(name)}`" for name in columns[:5]) + (", ..." if len(columns) > 5 else "")
+        names = ", ".join(f"`{messages.show(name)}`" for name in columns[:SHOWN])
+        names += ", ..." if len(columns) > SHOWN else ""
         which = f"column {names} depends" if len(columns) == 1 else f"columns {names} depend"
         problem = (
             f"{which} on the action (p = {balance.columns_p:.1g}): known only after the decision, or the propensities "
             "are wrong"
         )
-        if all(name in left_out for name in columns):
+        dropped = [name for name in columns if name in left_out]
+        if dropped:
+            who = ", ".join(f"`{messages.show(name)}`" for name in dropped[:SHOWN])
+            problem += f"; the answer does without {who}"
+        if len(dropped) == len(columns):
             each = "it is" if len(columns) == 1 else "they are"
             remedy = f"nothing if known only after the decision, as {each} left out; otherwise check the propensities"
         else:
             remedy = f"put {names} into `ignore` if known only after the decision; otherwise check the propensities"
         return [self.make_finding("caution", problem, remedy)]
 
-    def describe_rate(self, name: str, reason: Reason, left_out: Collection[str]) -> Finding:
+    def describe_rate(self, name: str, reason: Reason, left_out: Mapping[str, str]) -> Finding:
         """Return that rows may have been sampled; a caution if it goes with the reward, as a rate that matters does."""
         goes = ", and goes with the reward" if reason.is_outcome else ""
         problem = f"column `{messages.show(name)}` looks like the probability with which a row was kept{goes}"

@@ -26,16 +26,12 @@ BINS = 32
 
 
 class Effect(NamedTuple):
-    """By how much the variance of a value is larger than if rows had nothing to do with each other, and a p-value.
-
-    `values` is the number of users, at most 256.
-    """
+    """By how much the variance of a value is larger than if rows had nothing to do with each other, and a p-value."""
 
     column: str
     rows_of_one: float
     size: float
     p: float
-    values: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +70,7 @@ class UserSums:
         known, every = float(squares[:-1].sum()), float(squares.sum())
         rows_of_one = float(self.users.counts.mean()) if len(self.users) > 1 else 1.0
         if not known:
-            return Effect(column=column, rows_of_one=rows_of_one, size=1.0, p=1.0, values=len(self.users))
+            return Effect(column=column, rows_of_one=rows_of_one, size=1.0, p=1.0)
         ratio = float((total[:-1] ** 2).sum()) / known
         freedom = 1 / float(((squares[:-1] / known) ** 2).sum())
         return Effect(
@@ -82,7 +78,6 @@ class UserSums:
             rows_of_one=rows_of_one,
             size=1 + (ratio - 1) * known / every,
             p=float(chdtrc(freedom, freedom * ratio)),
-            values=len(self.users),
         )
 
 
@@ -161,17 +156,15 @@ class UnnamedGroups(Diagnostic):
 
     Other columns of text or whole numbers whose values repeat may be context, whose effects on rewards are no reason to
     doubt errors. They are a caution only if decisions were made for all rows of a value, or if they are called like
-    clusters, such as `village`; or if rows go together in what the reward model does not explain. That holds for text
-    of `many` values with less than `few_rows` rows each on average, and for numbers unless it changes slowly with them:
-    values in one bin of neighbouring numbers must be at least `unlike` times as different as all are.
+    clusters, such as `village`; or if rows go together in what the reward model does not explain. Text must have too
+    many values to be context, and residuals must not change slowly with a number: values in one bin of neighbouring
+    numbers must be at least `unlike` times as different as all are.
     """
 
     large: float = 1.25
     surprising: float = 0.001
     repeated: float = 1.05
     unlike: float = 0.3
-    many: int = 100
-    few_rows: float = 10.0
     label = "unnamed groups"
     measures = ("design_effect", "design_effect_p")
 
@@ -224,8 +217,8 @@ class UnnamedGroups(Diagnostic):
             return is_called_so and is_surprising
         if evidence.contents.repeated[effect.column]:
             return is_surprising and self.are_numbers_alike(residuals, columns)
-        is_fine = effect.values >= self.many and effect.rows_of_one < self.few_rows
-        return is_surprising and is_fine and columns * residuals.solve(in_bins=False).p < self.surprising
+        is_learned = effect.column in evidence.contents.context
+        return is_surprising and not is_learned and columns * residuals.solve(in_bins=False).p < self.surprising
 
     def are_numbers_alike(self, residuals: ResidualSums, columns: int) -> bool:
         """Say whether residuals of rows with the same number are alike, and those of neighbouring numbers are not."""

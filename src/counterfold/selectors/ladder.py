@@ -225,18 +225,14 @@ class Ladder(Selector):
         noise = sums.jackknife(self.rungs)[1]  # the jackknife knows too little of heavy weights, so of learning, too
         found = []
         for purpose in purposes:
-            climbed = [
-                self.climb(steps, ladder, purpose) for steps, ladder in zip(measured, self.ladders, strict=True)
-            ]
+            climbed = [self.climb(steps, ladder, purpose) for steps, ladder in zip(measured, self.ladders, strict=True)]
             shares, left = climbed[0]
             if len(climbed) == 2:  # noqa: PLR2004 # there is no third ladder
                 shares, left = self.mix_ladders(sums, climbed, noise)
             found.append((shares, purpose.doubt * left))
         return found
 
-    def mix_ladders(
-        self, sums: Sums, climbed: Sequence[tuple[Floats, float]], noise: Floats
-    ) -> tuple[Floats, float]:
+    def mix_ladders(self, sums: Sums, climbed: Sequence[tuple[Floats, float]], noise: Floats) -> tuple[Floats, float]:
         """Return the share of each rung of both ladders, and the variance of what may be left of the bias.
 
         `climbed` is the same of each ladder alone, and `noise` how rungs move when a unit is left out.

@@ -187,10 +187,21 @@ def hash_values(table: pa.Table, name: str) -> Ints:
     return np.concatenate([np.empty(0, dtype=np.intp), *map(_hash_chunk, column.chunks)])
 
 
+MOST_LOOKED_UP = 1 << 16
+"""The bins of whole numbers in a range of so many are looked up, which is faster than to search for them."""
+
+
 def mark_bins(table: pa.Table, name: str, hashes: Ints, edges: Sequence[float]) -> Ints:
     """Return hashes of numbers whose last ten bits hold the number's bin, five bits, and five bits of the hash."""
-    numbers = table.column(name).cast(pa.float64(), safe=False).to_numpy()
-    places = np.searchsorted(np.array(edges), np.nan_to_num(numbers), side="right")
+    # Below the first edge and from the last one on all numbers are in one bin, so the bins of few numbers tell all.
+    numbers = np.nan_to_num(table.column(name).cast(pa.float64(), safe=False).to_numpy())
+    low = np.floor(edges[0]) - 1
+    span = np.ceil(edges[-1]) - low + 1
+    if span <= MOST_LOOKED_UP:
+        bins = np.searchsorted(np.array(edges), low + np.arange(span + 1), side="right")
+        places = bins[(np.clip(numbers, low, low + span) - low).astype(np.intp)]
+    else:
+        places = np.searchsorted(np.array(edges), numbers, side="right")
     marked = (hashes >> 10 << 10) | (places << 5) | (hashes & 31)
     return np.where(hashes < 0, -1, marked)
 

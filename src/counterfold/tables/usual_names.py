@@ -80,8 +80,11 @@ CLUSTER = re.compile(
 REPEATED, MOST_REPEATED = 1.25, 12
 """Values repeat if they are in so many rows on average; at most so many columns of such values are looked at."""
 
-BINS = 32
-"""Whole numbers are cut into so many bins, so that what changes slowly with a number can be told from its values."""
+BINS, VALUES_PER_BIN = 32, 2
+"""Whole numbers are cut into at most so many bins, of so many different numbers, or more.
+
+So what changes slowly with a number can be told from what its values have in common.
+"""
 
 IDENTIFIER = (
     "it is called like a user or session; name it as `group` if rows of the same one belong together, or in `context` "
@@ -176,7 +179,7 @@ def find_repeated(table: pa.Table, free: Sequence[str]) -> dict[str, tuple[float
         number = len(known.unique())
         if number < MANY or len(known) < REPEATED * number:
             continue
-        edges = () if is_categorical(column.type) else find_edges(known)
+        edges = () if is_categorical(column.type) else find_edges(known, number)
         rank = (CLUSTER.fullmatch(spell(name)) is None, bool(edges), -number)
         ranked.append((rank, name, edges))
     ranked.sort(key=lambda line: line[0])
@@ -200,10 +203,11 @@ def is_whole(numbers: Floats) -> bool:
     return bool(np.isfinite(known).all() and np.array_equal(known, np.floor(known)))
 
 
-def find_edges(known: pa.ChunkedArray) -> tuple[float, ...]:
-    """Return the ends of bins with about as many rows each."""
+def find_edges(known: pa.ChunkedArray, different: int) -> tuple[float, ...]:
+    """Return the ends of bins with about as many rows each, and several of the different numbers."""
     numbers = known.cast(pa.float64(), safe=False).to_numpy()
-    places = np.arange(1, BINS) / BINS
+    bins = min(BINS, different // VALUES_PER_BIN)
+    places = np.arange(1, bins) / bins
     return tuple(np.unique(np.nanquantile(numbers, places)).tolist())
 
 

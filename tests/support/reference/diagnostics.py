@@ -26,7 +26,28 @@ def error(numbers, groups=None):
 
 def effective_rows(data, _groups):
     w = data.weights()
-    return {"effective_rows": sum(w) ** 2 / sum(one * one for one in w)}
+    found = {"effective_rows": sum(w) ** 2 / sum(one * one for one in w)}
+    return found | {"expected_rows": expected_rows(data.logging, data.target)}
+
+
+def expected_rows(logging, target):
+    """Return the expected effective rows, without the largest weights of 0.1 % of the target, by powers of 2."""
+    classes = {}
+    for likely, wanted in zip(logging, target, strict=True):
+        for known, one in zip(likely, wanted, strict=True):
+            if known > 0:
+                # All weights of at most 1 are in one class.
+                power = max(0, math.frexp(one / known)[1]) if one / known > 1 else 0
+                mass, moment = classes.get(power, (0.0, 0.0))
+                classes[power] = mass + one, moment + one * one / known
+    total = sum(mass for mass, _ in classes.values())
+    kept = []
+    above = 0.0
+    for power in sorted(classes, reverse=True):
+        above += classes[power][0]
+        if above > 0.001 * total:
+            kept.append(classes[power])
+    return sum(mass for mass, _ in kept) ** 2 / sum(moment for _, moment in kept)
 
 
 def largest_weight(data, _groups):
