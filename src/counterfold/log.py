@@ -25,6 +25,7 @@ from counterfold.logger_checks import LOGGER_WEIGHTS, Loggers, check_loggers, ha
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import Decisions, FittedPropensities, Precision, PropensityFit, as_fit, as_precision
 from counterfold.segments.segmentation import Segmentation, read_segments, take_segments
+from counterfold.skewed_columns import SkewedColumns
 from counterfold.times import Times, read_times
 
 Fit = PropensityFit | FittedPropensities
@@ -276,6 +277,17 @@ class Log(Displayed):
     def counts(self) -> Floats | None:
         """Return how many decisions each row stands for, if not all stand for the same number."""
         return None if self.kept is None else freeze(1 / self.kept)
+
+    @cached_property
+    def skewed(self) -> SkewedColumns:
+        """Return the skewed columns of the context, as all rows tell."""
+        numbers = np.arange(len(self)) if self.row_numbers is None else self.row_numbers
+        return SkewedColumns.of(self.context, self.context_names, numbers)
+
+    @property
+    def normal_scores(self) -> Floats | None:
+        """Return the context with normal scores in place of skewed columns; nothing where there are none."""
+        return self.skewed.apply(self.context, self.context_names)
 
     def list_evenly_kept(self) -> Ints:
         """Return the places of some rows, drawn as if all were kept as seldom as the least likely one."""

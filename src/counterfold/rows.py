@@ -85,7 +85,7 @@ class Rows:
         logging_probs = nothing if log.logging_probs is None else log.logging_probs
         known = log.context, log.action, log.reward, doses, weights, target_probs, logging_probs
         return cls(
-            examples=Examples(ids, units, *known, n_actions, log.counts),
+            examples=Examples(ids, units, *known, n_actions, log.counts, log.normal_scores),
             weights=weights,
             propensity=log.propensity,
             action_features=np.empty((n_actions, 0)) if log.action_features is None else log.action_features,
@@ -278,7 +278,9 @@ class Rows:
     @cached_property
     def without_context(self) -> "Rows":
         """The same rows without the context, for formulas that need no more than predictions."""
-        return copy_with(self, examples=copy_with(self.examples, context=self.examples.context[:, :0]))
+        return copy_with(
+            self, examples=copy_with(self.examples, context=self.examples.context[:, :0], normal_scores=None)
+        )
 
     @cached_property
     def refits(self) -> Refits:

@@ -92,7 +92,7 @@ class PolicyModels:
         """Return the sum over rows of what the models see of every action, times how likely the target takes it."""
         width, (centre, scale) = rows.context.shape[1], (self.scaling.centre, self.scaling.scale)
         likely = rows.target_probs * shares[:, None]
-        context = likely.T @ ((rows.context - centre[:width]) / scale[:width])
+        context = likely.T @ ((rows.columns - centre[:width]) / scale[:width])
         thought = [
             np.einsum("ij,ij->j", likely, (one - at) / by)
             for one, at, by in zip(rows.log_probs, centre[width:], scale[width:], strict=True)
@@ -115,7 +115,7 @@ def _predict_near(models: Sequence[PolicyModels], rows: Examples, fold: Ints) ->
     slopes = np.stack([one.slopes for one in models]) / scaling.scale[:, None]
     levels = np.stack([one.intercepts for one in models]) - scaling.centre[width:] @ slopes[:, width:]
     order, places = group_rows(fold, len(models))
-    context, ordered, back = take_rows(rows.context, order), np.empty((len(rows), rows.n_actions)), np.empty_like(order)
+    context, ordered, back = take_rows(rows.columns, order), np.empty((len(rows), rows.n_actions)), np.empty_like(order)
     context -= scaling.centre[:width]
     for slope, place in zip(slopes, places, strict=True):
         np.matmul(context[place], slope[:width], out=ordered[place])

@@ -55,7 +55,7 @@ class Pooled(Derived):
         total = self.link.bend(q)
         total -= centre[0]
         total *= slopes[0]
-        total += ((rows.context - centre[1:width]) @ slopes[1:width] + self.intercept)[:, None]
+        total += ((rows.columns - centre[1:width]) @ slopes[1:width] + self.intercept)[:, None]
         for logarithm, middle, slope in zip(rows.log_probs, centre[width:], slopes[width:], strict=True):
             total += (logarithm - middle) * slope
         q *= 1 - self.share

@@ -19,9 +19,9 @@ Lazy = Callable[[], Floats]
 
 BY_ROW = (
     *("ids", "units", "context", "actions", "rewards", "doses", "importance"),
-    *("target_probs", "logging_probs", "counts"),
+    *("target_probs", "logging_probs", "counts", "normal_scores"),
 )
-"""What examples hold for every row; `counts` may be missing."""
+"""What examples hold for every row; `counts` and `normal_scores` may be missing."""
 
 EVEN_SHARE = 0.1
 """This part of an even share is added to probabilities in logarithms, so that never and hardly ever look much alike."""
@@ -34,7 +34,8 @@ class Examples:
     `doses` has no columns where actions are labels. Where they are doses, the actions of a row are the columns of its
     `doses`: the logged one first, then those that the target would give; so `actions` is 0 everywhere. `importance` is
     the weight of each row. `target_probs` and `logging_probs` (n x A) have no columns if only those of logged actions
-    are known. `counts` are how many decisions rows stand for, if that differs. `seed` is for models that draw numbers.
+    are known. `counts` are how many decisions rows stand for, if that differs. `normal_scores` is the context with
+    normal scores in place of skewed columns, if there are any. `seed` is for models that draw numbers.
     """
 
     ids: Ints
@@ -48,6 +49,7 @@ class Examples:
     logging_probs: Floats
     n_actions: int
     counts: Floats | None = None
+    normal_scores: Floats | None = None
     seed: int = 0
 
     def __len__(self) -> int:
@@ -58,6 +60,11 @@ class Examples:
         """Return how much the target counts each row: its weight, times how many decisions it stands for."""
         return self.importance if self.counts is None else self.importance * self.counts
 
+    @property
+    def columns(self) -> Floats:
+        """Return the context as linear models see it (n x d): skewed columns by their normal scores."""
+        return self.context if self.normal_scores is None else self.normal_scores
+
     @cached_property
     def log_probs(self) -> tuple[Floats, ...]:
         """Return the logarithm of the probability of every action (n x A), by the target and by the logging policy.
@@ -67,13 +74,13 @@ class Examples:
         return tuple(map(self._take_logarithm, self._known_policies))
 
     def see(self, actions: Ints) -> Floats:
-        """Return the context and, as `log_probs`, what policies think of one action in each row (n x p).
+        """Return the `columns` and, as `log_probs`, what policies think of one action in each row (n x p).
 
         Numbers of a column are neighbours in memory, as it is columns that are scaled.
         """
         width, places, known = self.context.shape[1], (np.arange(len(self)), actions), self._known_policies
         columns = np.empty((width + len(known), len(self)))
-        columns[:width] = self.context.T
+        columns[:width] = self.columns.T
         for line, probs in zip(columns[width:], known, strict=True):
             line[:] = self._take_logarithm(probs[places])
         return columns.T

@@ -63,4 +63,7 @@ class Sum(ActionPredictor):
 
 def add_column(rows: Examples, values: Floats) -> Examples:
     """Return the rows with one more column of context."""
-    return replace(rows, context=np.column_stack([rows.context, values]))
+    scores = rows.normal_scores
+    if scores is not None:
+        scores = np.column_stack([scores, values])
+    return replace(rows, context=np.column_stack([rows.context, values]), normal_scores=scores)

@@ -69,7 +69,7 @@ class Logistic:
         low, high = self.values
         slopes, width = self.slopes / self.scaling.scale, rows.context.shape[1]
         bent = bend(self.linear(rows), low, high)
-        total = rows.context @ slopes[2 : 2 + width]
+        total = rows.columns @ slopes[2 : 2 + width]
         total += self.intercept - self.scaling.centre @ slopes
         matrices: Any = zip((*bent, *rows.log_probs), (*slopes[:2], *slopes[2 + width :]), strict=True)
         chance = expit(total[:, None] + sum(matrix * slope for matrix, slope in matrices))

@@ -28,8 +28,8 @@ class SharedRidge(Summed):
       \sum_{i: a_i = a} u_i (r_i - b - z_i^\top \beta)^2 + \alpha \lVert (b, \beta) - (\bar b, \bar\beta) \rVert^2$$
 
     $(\bar b, \bar\beta)$ is a ridge regression on the rows of all actions, with the penalty `common` on its slopes;
-    columns are scaled to a standard deviation of 1. An action with few rows is predicted nearly as all are on average,
-    one that was never logged exactly so. Besides the context $x$, models see what both policies think of an action,
+    skewed columns are replaced by normal scores, and all are scaled to a standard deviation of 1. An action with few
+    rows is predicted nearly as all are on average, one that was never logged exactly so. Besides the context $x$, models see what both policies think of an action,
     where that is known: a policy prefers actions for reasons, such as a model that its owner learnt elsewhere, and
     what it is sure of tends to earn more. $\pi'$ is $\pi$ plus a tenth of an even share, $0.1 / A$, so that what is
     never done and what hardly ever is look alike. No prediction is outside the rewards that were seen.
@@ -60,7 +60,7 @@ class SharedRidge(Summed):
         return weigh_rows(examples, self.aim)
 
     def widen(self, examples: Examples) -> Examples:
-        return replace(examples, context=examples.see(examples.actions))
+        return replace(examples, context=examples.see(examples.actions), normal_scores=None)
 
     def tune(self, examples: Examples) -> Self:
         stream = ModelStream.of(self, 1, examples)

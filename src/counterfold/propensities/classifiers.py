@@ -5,12 +5,17 @@ from typing import Any
 
 
 def make_logistic() -> Any:
-    """Return a multinomial logistic regression on scaled columns, which softmax policies of linear scores are."""
+    """Return a multinomial logistic regression on scaled columns, which softmax policies of linear scores are.
+
+    It sees skewed columns by the normal scores of their ranks.
+    """
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=300))
+    from counterfold.propensities._even_columns import EvenColumns
+
+    return make_pipeline(EvenColumns(), StandardScaler(), LogisticRegression(max_iter=300))
 
 
 def make_boosting() -> Any:

@@ -23,6 +23,7 @@ from counterfold.segments.by import By
 from counterfold.segments.cuts import Cut
 from counterfold.segments.segmentation import Segmentation
 from counterfold.segments.summaries import BySummary
+from counterfold.skewed_columns import SkewedColumns
 from counterfold.tables import columns, roles
 from counterfold.tables.action_features import ActionFeatures, ActionTable
 from counterfold.tables.same_context import COLUMN
@@ -48,6 +49,7 @@ class Layout:
     known. `taken` are columns that have their role because of their names alone, by role, and `identifiers` those that
     are called like users or sessions, or whose values are `repeated`: these come with the edges of bins for numbers.
     `by` are columns whose values are segments, and `cuts` how, once all rows told.
+    `skewed` are the skewed columns of a long log, of which reward models see normal scores.
     """
 
     roles: dict[str, str]
@@ -77,6 +79,7 @@ class Layout:
     repeated: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     by: tuple[By, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    skewed: SkewedColumns = field(default_factory=SkewedColumns)
 
     def read_clock(self, table: pa.Table) -> "Layout":
         """Return the same with what the first rows of a table tell of how times are written."""
@@ -134,7 +137,7 @@ class Layout:
         fitted: dict[str, Any] = {} if self.fit is None else {"propensity": self.fit}
         log = Log(
             **values | fitted,
-            context=self._context(table, plain),
+            context=self.read_context(table, plain),
             actions=self.actions,
             check=check,
             seen=self.seen,
@@ -148,6 +151,8 @@ class Layout:
         )
         log = log.leave_out(self.left_out).add_notes([*self.notes, *note_names(self.taken)])
         log.missing_rewards, log.taken = self.missing_rewards, self.taken
+        if plain.is_part:
+            log.skewed = self.skewed  # its own rows would tell of a part alone
         log.by_context = self.roles.get("group") == COLUMN
         log.identifiers = {name: self._hash_identifiers(table, name) for name in self.identifiers}
         log.repeated = {name: len(edges) > 0 for name, edges in self.repeated.items()}
@@ -226,7 +231,8 @@ class Layout:
         """Return how many numbers the context of a row has, if lists count as one."""
         return len(self.context) + sum(len(one.outputs) - 1 for one in self.encodings.values())
 
-    def _context(self, table: pa.Table, check: Checker) -> EncodedContext | None:
+    def read_context(self, table: pa.Table, check: Checker) -> EncodedContext | None:
+        """Return the context of a table's rows as numbers; nothing if there are no columns of context."""
         if not self.context:
             return None
         parts = [part for name in self.context for part in self._read_parts(table, name, check)]

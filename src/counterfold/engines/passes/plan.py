@@ -20,6 +20,7 @@ from counterfold.engines.passes.whole_layout import (
     complete_layout,
     count_sample,
     encode_context,
+    know_skewed,
     list_distinct,
     list_read_columns,
 )
@@ -72,6 +73,8 @@ class Plan:
         layout = yield from lay_out(rows, head.table, targets.values(), named)
         layout = yield from encode_context(rows, layout, head.table, has_gaps=has_gaps)
         layout = yield from complete_layout(rows, layout, keep_all=uses_context)
+        if has_full_target and predictions is None and request.reward_model is not None:
+            layout = yield from know_skewed(rows, layout, head)
         head = head.first(count_first(len(layout.actions or ()) if MATRICES & set(layout.roles) else 0))
         log = layout.log(*head)
         refuse_misreadings(targets.values(), layout, head, log)

@@ -10,10 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from counterfold.balance import choose_context
+from counterfold.checks import FIRST, Checker
 from counterfold.contents import Spread
 from counterfold.encoding import ContextSummary
 from counterfold.engines.passes.batches import PreparedRows
 from counterfold.engines.passes.sample import Sample
+from counterfold.skewed_columns import MOST_RANKED, SkewedColumns, find_skewed
 from counterfold.tables import roles
 from counterfold.tables.batches import Batch, Task
 from counterfold.tables.columns import list_values
@@ -84,6 +86,33 @@ def fit_propensities(rows: PreparedRows, layout: Layout, *, keep_all: bool) -> T
     log, _ = choose_context(layout.log(*sample.batch), keep_all=keep_all)
     context = [name for name in layout.context if name not in log.left_out]
     return replace(layout, context=context, left_out=log.left_out, fit=log.fitted)
+
+
+def know_skewed(rows: PreparedRows, layout: Layout, head: Batch) -> Task[Layout]:
+    """Return the layout with the skewed columns of the context, of which reward models see normal scores.
+
+    The first rows tell which columns are skewed. Where they are not all rows, a sample of all tells the ranks, by a
+    pass over these columns.
+    """
+    first = layout.read_context(head.table, Checker(head.row_numbers))
+    if first is None:
+        return layout
+    places = find_skewed(first.values[:FIRST])
+    if not len(places):
+        return layout
+    if rows.count <= min(len(first.values), MOST_RANKED):
+        return replace(layout, skewed=SkewedColumns.rank(first.values, first.column_names, places))
+    sources = {first.sources[place] for place in places.tolist()}
+    wanted = [name for name in layout.context if name in sources]
+    if len(wanted) < len(sources):  # elements of a list, whose column has another name
+        wanted = list(layout.context)
+    take_sample = partial(Sample.of, size=MOST_RANKED, row_count=rows.count)
+    sample = yield rows.ask("Reading skewed columns", take_sample, wanted)
+    reader = replace(layout, context=wanted)
+    ranked = reader.read_context(sample.batch.table, Checker(sample.batch.row_numbers))
+    names = [first.column_names[place] for place in places.tolist()]
+    found = [ranked.column_names.index(name) for name in names]
+    return replace(layout, skewed=SkewedColumns.rank(ranked.values, ranked.column_names, np.array(found)))
 
 
 def know_times(rows: PreparedRows, layout: Layout) -> Task[Layout]:
