@@ -31,7 +31,7 @@ WIDEST = 64
 REWARDS_PER_COLUMN = 5
 """A design has a column for so many rows with another reward than the most common one, at least."""
 
-PENALTY = 1e-9
+PENALTY = 1e-12
 """What is added to the squares of columns, in units of these, so that their products can be inverted."""
 
 

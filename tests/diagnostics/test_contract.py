@@ -78,6 +78,9 @@ def test_every_engine_measures_the_same(name, tmp_path):
     if name == "fitted-propensities":
         asked = {"propensity": "fit"}
         del columns["logging_probs"]
+    if name == "clipped-propensities":
+        del columns["logging_probs"]
+        columns["propensity"] = np.maximum(data.logging[np.arange(800), data.a], 0.2)
     if name == "rough-propensities":
         asked = {"propensity_precision": "20 draws"}
     if name == "missing-rewards":
