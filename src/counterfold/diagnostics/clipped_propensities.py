@@ -26,6 +26,9 @@ PILED_UP = 30.0
 It is about FAR / NEAR there. Where exploration bounds propensities, they approach the bound without reaching it.
 """
 
+NEAREST = 1e-9
+"""Propensities pile up, too, if the nearer one is closer to the least one than this share of it."""
+
 DIGITS = 2
 """A bound that somebody chose has so many digits at most, such as 0.01 and 0.025."""
 
@@ -112,7 +115,8 @@ class ClippedPropensities(Diagnostic):
             return False
         next_most = int(counts[1 : FAR + 1].max())
         near, far = numbers[[NEAR, FAR]] - numbers[0]
-        return found.rows >= max(self.fewest, self.times * next_most) and bool(far <= PILED_UP * near)
+        is_piled_up = near < NEAREST * numbers[0] or far > PILED_UP * near
+        return found.rows >= max(self.fewest, self.times * next_most) and not is_piled_up
 
 
 def is_round(number: float) -> bool:
