@@ -1,4 +1,4 @@
-"""Tests that look at kept rows, at atoms and at robots: against naive loops, the same however rows are cut, and bounded."""
+"""Tests that look at kept rows, at ends and at robots: against naive loops, and the same however rows are cut."""
 
 from itertools import pairwise
 
@@ -149,7 +149,10 @@ def test_frequent_contexts_of_a_log_with_few_are_no_robots(levels):
     assert find(columns | {"propensity": np.full(4000, 0.5)}, "always:1", "repeated-context")[1] == []
 
 
-@pytest.mark.parametrize(("rewards", "count"), [("stars", 0), ("prices", 0), ("minutes", 0), ("capped", 1), ("floor", 1)])
+SCALES = [("stars", 0), ("prices", 0), ("minutes", 0), ("capped", 1), ("floor", 1)]
+
+
+@pytest.mark.parametrize(("rewards", "count"), SCALES)
 def test_ends_of_scales_are_no_caps(rewards, count):
     rng = np.random.default_rng(0)
     amounts = np.exp(rng.normal(size=4000))

@@ -9,6 +9,7 @@ from counterfold.diagnostics.shifted_rewards import ShiftedRewards
 from counterfold.evidence import Evidence
 from counterfold.kept_rows import KeptRows
 
+
 @dataclass(frozen=True)
 class PerfectValue(Diagnostic):
     r"""Warn where the value stands at the end of the possible rewards, though no action alone comes near it.

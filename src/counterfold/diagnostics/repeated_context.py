@@ -40,8 +40,8 @@ class RepeatedContext(Diagnostic):
     Contexts are counted in 4,096 buckets by their hashes. Nothing is said where more than 16 are
     frequent, or a few are most of the rows. It is a caution where a bucket has at least `fewest` rows, and
     a share of at least `least_share`, `times` as many as the largest bucket besides the 16 largest ones, all with the
-    same reward but for a share of `exceptions`, or one row, if that has a probability below `alarm` by the share of such
-    rewards in the other buckets (a binomial test, times the number of such buckets).
+    same reward but for a share of `exceptions`, or one row, if that has a probability below `alarm` by the share of
+    such rewards in the other buckets (a binomial test, times the number of such buckets).
     """
 
     fewest: int = 30

@@ -344,8 +344,11 @@ def bound_columns(x):
 def lay_out(x, actions):
     """Return for each row, for each action, 1 and the context if it was taken, and zeros otherwise."""
     labels = sorted(set(actions))
-    rows = zip(bound_columns(x), actions, strict=True)
-    return np.array([[one for label in labels for one in ([1.0, *row] if a == label else [0.0] * (1 + len(row)))] for row, a in rows])
+    design = []
+    for row, action in zip(bound_columns(x), actions, strict=True):
+        one = [1.0, *row]
+        design.append([number if action == label else 0.0 for label in labels for number in one])
+    return np.array(design)
 
 
 def regress(design, rewards):
