@@ -31,7 +31,7 @@ WIDEST = 64
 REWARDS_PER_COLUMN = 5
 """A design has a column for so many rows with another reward than the most common one, at least."""
 
-PENALTY = 1e-9
+PENALTY = 1e-12
 """What is added to the squares of columns, in units of these, so that their products can be inverted."""
 
 
@@ -60,7 +60,7 @@ class KeptRows:
         return cls(
             numbers=numbers,
             context=np.asarray(rows.examples.context[kept, :MOST_COLUMNS]),
-            actions=hash_labels(np.array([str(label) for label in rows.labels]))[rows.actions[kept]],
+            actions=hash_actions(rows, rows.actions[kept]),
             rewards=rows.rewards[kept],
             places=places,
         )
@@ -133,6 +133,14 @@ class KeptRows:
             return np.hstack([indicators, self.columns])
         products = indicators[:, :, None] * self.columns[:, None, :]
         return np.hstack([indicators, products.reshape(len(self), -1)])
+
+
+def hash_actions(rows: Rows, codes: Ints) -> Ints:
+    """Return the hash of the label of each of some actions, which are given by their codes."""
+    seen = np.flatnonzero(np.bincount(codes, minlength=len(rows.labels)))
+    hashes = np.zeros(len(rows.labels), dtype=np.intp)
+    hashes[seen] = hash_labels(np.array([str(rows.labels[code]) for code in seen.tolist()]))
+    return np.asarray(hashes[codes])
 
 
 def choose_rows(row_numbers: Ints) -> Ints:

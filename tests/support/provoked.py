@@ -174,6 +174,58 @@ def is_gained(data):
     return data.target[logged] > data.logging[logged]
 
 
+def capped_at_one():
+    data = clean_data()
+    data.r = np.minimum(data.r, 1.0)
+    return log_of(data), data.target
+
+
+def clipped_at_a_fifth():
+    data = clean_data()
+    propensity = np.maximum(data.logging[np.arange(2000), data.a], 0.2)
+    return cf.Log(context=data.x, action=data.a, reward=data.r, propensity=propensity, actions=range(4)), data.target
+
+
+def rewards_of_the_row_before():
+    data = clean_data()
+    data.r = np.roll(data.r, 1)
+    return log_of(data), data.target
+
+
+def labels_reused_half_way():
+    data = clean_data()
+    data.r += np.where(np.arange(2000) < 1000, 1.0, -1.0) * data.a
+    return log_of(data), data.target
+
+
+def column_that_tells_rewards():
+    data = clean_data()
+    data.r = np.sin(4 * data.x[:, 1]) * (1 + data.a)
+    return log_of(data), data.target
+
+
+def target_that_knows_rewards():
+    data = clean_data()
+    logged = np.eye(4)[data.a]
+    data.target = np.where((data.r > 0)[:, None], 0.5 * logged, (1 - logged) / 6) + 0.5 * data.target
+    return log_of(data), data.target
+
+
+def robot_that_never_clicks():
+    data = clean_data()
+    data.r = (data.r > 0) * 1.0
+    data.x[::10] = data.x[0]
+    data.r[::10] = 0.0
+    return log_of(data), data.target
+
+
+def target_that_is_always_right():
+    data = clean_data()
+    right = np.digitize(data.x[:, 1], [-0.7, 0.0, 0.7])
+    data.r = (data.a == right) * 1.0
+    return log_of(data), np.eye(4)[right]
+
+
 PROVOKED = {
     "as-read": (as_another_tool_wrote_it, {}),
     "disagreement": (biased_answer, {"candidates": ["dm"], "reward_model": np.zeros((2000, 4)) + np.arange(4)}),
@@ -199,5 +251,13 @@ PROVOKED = {
     "several-loggers": (loggers_in_turn, {}),
     "small-log": (few_clicks, {}),
     "unnamed-groups": (users_of_one_mood, {}),
+    "capped-rewards": (capped_at_one, {}),
+    "changed-actions": (labels_reused_half_way, {}),
+    "clipped-propensities": (clipped_at_a_fifth, {}),
+    "future-columns": (column_that_tells_rewards, {}),
+    "informed-target": (target_that_knows_rewards, {}),
+    "perfect-value": (target_that_is_always_right, {"candidates": ["snips"]}),
+    "repeated-context": (robot_that_never_clicks, {}),
+    "shifted-rewards": (rewards_of_the_row_before, {}),
 }
 """For every diagnostic a log and a target on which it speaks, and what is asked."""

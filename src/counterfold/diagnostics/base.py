@@ -162,9 +162,11 @@ class Diagnostics(Plotted):
     `effective_rewards`, `top_row_share`, `top_five_share`, `value_without_top_row`, `outlying_rewards`,
     `repeated_share`, `row_copies`, `repeated_excess`, `propensities_p`, `context_p`, `periods`, `drift_p`, `drift`,
     `difference_drift_p`, `difference_drift`, `logged_drift_p`, `late_rows`, `row_order_p`, `row_order`, `silent_rows`,
-    `harmed_segments`, `outcome_segments`, `learnt_share`, `disagreement`, `model_shift`, `reward_level`, `possible_loss` and `possible_gain`, explained in the
-    diagnostics' own files; besides, `rows`, the range of the rewards (`reward_low`, `reward_high`) and, on a log of
-    doses, the `bandwidth` of weights.
+    `harmed_segments`, `outcome_segments`, `learnt_share`, `disagreement`, `model_shift`, `capped_rewards`,
+    `clipped_rows`, `next_reward_p`, `next_reward_share`, `own_reward_share`, `changed_actions_p`,
+    `changed_actions_share`, `repeated_context_rows`, `informed_target_p`, `told_share`, `room_left`, `reward_level`,
+    `possible_loss` and `possible_gain`, explained in the diagnostics' own files; besides, `rows`, the range of the
+    rewards (`reward_low`, `reward_high`) and, on a log of doses, the `bandwidth` of weights.
     `texts` say what was measured, by what it is called, and `unknown` are those that only say why it could not be.
     `findings` say what is wrong, the worst first; the `verdict` is
     the worst of them, and `reasons` are their problems in words. `history` is what `over_time` makes tables of, if the

@@ -20,9 +20,9 @@ NO_CAP = "neither the largest nor the least reward is far more common than those
 class CappedRewards(Diagnostic):
     """Warn where many rewards are equal to the largest one, or to the least one, and the next ones are all rare.
 
-    It is a caution where at least `fewest` rows, and a share of at least `least_share`, have the reward at an end, which
-    is at least `times` as many as have any of the next 50 different rewards. The reward that most rows have, such as 0
-    for no purchase, is no cap; nor is 1 or 100 where no reward is below 0: shares and percentages end there.
+    It is a caution where at least `fewest` rows, and a share of at least `least_share`, have the reward at an end,
+    which is at least `times` as many as have any of the next 50 different rewards. The reward that most rows have, such
+    as 0 for no purchase, is no cap; nor is 1 or 100 where no reward is below 0: shares and percentages end there.
     """
 
     fewest: int = 5

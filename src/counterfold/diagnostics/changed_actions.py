@@ -41,8 +41,8 @@ class ChangedActions(Diagnostic):
 
     Within stretches of 32 neighbouring rows, so that nothing which changes for all actions alike counts, the ranks of
     the rewards are regressed on the context, the action and their products. It is a caution where the effects of
-    actions differ before and after one of the inner ends of the log's quarters, with a p-value below `alarm` (an F-test,
-    times the number of places), and this explains at least `much` times what effects that stay the same do.
+    actions differ before and after one of the inner ends of the log's quarters, with a p-value below `alarm` (an
+    F-test, times the number of places), and this explains at least `much` times what effects that stay the same do.
     """
 
     alarm: float = 0.001

@@ -8,7 +8,7 @@ import numpy as np
 from counterfold.arrays import Floats, Ints
 from counterfold.diagnostics.base import Answer, Diagnostic, Least, Measurement
 from counterfold.evidence import Evidence
-from counterfold.hashing import hash_labels
+from counterfold.kept_rows import hash_actions
 from counterfold.rows import Rows
 
 CELLS = 1 << 10
@@ -25,6 +25,9 @@ PILED_UP = 30.0
 
 It is about FAR / NEAR there. Where exploration bounds propensities, they approach the bound without reaching it.
 """
+
+NEAREST = 1e-9
+"""Propensities pile up, too, if the nearer one is closer to the least one than this share of it."""
 
 DIGITS = 2
 """A bound that somebody chose has so many digits at most, such as 0.01 and 0.025."""
@@ -48,7 +51,7 @@ class LeastPropensities:
         low, high = np.full(CELLS, np.inf), np.zeros(CELLS)
         np.minimum.at(low, cell, propensity)
         np.maximum.at(high, cell, propensity)
-        counts = np.bincount(cell, propensity == low[cell], CELLS)
+        counts = np.bincount(cell, propensity == low[cell], CELLS).astype(np.float64)
         return cls(least=Least.of(propensity, KEPT), low=low, high=high, counts=counts)
 
     def __add__(self, other: "LeastPropensities") -> "LeastPropensities":
@@ -72,9 +75,9 @@ class ClippedPropensities(Diagnostic):
     """Warn where many rows have the least propensity, a round number, and the next ones are all rare.
 
     It is a caution where at least `fewest` rows have the least propensity, at least `times` as many as have any of
-    the next 32 different ones, and it is a number of at most two digits. Nothing is said where propensities pile up above
-    it, as they do where a policy explores at random with some probability; nor of actions that have the same propensity
-    in all rows. Clipped rows were less likely than the log says,
+    the next 32 different ones, and it is a number of at most two digits. Nothing is said where propensities pile up
+    above it, as they do where a policy explores at random with some probability; nor of actions that have the same
+    propensity in all rows. Clipped rows were less likely than the log says,
     and count too little. Where the probabilities of all actions are logged, the tests of propensities tell more, and
     nothing is said here; nor where propensities are fitted, counted in draws or rounded.
     """
@@ -87,8 +90,7 @@ class ClippedPropensities(Diagnostic):
     def observe(self, rows: Rows) -> LeastPropensities | None:
         if rows.has("logging_probs") or rows.precision is not None or rows.kind == "doses":
             return None
-        hashes = hash_labels(np.array([str(label) for label in rows.labels]))
-        return LeastPropensities.of(rows.propensity, (hashes % CELLS)[rows.actions])
+        return LeastPropensities.of(rows.propensity, hash_actions(rows, rows.actions) % CELLS)
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         found: LeastPropensities | None = evidence.observed.get(self.name)
@@ -112,7 +114,8 @@ class ClippedPropensities(Diagnostic):
             return False
         next_most = int(counts[1 : FAR + 1].max())
         near, far = numbers[[NEAR, FAR]] - numbers[0]
-        return found.rows >= max(self.fewest, self.times * next_most) and bool(far <= PILED_UP * near)
+        is_piled_up = near < NEAREST * numbers[0] or far > PILED_UP * near
+        return found.rows >= max(self.fewest, self.times * next_most) and not is_piled_up
 
 
 def is_round(number: float) -> bool:

@@ -62,9 +62,8 @@ def explain_by_columns(kept: KeptRows) -> Floats:
     Rows of one user have the same column and perhaps the same reward. So neighbours with different numbers alone must
     be as alike, where there are enough of them.
     """
-    shuffled = np.argsort(hash_numbers(kept.numbers), kind="stable")[
-        :MOST_ROWS
-    ]  # so that equal numbers are in no order
+    # Rows are shuffled by their hashes, so that those with equal numbers are in no order.
+    shuffled = np.argsort(hash_numbers(kept.numbers), kind="stable")[:MOST_ROWS]
     cells = kept.cells[shuffled]
     shuffled = shuffled[cells < ALONE]
     cells = cells[cells < ALONE]
@@ -85,4 +84,4 @@ def explain_by_columns(kept: KeptRows) -> Floats:
     noise = (halves * is_same_cell).sum(axis=1) / pairs
     noise_between = (halves * is_between).sum(axis=1) / np.maximum(pairs_between, 1)
     noise_between = np.where(pairs_between < FEWEST_PAIRS, 0.0, noise_between)
-    return np.maximum(1 - np.maximum(noise, noise_between) * pairs / total, 0.0)
+    return np.asarray(np.maximum(1 - np.maximum(noise, noise_between) * pairs / total, 0.0))

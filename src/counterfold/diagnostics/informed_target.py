@@ -16,7 +16,7 @@ from counterfold.rows import Rows
 class Agreement:
     """Sums over decisions (2) of the target's probability of the logged action, and of the square of that.
 
-    `apart` are these less their means under the logging policy, `expected` those means, and `variances` their variances.
+    `apart` are these less their means under the logging policy, `expected` those means, and `variances` the variances.
     """
 
     apart: Floats
@@ -38,9 +38,10 @@ class InformedTarget(Diagnostic):
     $$\sum_i \Big(\pi(a_i \mid x_i)^k - \sum_a \pi_0(a \mid x_i) \pi(a \mid x_i)^k\Big), \quad k = 1, 2$$
 
     is near 0 whatever the target is, if it knows no more than the logging policy did; its variance follows from the
-    probabilities, and Bennett's inequality allows for rare terms that are large. The smaller of the two p-values counts, twice; below `alarm` it is a caution, unless tests of the
-    logged propensities have a p-value below `doubtful`, which is the better explanation then, or rows belong to groups.
-    It needs all probabilities of both policies.
+    probabilities, and Bennett's inequality allows for rare terms that are large. The smaller of the two p-values
+    counts, twice; below `alarm` it is a caution, unless tests of the logged propensities have a p-value below
+    `doubtful`, which is the better explanation then, or rows belong to groups. It needs all probabilities of both
+    policies.
     """
 
     alarm: float = 0.001

@@ -37,10 +37,11 @@ class RepeatedContext(Diagnostic):
     """Warn where one context is in a large share of the rows, all others are rare, and it always has the same reward.
 
     Robots, health checks and tests of the system send the same request again and again, and never click, or always do.
-    Contexts are counted in 4,096 buckets by their hashes. It is a caution where a bucket has at least `fewest` rows, and
+    Contexts are counted in 4,096 buckets by their hashes. Nothing is said where more than 16 are
+    frequent, or a few are most of the rows. It is a caution where a bucket has at least `fewest` rows, and
     a share of at least `least_share`, `times` as many as the largest bucket besides the 16 largest ones, all with the
-    same reward but for a share of `exceptions`, or one row, if that has a probability below `alarm` by the share of such
-    rewards in the other buckets (a binomial test, times the number of such buckets).
+    same reward but for a share of `exceptions`, or one row, if that has a probability below `alarm` by the share of
+    such rewards in the other buckets (a binomial test, times the number of such buckets).
     """
 
     fewest: int = 30
@@ -67,9 +68,14 @@ class RepeatedContext(Diagnostic):
         counts = found.sums[0]
         by_size = np.argpartition(-counts, MOST_HEAVY)
         largest_other = float(counts[by_size[MOST_HEAVY]])
-        needed = max(self.fewest, self.least_share * evidence.row_count, self.times * largest_other)
+        frequent = self.least_share * evidence.row_count
+        if largest_other >= frequent:
+            return Measurement({"repeated_context_rows": 0}, "many contexts are frequent")
+        needed = max(self.fewest, frequent, self.times * largest_other)
         heavy = by_size[:MOST_HEAVY][counts[by_size[:MOST_HEAVY]] >= needed]
         others = found.sums.sum(axis=1) - found.sums[:, heavy].sum(axis=1)
+        if others[0] < 0.5 * evidence.row_count:
+            return Measurement({"repeated_context_rows": 0}, "a few contexts are most of the rows")
         robots = [place for place in heavy.tolist() if self.is_robot(found.sums[:, place], others, len(heavy))]
         rows = int(counts[robots].sum())
         if not robots:

