@@ -75,7 +75,8 @@ class InformedTarget(Diagnostic):
         text = f"its mean probability of the logged action is {mean:.4g}, and {expected:.4g} is expected (p = {p:.2g})"
         general = None if evidence.balance is None else evidence.balance.general
         is_doubtful = general is not None and general.p < self.doubtful
-        if p >= self.alarm or is_doubtful or evidence.contents.groups is not None:
+        is_grouped = evidence.contents.groups is not None
+        if p >= self.alarm or is_doubtful or is_grouped or not evidence.total_weight:  # without weight nothing is said
             return Measurement({"informed_target_p": p}, text)
         problem = f"the target knows which actions were logged: {text}"
         remedy = (
