@@ -18,6 +18,10 @@ LONGEST, AT_ONCE = 256, 1 << 14
 """So many bytes of a text tell its hash, besides its length; so many rows are hashed at once."""
 
 
+KEPT_BITS = 40
+"""So many bits of a number tell which rows are equal, where engines may compute it in another order."""
+
+
 def mix_bits(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the finaliser of SplitMix64: neighbouring numbers get bits that look random."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -54,6 +58,27 @@ def _hash_few(columns: Sequence[Floats | Ints]) -> Ints:
         bits *= STEP
         bits ^= bits >> np.uint64(32)
     return (mix_bits(bits) >> np.uint64(1)).astype(np.intp)
+
+
+def rank_rows(keys: Ints) -> Ints:
+    """Return the rank of each row by its key; rows with the same key follow each other.
+
+    >>> rank_rows(np.array([70, 20, 90, 20]))
+    array([2, 0, 3, 1])
+    """
+    ranks = np.empty(len(keys), dtype=np.intp)
+    ranks[np.argsort(keys, kind="stable")] = np.arange(len(keys))
+    return ranks
+
+
+def drop_last_bits(column: Floats | Ints) -> Floats:
+    """Return numbers with their first `KEPT_BITS` bits: the last ones differ where sums were added in another order.
+
+    >>> drop_last_bits(np.array([0.1 + 0.2, 5.0])) == drop_last_bits(np.array([0.3, 5.0]))
+    array([ True,  True])
+    """
+    fraction, exponent = np.frexp(np.asarray(column, dtype=np.float64))
+    return np.ldexp(np.round(np.ldexp(fraction, KEPT_BITS)), exponent - KEPT_BITS)
 
 
 def hash_labels(labels: NDArray[np.generic]) -> Ints:
