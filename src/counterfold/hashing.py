@@ -18,8 +18,11 @@ LONGEST, AT_ONCE = 256, 1 << 14
 """So many bytes of a text tell its hash, besides its length; so many rows are hashed at once."""
 
 
-KEPT_BITS = 40
-"""So many bits of a number tell which rows are equal, where engines may compute it in another order."""
+MANTISSA_BITS, KEPT_BITS = 52, 40
+"""The bits of a number behind its point, and how many of them tell which rows are equal.
+
+Engines may compute a number in another order, and then its last bits differ.
+"""
 
 
 def mix_bits(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -77,8 +80,10 @@ def drop_last_bits(column: Floats | Ints) -> Floats:
     >>> drop_last_bits(np.array([0.1 + 0.2, 5.0])) == drop_last_bits(np.array([0.3, 5.0]))
     array([ True,  True])
     """
-    fraction, exponent = np.frexp(np.asarray(column, dtype=np.float64))
-    return np.ldexp(np.round(np.ldexp(fraction, KEPT_BITS)), exponent - KEPT_BITS)
+    bits = (np.asarray(column, dtype=np.float64) + 0.0).view(np.uint64)
+    dropped = np.uint64(MANTISSA_BITS - KEPT_BITS)
+    half = np.uint64(1) << (dropped - np.uint64(1))
+    return ((bits + half) >> dropped << dropped).view(np.float64)
 
 
 def hash_labels(labels: NDArray[np.generic]) -> Ints:

@@ -19,8 +19,8 @@ class CrossFitted(RewardModel):
 
     Rows fall into `folds` by a fixed hash, groups as a whole, so the folds of a subset are those of the log and no seed
     is involved. Up to 16,384 rows it is a hash of the rank of what a row holds, so that the order of the rows does not
-    matter; in longer logs, of the place of the row. A fold that holds all the rows of a subset predicts from none, that is 0.
-    What the model leaves to the rows, such as a penalty, is chosen by the rows outside of each fold, too.
+    matter; in longer logs, of the place of the row. A fold that holds all the rows of a subset predicts from none, that
+    is 0. What the model leaves to the rows, such as a penalty, is chosen by the rows outside of each fold, too.
 
     Chernozhukov et al. (2018), "Double/debiased machine learning for treatment and structural parameters".
 
