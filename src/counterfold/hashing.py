@@ -18,6 +18,13 @@ LONGEST, AT_ONCE = 256, 1 << 14
 """So many bytes of a text tell its hash, besides its length; so many rows are hashed at once."""
 
 
+MANTISSA_BITS, KEPT_BITS = 52, 40
+"""The bits of a number behind its point, and how many of them tell which rows are equal.
+
+Engines may compute a number in another order, and then its last bits differ.
+"""
+
+
 def mix_bits(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the finaliser of SplitMix64: neighbouring numbers get bits that look random."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -54,6 +61,29 @@ def _hash_few(columns: Sequence[Floats | Ints]) -> Ints:
         bits *= STEP
         bits ^= bits >> np.uint64(32)
     return (mix_bits(bits) >> np.uint64(1)).astype(np.intp)
+
+
+def rank_rows(keys: Ints) -> Ints:
+    """Return the rank of each row by its key; rows with the same key follow each other.
+
+    >>> rank_rows(np.array([70, 20, 90, 20]))
+    array([2, 0, 3, 1])
+    """
+    ranks = np.empty(len(keys), dtype=np.intp)
+    ranks[np.argsort(keys, kind="stable")] = np.arange(len(keys))
+    return ranks
+
+
+def drop_last_bits(column: Floats | Ints) -> Floats:
+    """Return numbers with their first `KEPT_BITS` bits: the last ones differ where sums were added in another order.
+
+    >>> drop_last_bits(np.array([0.1 + 0.2, 5.0])) == drop_last_bits(np.array([0.3, 5.0]))
+    array([ True,  True])
+    """
+    bits = (np.asarray(column, dtype=np.float64) + 0.0).view(np.uint64)
+    dropped = np.uint64(MANTISSA_BITS - KEPT_BITS)
+    half = np.uint64(1) << (dropped - np.uint64(1))
+    return ((bits + half) >> dropped << dropped).view(np.float64)
 
 
 def hash_labels(labels: NDArray[np.generic]) -> Ints:

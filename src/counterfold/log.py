@@ -17,7 +17,7 @@ from counterfold.checks import WHOLE, Checker, freeze
 from counterfold.display import Displayed
 from counterfold.encoding import ColumnEncoding
 from counterfold.errors import DataError, ParameterError
-from counterfold.hashing import thin_rows
+from counterfold.hashing import drop_last_bits, hash_rows, rank_rows, thin_rows
 from counterfold.indices import align_rows, align_several, choose_index
 from counterfold.known_actions import KnownActions, find_actions, find_categories
 from counterfold.label_checks import check_labels
@@ -25,7 +25,7 @@ from counterfold.logger_checks import LOGGER_WEIGHTS, Loggers, check_loggers, ha
 from counterfold.missing_rewards import MissingRewards
 from counterfold.propensities import Decisions, FittedPropensities, Precision, PropensityFit, as_fit, as_precision
 from counterfold.segments.segmentation import Segmentation, read_segments, take_segments
-from counterfold.skewed_columns import SkewedColumns
+from counterfold.skewed_columns import MOST_RANKED, SkewedColumns
 from counterfold.times import Times, read_times
 
 Fit = PropensityFit | FittedPropensities
@@ -251,6 +251,8 @@ class Log(Displayed):
     def leave_out(self, reasons: Mapping[str, str]) -> "Log":
         """Return the same log without some columns of its context, and with the reason for each of them."""
         kept = [place for place, source in enumerate(self.context_sources) if source not in reasons]
+        if len(kept) < len(self.context_names):
+            _ = self.row_units  # those of all columns, which every engine knows before it leaves some out
         log = copy(self)
         if len(kept) < len(self.context_names):
             log.context = freeze(np.ascontiguousarray(self.context[:, kept]))
@@ -288,6 +290,27 @@ class Log(Displayed):
     def normal_scores(self) -> Floats | None:
         """Return the context with normal scores in place of skewed columns; nothing where there are none."""
         return self.skewed.apply(self.context, self.context_names)
+
+    @property
+    def content_keys(self) -> Ints:
+        """Return a hash of what each row holds: equal rows have equal ones, wherever they are in the log."""
+        columns: list[Floats | Ints] = [*self.context.T, self.action, self.reward]
+        if self.dose is not None:
+            columns.append(self.dose)
+        if self.fitted is None and self.loggers is None:  # else propensities are computed, not the same everywhere
+            columns.append(self.propensity)
+        return hash_rows([drop_last_bits(column) for column in columns])
+
+    @cached_property
+    def row_units(self) -> Ints:
+        """Return the number of each row by which it falls into a fold, where rows do not belong to groups.
+
+        Up to `MOST_RANKED` rows it is the rank of what the row holds, so that the answer does not depend on the order
+        of the rows. In longer logs it is the place of the row.
+        """
+        if len(self) <= MOST_RANKED:
+            return freeze(rank_rows(self.content_keys))
+        return freeze(np.arange(len(self))) if self.row_numbers is None else self.row_numbers
 
     def list_evenly_kept(self) -> Ints:
         """Return the places of some rows, drawn as if all were kept as seldom as the least likely one."""

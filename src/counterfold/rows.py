@@ -80,7 +80,8 @@ class Rows:
         row_numbers = ids if log.row_numbers is None else log.row_numbers
         doses, target_probs = target.lay_out(log)
         n_actions = doses.shape[1] or len(log.actions)
-        units, weights = row_numbers if log.group is None else log.group, target.logged / log.propensity
+        units = log.row_units if log.group is None else log.group
+        weights = target.logged / log.propensity
         weights = freeze(np.where(weights < SMALLEST_SPREAD, 0.0, weights))  # as its square would be
         logging_probs = nothing if log.logging_probs is None else log.logging_probs
         known = log.context, log.action, log.reward, doses, weights, target_probs, logging_probs

@@ -17,9 +17,10 @@ from counterfold.models.pooled_ridge import PooledRidge
 class CrossFitted(RewardModel):
     r"""Predict each row by a model that never saw it: $\hat q(x_i, a) = \hat q^{(-f(i))}(x_i, a)$.
 
-    Rows fall into `folds` by a fixed hash of their place in the log, groups as a whole, so the folds of a subset are
-    those of the log and no seed is involved. A fold that holds all the rows of a subset predicts from none, that is 0.
-    What the model leaves to the rows, such as a penalty, is chosen by the rows outside of each fold, too.
+    Rows fall into `folds` by a fixed hash, groups as a whole, so the folds of a subset are those of the log and no seed
+    is involved. Up to 16,384 rows it is a hash of the rank of what a row holds, so that the order of the rows does not
+    matter; in longer logs, of the place of the row. A fold that holds all the rows of a subset predicts from none, that
+    is 0. What the model leaves to the rows, such as a penalty, is chosen by the rows outside of each fold, too.
 
     Chernozhukov et al. (2018), "Double/debiased machine learning for treatment and structural parameters".
 

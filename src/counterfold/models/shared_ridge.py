@@ -29,10 +29,11 @@ class SharedRidge(Summed):
 
     $(\bar b, \bar\beta)$ is a ridge regression on the rows of all actions, with the penalty `common` on its slopes;
     skewed columns are replaced by normal scores, and all are scaled to a standard deviation of 1. An action with few
-    rows is predicted nearly as all are on average, one that was never logged exactly so. Besides the context $x$, models see what both policies think of an action,
-    where that is known: a policy prefers actions for reasons, such as a model that its owner learnt elsewhere, and
-    what it is sure of tends to earn more. $\pi'$ is $\pi$ plus a tenth of an even share, $0.1 / A$, so that what is
-    never done and what hardly ever is look alike. No prediction is outside the rewards that were seen.
+    rows is predicted nearly as all are on average, one that was never logged exactly so. Besides the context $x$, it
+    sees what both policies think of an action, where that is known: a policy prefers actions for reasons, such as a
+    model that its owner learnt elsewhere, and what it is sure of tends to earn more. $\pi'$ is $\pi$ plus a tenth of
+    an even share, $0.1 / A$, so that what is never done and what hardly ever is look alike. No prediction is outside
+    the rewards that were seen.
 
     Rows count $u_i \propto (w_i + 0.1)^{\text{aim}}$, with a sum that is the effective number of rows, since the model
     is to be right where the target goes. `alpha` and `common` are by default those of 15 pairs whose models of four

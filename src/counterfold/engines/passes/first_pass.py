@@ -63,10 +63,10 @@ class FirstPassSums:
 
     @property
     def known_units(self) -> Ints | None:
-        """Return all units of the log in order, if each can have a bucket: numbers of rows, or hashes of groups."""
+        """Return all units of the log in order, if each can have a bucket: ranks of rows, or hashes of groups."""
         if self.groups is not None:
             return self.groups if len(self.groups) < GROUPS else None
-        return self.batch.row_numbers if self.rewards.count <= BUCKETS else None
+        return np.arange(self.rewards.count) if self.rewards.count <= BUCKETS else None
 
 
 @dataclass(frozen=True, eq=False)

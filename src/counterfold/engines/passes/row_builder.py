@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from counterfold import capacity
 from counterfold.arrays import Ints
 from counterfold.checks import Checker
-from counterfold.hashing import hash_labels
+from counterfold.hashing import hash_labels, rank_rows
 from counterfold.log import Log
 from counterfold.models import as_model
 from counterfold.models.base import Examples, RewardModel
@@ -22,12 +24,14 @@ from counterfold.tables.targets import TargetReader
 class RowBuilder:
     """Builds rows of a log that is laid out in columns.
 
-    `predictions` is the column of predicted rewards, if they take the place of a reward model.
+    `predictions` is the column of predicted rewards, if they take the place of a reward model. `ranks` are the numbers
+    of all rows, ascending, and the rank of what each holds, in a short log without groups.
     """
 
     layout: Layout
     targets: Mapping[str, TargetReader]
     predictions: str | None = None
+    ranks: tuple[Ints, Ints] | None = None
 
     @property
     def has_groups(self) -> bool:
@@ -35,9 +39,20 @@ class RowBuilder:
         return "group" in self.layout.roles
 
     def units(self, batch: Batch) -> Ints:
-        """Return the number of each row's unit: its group's hash, or its own number in the log."""
+        """Return the number of each row's unit: its group's hash, its rank, or its own number in a long log."""
         table, row_numbers = batch
-        return hash_labels(self.layout.read_labels(table, "group", row_numbers)) if self.has_groups else row_numbers
+        if self.has_groups:
+            return hash_labels(self.layout.read_labels(table, "group", row_numbers))
+        if self.ranks is None:
+            return row_numbers
+        numbers, ranks = self.ranks
+        return ranks[np.searchsorted(numbers, row_numbers)]
+
+    def rank_rows(self, batch: Batch) -> "RowBuilder":
+        """Return the same for a log of which a batch holds all rows, which are known by what they hold."""
+        keys = np.concatenate([self.layout.log(*some).content_keys for some in self.split(batch)])
+        order = np.argsort(batch.row_numbers)
+        return replace(self, ranks=(batch.row_numbers[order], rank_rows(keys[order])))
 
     def build(self, batch: Batch, models: Mapping[str, RewardModel]) -> tuple[Log, dict[str, Rows]]:
         """Return the log of a batch and, for every target, its rows, predicted by its model if it has one."""

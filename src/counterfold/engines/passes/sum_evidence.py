@@ -42,7 +42,10 @@ class SumEvidence(Evidence):
 
     def estimate(self, name: str, estimator: Estimator) -> Estimate:
         is_by_row = len(self.sums) == self.row_count == len(self.rows)  # as on short logs; buckets have no order
-        return replace(self.sums.estimate(name, estimator), order=self.rows.order if is_by_row else None)
+        order = self.rows.order if is_by_row else None
+        if order is not None:
+            order = np.unique(self.rows.examples.units, return_inverse=True)[1][order]  # units are not in this order
+        return replace(self.sums.estimate(name, estimator), order=order)
 
     def choose(
         self, selector: Selector, candidates: Sequence[Estimator], rng: np.random.Generator, pool: Pool
