@@ -136,22 +136,23 @@ def lay_out_tree(nodes: Any, depth: int, action: int, scale: float) -> Tree:
     feature = np.zeros(n_inner, dtype=np.intp)
     threshold = np.full(n_inner, NEVER_EXCEEDED)
     values = np.zeros(n_inner + 1)
-
-    def place(source: int, target: int) -> None:
-        node = nodes[source]
+    columns = nodes["feature_idx"].tolist()
+    cuts = nodes["num_threshold"].tolist()
+    node_values = (scale * nodes["value"]).tolist()
+    is_leaf = nodes["is_leaf"].tolist()
+    left = nodes["left"].tolist()
+    right = nodes["right"].tolist()
+    waiting = [(0, 0)]
+    while waiting:
+        source, target = waiting.pop()
         if target >= n_inner:
-            values[target - n_inner] = scale * node["value"]
-            return
-        if node["is_leaf"]:
-            place(source, 2 * target + 1)
-            place(source, 2 * target + 2)
-            return
-        feature[target] = node["feature_idx"]
-        threshold[target] = node["num_threshold"]
-        place(int(node["left"]), 2 * target + 1)
-        place(int(node["right"]), 2 * target + 2)
-
-    place(0, 0)
+            values[target - n_inner] = node_values[source]
+        elif is_leaf[source]:  # both branches below end in the same value
+            waiting += [(source, 2 * target + 1), (source, 2 * target + 2)]
+        else:
+            feature[target] = columns[source]
+            threshold[target] = cuts[source]
+            waiting += [(left[source], 2 * target + 1), (right[source], 2 * target + 2)]
     return Tree(action, feature, threshold, values)
 
 

@@ -11,8 +11,8 @@ from counterfold.evaluation.result import Evaluation
 NOISE = 0.5
 """Two policies earn the same within noise if their difference is at most so many of its standard errors.
 
-At 1, a constant arm took the place of policies that earn 0.15 standard deviations of the rewards more in one of eleven
-development problems of 2,000 rows; at 0.5 in none of them, and at 0.25 nothing else was chosen.
+On 23 development problems of 2,000 rows, the mean gain was 0.241 standard deviations of the rewards without any
+preference for simpler policies, 0.234 at 0.25 and at 0.5, and 0.229 at 1.
 """
 
 

@@ -107,8 +107,9 @@ class Contest:
         """Return what learns from the rows of some folds and decides in others."""
         fold, possible = assign_outer_folds(self.rows, self.folds), find_possible(self.log, self.rows.allowed)
         known = self.rows, [*self.learners, LOGGER], possible, fold, self.question.seed
-        is_mixed = any(share < 1 for share in self.shares)
-        return OutOfFold(*known, progress, self.limits, self.explore, left_out_of_pairs=() if is_mixed else (LOGGER,))
+        needs_logger = LOGGER in self.learners or any(share < 1 for share in self.shares)
+        left_out = () if needs_logger else (LOGGER,)
+        return OutOfFold(*known, progress, self.limits, self.explore, left_out_of_pairs=left_out)
 
     def value_winner(self, decisions: Decisions, left_out: Mapping[str, str], others: OtherRows) -> Learned:
         """Return the winner by these rows, learnt from all of them, and valued by the other rows of a large log."""

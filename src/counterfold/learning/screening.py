@@ -8,7 +8,7 @@ from counterfold.arrays import Floats
 from counterfold.estimates import standard_error
 from counterfold.learners.base import TrainingRows
 
-FINALISTS = 4
+FINALISTS = 3
 """How many contenders are evaluated to choose among them, besides the best constant arm; all where there are fewer."""
 
 NORMAL_QUANTILE = 1.96
@@ -37,7 +37,7 @@ def pick_finalists(ranked: list[str], constants: set[str]) -> list[str]:
     """Return the contenders to be evaluated: the best ones, and the best constant arm.
 
     >>> pick_finalists(["a", "b", "c", "d", "e", "always x", "always y"], {"always x", "always y"})
-    ['a', 'b', 'c', 'd', 'always x']
+    ['a', 'b', 'c', 'always x']
     """
     finalists = ranked[:FINALISTS]
     best_constant = [name for name in ranked if name in constants][:1]
