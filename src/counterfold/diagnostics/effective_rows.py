@@ -6,7 +6,7 @@ import numpy as np
 
 from counterfold.arrays import Floats, ratio
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement
-from counterfold.evidence import FEW_ROWS, SOME_UNSUPPORTED, TOO_FEW_ROWS, Evidence
+from counterfold.evidence import FEW_ROWS, TOO_FEW_ROWS, Evidence
 from counterfold.rows import Rows
 from counterfold.sums import add_known
 from counterfold.support import CERTAIN
@@ -16,6 +16,12 @@ FEW_EXPECTED_ROWS = 50.0
 
 EXPECTED_SHARE = 0.25
 """The log's number is doubted only where the expected one is below this share of it."""
+
+NEGLIGIBLE_MASS = 0.02
+"""The largest weights of so much of the target's probability are left out of the expected number.
+
+They move the value by no more than that share of what rewards differ by, and may lower the number by orders.
+"""
 
 WEIGHT_CLASSES = 66
 """Weights are summed by their binary exponents, from 2 to the power of -1 to 2 to the power of 64."""
@@ -44,11 +50,11 @@ class WeightMoments:
     def expect_rows(self, squared_counts: float, counts: float) -> float:
         """Return the expected number of effective rows, without the largest weights of a negligible mass.
 
-        Weights of up to 0.1 % of the target's mass are left out: without support, as much would be no caution either.
+        Few, but extreme weights say nothing of the rest of the target's decisions.
         """
         total = float(self.masses.sum())
         from_here_on = np.cumsum(self.masses[::-1])[::-1]
-        is_kept = from_here_on > SOME_UNSUPPORTED * total
+        is_kept = from_here_on > NEGLIGIBLE_MASS * total
         mass = float(self.masses[is_kept].sum())
         moment = float(self.moments[is_kept].sum())
         if not moment:

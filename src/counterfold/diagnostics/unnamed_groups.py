@@ -164,7 +164,7 @@ class UnnamedGroups(Diagnostic):
     large: float = 1.25
     surprising: float = 0.001
     repeated: float = 1.05
-    unlike: float = 0.3
+    unlike: float = 0.5
     label = "unnamed groups"
     measures = ("design_effect", "design_effect_p")
 

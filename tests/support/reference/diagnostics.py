@@ -32,7 +32,7 @@ def effective_rows(data, _groups):
 
 
 def expected_rows(logging, target):
-    """Return the expected effective rows, without the largest weights of 0.1 % of the target, by powers of 2."""
+    """Return the expected effective rows, without the largest weights of 2 % of the target, by powers of 2."""
     classes = {}
     for likely, wanted in zip(logging, target, strict=True):
         for known, one in zip(likely, wanted, strict=True):
@@ -46,7 +46,7 @@ def expected_rows(logging, target):
     above = 0.0
     for power in sorted(classes, reverse=True):
         above += classes[power][0]
-        if above > 0.001 * total:
+        if above > 0.02 * total:
             kept.append(classes[power])
     return sum(mass for mass, _ in kept) ** 2 / sum(moment for _, moment in kept)
 
