@@ -254,7 +254,8 @@ def test_lines_that_are_no_objects(line, message, first, save, evaluate_apart):
 
 @pytest.mark.parametrize("engine", ["memory", "local"])
 @pytest.mark.parametrize(
-    ("line", "shown"), [(b"a,1,\xff", "a,1,\ufffd"), ("caf\u00e9,1".encode(), "caf\u00e9,1"), (b"\xe9t\xe9", "\ufffdt\ufffd")]
+    ("line", "shown"),
+    [(b"a,1,\xff", "a,1,\ufffd"), ("caf\u00e9,1".encode(), "caf\u00e9,1"), (b"\xe9t\xe9", "\ufffdt\ufffd")],
 )
 def test_an_uneven_line_in_other_bytes_than_utf8_is_refused_without_a_traceback(line, shown, engine, tmp_path, capfd):
     good = b"".join(b"%c,%d,0.5,%d\n" % (b"ab"[row % 2], row % 3, row) for row in range(50))
@@ -262,7 +263,8 @@ def test_an_uneven_line_in_other_bytes_than_utf8_is_refused_without_a_traceback(
     path.write_bytes(b"action,reward,propensity,x\n" + good + line + b"\n")
     with pytest.raises(cf.DataError) as caught:
         cf.evaluate(path, "a", engine=engine, progress=False)
-    assert f"all lines must have 4 fields, as the first one has, got 1 of 51 others; the first is line 52, `{shown}`" in str(
-        caught.value
+    assert (
+        f"all lines must have 4 fields, as the first one has, got 1 of 51 others; the first is line 52, `{shown}`"
+        in str(caught.value)
     )
     assert capfd.readouterr() == ("", "")

@@ -56,7 +56,9 @@ def test_short_settings_do_not_garble_messages(secret, text):
     assert hide_secrets(f"postgresql://host/shop?{secret}")(text) == text
 
 
-@pytest.mark.parametrize("text", ['user "a"', "user=a", "user 'a' and `a`", "postgresql://a@host", "x:a@host", "user=a, b"])
+@pytest.mark.parametrize(
+    "text", ['user "a"', "user=a", "user 'a' and `a`", "postgresql://a@host", "x:a@host", "user=a, b"]
+)
 def test_short_settings_are_hidden_where_they_stand_as_values(text):
     shown = hide_secrets("postgresql://host/shop?user=a")(text)
     assert "***" in shown
@@ -75,5 +77,7 @@ def test_a_library_that_ends_its_process_does_not_end_this_one():
         check=False,
     )
     assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr.startswith("Error: `abfs://account.dfs.core.windows.net/log.parquet` could not be read: Azure's")
+    assert found.stderr.startswith(
+        "Error: `abfs://account.dfs.core.windows.net/log.parquet` could not be read: Azure's"
+    )
     assert found.stderr.count("\n") == 1

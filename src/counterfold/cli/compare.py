@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 GUARD = "A limit on another reward, such as `latency <= +2%` of the baseline's, `refund <= +0.01` or `latency <= 200`."
 
-Baseline = Annotated[str | None, make_option("COLUMN", "The target to compare with, which need not be repeated as a --target.", "the log itself")]
+Baseline = Annotated[
+    str | None,
+    make_option("COLUMN", "The target to compare with, which need not be repeated as a --target.", "the log itself"),
+]
 Guards = Annotated[list[str] | None, make_option("RULE", f"{GUARD} Can be repeated.")]
 
 

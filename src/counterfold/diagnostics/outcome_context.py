@@ -37,7 +37,11 @@ class OutcomeContext(Diagnostic):
         rates = {name: reason for name, reason in balance.reasons.items() if reason.is_rate}
         left_out = evidence.contents.left_out
         findings += [self.describe_rate(name, reason, left_out) for name, reason in rates.items()]
-        findings += [] if balance.is_dependent_throughout(self.alarm) else self.find_dependent(balance, evidence.contents.left_out)
+        findings += (
+            []
+            if balance.is_dependent_throughout(self.alarm)
+            else self.find_dependent(balance, evidence.contents.left_out)
+        )
         p = balance.columns_p
         much = "no column depends" if p is None or p >= self.alarm else "some depend"
         known = f"{much} on the action beyond what the propensities say"

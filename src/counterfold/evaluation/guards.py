@@ -128,7 +128,9 @@ class Guards:
             rewards = next(iter(self.evaluations[rule.reward].values())).contents.rewards
             if rule.cannot_fail(rewards.low, rewards.high):
                 ends = f"all of them are from {rewards.low:.4g} to {rewards.high:.4g}"
-                problem = f"no policy can break the guard `{messages.show(rule.text)}` by the rewards in the log: {ends}"
+                problem = (
+                    f"no policy can break the guard `{messages.show(rule.text)}` by the rewards in the log: {ends}"
+                )
                 found.append(Finding(AsRead().name, "note", problem, CHECK_LIMIT))
         return found
 

@@ -87,9 +87,7 @@ def require_select(query: str) -> str:
     return query.encode()[: next(ends, None)].decode()
 
 
-def connect(
-    query: str, database: str | None, tables: Mapping[str, pa.Table], most_memory: int | None = None
-) -> Any:
+def connect(query: str, database: str | None, tables: Mapping[str, pa.Table], most_memory: int | None = None) -> Any:
     """Return a connection that reads the files that the query names, these tables, this database and nothing else.
 
     It may take half of the memory there is, and at most `most_memory` bytes.

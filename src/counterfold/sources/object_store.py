@@ -32,7 +32,9 @@ STORES = "a path, or an address of s3, gs, abfs, hdfs or hf (for a database, use
 AZURE = ("abfs", "abfss")
 """Addresses of Azure, whose library may end the process."""
 
-CONNECT = "import sys; sys.path = [one for one in sys.path if one]; from pyarrow import fs; fs.FileSystem.from_uri(input())"
+CONNECT = (
+    "import sys; sys.path = [one for one in sys.path if one]; from pyarrow import fs; fs.FileSystem.from_uri(input())"
+)
 """What a child process runs to see whether an address ends it; it asks nothing of the network."""
 
 PATIENCE = 60

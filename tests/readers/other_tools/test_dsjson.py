@@ -278,7 +278,10 @@ def test_half_of_a_character_is_refused_with_its_line(save, field):
     value = 1.0 if field != "w" else "x\ud83d"
     event = make_event(ROWS[7])
     event["c"][field] = value
-    refuse(save("\n".join(event_lines({7: json.dumps(event)}))), "line 8: texts must hold whole characters, got half of one")
+    refuse(
+        save("\n".join(event_lines({7: json.dumps(event)}))),
+        "line 8: texts must hold whole characters, got half of one",
+    )
     event["c"].pop(field)
     event["c"]["w"] = "\U0001f600"  # both halves of one, as JSON in ASCII writes it
     whole = "\n".join(event_lines({7: json.dumps(event)}))
