@@ -89,7 +89,7 @@ def test_labels_that_differ_by_unicode_form_are_refused_unless_they_are_declared
     with pytest.raises(cf.DataError) as error:
         cf.Log(**known)
     rule = "`action` must be labels that differ by more than Unicode form or invisible characters"
-    assert f"{rule}, got {ascii(first)} and {ascii(second)}. Make them one label" in str(error.value)
+    assert f"{rule}, got {first!a} and {second!a}. Make them one label" in str(error.value)
     log = cf.Log(**known, actions=[*pair, "other"])
     assert log.action.tolist() == [0, 1, 2, 2] * 5
 
@@ -98,7 +98,7 @@ def test_labels_that_differ_by_unicode_form_are_refused_unless_they_are_declared
 def test_targets_in_another_unicode_form_are_refused_with_the_label_that_is_meant(pair):
     logged, written = pair
     log = cf.Log(action=[logged, "other"] * 5, reward=list(range(10)), propensity=[0.5] * 10)
-    hint = f"Did you mean {ascii(logged)}? It differs by Unicode form or invisible characters alone."
+    hint = f"Did you mean {logged!a}? It differs by Unicode form or invisible characters alone."
     for target in (cf.Actions([written] * 10), {written: 0.5, "other": 0.5}):
         with pytest.raises(cf.DataError) as error:
             cf.evaluate(log, target)

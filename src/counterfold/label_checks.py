@@ -50,7 +50,7 @@ def check_labels(name: str, value: Any, rows: int, check: Checker) -> NDArray[An
 def _read(value: Any) -> NDArray[Any]:
     """Return labels as an array, of objects where numpy's arrays of text would change some of a list or of a Series.
 
-    These write other things than text as text, and drop NUL characters at the end of texts: `"a\\0"` would become `"a"`.
+    These write other things than text as text, and drop characters of code 0 at the end of texts.
     """
     labels = read_array(value)
     if labels.dtype.kind not in "US" or isinstance(value, np.ndarray):

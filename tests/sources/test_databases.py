@@ -187,10 +187,18 @@ def test_a_database_that_is_not_there(tmp_path):
         cf.read_log(cf.sql("select 1 from log", db=f"sqlite:///{tmp_path}/text.db"))
 
 
-@pytest.mark.parametrize("more", ["select 1", "delete from log", "drop table log;", "-- a comment\nselect 2"])
-def test_a_second_statement_is_refused_by_sqlite_too(more, sqlite):
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select * from log; select 1",
+        "select * from log; delete from log",
+        "select * from log; drop table log;",
+        "select * from log; -- a comment\nselect 2",
+    ],
+)
+def test_a_second_statement_is_refused_by_sqlite_too(query, sqlite):
     with pytest.raises(cf.ParameterError, match=r"^`sql` must be one SELECT statement, got several. Keep the one"):
-        cf.sql(f"select * from log; {more}", db=f"sqlite:///{sqlite}")
+        cf.sql(query, db=f"sqlite:///{sqlite}")
 
 
 @pytest.mark.parametrize(

@@ -188,3 +188,22 @@ def test_what_python_prints_is_no_json(text, columns):
 def test_lists_as_text_can_be_context(columns, actions):
     log = cf.read_log(table_of(columns, place=["[1, 2.5]", " [3, 4]"] * 60), context=["place"], actions=actions)
     assert log.context[:2].tolist() == [[1, 2.5], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("column", "values"), [("item_id", np.arange(40)), ("item_id", ["same"] * 40), ("item_id", np.arange(40) + 1)]
+)
+def test_neither_constants_nor_row_numbers_are_suggested(column, values):
+    table = {column: values, "arm": ["a", "b"] * 20, "reward": np.arange(40) % 3, "propensity": [0.5] * 40}
+    with pytest.raises(cf.DataError, match=r"Did you mean `arm`\?"):
+        cf.read_log(table)
+    with pytest.raises(cf.DataError, match=r"Did you mean `item_id`\?"):
+        cf.read_log({**table, column: ["c", "d"] * 20})
+
+
+def test_a_constant_of_1_is_not_suggested_as_propensity():
+    table = {"action": ["a", "b"] * 20, "reward": np.arange(40) % 3, "prob": [1.0] * 40, "p": np.arange(40)}
+    with pytest.raises(cf.DataError, match=r"got neither. If none were logged"):
+        cf.read_log(table)
+    with pytest.raises(cf.DataError, match=r"Did you mean `prob`\?"):
+        cf.read_log({**table, "prob": [0.5] * 40})

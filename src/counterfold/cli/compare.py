@@ -37,7 +37,7 @@ def compare(
     from counterfold.evaluation.comparison import Comparison, add_baseline, guard_comparison, resolve_baseline
     from counterfold.evaluation.guard import add_rewards, read_guards
 
-    if list(add_baseline(log.targets, baseline)) != list(log.targets):
+    if baseline is not None and list(add_baseline(log.targets, baseline)) != list(log.targets):
         others = log.target_action or log.target_probability
         plain = log.target or ([] if others else list(log.targets))
         log = replace(log, target=[*plain, baseline])

@@ -243,10 +243,10 @@ def compare(
     """Return how much more each target would have earned than the log did, or than the target `baseline`.
 
     `targets` are named, or are names of columns, to which a `baseline` that is not among them is added. Differences are
-    paired row by row, so that their errors may be much smaller than those of the values. `guards` are limits on other rewards of the log, such as `"latency <= +2%"` of
-    what the baseline has, `"refund <= +0.01"` or `"latency <= 200"`: `guarded` says which targets keep to all of them,
-    and only these are chosen. The other arguments are those of `evaluate`; several rewards give a mapping of
-    comparisons.
+    paired row by row, so that their errors may be much smaller than those of the values. `guards` are limits on other
+    rewards of the log, such as `"latency <= +2%"` of what the baseline has, `"refund <= +0.01"` or `"latency <= 200"`:
+    `guarded` says which targets keep to all of them, and only these are chosen. The other arguments are those of
+    `evaluate`; several rewards give a mapping of comparisons.
 
     >>> import counterfold as cf
     >>> log = {"item": ["a", "b"] * 300, "click": [0, 1, 1] * 200, "propensity": [0.5] * 600}

@@ -9,7 +9,6 @@ from typing import Any
 
 from counterfold.readers._events import Line, name_feature
 
-
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 """How half of a character is written in JSON; where both halves stand together, they are one character."""
 

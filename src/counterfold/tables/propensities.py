@@ -24,7 +24,8 @@ def require_propensities(table: pa.Table, found: Mapping[str, str], targets: Seq
     """Require a column that says how likely the logged actions were; suggest one otherwise."""
     wanted = ("propensity", "logging_probs")
     if not {*wanted, "logger", "logger_probs", "dose"} & set(found):
-        usual = (roles.suggest_column(role, role, table.column_names) for role in wanted)
+        useful = [name for name in table.column_names if may_be_propensity(table, name)]
+        usual = (roles.suggest_column(role, role, useful) for role in wanted)
         likely = (roles.name_column("propensity", name) for name in find_probabilities(table, found, targets))
         hint = next(filter(None, (*usual, *likely)), f" {FIT}")
         raise DataError(f"a log must have `logging_probs` or `propensity`, got neither.{hint}")
@@ -37,8 +38,16 @@ def find_probabilities(table: pa.Table, found: Mapping[str, str], targets: Seque
     for name in (name for name in likely if name not in taken and reward not in name.casefold()):
         if is_numeric(table.schema.field(name).type):
             first = columns.read_numbers(table.slice(0, FIRST), name)
-            if ((first > 0) & (first <= 1)).all():
+            if ((first > 0) & (first <= 1)).all() and (first < 1).any():
                 yield name
+
+
+def may_be_propensity(table: pa.Table, name: str) -> bool:
+    """Say whether a column may be suggested: not one that numbers rows, nor numbers of which all are 1 or above."""
+    if not is_numeric(table.schema.field(name).type):
+        return True
+    first = columns.read_numbers(table.slice(0, FIRST), name)
+    return bool(((first > 0) & (first < 1)).any())
 
 
 def refuse_one_of_several(table: pa.Table, found: Mapping[str, str]) -> None:

@@ -54,6 +54,19 @@ def suggest_column(role: str, name: str, known: Sequence[str]) -> str:
     return messages.suggest(name, known) if name != role or found is None else name_column(role, found)
 
 
+def tells_rows_apart(table: pa.Table, name: str) -> bool:
+    """Say whether a column may have a role: not if it is the same in all of the first rows, or numbers them."""
+    first = table.column(name).slice(0, FIRST)
+    if len(first) < 2 or pa.types.is_nested(first.type):
+        return True
+    values = columns.list_values(first)
+    if len(values) == 1:
+        return False
+    if not pa.types.is_integer(first.type) or len(values) < len(first):
+        return True
+    return values != list(range(values[0], values[0] + len(values)))
+
+
 def suggest_header(known: Sequence[str]) -> str:
     """Return a sentence that suggests a header, where most columns are called like numbers."""
     numbers = sum(NUMBER.fullmatch(name) is not None for name in known)
@@ -106,7 +119,8 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
     for role, name in [*roles.items(), *(("context", name) for name in context)]:
         if not places(table, role, name):
             known = table.column_names
-            hint = suggest_column(role, name, known) + suggest_format(known) + suggest_header(known)
+            useful = [one for one in known if tells_rows_apart(table, one)]
+            hint = suggest_column(role, name, useful) + suggest_format(known) + suggest_header(known)
             raise DataError(f"column `{messages.show(name)}` must be there.{hint} Found: {messages.list_names(known)}.")
         require_readable(table.schema, places(table, role, name))
 
