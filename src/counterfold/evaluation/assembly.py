@@ -143,7 +143,8 @@ class Assembly:
         estimate = self.estimate_target(name, winner, selection)
         less_shrunk = selection.for_differences
         if less_shrunk is not None:
-            other = self.estimate_target(name, less_shrunk.answer(candidates), less_shrunk)
+            mixture = less_shrunk.answer(candidates)
+            other = self.estimate_target(mixture.name, mixture, less_shrunk)
             estimate = replace(estimate, for_differences=other)
         logged = self.estimate_log(knows_moves=selection.moves is not None)
         table = self.tabulate(selection)
