@@ -1,4 +1,4 @@
-"""Differences to the log on rare responses in a subgroup: how far they are drawn towards the log, and how often covered.
+"""Differences to the log on rare responses in a subgroup: how far they are shrunk, and how often they are covered.
 
 The settings are simulated with a fixed seed. Error rates are stated with each test.
 """

@@ -212,7 +212,7 @@ class Ladder(Selector):
         for purpose in purposes:
             climbed = [self.climb(steps, ladder, purpose) for steps, ladder in zip(measured, self.ladders, strict=True)]
             shares, left = climbed[0]
-            if len(climbed) == 2:  # noqa: PLR2004 # there is no third ladder
+            if len(climbed) == 2:  # there is no third ladder
                 shares, left = self.mix_ladders(sums, climbed, noise)
             found.append((shares, purpose.doubt * left))
         return found
