@@ -1,9 +1,9 @@
 """Bias, coverage and squared error of the stated uplift on development problems, family by family.
 
-Every number is relative to the stated error: of the uplift (half of the interval over 1.96, if that is larger). `bias` is
-the mean of how far the uplift is from the truth, positive if it is overstated and negative if it is drawn towards the
-log. `shared` is the same of the value less what the log earned, and `squared` the mean squared error of the uplift
-relative to that. Coverage is that of answers with the verdict good, at 2,000 rows and more.
+Numbers are in stated errors of the uplift (half of its interval over 1.96, if that is larger). `bias` is
+the mean of how far the uplift is from the truth: positive if it is overstated, negative if it is drawn towards the log.
+`shared` is the same of the value less what the log earned, and `squared` the squared error of the uplift relative to
+that. Coverage is that of answers with the verdict good, at 2,000 rows and more.
 """
 
 import argparse
