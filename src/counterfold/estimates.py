@@ -120,6 +120,11 @@ class Estimate(Displayed):
         return self if self.for_differences is None else self.for_differences
 
     @property
+    def as_value(self) -> "Estimate":
+        """Return the estimate without another answer for differences: what is left of one value less another."""
+        return replace(self, for_differences=None)
+
+    @property
     def units(self) -> Units:
         """Return the independent observations whose mean is the value, in the order of time."""
         place: Any = slice(None) if self.order is None else self.order

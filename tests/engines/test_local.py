@@ -28,6 +28,10 @@ def test_the_default_selector_gives_the_answer_of_memory(model, candidates, rows
         assert local.estimate.moves.values == pytest.approx(memory.estimate.moves.values, rel=1e-9, abs=1e-12)
         assert local.estimate.bias_variance == pytest.approx(memory.estimate.bias_variance, rel=1e-9)
         assert local.stderr == pytest.approx(memory.stderr, rel=0.05)
+        mine, theirs = local.estimate.in_differences, memory.estimate.in_differences
+        assert mine.moves.values == pytest.approx(theirs.moves.values, rel=1e-9, abs=1e-12)
+        assert mine.bias_variance == pytest.approx(theirs.bias_variance, rel=1e-9)
+        assert local.uplift().value == pytest.approx(memory.uplift().value, rel=1e-9)
 
 
 def test_the_ladder_of_a_sorted_log_knows_all_weights(table, save_table, monkeypatch):

@@ -1,7 +1,7 @@
 """A second opinion, by an estimator that relies on the propensities alone."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Measurement
 from counterfold.estimators.base import Estimator
@@ -38,7 +38,7 @@ class Disagreement(Diagnostic):
             return None
         [witness] = self.witnesses(evidence.rows)
         plain = evidence.estimate(witness.name, witness)
-        gap = replace(answer.estimate, for_differences=None) - plain
+        gap = answer.estimate.as_value - plain
         far = gap.value / gap.stderr if gap.stderr > ROUNDING * abs(plain.value) else 0.0
         plainly = "SNIPS, which uses no reward model,"
         who = plainly if evidence.rows.bandwidth is None else "the kernel of these weights"

@@ -160,7 +160,8 @@ class Assembly:
             estimate = self.estimate_target(name, winner, selection)
             less_shrunk = selection.for_differences
             if less_shrunk is not None:
-                other = self.estimate_target(name, less_shrunk.answer(candidates), less_shrunk)
+                mixture = less_shrunk.answer(candidates)
+                other = self.estimate_target(mixture.name, mixture, less_shrunk)
                 estimate = replace(estimate, for_differences=other)
         else:
             estimate = replace(logged, name=name)

@@ -171,10 +171,11 @@ class Guards:
             return GuardLine(rule.text, None, None, None, None, "not answerable")
         gap, limit = rule.find_gap(one.estimate, self.find_base(rule))
         low, high = gap.interval(self.each_level)
-        reach = (high if rule.is_most else low) - gap.value
-        return GuardLine(
-            rule.text, one.value, one.value + reach, one.value + limit - gap.value, probability, one.verdict
-        )
+        beyond = (high if rule.is_most else low) - limit
+        # Values are shown, which are shrunk more than differences: how far the end is beyond the limit stays the same.
+        apart, _ = rule.find_gap(one.estimate.as_value, self.find_base(rule).as_value)
+        shown_limit = one.value + limit - apart.value
+        return GuardLine(rule.text, one.value, shown_limit + beyond, shown_limit, probability, one.verdict)
 
 
 def heed_guards(step: NextStep, found: Guarded, level: float) -> NextStep:

@@ -88,6 +88,11 @@ class Evaluation(Plotted):
         return self.estimate.stderr
 
     @property
+    def planned_value(self) -> float:
+        """Return the value that differences are made of, which is shrunk less: A/B tests are planned by it."""
+        return self.keep_possible(self.estimate.in_differences.value)
+
+    @property
     def verdict(self) -> Verdict:
         """Return "good", "undecided", "caution" or "not answerable", by the worst finding of the diagnostics."""
         return self.diagnostics.verdict
@@ -122,6 +127,8 @@ class Evaluation(Plotted):
 
         The error is paired row by row, so it may be much smaller than those of both values; the difference of two
         equal targets is exactly 0. Its interval has the level and method of this evaluation, unless told otherwise.
+        The default selector shrinks a value towards what the log earned, for a small squared error, and a difference
+        less. So this may differ a little from `value` less `logged.value`.
         """
         if other is not None:
             checks.an_object(Evaluation, "an evaluation of another target on the same log", other=other)
