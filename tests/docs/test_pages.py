@@ -78,5 +78,5 @@ def test_words_are_spelt_right():
 
 
 def test_pages_count_right():
-    assert len(registry.names("diagnostics")) == 32, "README.md, docs/index.md and docs/diagnostics.md say thirty-one"
+    assert len(registry.names("diagnostics")) == 32, "README.md, docs/index.md and docs/diagnostics.md say thirty-two"
     assert len(registry.names("estimators")) == 23, "README.md says 23, docs/comparison.md says 21 and 2"
