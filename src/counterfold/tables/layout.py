@@ -151,7 +151,8 @@ class Layout:
         log.missing_rewards, log.taken = self.missing_rewards, self.taken
         if plain.is_part:
             log.skewed = self.skewed  # its own rows would tell of a part alone
-            log.row_units = log.row_numbers
+            if row_numbers is not None:
+                log.row_units = row_numbers
         log.by_context = self.roles.get("group") == COLUMN
         log.identifiers = {name: columns.hash_values(table, name) for name in self.identifiers}
         return self._describe_actions(log)
