@@ -153,7 +153,8 @@ class Layout:
         log.missing_rewards, log.taken = self.missing_rewards, self.taken
         if plain.is_part:
             log.skewed = self.skewed  # its own rows would tell of a part alone
-            log.row_units = log.row_numbers
+            if row_numbers is not None:
+                log.row_units = row_numbers
         log.by_context = self.roles.get("group") == COLUMN
         log.identifiers = {name: self._hash_identifiers(table, name) for name in self.identifiers}
         log.repeated = {name: len(edges) > 0 for name, edges in self.repeated.items()}

@@ -76,13 +76,12 @@ class Plan:
         layout = yield from complete_layout(rows, layout, keep_all=uses_context)
         if has_full_target and predictions is None and request.reward_model is not None:
             layout = yield from know_skewed(rows, layout, head)
-        first_rows = head
         head = head.first(count_first(len(layout.actions or ()) if MATRICES & set(layout.roles) else 0))
         log = layout.log(*head)
         refuse_misreadings(targets.values(), layout, head, log)
         builder = RowBuilder(replace(layout, width=log.context.shape[1]), targets, predictions)
-        if rows.count <= min(MOST_RANKED, len(first_rows.row_numbers)) and not builder.has_groups:
-            builder = builder.rank_rows(first_rows)
+        if rows.count <= min(MOST_RANKED, len(rows.head.row_numbers)) and not builder.has_groups:
+            builder = builder.rank_rows(rows.head)
         fittable = None if predictions else require_fittable(request.reward_model, log)
         model = fittable if has_full_target else None  # checked, even where nothing can use it
         fixes_context = layout.named_context or layout.fit is not None

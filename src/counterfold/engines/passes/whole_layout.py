@@ -110,6 +110,8 @@ def know_skewed(rows: PreparedRows, layout: Layout, head: Batch) -> Task[Layout]
     sample = yield rows.ask("Reading skewed columns", take_sample, wanted)
     reader = replace(layout, context=wanted)
     ranked = reader.read_context(sample.batch.table, Checker(sample.batch.row_numbers))
+    if ranked is None:
+        return layout
     names = [first.column_names[place] for place in places.tolist()]
     found = [ranked.column_names.index(name) for name in names]
     return replace(layout, skewed=SkewedColumns.rank(ranked.values, ranked.column_names, np.array(found)))
