@@ -136,3 +136,9 @@ def test_loggers_may_be_named_in_part():
     log = cf.Log(**rows, logger_probs={"x": [[0.7, 0.3]] * 4, "y": named})
     assert log.actions == ("b", "a")
     assert log.drawn_probs[range(4), log.action].tolist() == [0.3, 0.6, 0.3, 0.6]
+
+
+def test_the_hint_is_about_the_label_that_is_shown():
+    log = cf.Log(action=["red", "blue", "green"] * 10, reward=list(range(30)), propensity=[1 / 3] * 30)
+    with pytest.raises(cf.DataError, match="Did you mean 'green'"):
+        cf.evaluate(log, cf.Actions(["GREEN", "BLUE"] * 15))

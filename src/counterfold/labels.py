@@ -63,7 +63,8 @@ def encode_labels(
     found = np.array([next((code[one] for one in texts if one in code), -1) for texts in spelled], dtype=np.intp)
     if (found < 0).any():
         rule = f"one of the {len(known)} known {kind}s ({messages.list_some(known)})"
-        hint = suggest_label(unique[found < 0][0], known) or way_out
+        first_unknown = unique[where[np.flatnonzero(found[where] < 0)[0]]]  # the one that the error shows
+        hint = suggest_label(first_unknown, known) or way_out
         check.every(name, labels, found[where] >= 0, rule, hint)
     return checks.freeze(found[where])
 
