@@ -9,7 +9,7 @@ from counterfold.arrays import Floats
 from counterfold.skewed_columns import SkewedColumns
 
 
-class EvenColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc] (scikit-learn has no types)
+class EvenColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Replaces skewed columns by normal scores of their ranks, as the rows that it is fitted on tell.
 
     >>> import numpy as np
