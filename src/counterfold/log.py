@@ -293,13 +293,17 @@ class Log(Displayed):
 
     @property
     def content_keys(self) -> Ints:
-        """Return a hash of what each row holds: equal rows have equal ones, wherever they are in the log."""
-        columns: list[Floats | Ints] = [*self.context.T, self.action, self.reward]
+        """Return two hashes of what each row holds (n x 2): of all but the reward, and of the reward.
+
+        Rewards decide the order of rows alone that are equal otherwise, so that a row has no say in its own fold.
+        """
+        columns: list[Floats | Ints] = [*self.context.T, self.action]
         if self.dose is not None:
             columns.append(self.dose)
         if self.fitted is None and self.loggers is None:  # else propensities are computed, not the same everywhere
             columns.append(self.propensity)
-        return hash_rows([drop_last_bits(column) for column in columns])
+        known_before = hash_rows([drop_last_bits(column) for column in columns])
+        return np.column_stack([known_before, hash_rows([drop_last_bits(self.reward)])])
 
     @cached_property
     def row_units(self) -> Ints:
