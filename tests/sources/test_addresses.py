@@ -78,6 +78,6 @@ def test_a_library_that_ends_its_process_does_not_end_this_one():
     )
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr.startswith(
-        "Error: `abfs://account.dfs.core.windows.net/log.parquet` could not be read: Azure's"
+        "Error: `abfs://account.dfs.core.windows.net/log.parquet` could not be read: the setting "
     )
     assert found.stderr.count("\n") == 1

@@ -1,10 +1,9 @@
 """Files of an object store, by addresses like `s3://bucket/logs/`: fetched once, or read in every pass."""
 
-import subprocess
-import sys
+import os
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
@@ -32,13 +31,8 @@ STORES = "a path, or an address of s3, gs, abfs, hdfs or hf (for a database, use
 AZURE = ("abfs", "abfss")
 """Addresses of Azure, whose library may end the process."""
 
-CONNECT = (
-    "import sys; sys.path = [one for one in sys.path if one]; from pyarrow import fs; fs.FileSystem.from_uri(input())"
-)
-"""What a child process runs to see whether an address ends it; it asks nothing of the network."""
-
-PATIENCE = 60
-"""How many seconds the child process may take."""
+ENDPOINTS, CERTIFICATE = ("MSI_ENDPOINT", "IDENTITY_ENDPOINT"), "AZURE_CLIENT_CERTIFICATE_PATH"
+"""Settings of the environment at which the library ends the process where they are wrong."""
 
 
 class ObjectStore(SourceKind):
@@ -62,7 +56,7 @@ def open_address(uri: str, format_: str | None) -> RowSource:
     name = f"`{show_uri(uri)}`"
     with explain(name, hide_secrets(uri)):
         if find_scheme(uri) in AZURE:
-            require_survival(uri)
+            require_settings()
         try:
             system, path = fs.FileSystem.from_uri(uri)
         except pa.ArrowInvalid as error:
@@ -78,25 +72,17 @@ def open_address(uri: str, format_: str | None) -> RowSource:
         return stream_files(listed, name)
 
 
-def require_survival(uri: str) -> None:
-    """Refuse an address whose library ends the process that connects to it; a child process tries that first.
-
-    Azure's library does so where it cannot use a setting of the environment, such as a certificate that is not there.
-    Nobody can catch that.
-    """
-    if not sys.executable:
-        return
-    try:
-        tried = subprocess.run(  # noqa: S603 (this very interpreter, and the address is not on its command line)
-            [sys.executable, "-c", CONNECT], input=uri, capture_output=True, text=True, timeout=PATIENCE, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return
-    if tried.returncode < 0:
-        said = [line.strip().removeprefix("what():").strip() for line in tried.stderr.splitlines() if "what():" in line]
-        reason = said[0].rstrip(".") if said else f"signal {-tried.returncode}"
-        rule = "Azure's library ends the process that connects to it"
-        raise OSError(f"{rule}: {reason}; mend these settings of Azure in the environment, or copy the files")
+def require_settings() -> None:
+    """Refuse settings of the environment at which Azure's library ends the process; nobody can catch that."""
+    for name in ENDPOINTS:
+        value = os.environ.get(name)
+        if value and find_scheme(value) not in {"http", "https"}:
+            raise OSError(
+                f"the setting {name} of the environment must be an address of http, which Azure's library needs"
+            )
+    certificate = os.environ.get(CERTIFICATE)
+    if certificate and not (certificate.endswith(".pem") and Path(certificate).is_file()):
+        raise OSError(f"the setting {CERTIFICATE} of the environment must be a file that ends in .pem")
 
 
 def stream_files(listed: Listed, name: str) -> Stream:
