@@ -273,7 +273,7 @@ def take_alone(selection: Selection, place: int) -> Selection:
     """Return the choice of one candidate instead of another, or of a mixture; the scores stay as they are."""
     shares = np.zeros(len(selection.shares))
     shares[place] = 1.0
-    return replace(selection, chosen=place, shares=shares, bias_variance=0.0)
+    return replace(selection, chosen=place, shares=shares, bias_variance=0.0, for_differences=None)
 
 
 def include_propensities(estimate: Estimate, variance: float) -> Estimate:

@@ -146,7 +146,7 @@ class Comparison(Plotted):
         known = {} if self.field is None else self.field.widened
         gap = known[target] if target in known else one.uplift(other)
         design = one.design if other is None else one.design.join(other.design)
-        trial = Trial(gap, one.value, one.logged, one.contents, design)
+        trial = Trial(gap, one.planned_value, one.logged, one.contents, design)
         step = advise(trial, self.judge(target), named)
         broken = next((guarded for guarded in self.guarded if guarded.target == target and not guarded.passes), None)
         return step if broken is None else heed_guards(step, broken, one.level)

@@ -62,8 +62,9 @@ class NextStep:
 class Trial:
     """An A/B test that is to show a difference (`gap`), planned by the rewards of the log.
 
-    `value` is what the target would earn, and `logged` what the log did: where rows of a group are alike, its error
-    tells by how much they count less. `design` is how the log assigned actions.
+    `value` is what the target would earn by the answer that differences are made of, and `logged` what the log did:
+    where rows of a group are alike, its error tells by how much they count less. `design` is how the log assigned
+    actions.
     """
 
     gap: Estimate

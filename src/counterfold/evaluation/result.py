@@ -105,7 +105,7 @@ class Evaluation(Plotted):
     @property
     def next_step(self) -> NextStep:
         """Return what to do now: a word such as "ship" or "A/B test", and a sentence."""
-        trial = Trial(self.uplift(), self.value, self.logged, self.contents, self.design)
+        trial = Trial(self.uplift(), self.planned_value, self.logged, self.contents, self.design)
         return advise(trial, self.diagnostics)
 
     @property

@@ -107,13 +107,19 @@ class SegmentAssembly:
         )
         kept = Kept(rows=known.rows, groups=len(some), effective=effective, unsupported=unsupported / size)
         answer = self.choose(units, known)
-        noise = Noise(target=answer.moves, logged=self.find_moves_of_log(units))
-        logged = self.estimate_log(units, known, noise.logged)
+        moves_of_log = self.find_moves_of_log(units)
+        logged = self.estimate_log(units, known, moves_of_log)
         if isinstance(self.winner, LoggedValue):  # the target is the policy that logged
             estimate = logged
-            noise = noise._replace(target=noise.logged)
+            noise = Noise(target=moves_of_log, gap=np.zeros_like(moves_of_log))
         else:
-            estimate = self.estimate_target(units, known, answer, is_supported=unsupported == 0)
+            is_supported = unsupported == 0
+            estimate = self.estimate_target(units, known, answer, is_supported=is_supported)
+            less_shrunk = answer.for_differences
+            if less_shrunk is not None:
+                other = self.estimate_target(units, known, less_shrunk, is_supported=is_supported)
+                estimate = replace(estimate, for_differences=other)
+            noise = Noise(target=answer.moves, gap=answer.in_differences.moves - moves_of_log)
         return SegmentAnswer(
             name=name,
             kept=kept,

@@ -38,10 +38,10 @@ class Kept(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """How each unit of a log moves what the target and the log earned in a segment."""
+    """How each unit of a log moves the value of the target in a segment, and its difference to the log."""
 
     target: Floats
-    logged: Floats
+    gap: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +141,7 @@ class SegmentedColumn:
         values, gaps = None, None
         if self.shares_units:
             values = np.stack([one.noise.target for one in self.answers])
-            gaps = values - np.stack([one.noise.logged for one in self.answers])
+            gaps = np.stack([one.noise.gap for one in self.answers])
         return (
             bound_together([one.estimate for one in self.answers], values),
             bound_together([one.gap for one in self.answers], gaps),
@@ -190,7 +190,7 @@ def subtract_answers(one: SegmentedColumn, other: SegmentedColumn, whole: Estima
             mine,
             logged=theirs.estimate,
             gap=subtract(mine.estimate, theirs.estimate),
-            noise=Noise(mine.noise.target, theirs.noise.target),
+            noise=Noise(target=mine.noise.target, gap=mine.noise.gap - theirs.noise.gap),
             baseline=theirs,
         )
         for mine, theirs in pairs

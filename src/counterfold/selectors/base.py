@@ -108,11 +108,20 @@ class Selection:
 
 
 class UnitAnswer(NamedTuple):
-    """What answers on some units: an estimator, how its value moves with each unit, and what may be left of a bias."""
+    """What answers on some units: an estimator, how its value moves with each unit, and what may be left of a bias.
+
+    `for_differences` is what differences to other policies are made of, if that is another answer.
+    """
 
     estimator: Estimator
     moves: Floats
     bias_variance: float
+    for_differences: "UnitAnswer | None" = None
+
+    @property
+    def in_differences(self) -> "UnitAnswer":
+        """Return the answer that differences are made of."""
+        return self if self.for_differences is None else self.for_differences
 
 
 class Selector(ABC):

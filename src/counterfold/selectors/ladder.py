@@ -159,10 +159,17 @@ class Ladder(Selector):
         What is left of the bias is doubted as much as in the whole log where the segment is all of it, and the less
         the smaller it is: its steps are noisier, so that they leave more room for a bias themselves.
         """
-        shares, doubt = self.mix_rungs(sums)
-        moves = shares @ self.jackknife(sums, self.rungs)[1]
-        times = (1 + (DOUBT - 1) * share) / DOUBT
-        return UnitAnswer(Mixture(self.rungs, tuple(shares.tolist())), moves, times * doubt)
+        noise = self.jackknife(sums, self.rungs)[1]
+        purposes = [VALUE, DIFFERENCE]
+        answers = []
+        for purpose, (shares, doubt) in zip(purposes, self.mix_for(sums, purposes), strict=True):
+            mixture = Mixture(self.rungs, tuple(shares.tolist()))
+            times = (1 + (purpose.doubt - 1) * share) / purpose.doubt
+            answers.append(UnitAnswer(mixture, moves=shares @ noise, bias_variance=times * doubt))
+        value, difference = answers
+        if self.boldness is not None:  # which holds for differences, too
+            return value
+        return value._replace(for_differences=difference)
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         return self.select(rows, candidates, rng, pool).scores
