@@ -21,9 +21,10 @@ from problems import near, rows_of
 def test_shared_ridge_against_naive_loops(seed, penalties, aim):
     data = reference.random_data(seed, binary=seed == 1)
     model = cf.SharedRidge(*(penalties or (None, None)), aim=aim)
-    near(rows_of(data, model).q, reference.shared_ridge(data, penalties, aim=aim))
-    near(rows_of(data, cf.CrossFitted(model)).q, reference.shared_ridge(data, penalties, 5, aim=aim))
-    near(rows_of(data, cf.CrossFitted(model, 3)).q, reference.shared_ridge(data, penalties, 3, aim=aim))
+    units = rows_of(data).examples.units.tolist()
+    near(rows_of(data, model).q, reference.shared_ridge(data, penalties, units=units, aim=aim))
+    near(rows_of(data, cf.CrossFitted(model)).q, reference.shared_ridge(data, penalties, 5, units, aim=aim))
+    near(rows_of(data, cf.CrossFitted(model, 3)).q, reference.shared_ridge(data, penalties, 3, units, aim=aim))
 
 
 @pytest.mark.parametrize("penalties", [(10.0, 1.0), None], ids=str)
@@ -38,7 +39,9 @@ def test_shared_ridge_keeps_groups_together_against_naive_loops(penalties):
 def test_shared_ridge_on_badly_scaled_and_constant_columns_against_naive_loops():
     data = reference.random_data(6)
     data.x = np.column_stack([data.x * [1.0, 1e4, 1e-4] + [0.0, 1e6, 0.0], np.zeros(60), np.full(60, 0.25)])
-    q, expected = rows_of(data, cf.SharedRidge()).q, reference.shared_ridge(data, None)
+    rows = rows_of(data, cf.SharedRidge())
+    q = rows.q
+    expected = reference.shared_ridge(data, None, units=rows.examples.units.tolist())
     np.testing.assert_allclose(q, expected, rtol=1e-8, atol=1e-8)
 
 
@@ -47,7 +50,7 @@ def test_shared_ridge_is_chosen_by_how_it_predicts():
     data = reference.random_data(7, rows=400)
     examples = rows_of(data).examples
     found = cf.SharedRidge().tune(examples)
-    assert (found.alpha, found.common) == reference.shared_penalties(data, range(400), range(400))
+    assert (found.alpha, found.common) == reference.shared_penalties(data, examples.units.tolist(), range(400))
     data.r = data.x[:, 0] + np.random.default_rng(0).normal(size=400)
     together = cf.SharedRidge().tune(rows_of(data).examples).alpha
     data.r = data.x[:, 0] * (data.a - 1.5) * 10 + np.random.default_rng(0).normal(size=400)

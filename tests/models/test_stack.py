@@ -91,8 +91,9 @@ def test_a_cross_fitted_stack_against_naive_loops(folds, grouped):
     data = reference.random_data(3, rows=90)
     group = np.arange(90) // 3 if grouped else None
     model = cf.CrossFitted(cf.Stack(members=[Means(), Means(is_by_action=False)]), folds)
-    units = range(90) if group is None else group.tolist()
-    near(rows_of(data, model, group=group).q, reference.stack_means(data, units, folds))
+    rows = rows_of(data, model, group=group)
+    units = rows.examples.units.tolist() if group is None else group.tolist()
+    near(rows.q, reference.stack_means(data, units, folds))
 
 
 def test_what_is_fitted_without_two_folds_serves_both():
