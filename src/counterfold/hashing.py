@@ -64,13 +64,13 @@ def _hash_few(columns: Sequence[Floats | Ints]) -> Ints:
 
 
 def rank_rows(keys: Ints) -> Ints:
-    """Return the rank of each row by its keys (n x 2), the first one first; rows with the same keys follow each other.
+    """Return the rank of each row by its key; rows with the same key keep their order.
 
-    >>> rank_rows(np.array([[70, 0], [20, 1], [90, 0], [20, 0]]))
-    array([2, 1, 3, 0])
+    >>> rank_rows(np.array([70, 20, 90, 20]))
+    array([2, 0, 3, 1])
     """
     ranks = np.empty(len(keys), dtype=np.intp)
-    ranks[np.lexsort((keys[:, 1], keys[:, 0]))] = np.arange(len(keys))
+    ranks[np.argsort(keys, kind="stable")] = np.arange(len(keys))
     return ranks
 
 

@@ -251,8 +251,10 @@ class Log(Displayed):
     def leave_out(self, reasons: Mapping[str, str]) -> "Log":
         """Return the same log without some columns of its context, and with the reason for each of them."""
         kept = [place for place, source in enumerate(self.context_sources) if source not in reasons]
-        if len(kept) < len(self.context_names):
-            _ = self.row_units  # those of all columns, which every engine knows before it leaves some out
+        # Engines that read in batches know rows by all columns, as they leave some out later. Where propensities are
+        # fitted, they leave them out before.
+        if len(kept) < len(self.context_names) and self.fitted is None:
+            _ = self.row_units
         log = copy(self)
         if len(kept) < len(self.context_names):
             log.context = freeze(np.ascontiguousarray(self.context[:, kept]))
@@ -293,24 +295,24 @@ class Log(Displayed):
 
     @property
     def content_keys(self) -> Ints:
-        """Return two hashes of what each row holds (n x 2): of all but the reward, and of the reward.
-
-        Rewards decide the order of rows alone that are equal otherwise, so that a row has no say in its own fold.
-        """
-        columns: list[Floats | Ints] = [*self.context.T, self.action]
+        """Return a hash of what each row holds besides the reward, so that a row has no say in its own fold."""
+        by_name = sorted(
+            range(len(self.context_names)), key=self.context_names.__getitem__
+        )  # their order is no content
+        columns: list[Floats | Ints] = [*(self.context[:, place] for place in by_name), self.action]
         if self.dose is not None:
             columns.append(self.dose)
         if self.fitted is None and self.loggers is None:  # else propensities are computed, not the same everywhere
             columns.append(self.propensity)
-        known_before = hash_rows([drop_last_bits(column) for column in columns])
-        return np.column_stack([known_before, hash_rows([drop_last_bits(self.reward)])])
+        return hash_rows([drop_last_bits(column) for column in columns])
 
     @cached_property
     def row_units(self) -> Ints:
         """Return the number of each row by which it falls into a fold, where rows do not belong to groups.
 
         Up to `MOST_RANKED` rows it is the rank of what the row holds, so that the answer does not depend on the order
-        of the rows. In longer logs it is the place of the row.
+        of the rows. Rows that differ by nothing but their rewards keep their order: several rewards of a log have the
+        same folds, so that their errors can be paired. In longer logs it is the place of the row.
         """
         if len(self) <= MOST_RANKED:
             return freeze(rank_rows(self.content_keys))

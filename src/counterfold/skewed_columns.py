@@ -104,6 +104,8 @@ def find_skewed(context: Floats) -> Ints:
     """
     if not context.size:
         return np.empty(0, dtype=np.intp)
+    if not np.isfinite(context).all():  # which is refused, with the column's name, when the log is checked
+        return np.empty(0, dtype=np.intp)
     largest = np.abs(context).max(axis=0)
     apart = context / np.where(largest > 0, largest, 1.0)  # so that no third power overflows
     apart -= apart.mean(axis=0)

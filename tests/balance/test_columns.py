@@ -128,9 +128,10 @@ def test_every_engine_keeps_the_same_columns(table, full, model, tmp_path):
     assert local.diagnostics.propensities_p == pytest.approx(memory.diagnostics.propensities_p)
     assert local.diagnostics.context_p == pytest.approx(memory.diagnostics.context_p, rel=1e-6)
     assert memory.to_dict()["context"] == {"taken": ["x", "w"], "left_out": memory.contents.left_out, "encoded": {}}
-    [finding] = [one for one in local.diagnostics.findings if one.name == "outcome-context"]
+    named = [one for one in local.diagnostics.findings if one.name == "outcome-context"]
+    [finding] = [one for one in named if one.severity == "caution"]
     assert "`seconds`" in finding.problem
-    assert "`ignore`" in finding.remedy
+    assert "as it is left out" in finding.remedy
 
 
 @pytest.mark.parametrize("engine", ["memory", "local"])
@@ -148,7 +149,10 @@ def test_a_log_that_was_read_before_gives_the_same_answer(table):
     assert read.contents.left_out == scanned.contents.left_out
     assert read.value == scanned.value
     ignoring = cf.read_log(table, ignore=["target", "seconds", "usd"])
-    assert cf.estimate(cf.read_log(table), target, "dr").value == cf.estimate(ignoring, target, "dr").value
+    assert cf.estimate(cf.read_log(table), target, "snips").value == cf.estimate(ignoring, target, "snips").value
+    # Rows fall into folds by all that they hold, so that a model of the same columns is cross-fitted on other folds.
+    found, expected = (cf.estimate(one, target, "dr") for one in (cf.read_log(table), ignoring))
+    assert found.value == pytest.approx(expected.value, abs=0.1 * expected.stderr)
 
 
 @pytest.mark.parametrize(("name", "why"), [("policy_v2", "a policy's probability"), ("v2", "depends on the action")])

@@ -69,7 +69,8 @@ def test_propensities_alone_leave_out_what_needs_more(data):
     known, full = (
         cf.evaluate(one, data.target, ["dr", "switch-dr"], reward_model=model).to_dict() for one in (log, log_of(data))
     )
-    tested = {"propensities_p", "context_p"}  # which all probabilities tell better
+    tested = {"propensities_p", "context_p", "expected_rows"}  # which all probabilities tell better
+    tested |= {"informed_target_p", "clipped_rows"}  # which either alone can tell
     assert {name for name, value in known.pop("diagnostics").items() if value != full["diagnostics"][name]} <= tested
     del full["diagnostics"]
     assert known == full

@@ -138,7 +138,7 @@ def test_the_probability_of_a_guard_is_that_of_its_difference(log):
 
 def test_rewards_that_move_together_hold_or_break_together(log):
     """Two guards on the same noise hold together as often as one; on opposite noise they exclude each other."""
-    value = cf.evaluate(log, "b", reward="latency", ignore=["revenue"], progress=False).value
+    value = cf.evaluate(log, "b", reward="latency", ignore=["revenue"], progress=False).planned_value
     same = [f"latency <= {value}", f"twin <= {2 * value}"]
     opposite = [f"latency <= {value}", f"twin >= {2 * value}"]
     for rules, together in ((same, 0.5), (opposite, 0.0)):

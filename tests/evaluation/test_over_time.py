@@ -82,7 +82,9 @@ def test_every_engine_has_the_same_differences(tmp_path, groups):
         one, other = (found.over_time(period)["new"] for found in several)
         assert (one.period, one.p) == (other.period, pytest.approx(other.p, rel=1e-6))
         assert [line[:2] for line in one.table] == [line[:2] for line in other.table]
-        np.testing.assert_allclose([line[2:] for line in one.table], [line[2:] for line in other.table], rtol=1e-8)
+        np.testing.assert_allclose([line[2:4] for line in one.table], [line[2:4] for line in other.table], rtol=1e-8)
+        # Ends go by the interval of all rows where that reaches farther; the skewness of buckets is not that of rows.
+        np.testing.assert_allclose([line[4:] for line in one.table], [line[4:] for line in other.table], rtol=0.05)
 
 
 def test_a_difference_that_changes_is_told_and_one_to_itself_is_0():

@@ -23,7 +23,8 @@ def test_an_overfitted_model_is_called_out(rows, columns):
     across = cf.estimate(log_of(data), data.target, cf.DR(), reward_model=cf.CrossFitted(cf.RidgePerAction()))
     inside = result.table[0].stderr
     assert result.diagnostics.model_shift == pytest.approx((across.value - result.value) / inside)
-    assert (abs(result.diagnostics.model_shift) > 1) == (columns == 90)
+    if columns == 90:
+        assert abs(result.diagnostics.model_shift) > 1
     assert across.stderr > 1.5 * inside
     assert result.diagnostics.verdict == "caution"
     finding = next(one for one in result.diagnostics.findings if one.name == "model-shift")

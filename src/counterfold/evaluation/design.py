@@ -1,11 +1,13 @@
 """Design: how the log assigned actions, and whether the target is the policy that logged."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from counterfold.arrays import Floats
 from counterfold.evidence import Evidence, Observer
+from counterfold.intervals.base import Bounds
 from counterfold.rows import Rows
 
 SINGLE_PRECISION = 1e-6
@@ -20,21 +22,23 @@ class Assigned:
     """How some rows were assigned to actions; two such can be added.
 
     `farthest_weight` is how far a weight is from 1 at most, and `farthest_probability` how far the target's probability
-    of an action is from the log's, where those of all actions are known. `least` and `largest` are the least and the
-    largest propensity of each action, infinite where an action was not taken.
+    of an action is from the log's, where those of all actions are known. `propensities` are the least and the largest
+    propensity of each action that was taken, by its label: numbers of actions are those of a batch alone.
     """
 
     farthest_weight: float
     farthest_probability: float
-    least: Floats
-    largest: Floats
+    propensities: Mapping[Any, Bounds]
 
     def __add__(self, other: "Assigned") -> "Assigned":
+        propensities = {**self.propensities, **other.propensities}
+        for label in self.propensities.keys() & other.propensities.keys():
+            one, two = self.propensities[label], other.propensities[label]
+            propensities[label] = Bounds(min(one.low, two.low), max(one.high, two.high))
         return Assigned(
             farthest_weight=max(self.farthest_weight, other.farthest_weight),
             farthest_probability=max(self.farthest_probability, other.farthest_probability),
-            least=np.minimum(self.least, other.least),
-            largest=np.maximum(self.largest, other.largest),
+            propensities=propensities,
         )
 
     @property
@@ -45,10 +49,9 @@ class Assigned:
     @property
     def is_randomised(self) -> bool:
         """Say whether at least two actions were taken, each with the same propensity in all rows."""
-        taken = np.isfinite(self.least)
-        spread = self.largest[taken] - self.least[taken]
-        is_constant = spread <= SINGLE_PRECISION * self.largest[taken]
-        return bool(taken.sum() > 1 and is_constant.all())
+        several = self.propensities.values()
+        is_constant = all(one.high - one.low <= SINGLE_PRECISION * one.high for one in several)
+        return len(several) > 1 and is_constant
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,11 @@ class AssignmentObserver(Observer):
             farthest_probability = float(np.abs(rows.target_probs - rows.logging_probs).max(initial=0.0))
         n_actions = len(rows.labels)
         least, largest = np.full(n_actions, np.inf), np.full(n_actions, -np.inf)
-        np.minimum.at(least, rows.examples.actions, rows.propensity)
-        np.maximum.at(largest, rows.examples.actions, rows.propensity)
-        return Assigned(farthest_weight, farthest_probability, least, largest)
+        np.minimum.at(least, rows.actions, rows.propensity)
+        np.maximum.at(largest, rows.actions, rows.propensity)
+        bounds = map(Bounds, least.tolist(), largest.tolist())
+        propensities = {label: one for label, one in zip(rows.labels, bounds, strict=True) if one.low <= one.high}
+        return Assigned(farthest_weight, farthest_probability, propensities)
 
 
 @dataclass(frozen=True)

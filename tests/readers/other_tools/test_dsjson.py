@@ -29,7 +29,8 @@ def test_costs_become_rewards_and_that_is_said(save):
         "rewards are the costs of Vowpal Wabbit with the other sign: more is better",
         "column `Timestamp` was taken for when decisions were made, because of its name",
     ]
-    assert result.verdict == "good"
+    # The rewards depend on age % 5, which no linear model sees: rows of one age do go together.
+    assert {one.name for one in result.diagnostics.findings if one.severity != "note"} == {"unnamed-groups"}
 
 
 @pytest.mark.parametrize("engine", ["memory", "local"])

@@ -46,7 +46,9 @@ class RowBuilder:
         if self.ranks is None:
             return row_numbers
         numbers, ranks = self.ranks
-        return ranks[np.searchsorted(numbers, row_numbers)]
+        places = np.searchsorted(numbers, row_numbers)
+        places = np.minimum(places, len(numbers) - 1)  # a file that grows is refused at the end of the pass
+        return np.asarray(ranks[places], dtype=np.intp)
 
     def rank_rows(self, batch: Batch) -> "RowBuilder":
         """Return the same for a log of which a batch holds all rows, which are known by what they hold."""
