@@ -22,7 +22,14 @@ from counterfold.report.choice import find_choice, tell_guards
 from counterfold.report.differences import list_differences, name_interval
 from counterfold.report.markup import Markup, join, tag
 from counterfold.report.notebook_policies import show_learned, show_policy
-from counterfold.report.numbers import find_error, format_gap, format_logged, format_number, format_value
+from counterfold.report.numbers import (
+    find_error,
+    format_gap,
+    format_logged,
+    format_number,
+    format_value,
+    note_less_shrunk,
+)
 
 MOST_LINES = 12
 """How many lines a table has at most."""
@@ -51,7 +58,7 @@ def _(result: Evaluation) -> str:
         draw_answer({"target": result}),
         markup.line(
             tag("b", f"{gap.lstrip('+-')} {'less' if gap[0] == '-' else 'more'} than the log"),
-            f" ({apart}), which earned {format_logged(result)}",
+            f" ({apart}), which earned {format_logged(result)}{note_less_shrunk(result)}",
         ),
         show_reason(result.diagnostics),
         step,

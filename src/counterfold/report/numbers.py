@@ -68,6 +68,20 @@ def format_gap(gap: Estimate, logged: Estimate) -> tuple[str, str]:
     return value, f"{low} to {high}"
 
 
+def note_less_shrunk(result: Evaluation) -> str:
+    """Return why the difference is not that of the value and what the log earned, where readers can see that.
+
+    The value is shrunk towards the log, so that its squared error is small. The difference is shrunk less, so that it
+    is not biased towards 0.
+    """
+    gap = result.uplift()
+    error = find_error(gap.stderr, gap.interval())
+    simple = result.value - result.logged.value
+    if is_same(gap, result.logged) or format_signed(gap.value, error) == format_signed(simple, error):
+        return ""
+    return "; estimated by itself, as the value is shrunk towards the log"
+
+
 def format_logged(result: Evaluation) -> str:
     """Return what the log earned."""
     return format_number(result.logged.value, result.logged.stderr)

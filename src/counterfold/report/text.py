@@ -26,6 +26,7 @@ from counterfold.report.numbers import (
     format_share,
     format_value,
     is_same,
+    note_less_shrunk,
 )
 from counterfold.report.picture import Line, Picture
 from counterfold.report.segments import list_segments
@@ -70,7 +71,7 @@ def answer(title: str, result: Evaluation, truth: float | None = None) -> Consol
         level = f"{100 * result.level:g} % interval"
         grid.add_row("value", Styled(f"{value} per decision, {level} {interval}", "bold"))
         grid.add_row("the log earned", f"{format_logged(result)} per decision")
-        grid.add_row("difference", f"{gap}, {level} {gap_interval}")
+        grid.add_row("difference", f"{gap}, {level} {gap_interval}{note_less_shrunk(result)}")
         for number, undone in enumerate(list_undone(result)):
             grid.add_row("" if number else "undone by", undone)
     else:

@@ -25,12 +25,12 @@ def policy_that_logged_with_an_offset(rng):
     return Case(make_copy(bandit), target="logger", baseline="copy", truth=0.0)
 
 
-@trap("1,500 impressions with some 15 clicks, for a policy that is 44 % better", "small-log")
+@trap("1,000 impressions with some 10 clicks, for a policy that is 44 % better", "small-log")
 def few_clicks_for_a_better_policy(rng):
     rate = 0.01
-    logging = np.full((1500, 2), 0.5)
-    target = np.tile([0.0, 1.0], (1500, 1))
-    bandit = make_clicks(rng, logging, target, np.tile([0.56 * rate, 1.44 * rate], (1500, 1)))
+    logging = np.full((1000, 2), 0.5)
+    target = np.tile([0.0, 1.0], (1000, 1))
+    bandit = make_clicks(rng, logging, target, np.tile([0.56 * rate, 1.44 * rate], (1000, 1)))
     return Case(bandit.table(), truth=bandit.truth)
 
 

@@ -105,7 +105,7 @@ class Answered:
 
     @cached_property
     def error(self) -> float:
-        """Return the error to which values and their difference are written: to the same digits, so they add up."""
+        """Return the error to which values and their difference are written: to the same digits."""
         own = find_error(self.evaluation.stderr, self.evaluation.interval)
         if self.gap is None or not self.is_known or self.is_same:
             return own

@@ -9,6 +9,7 @@ from counterfold.report.html import formats, learnt, message, sentences
 from counterfold.report.html.blocks import Block, Fact, Prose
 from counterfold.report.html.cases import Answered, Case, Report
 from counterfold.report.html.sections.base import Section
+from counterfold.report.numbers import note_less_shrunk
 
 FINDINGS = "section-can-answer"
 """The section with all findings."""
@@ -102,7 +103,10 @@ def list_values(case: Case, answered: Answered, truth: float | None) -> list[Fac
     found = [Fact(f"{case.name} earns", *write_value(answered, result))]
     if answered.gap is not None and answered.is_known and not answered.is_same:
         gap, low, high = map(answered.write_signed, (answered.gap.value, *answered.gap.interval()))
-        found.append(Fact(f"difference to {answered.baseline}", gap, f"{answered.interval_name} {low} to {high}"))
+        apart = f"{answered.interval_name} {low} to {high}"
+        if answered.is_to_log:
+            apart += note_less_shrunk(result)
+        found.append(Fact(f"difference to {answered.baseline}", gap, apart))
     if case.standing is not None:
         best = formats.share(case.standing.probability_best)
         found.append(Fact("probability to be the best", best, "among all policies, if only chance may be wrong"))
