@@ -17,7 +17,7 @@ from counterfold.checks import WHOLE, Checker, freeze
 from counterfold.display import Displayed
 from counterfold.encoding import ColumnEncoding
 from counterfold.errors import DataError, ParameterError
-from counterfold.hashing import drop_last_bits, hash_rows, rank_rows, thin_rows
+from counterfold.hashing import drop_last_bits, hash_labels, hash_rows, rank_rows, thin_rows
 from counterfold.indices import align_rows, align_several, choose_index
 from counterfold.known_actions import KnownActions, find_actions, find_categories
 from counterfold.label_checks import check_labels
@@ -299,8 +299,11 @@ class Log(Displayed):
         by_name = sorted(
             range(len(self.context_names)), key=self.context_names.__getitem__
         )  # their order is no content
-        columns: list[Floats | Ints] = [*(self.context[:, place] for place in by_name), self.action]
-        if self.dose is not None:
+        columns: list[Floats | Ints] = [self.context[:, place] for place in by_name]
+        if self.dose is None:
+            labels = np.array([str(label) for label in self.actions], dtype=object)  # numbers are those of a batch
+            columns.append(hash_labels(labels)[self.action])
+        else:
             columns.append(self.dose)
         if self.fitted is None and self.loggers is None:  # else propensities are computed, not the same everywhere
             columns.append(self.propensity)

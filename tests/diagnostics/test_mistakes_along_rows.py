@@ -122,7 +122,7 @@ def test_every_engine_finds_the_same_where_batches_know_only_their_own_actions(t
     several = [find(tmp_path / "log.parquet", "target", "shifted-rewards", engine=engine) for engine in ENGINES]
     assert [len(findings) for _, findings in several] == [1, 1]
     memory, local = (found for found, _ in several)
-    for name in ("next_reward_p", "changed_actions_p", "told_share", "repeated_context_rows"):
+    for name in ("next_reward_p", "changed_actions_p", "explained_share", "repeated_context_rows"):
         assert getattr(memory, name) == pytest.approx(getattr(local, name), rel=1e-9)
 
 

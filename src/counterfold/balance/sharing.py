@@ -60,16 +60,18 @@ class SharingTest:
     mean 0 whatever was known before the decision. So a column may say much about rewards, and residuals of rows with
     the same value are independent still, unless these rows were decided together. With propensities alone,
     $e_i = 1[a_i = a] / p_i - 1$ for the most frequent action.
+
+    `labels` are those of the actions in the set: numbers of actions are those of a batch.
     """
 
     names: tuple[str, ...]
-    tested: Floats
+    labels: frozenset[str]
 
     @classmethod
     def of(cls, first: Log, rows: int, *, is_tested: bool) -> Self:
         """Return the test for a log that begins with these rows; it tests nothing where rows belong to groups."""
         if not is_tested or first.group is not None or not first.identifiers:
-            return cls((), np.empty(0))
+            return cls((), frozenset())
         counts = np.bincount(first.action[:rows], minlength=len(first.actions)).astype(np.float64)
         is_inside = np.zeros(len(counts))
         order = np.argsort(-counts, kind="stable")
@@ -80,14 +82,16 @@ class SharingTest:
             is_inside[order[: 1 + np.searchsorted(shares, 0.5)]] = 1.0
             if is_inside.all():
                 is_inside[order[-1]] = 0.0
-        return cls(tuple(first.identifiers), is_inside)
+        several = zip(first.actions, is_inside.tolist(), strict=True)
+        return cls(tuple(first.identifiers), frozenset(str(label) for label, inside in several if inside))
 
     def sum_rows(self, log: Log, place: Ints | slice, probs: Floats) -> SharingSums | None:
         """Return the sums of some rows, given the probabilities of all actions if they are known."""
         if not self.names:
             return None
-        taken = self.tested[log.action[place]]
-        residuals = taken - probs @ self.tested if probs.size else taken / log.propensity[place] - 1
+        is_inside = np.array([str(label) in self.labels for label in log.actions], dtype=np.float64)
+        taken = is_inside[log.action[place]]
+        residuals = taken - probs @ is_inside if probs.size else taken / log.propensity[place] - 1
         lines = (np.ones(len(residuals)), residuals, residuals**2)
         several = []
         for name in self.names:

@@ -164,9 +164,9 @@ class Diagnostics(Plotted):
     `difference_drift_p`, `difference_drift`, `logged_drift_p`, `late_rows`, `row_order_p`, `row_order`, `silent_rows`,
     `harmed_segments`, `outcome_segments`, `learnt_share`, `disagreement`, `model_shift`, `capped_rewards`,
     `clipped_rows`, `next_reward_p`, `next_reward_share`, `own_reward_share`, `changed_actions_p`,
-    `changed_actions_share`, `repeated_context_rows`, `informed_target_p`, `told_share`, `room_left`, `reward_level`,
-    `possible_loss` and `possible_gain`, explained in the diagnostics' own files; besides, `rows`, the range of the
-    rewards (`reward_low`, `reward_high`) and, on a log of doses, the `bandwidth` of weights.
+    `changed_actions_share`, `repeated_context_rows`, `informed_target_p`, `explained_share`, `room_left`,
+    `reward_level`, `possible_loss` and `possible_gain`, explained in the diagnostics' own files; besides, `rows`, the
+    range of the rewards (`reward_low`, `reward_high`) and, on a log of doses, the `bandwidth` of weights.
     `texts` say what was measured, by what it is called, and `unknown` are those that only say why it could not be.
     `findings` say what is wrong, the worst first; the `verdict` is
     the worst of them, and `reasons` are their problems in words. `history` is what `over_time` makes tables of, if the

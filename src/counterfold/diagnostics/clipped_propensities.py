@@ -84,6 +84,7 @@ class ClippedPropensities(Diagnostic):
 
     fewest: int = 10
     times: float = 5.0
+    sees_target = False
     label = "clipped propensities"
     measures = ("clipped_rows",)
 
@@ -102,8 +103,8 @@ class ClippedPropensities(Diagnostic):
             return Measurement({"clipped_rows": 0}, text)
         problem = f"{text}, and hardly any have the ones next to it: propensities seem to be clipped there"
         remedy = (
-            "log the probabilities that the actions were drawn with, unclipped; caps on weights belong into the "
-            "estimator. If the policy that acted had this floor itself, all is well"
+            "log the probabilities that the actions were drawn with, unclipped; caps on weights belong in the "
+            "estimator. Ignore this if the logging policy itself has this floor"
         )
         return Measurement({"clipped_rows": rows}, text, [self.make_finding("caution", problem, remedy)])
 

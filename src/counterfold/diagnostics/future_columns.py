@@ -35,7 +35,7 @@ class FutureColumns(Diagnostic):
 
     large: float = 0.9
     label = "columns of the future"
-    measures = ("told_share",)
+    measures = ("explained_share",)
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         kept: KeptRows | None = evidence.observed.get(ShiftedRewards().name)
@@ -43,17 +43,17 @@ class FutureColumns(Diagnostic):
             return None
         shares = explain_by_columns(kept)
         if not len(shares):
-            return Measurement({"told_share": 0.0}, None)
+            return Measurement({"explained_share": 0.0}, None)
         place = int(shares.argmax())
         share = float(shares[place])
         _, column = evidence.contents.columns[place]
         shown = messages.show(column)
         text = f"column `{shown}` explains {share:.0%} of the rewards of an action"
         if share < self.large:
-            return Measurement({"told_share": share}, text)
+            return Measurement({"explained_share": share}, text)
         problem = f"column `{shown}` alone explains {share:.0%} of the variance of the rewards of each action"
         remedy = f"put `{shown}` into `ignore`, unless it was known before the decision"
-        return Measurement({"told_share": share}, text, [self.make_finding("caution", problem, remedy)])
+        return Measurement({"explained_share": share}, text, [self.make_finding("caution", problem, remedy)])
 
 
 def explain_by_columns(kept: KeptRows) -> Floats:

@@ -76,7 +76,11 @@ class InformedTarget(Diagnostic):
         general = None if evidence.balance is None else evidence.balance.general
         is_doubtful = general is not None and general.p < self.doubtful
         is_grouped = evidence.contents.groups is not None
-        if p >= self.alarm or is_doubtful or is_grouped or not evidence.total_weight:  # without weight nothing is said
+        # Where several policies logged, probabilities are those of their mixture, which drew no row by itself.
+        is_mixed = evidence.balance is not None and evidence.balance.loggers is not None
+        if (
+            p >= self.alarm or is_doubtful or is_grouped or is_mixed or not evidence.total_weight
+        ):  # without weight nothing is said
             return Measurement({"informed_target_p": p}, text)
         problem = f"the target knows which actions were logged: {text}"
         remedy = (

@@ -49,6 +49,7 @@ class RepeatedContext(Diagnostic):
     times: float = 5.0
     exceptions: float = 0.02
     alarm: float = 0.001
+    sees_target = False
     label = "repeated context"
     measures = ("repeated_context_rows",)
 
@@ -63,7 +64,7 @@ class RepeatedContext(Diagnostic):
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         found: Buckets | None = evidence.observed.get(self.name)
-        if found is None:
+        if found is None or evidence.contents.groups is not None:  # a user may well come back with the same context
             return None
         counts = found.sums[0]
         by_size = np.argpartition(-counts, MOST_HEAVY)

@@ -36,6 +36,7 @@ class SmallLog(Diagnostic):
     """
 
     much: float = 0.25
+    sees_target = False
     label = "size of the log"
     measures = ("reward_level", "possible_loss", "possible_gain")
     needs_answer = True
@@ -52,7 +53,7 @@ class SmallLog(Diagnostic):
         level = min(distances.total / rewards.weight, deviation)
         return self.compare(answer.uplift, level, "the log")
 
-    def compare(self, uplift: Estimate, level: Number, baseline: str) -> Measurement:
+    def compare(self, uplift: Estimate, level: float, baseline: str) -> Measurement:
         """Return how much less, and how much more, than a baseline the target may earn, in relation to a level."""
         low, high = uplift.interval()
         numbers: dict[str, Number] = {"reward_level": level, "possible_loss": max(-low, 0.0)}

@@ -145,7 +145,7 @@ class Evaluation(Plotted):
         These are harmed segments, and whether the log is too small.
         """
         small = SmallLog()
-        level = self.diagnostics.measures["reward_level"]
+        level = self.diagnostics.measures["reward_level"] or 0.0
         size = small.compare(self.uplift(baseline), level, f"`{messages.show(name)}`")
         found = self.diagnostics.with_measured(small, size)
         if self.segmented:

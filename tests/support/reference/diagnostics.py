@@ -430,7 +430,7 @@ def future_columns(data, _groups):
             total += sum((one - mean(rewards)) ** 2 for one in rewards)
             pairs += len(rewards) - 1
         best = max(best, 1 - apart / total)
-    return {"told_share": best}
+    return {"explained_share": best}
 
 
 def informed_target(data, _groups):

@@ -61,8 +61,11 @@ class SumEvidence(Evidence):
     def estimate_segment(self, name: str, estimator: Estimator, units: SegmentUnits, is_there: Bools) -> Estimate:
         some = units.of_segment
         times = self.rows.times
-        is_by_row = len(self.sums) == self.row_count == len(self.rows)
-        order = np.argsort(times[is_there], kind="stable") if is_by_row and times is not None else None
+        is_by_row = len(self.sums) == self.row_count == len(self.rows) and len(some) == int(is_there.sum())
+        order = None
+        if is_by_row and times is not None:
+            place = np.unique(self.rows.examples.units[is_there], return_inverse=True)[1]  # units are in another order
+            order = place[np.argsort(times[is_there], kind="stable")]
         return replace(some.estimate(name, estimator), weights=some.weights / some.sizes, order=order)
 
     def include_fitting(self, answer: Estimate, estimator: Estimator, pool: Pool) -> Estimate:
