@@ -17,7 +17,7 @@ from counterfold.checks import WHOLE, Checker, freeze
 from counterfold.display import Displayed
 from counterfold.encoding import ColumnEncoding
 from counterfold.errors import DataError, ParameterError
-from counterfold.hashing import drop_last_bits, hash_labels, hash_rows, rank_rows, thin_rows
+from counterfold.hashing import add_hashes, drop_last_bits, hash_labels, hash_rows, rank_rows, thin_rows
 from counterfold.indices import align_rows, align_several, choose_index
 from counterfold.known_actions import KnownActions, find_actions, find_categories
 from counterfold.label_checks import check_labels
@@ -296,10 +296,7 @@ class Log(Displayed):
     @property
     def content_keys(self) -> Ints:
         """Return a hash of what each row holds besides the reward, so that a row has no say in its own fold."""
-        by_name = sorted(
-            range(len(self.context_names)), key=self.context_names.__getitem__
-        )  # their order is no content
-        columns: list[Floats | Ints] = [self.context[:, place] for place in by_name]
+        columns: list[Floats | Ints] = [add_hashes(self.context)]
         if self.dose is None:
             labels = np.array([str(label) for label in self.actions], dtype=object)  # numbers are those of a batch
             columns.append(hash_labels(labels)[self.action])
@@ -307,7 +304,7 @@ class Log(Displayed):
             columns.append(self.dose)
         if self.fitted is None and self.loggers is None:  # else propensities are computed, not the same everywhere
             columns.append(self.propensity)
-        return hash_rows([drop_last_bits(column) for column in columns])
+        return hash_rows([columns[0], *map(drop_last_bits, columns[1:])])
 
     @cached_property
     def row_units(self) -> Ints:

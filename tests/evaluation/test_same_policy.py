@@ -148,8 +148,7 @@ def test_what_is_seen_of_parts_of_a_log_adds_up(bandit):
     for part in parts[1:]:
         total = total + part
     assert total.farthest_weight == whole.farthest_weight
-    assert total.least.tolist() == whole.least.tolist()
-    assert total.largest.tolist() == whole.largest.tolist()
+    assert total.propensities == whole.propensities
     for code in range(3):
         own = probs[action == code, code]
-        assert (whole.least[code], whole.largest[code]) == (own.min(), own.max())
+        assert whole.propensities[log.actions[code]] == (own.min(), own.max())

@@ -78,7 +78,7 @@ EXPECTED = {
     "sensitivity": lambda r: {end: columns(r, "sensitivity", "factor", end) for end in ("low", "high")},
     "sample-size": lambda r: {
         "width": columns(r, "sample-size", "rows", "width"),
-        "needed x": [r.next_step.times_rows * r.exhibits["sample-size"].facts["rows"]] * 2,
+        **find_needed(r),
     },
     "over-time": lambda r: {
         "target y": [line.value for line in r.over_time()],
@@ -101,6 +101,17 @@ EXPECTED = {
     "importance": lambda r: {"importance": [[100 * share, 0.6] for share in r.importance.values() if share]},
     "tree": lambda _: {"link": [[0, 0.5], [1, 0], [0, 0.5], [1, 1]]},
 }
+
+
+def find_needed(result):
+    """Return where the number of rows that would show the difference is drawn, if it is within the picture."""
+    shown = result.exhibits["sample-size"]
+    needed = result.next_step.times_rows * shown.facts["rows"]
+    if not shown.lines[0]["rows"] <= needed <= shown.lines[-1]["rows"]:
+        return {}
+    return {"needed x": [needed] * 2}
+
+
 SHOWN_BY = {"losses": "ocv", "reliability": "fitted", "compare": "comparison", "segments": "segments"}
 SHOWN_BY |= {"contenders": "learned", "importance": "policy", "tree": "policy"}
 
