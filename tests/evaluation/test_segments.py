@@ -112,7 +112,7 @@ def test_segments_hold_the_rows_and_the_harm_is_found(table):
 
 
 def test_that_the_whole_earns_more_is_only_said_where_its_interval_says_so(table):
-    device = np.where(np.arange(ROWS) % 40 < 21, "phone", "pc")
+    device = np.where(np.arange(ROWS) % 80 < 41, "phone", "pc")
     reward = np.where(device == "pc", -1.0, 1.0) * (table["action"] == 2) + np.random.default_rng(3).normal(size=ROWS)
     result = evaluate(table | {"device": device, "reward": reward}, "device")
     low, high = result.uplift().interval()
