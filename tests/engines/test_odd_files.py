@@ -214,14 +214,14 @@ def test_a_target_that_never_takes_a_logged_action(save_table):
     assert memory.findings == local.findings
     known = {name: value for name, value in local.measures.items() if value is not None}
     assert {name: value for name, value in memory.measures.items() if value is not None} == pytest.approx(
-        known, rel=1e-3
+        known, rel=1e-2
     )
     assert (local.largest_share, local.disagreement) == (1.0, None)
 
 
 def test_the_noise_of_fitting_adds_to_the_error(table, save_table):
-    local = answer("local", save_table(table), candidates=["dr"], selector="slope")
-    assert local.table[0].stderr < local.stderr < 1.1 * local.table[0].stderr
+    local = answer("local", save_table(table), candidates=["dm"], selector="slope")
+    assert 1.1 * local.table[0].stderr < local.stderr < 10 * local.table[0].stderr
 
 
 def test_a_model_on_the_sample_never_sees_the_groups_it_predicts():
