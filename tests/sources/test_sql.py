@@ -145,7 +145,10 @@ def test_types_of_databases(engine, expected):
     scan = cf.LogScan(
         cf.sql(query), ignore=["target", "target_2", "flag", "huge", "odd"], actions=["a0", "a1", "a2", "a3"]
     )
-    assert answer(engine, scan).value == pytest.approx(expected[engine].value, rel=1e-9)
+    found, known = answer(engine, scan), expected[engine]
+    assert found.logged.value == pytest.approx(known.logged.value, rel=1e-9)
+    # Rows whose numbers have other digits may fall into other folds.
+    assert found.value == pytest.approx(known.value, abs=0.1 * known.stderr)
 
 
 @pytest.mark.usefixtures("size")

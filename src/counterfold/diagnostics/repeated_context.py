@@ -64,8 +64,10 @@ class RepeatedContext(Diagnostic):
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         found: Buckets | None = evidence.observed.get(self.name)
-        if found is None or evidence.contents.groups is not None:  # a user may well come back with the same context
+        if found is None:
             return None
+        if evidence.contents.groups is not None:  # a user may well come back with the same context
+            return Measurement({"repeated_context_rows": 0}, "not looked for, as rows belong to groups")
         counts = found.sums[0]
         by_size = np.argpartition(-counts, MOST_HEAVY)
         largest_other = float(counts[by_size[MOST_HEAVY]])
