@@ -135,7 +135,7 @@ def read_all(folder):
 
 
 def split(data, rows, rng):
-    """Return two halves of the units, the first with at most so many rows."""
+    """Return two halves of the units; the first has at most this number of rows."""
     groups = np.arange(len(data.context)) if data.group is None else data.group
     is_first = (rng.random(groups.max() + 1) < 0.5)[groups]
     first = np.flatnonzero(is_first)

@@ -11,7 +11,7 @@ from counterfold.arrays import Floats, Ints
 from counterfold.log import Log
 
 BUCKETS = 1 << 10
-"""Rows are summed by so many buckets of values; rows without a value have none."""
+"""The number of buckets into which values are hashed; rows without a value are in none."""
 
 SURPRISING = 0.001
 """Below this p-value, times the number of columns, rows with the same value were decided together."""

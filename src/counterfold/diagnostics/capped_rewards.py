@@ -8,7 +8,7 @@ from counterfold.diagnostics.outlying_rewards import Counted, Ends, OutlyingRewa
 from counterfold.evidence import Evidence
 
 FEWEST_REWARDS = 50
-"""So many other different rewards next to an end show how common single rewards are there."""
+"""The number of different rewards next to an end that show how common a single reward is there."""
 
 SHARE_SCALES = (1.0, 100.0)
 """Shares and percentages have an end that is no cap: what was watched to its end, or paid back in full."""
