@@ -13,7 +13,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 import counterfold as cf
-from counterfold import kernels
+from counterfold.log import kernels
 
 MULTIPLES = (0.25, 0.5, 1.0, 2.0)
 

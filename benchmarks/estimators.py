@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from counterfold import registry
+from counterfold.base import registry
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 

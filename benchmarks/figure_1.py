@@ -16,9 +16,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from counterfold.base.threads import limit_blas
 from counterfold.experiments.paper.datasets import NAMES
 from counterfold.experiments.paper.experiment import PaperExperiment, PaperTask
-from counterfold.pool import limit_blas
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 import reference

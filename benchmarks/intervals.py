@@ -14,7 +14,7 @@ from rich.progress import track
 from rich.table import Table
 
 import counterfold as cf
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.experiments.problem import softmax
 
 SIZES = (100, 1000, 10_000)

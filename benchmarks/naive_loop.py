@@ -19,10 +19,10 @@ from rich.table import Table
 from sklearn.datasets import load_digits
 
 import counterfold as cf
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.evaluation.candidates import gather_candidates, resolve_candidates
 from counterfold.experiments.paper.classification import Classification
-from counterfold.targets import as_target
+from counterfold.policies.given import as_target
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 import reference

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.stats import norm, qmc
 
 import counterfold as cf
-from counterfold.arrays import row_sums
+from counterfold.base.arrays import row_sums
 from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, Bandit, draw_bandit
 
 FAMILIES = (

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 import counterfold as cf
+from counterfold.base.threads import Pool, limit_blas
 from counterfold.experiments.synthetic.file import Destination, write_log
 from counterfold.experiments.synthetic.generator import Synthetic
-from counterfold.pool import Pool, limit_blas
-from counterfold.targets import as_target
+from counterfold.policies.given import as_target
 from measuring import TINY
 
 SPARK = "local[2,4]"

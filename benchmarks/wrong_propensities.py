@@ -8,12 +8,12 @@ import argparse
 
 import numpy as np
 
-from counterfold.balance import balance_log
 from counterfold.diagnostics.outcome_context import OutcomeContext
 from counterfold.diagnostics.propensities import Propensities
 from counterfold.experiments.problem import draw_actions, softmax
 from counterfold.experiments.selection.bandits import Bandit
-from counterfold.log import Log
+from counterfold.log.assignment import balance_log
+from counterfold.log.log import Log
 
 ROWS = 2000
 

@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold.checks import PLAIN_NUMBERS
-from counterfold.log_checks import NOT_IN
-from counterfold.propensity_checks import FIT, ROUGH
+from counterfold.base.validation import PLAIN_NUMBERS
+from counterfold.log.log_checks import NOT_IN
+from counterfold.log.propensity_checks import FIT, ROUGH
 
 PLAIN = PLAIN_NUMBERS.strip()
 FILL = "Fill it in, or leave the column out (`ignore`, --ignore)."

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import counterfold as cf
-from counterfold import registry
+from counterfold.base import registry
 
 
 @pytest.mark.parametrize("folder", ["estimators", "selectors", "models", "intervals", "learners"])

@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import pytest
 
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.experiments.paper.classification import draw_digits
 from json_schema import validate
 

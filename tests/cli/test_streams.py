@@ -152,7 +152,7 @@ def exhaust_arrow():
 
 
 def exhaust_a_thread():
-    from counterfold.pool import Pool
+    from counterfold.base.threads import Pool
 
     Pool(2).map(lambda _: np.ones(2**50), range(4))
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from counterfold import history
 from counterfold.cli import _texts
+from counterfold.evidence import history
 
 
 def test_periods_are_those_of_the_table():

@@ -11,14 +11,14 @@ import pytest
 
 import counterfold as cf
 import reference
-from counterfold import registry
-from counterfold.contents import Contents
+from counterfold.base import registry
 from counterfold.diagnostics import Diagnostics, build_all
 from counterfold.diagnostics.base import Largest, Measurement
 from counterfold.diagnostics.effective_rows import EffectiveRows
 from counterfold.diagnostics.largest_weight import LargestWeight
 from counterfold.engines.memory import RowEvidence
 from counterfold.evaluation.assembly import check_targets
+from counterfold.log.contents import Contents
 from places import ROOT
 from problems import diagnose, log_of, rows_of
 from provoked import ANSWERS, ONLY_NOTES, PROVOKED, clean_data

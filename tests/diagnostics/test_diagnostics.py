@@ -6,10 +6,10 @@ from scipy.stats import binomtest, norm, ttest_1samp
 
 import counterfold as cf
 import reference
-from counterfold.balance import Balance, Suspicion
-from counterfold.contents import Contents
 from counterfold.diagnostics.propensities import Propensities
 from counterfold.engines.memory import RowEvidence
+from counterfold.log.assignment import Balance, Suspicion
+from counterfold.log.contents import Contents
 from problems import diagnose, log_of, rows_of
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import counterfold as cf
 import reference
-from counterfold.history import HOURS, History
+from counterfold.evidence.history import HOURS, History
 from problems import log_of, rows_of
 from reference.diagnostics import compare_days, error
 

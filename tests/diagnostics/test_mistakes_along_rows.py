@@ -10,7 +10,7 @@ from scipy import stats
 
 import counterfold as cf
 import reference
-from counterfold.kept_rows import MOST_STRETCHES, STRETCH_SHIFT, KeptRows
+from counterfold.diagnostics._kept_rows import MOST_STRETCHES, STRETCH_SHIFT, KeptRows
 from problems import log_of, rows_of
 from provoked import clean_data, clipped_at_a_fifth, labels_reused_half_way
 from reference.diagnostics import bound_columns, count_informative, lay_out, rank_rewards, regress

@@ -9,7 +9,7 @@ import pytest
 import counterfold as cf
 from counterfold.diagnostics.few_rewards import FewRewards
 from counterfold.diagnostics.outlying_rewards import KEPT, Ends, Least, OutlyingRewards
-from counterfold.targets import as_target
+from counterfold.policies.given import as_target
 from problems import diagnose
 from reference.diagnostics import count_off_scale
 

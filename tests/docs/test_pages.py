@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from counterfold import registry
+from counterfold.base import registry
 from pages import DOCS, PAGES, list_anchors, list_blocks, list_links
 from places import ROOT
 

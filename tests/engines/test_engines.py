@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold import capacity
+from counterfold.base import capacity
+from counterfold.base.threads import Pool
 from counterfold.engines import choose_engine
 from counterfold.engines.memory import Memory
 from counterfold.experiments.synthetic.file import Destination, write_log
 from counterfold.experiments.synthetic.generator import Synthetic
-from counterfold.files import Files
-from counterfold.pool import Pool
+from counterfold.io.files import Files
 from large_logs import REFIT, ROWS
 
 # bad data

@@ -20,7 +20,7 @@ def path(tmp_path):
 
 
 def test_a_huge_row_group_is_read_in_pieces(path, answers, monkeypatch):
-    monkeypatch.setattr("counterfold.readers.parquet.ROWS", 250)
+    monkeypatch.setattr("counterfold.io.formats.parquet.ROWS", 250)
     moved = []
     cut = answer("local", path, progress=lambda *where: moved.append(where))
     same(answers[1], cut)
@@ -30,7 +30,7 @@ def test_a_huge_row_group_is_read_in_pieces(path, answers, monkeypatch):
 def test_rows_of_any_size_are_read_one_at_a_time_if_they_must(save_table, monkeypatch):
     path = save_table(made(300))
     whole = answer("local", path)
-    monkeypatch.setattr("counterfold.readers.parquet.BYTES", 1)
+    monkeypatch.setattr("counterfold.io.formats.parquet.BYTES", 1)
     same(whole, answer("local", path))
 
 

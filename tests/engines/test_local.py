@@ -220,7 +220,7 @@ def test_objects_need_not_name_every_action(table, tmp_path):
 
 
 def test_many_actions_are_worked_on_fewer_rows_at_a_time(table, save_table, answers, monkeypatch):
-    monkeypatch.setattr("counterfold.capacity.NUMBERS", 1 << 9)
+    monkeypatch.setattr("counterfold.base.capacity.NUMBERS", 1 << 9)
     cut = both(save_table(table, row_group_size=3000))
     same(answers[0], cut[0])
     same(answers[1], cut[1])

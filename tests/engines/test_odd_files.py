@@ -8,17 +8,17 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold import capacity
+from counterfold.base import capacity
+from counterfold.base.hashing import hash_numbers
+from counterfold.base.threads import Pool
 from counterfold.engines import choose_engine
 from counterfold.engines.local import Local
 from counterfold.engines.memory import Memory
 from counterfold.evaluation.assembly import evaluate_targets
 from counterfold.evaluation.question import Question
-from counterfold.files import Files
-from counterfold.hashing import hash_numbers
+from counterfold.io.files import Files
 from counterfold.models import fit_on_sample
 from counterfold.models.base import Examples, TrainedModel
-from counterfold.pool import Pool
 from large_logs import ROWS, answer, both, made, refused, same, with_column
 
 
@@ -114,7 +114,7 @@ def test_a_log_may_take_an_eighth_of_memory(table, save_table, monkeypatch):
 
 def test_a_large_row_group_is_read_a_few_rows_at_a_time(table, save_table, answers, monkeypatch):
     path = save_table(table, row_group_size=ROWS)
-    monkeypatch.setattr("counterfold.readers.parquet.BYTES", Files.of(path).size // 10)
+    monkeypatch.setattr("counterfold.io.formats.parquet.BYTES", Files.of(path).size // 10)
     (piece,) = Files.of(path).pieces(None)
     sizes = [len(some) for some in piece.tables()]
     assert (max(sizes) <= ROWS // 10, sum(sizes)) == (True, ROWS)

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import counterfold as cf
-from counterfold.checks import FIRST
+from counterfold.base.validation import FIRST
 
 ROWS, LONG = 240, FIRST + 4000
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold.hashing import assign_folds
-from counterfold.skewed_columns import MOST_RANKED
+from counterfold.base.hashing import assign_folds
+from counterfold.log.skewed_columns import MOST_RANKED
 
 ROWS = [7, 60, 500, 3000]
 

@@ -68,7 +68,7 @@ def test_many_actions_are_spread_over_few_rows_at_a_time(table, chosen, save_tab
     path = save_table(table.append_column("chosen", [chosen]), row_group_size=ROWS)
     scan = cf.LogScan(path, context=["x0"])
     whole = both(scan, cf.Actions("chosen"))
-    monkeypatch.setattr("counterfold.capacity.NUMBERS", 1 << 9)
+    monkeypatch.setattr("counterfold.base.capacity.NUMBERS", 1 << 9)
     same(whole[0], both(scan, cf.Actions("chosen"))[1])
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from counterfold import registry
+from counterfold.base import registry
 
 
 @pytest.fixture(params=registry.names("estimators"))

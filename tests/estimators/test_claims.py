@@ -7,7 +7,7 @@ import pytest
 
 import counterfold as cf
 from counterfold.models import as_model
-from counterfold.targets import as_target
+from counterfold.policies.given import as_target
 
 PARTS = 40
 """Logging probabilities are multiples of 1 / PARTS, so that a log of whole rows can hold them exactly."""

@@ -8,7 +8,7 @@ import pytest
 
 import counterfold as cf
 import reference
-from counterfold import registry
+from counterfold.base import registry
 from problems import close, dose_rows, rows_for, rows_of
 
 NAMES = registry.names("estimators")

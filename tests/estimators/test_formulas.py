@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 import counterfold as cf
 import reference
-from counterfold import registry
+from counterfold.base import registry
 from problems import close, dose_log, dose_rows, estimate_as_paper, log_of, rows_of
 
 NAMES = registry.names("estimators")

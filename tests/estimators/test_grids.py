@@ -7,7 +7,7 @@ import pytest
 
 import counterfold as cf
 import reference
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.evaluation.candidates import SETS
 from problems import close, dose_rows, rows_of
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import counterfold as cf
 import reference
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.estimators._similar import clusters
 from problems import close, dose_rows, rows_for, rows_of
 

@@ -11,7 +11,7 @@ import pytest
 
 import counterfold as cf
 from counterfold.evaluation import Settings
-from counterfold.tables.scan import Columns
+from counterfold.io.schema.scan import Columns
 
 ROWS = 600
 NAMED = {"action": "item_id", "reward": "click", "propensity": "pscore", "context": ["age"]}

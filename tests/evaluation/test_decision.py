@@ -8,11 +8,11 @@ from scipy.optimize import brentq
 from scipy.stats import binomtest, chi2, norm, t
 
 import counterfold as cf
-from counterfold.estimates import Exposure, Moves
+from counterfold.estimators.estimates import Exposure, Moves
+from counterfold.estimators.unseen_rewards import Chance, Unseen
 from counterfold.evaluation.decision import Field
 from counterfold.evaluation.joint import FREEDOM, find_each_level
 from counterfold.experiments.selection.bandits import Bandit
-from counterfold.unseen import Chance, Unseen
 from reference import decision as naive
 
 ROWS = 400

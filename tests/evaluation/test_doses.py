@@ -5,7 +5,7 @@ import pytest
 
 import counterfold as cf
 import reference
-from counterfold import registry
+from counterfold.base import registry
 from problems import dose_log, dose_rows, log_of
 
 

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 
 import counterfold as cf
 import reference
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.evaluation.candidates import SETS
 from problems import estimate_as_paper, evaluate_as_paper, log_of, rows_of, several_loggers
 

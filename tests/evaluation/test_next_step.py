@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 import counterfold as cf
-from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics, Finding
 from counterfold.evaluation.design import Design
 from counterfold.evaluation.next_step import FEWEST, LARGEST_TEST, Trial, advise, round_up
+from counterfold.log.contents import Contents
 
 ROWS = 2000
 REMEDIES = {

@@ -6,10 +6,10 @@ import pyarrow.parquet
 import pytest
 
 import counterfold as cf
+from counterfold.base.errors import MissingNumbersError
 from counterfold.engines.passes import batch_engine
-from counterfold.errors import MissingNumbersError
-from counterfold.files import Files
-from counterfold.tables.batches import Pass, run_together
+from counterfold.io.files import Files
+from counterfold.io.schema.batches import Pass, run_together
 
 pytest.importorskip("duckdb")
 ROWS = 1300
@@ -84,7 +84,7 @@ def test_rows_are_read_as_often_as_for_one_reward_which_has_the_same_answer(log,
 
 
 def test_a_stream_is_asked_once_for_each_pass(monkeypatch):
-    monkeypatch.setattr("counterfold.capacity.LARGE", 1000)
+    monkeypatch.setattr("counterfold.base.capacity.LARGE", 1000)
     asked = []
 
     def open_reader():

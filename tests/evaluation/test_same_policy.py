@@ -6,10 +6,10 @@ import pyarrow.parquet
 import pytest
 
 import counterfold as cf
-from counterfold.estimates import Exposure, Moves
+from counterfold.estimators.estimates import Exposure, Moves
+from counterfold.estimators.rows import Rows
 from counterfold.evaluation.design import AssignmentObserver
-from counterfold.rows import Rows
-from counterfold.targets import as_target
+from counterfold.policies.given import as_target
 
 ROWS = 600
 

@@ -8,7 +8,8 @@ import pyarrow.parquet
 import pytest
 
 import counterfold as cf
-from counterfold import exhibits, registry, standard_json
+from counterfold import exhibits
+from counterfold.base import registry, standard_json
 from counterfold.evaluation.robustness import Robustness
 from counterfold.exhibits import groups
 from exhibited import FOUND, LABELS, LOG, ROWS, TARGET, WEIGHTS, draw_log

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 import counterfold as cf
-from counterfold.arrays import Floats
+from counterfold.base.arrays import Floats
 from counterfold.exhibits import sensitivity
 from exhibited import FOUND, LABELS, LOG, ROWS, TARGET, draw_log
 from problems import dose_log

@@ -11,7 +11,7 @@ from scipy.stats import norm
 import counterfold as cf
 import reference
 from contributions import VALUES, WEIGHTS, skewed
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.intervals.base import Units
 from problems import log_of
 

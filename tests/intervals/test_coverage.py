@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest, norm
 
 import counterfold as cf
-from counterfold import registry
+from counterfold.base import registry
 
 NAMES = registry.names("intervals")
 SURE = 1e-6

@@ -11,8 +11,8 @@ from scipy.stats import binomtest, bootstrap, f, norm, t
 import counterfold as cf
 import reference
 from contributions import VALUES, WEIGHTS, skewed
-from counterfold import registry
-from counterfold.unseen import Unseen
+from counterfold.base import registry
+from counterfold.estimators.unseen_rewards import Unseen
 from problems import log_of
 
 NAMES = registry.names("intervals")

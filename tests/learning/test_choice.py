@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import counterfold as cf
-from counterfold.estimates import Moves
+from counterfold.estimators.estimates import Moves
 from counterfold.evaluation.question import Question
-from counterfold.learners.base import TrainingRows
 from counterfold.learning.choice import Simpler, choose_contender, stitch
 from counterfold.learning.contest import Contest
+from counterfold.learning.learners.base import TrainingRows
 from counterfold.learning.out_of_fold import OutOfFold, assign_outer_folds
 from counterfold.learning.refitting import include_refitting
 from learning_logs import draw_log

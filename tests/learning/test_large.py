@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binomtest
 
 import counterfold as cf
-from counterfold.tables.drawn import draw_row_keys
+from counterfold.io.schema.drawn import draw_row_keys
 from reference.models import fold_of
 
 FAST = {"learners": "softmax-learner", "shares": 1, "progress": False}
@@ -171,7 +171,7 @@ def leave_out_others(units, batch):
 def test_rows_that_come_in_another_order_are_refused(leave_out, binary, monkeypatch):
     frame = draw_frame(200)
     frame = frame.assign(reward=(frame["reward"] > 0).astype(float)) if binary else frame
-    monkeypatch.setattr("counterfold.tables.drawn.DrawnUnits.leave_out", leave_out)
+    monkeypatch.setattr("counterfold.io.schema.drawn.DrawnUnits.leave_out", leave_out)
     with pytest.raises(cf.DataError, match=r"must be those that nothing was learnt from, .*\. Rows came in another"):
         cf.learn(frame, **FAST, engine="local")
 

@@ -6,7 +6,7 @@ from scipy.optimize import linprog
 
 import counterfold as cf
 from counterfold.learning.limits import ActionLimits, PriceSearch
-from counterfold.policies.scorers import LinearScorer, PricedScorer
+from counterfold.policies.learned.scorers import LinearScorer, PricedScorer
 from learning_logs import draw_log
 
 FAST = {"learners": ["greedy-learner", "softmax-learner"], "folds": 3, "progress": False}

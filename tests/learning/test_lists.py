@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import counterfold as cf
-from counterfold.errors import DataError
+from counterfold.base.errors import DataError
 
 WIDTH = 3
 

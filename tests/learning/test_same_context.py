@@ -7,11 +7,11 @@ import pytest
 from scipy.stats import binomtest
 
 import counterfold as cf
+from counterfold.base.threads import Pool
 from counterfold.engines import choose_engine
+from counterfold.io.schema.batches import Batch
+from counterfold.io.schema.same_context import COLUMN, ContextGroups, hash_contexts
 from counterfold.learning.same_context import choose_grouped_context, group_contexts
-from counterfold.pool import Pool
-from counterfold.tables.batches import Batch
-from counterfold.tables.same_context import COLUMN, ContextGroups, hash_contexts
 
 FAST = {"learners": ["greedy-learner"], "shares": 1, "progress": False}
 

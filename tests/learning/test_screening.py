@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from counterfold.learners.base import TrainingRows
+from counterfold.learning.learners.base import TrainingRows
 from counterfold.learning.screening import FINALISTS, NORMAL_QUANTILE, pick_finalists, rank_contenders
 from learning_logs import draw_log
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import counterfold as cf
+from counterfold.io.schema.scan import open_log
 from counterfold.learning.some_rows import take_rows
-from counterfold.tables.scan import open_log
 
 ROWS, INDEX = 61, np.array([3, 60, 17, 17, 0])
 """How many rows there are, which is not how many there are of anything else, and some of them."""

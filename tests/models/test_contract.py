@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 import counterfold as cf
 import reference
-from counterfold import registry
+from counterfold.base import registry
 from problems import dose_rows, near, rows_of
 
 NAMES = registry.names("models")

@@ -7,7 +7,7 @@ import pytest
 
 import counterfold as cf
 import reference
-from counterfold.hashing import assign_folds
+from counterfold.base.hashing import assign_folds
 from counterfold.models import Fitted, ModelStream
 from counterfold.selectors._model_pull import move_values
 from problems import rows_of

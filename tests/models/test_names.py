@@ -5,7 +5,7 @@ import pytest
 import counterfold as cf
 import reference
 from counterfold.models import as_model
-from counterfold.targets import as_target
+from counterfold.policies.given import as_target
 from problems import dose_log, log_of
 
 

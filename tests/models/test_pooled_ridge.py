@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 import counterfold as cf
 import reference
-from counterfold.hashing import assign_folds, sample_least
+from counterfold.base.hashing import assign_folds, sample_least
 from counterfold.models._logistic import fit_logistic
 from problems import near, rows_of
 

@@ -246,7 +246,7 @@ def test_rows_are_predicted_the_same_however_few_at_a_time(monkeypatch):
     predict = cf.Stack(members=[cf.SharedRidge(), cf.NearestNeighbours(), DecisionTreeRegressor()]).fit(rows.examples)
     assert isinstance(predict, Stacked)
     whole = predict(rows.examples)
-    monkeypatch.setattr("counterfold.capacity.NUMBERS", 70)
+    monkeypatch.setattr("counterfold.base.capacity.NUMBERS", 70)
     near(predict(rows.examples), whole)
     assert predict(rows.examples.take(slice(0))).shape == (0, 4)
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import counterfold as cf
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.report import charts, plots
 from shown_results import UGLY, make
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import counterfold as cf
-from counterfold.questions import QUESTIONS, ask
+from counterfold.base.questions import QUESTIONS, ask
 from counterfold.report.html.cases import Report
 from counterfold.report.html.charts.base import limit_domain
 from counterfold.report.html.formats import probability

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import counterfold as cf
-from counterfold.policies.scorers import TreeScorer
+from counterfold.policies.learned.scorers import TreeScorer
 from shown_results import UGLY, learn_from, make
 
 CONTENDERS = "How much more than today each contender earns"

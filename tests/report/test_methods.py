@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.report.methods import FOLDERS, markdown, methods
 from places import ROOT
 

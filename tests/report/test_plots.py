@@ -11,9 +11,9 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 import counterfold as cf
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.intervals.base import Bounds
-from counterfold.policies.scorers import TreeScorer
+from counterfold.policies.learned.scorers import TreeScorer
 from counterfold.report import plots
 from counterfold.report.plots import _drawing as drawing
 from places import ROOT

@@ -7,7 +7,7 @@ import pytest
 
 import counterfold as cf
 import reference
-from counterfold import registry
+from counterfold.base import registry
 from problems import log_of, rows_of, several_loggers
 
 POOL = cf.Pool(threads=1)

@@ -8,11 +8,11 @@ import pytest
 
 import counterfold as cf
 import reference
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.estimators._ratio import share_grid
-from counterfold.partition import Consecutive
+from counterfold.estimators.sums import Sums, sum_buckets
+from counterfold.log.partition import Consecutive
 from counterfold.selectors.ladder import DIFFERENCE, VALUE
-from counterfold.sums import Sums, sum_buckets
 from problems import log_of, rows_of
 
 POOL = cf.Pool(threads=1)

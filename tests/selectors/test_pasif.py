@@ -10,7 +10,7 @@ import torch
 
 import counterfold as cf
 import reference
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.selectors.pasif import PASIF, surrogates
 from problems import log_of, rows_of
 

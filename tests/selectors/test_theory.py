@@ -7,7 +7,7 @@ import pytest
 
 import counterfold as cf
 import reference
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.estimators._subgaussian import solve_equation
 from problems import evaluate_as_paper, log_of, rows_of
 

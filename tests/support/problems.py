@@ -6,7 +6,7 @@ import counterfold as cf
 import reference
 from counterfold.evaluation.assembly import check_targets
 from counterfold.models import as_model
-from counterfold.targets import as_target
+from counterfold.policies.given import as_target
 
 
 def log_of(data, **more):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from counterfold import registry
+from counterfold.base import registry
 from places import ROOT
 from traps import REFUSED, RIGHT, find_traps, spring
 

@@ -7,7 +7,7 @@ from functools import cache, partial
 import numpy as np
 
 import counterfold as cf
-from counterfold import registry
+from counterfold.base import registry
 from torture.cases import PLAIN, CallCase, CommandCase, LogCase
 from torture.catalogue import EITHER, ENGINES, REFUSED, RIGHT, entry
 from torture.logs import know_answer, make_rows, make_table, write_csv, write_parquet

@@ -12,9 +12,9 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from counterfold import registry
+from counterfold.base import registry
+from counterfold.base.errors import CounterfoldError
 from counterfold.cli._printing import say
-from counterfold.errors import CounterfoldError
 
 __all__ = ["app", "main"]
 

@@ -24,6 +24,6 @@ class ExperimentOptions:
 
     def count_jobs(self) -> int:
         """Return the number of processes."""
-        from counterfold.pool import count_cores
+        from counterfold.base.threads import count_cores
 
         return count_cores() if self.jobs is None else self.jobs

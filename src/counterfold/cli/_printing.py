@@ -8,8 +8,8 @@ from typing import Any
 
 import typer
 
-from counterfold import messages, standard_json
-from counterfold.errors import SupportWarning
+from counterfold.base import messages, standard_json
+from counterfold.base.errors import SupportWarning
 
 
 def print_json(answer: dict[str, Any]) -> None:

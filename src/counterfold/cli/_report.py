@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterfold import messages
+from counterfold.base import messages
+from counterfold.base.errors import ParameterError
 from counterfold.cli._printing import say
 from counterfold.cli.options import LogOptions, make_option
-from counterfold.errors import ParameterError
 
 if TYPE_CHECKING:
     from counterfold.diagnostics import Diagnostics
@@ -98,7 +98,7 @@ def name_source(log: LogOptions) -> str:
     """Return where a log is, without its folder and without passwords."""
     if log.sql is not None:
         return "a query"
-    from counterfold.sources import show_uri
+    from counterfold.io.sources import show_uri
 
     source = str(log.columns.source)
     return messages.show(show_uri(source)) if "://" in source else messages.show(Path(source).name or source)
@@ -120,7 +120,7 @@ def show_command() -> str:
     """Return the command as it was typed, without passwords in addresses."""
     import shlex
 
-    from counterfold.sources import show_uri
+    from counterfold.io.sources import show_uri
 
     shown = []
     for word in sys.argv[1:]:

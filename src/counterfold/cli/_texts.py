@@ -1,6 +1,6 @@
 """What `--help` says of the options that commands share."""
 
-from counterfold import registry
+from counterfold.base import registry
 
 SOURCE = "A Parquet, CSV, JSON-lines or Arrow file, a folder of them, a pattern, or an address like s3://..."
 SQL = "A query, or the .sql file of one, whose rows are the log, instead of LOG; DuckDB reads the files that it names."

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterfold.base.progress import bar
 from counterfold.cli._experiments import ExperimentOptions
 from counterfold.cli._printing import print_json, print_warnings
 from counterfold.cli.options import make_option, split_commas, take_options
-from counterfold.progress import bar
 
 if TYPE_CHECKING:
     from rich.console import ConsoleRenderable

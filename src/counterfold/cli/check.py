@@ -11,9 +11,9 @@ from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import Engine, Everything, Json, LogOptions, Requirement, TableOverTime, take_options
 
 if TYPE_CHECKING:
-    from counterfold.contents import Contents
     from counterfold.diagnostics import Diagnostics
     from counterfold.evaluation.assembly import Results
+    from counterfold.log.contents import Contents
 
 UnusedSeed = Annotated[int, typer.Option(help="Accepted as everywhere; nothing here is random.")]
 

@@ -10,8 +10,8 @@ from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import AnswerOptions, LogOptions, Requirement, TableOverTime, make_option, take_options
 
 if TYPE_CHECKING:
-    from counterfold.contents import Contents
     from counterfold.evaluation.comparison import Comparison
+    from counterfold.log.contents import Contents
 
 GUARD = "A limit on another reward, such as `latency <= +2%` of the baseline's, `refund <= +0.01` or `latency <= 200`."
 

@@ -30,7 +30,7 @@ def demo(
     if as_json:
         print_answer(answer)
         return
-    from counterfold.contents import Contents
+    from counterfold.log.contents import Contents
     from counterfold.report import console, details, text
 
     shown = text.evaluation("new policy", result, everything=everything, truth=problem.truth)

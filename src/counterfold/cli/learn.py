@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
+from counterfold.base.errors import ParameterError
 from counterfold.cli import _texts
 from counterfold.cli._printing import print_answer, print_warnings
 from counterfold.cli._report import ReportOptions
@@ -18,8 +19,7 @@ from counterfold.cli.options import (
     split_commas,
     take_options,
 )
-from counterfold.errors import ParameterError
-from counterfold.tables.scan import LogScan
+from counterfold.io.schema.scan import LogScan
 
 if TYPE_CHECKING:
     from counterfold.learning import Learned
@@ -68,7 +68,7 @@ class LearnOptions:
     common: CommonOptions = field(default_factory=CommonOptions)
 
     def __post_init__(self) -> None:
-        from counterfold.policies.policy import require_writable
+        from counterfold.policies.learned.policy import require_writable
 
         places = [require_writable(name, path) for name, path in self.places.items()]
         if len(places) > len({place.resolve() for place in places}):
@@ -107,8 +107,8 @@ class LearnOptions:
 
         One that only imitates the log is not written, as nobody should ship it in place of what made the log.
         """
-        from counterfold.drafts import hold_draft
-        from counterfold.policies.policy import require_writable
+        from counterfold.base.atomic_files import hold_draft
+        from counterfold.policies.learned.policy import require_writable
 
         known = {"out": found.policy} if found.beats_log else {}
         known["attempt"] = found.attempted

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
-from counterfold import intervals, messages, registry
+from counterfold import intervals
+from counterfold.base import messages, registry
+from counterfold.base.errors import ParameterError
 from counterfold.cli import _texts
 from counterfold.cli._printing import print_warnings, say
-from counterfold.errors import ParameterError
-from counterfold.tables.scan import LogScan
+from counterfold.io.schema.scan import LogScan
 
 if TYPE_CHECKING:
-    from counterfold.contents import Contents
     from counterfold.diagnostics import Diagnostics
     from counterfold.evaluation.assembly import Results
     from counterfold.evaluation.question import Question
     from counterfold.evaluation.result import Evaluation
+    from counterfold.log.contents import Contents
 
 Command = Callable[..., None]
 COLUMNS = "The log and its columns"
@@ -62,15 +63,15 @@ class LogOptions:
 
     def __post_init__(self) -> None:
         if self.sql is not None:
-            from counterfold.sources.query import read_query
+            from counterfold.io.sources.query import read_query
 
             object.__setattr__(self, "sql", read_query(self.sql))
 
     @property
     def targets(self) -> dict[str, Any]:
         """Return each target by its name, which is that of its column."""
-        from counterfold.targets.actions import Actions
-        from counterfold.targets.probabilities import Probabilities
+        from counterfold.policies.given.actions import Actions
+        from counterfold.policies.given.probabilities import Probabilities
 
         plain, chosen, logged = self.target or [], self.target_action or [], self.target_probability or []
         plain = plain if plain or chosen or logged else ["target"]
@@ -87,14 +88,14 @@ class LogOptions:
         given = {name: value for name, value in vars(self.columns).items() if name not in {"reward", "rewards"}}
         values: dict[str, Any] = {name: split_names(name, one) for name, one in given.items() if isinstance(one, list)}
         values["context"] = values.get("context") or None  # an empty list is the default, too
-        from counterfold.sources.query import choose_source
+        from counterfold.io.sources.query import choose_source
 
         source = choose_source(self.columns.source, self.sql, self.db)
         return replace(self.columns, source=source, **values)
 
     def describe(self, contents: "Contents") -> dict[str, Any]:
         """Return what JSON says of the log."""
-        from counterfold.sources.query import describe
+        from counterfold.io.sources.query import describe
 
         return {**describe(self.columns.source, self.sql, self.db), **contents.to_dict()}
 
@@ -205,10 +206,10 @@ class TableOverTime:
     period: Annotated[str | None, make_option("NAME", _texts.PERIOD, "at most 31 lines")] = None
 
     def __post_init__(self) -> None:
-        from counterfold import checks
+        from counterfold.base import validation
 
         if self.period is not None:
-            checks.one_of(_texts.PERIODS, period=self.period)
+            validation.one_of(_texts.PERIODS, period=self.period)
 
 
 def take_options(command: Command) -> Command:

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
+from counterfold.base.errors import ParameterError
+from counterfold.base.progress import bar
 from counterfold.cli._experiments import ExperimentOptions
 from counterfold.cli._printing import print_json, print_warnings
 from counterfold.cli.options import make_option, split_commas, take_options
-from counterfold.errors import ParameterError
-from counterfold.progress import bar
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class PaperOptions:
 @take_options
 def paper(options: PaperOptions, run: ExperimentOptions) -> None:
     """Rerun an experiment of the paper, and show the results beside the published ones."""
-    from counterfold import checks
+    from counterfold.base import validation
 
-    checks.one_of(("probabilities", "logits"), policies=options.policies)
+    validation.one_of(("probabilities", "logits"), policies=options.policies)
     if options.figure == "table":
         show_costs(options, run)
     else:
@@ -68,7 +68,7 @@ def show_figure(options: PaperOptions, run: ExperimentOptions) -> None:
 
 def show_costs(options: PaperOptions, run: ExperimentOptions) -> None:
     """Measure what choosing costs, write it, and show it."""
-    from counterfold import checks
+    from counterfold.base import validation
     from counterfold.experiments.files import refuse_unwritable, write_csv
     from counterfold.experiments.paper.reproduction import measure_costs
     from counterfold.report import console
@@ -77,7 +77,7 @@ def show_costs(options: PaperOptions, run: ExperimentOptions) -> None:
     if options.add or run.seed or options.policies != "probabilities":
         raise ParameterError("`table` takes neither `--add` nor `--policies` nor `--seed`.")
     runs, pasif = 3 if options.runs is None else options.runs, options.pasif_runs > 0
-    checks.whole(1, runs=runs)
+    validation.whole(1, runs=runs)
     with refuse_unwritable(run.out):
         run.out.mkdir(parents=True, exist_ok=True)
         with bar("Measuring datasets") as progress:

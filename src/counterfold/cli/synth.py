@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from counterfold.base.errors import ParameterError
+from counterfold.base.progress import bar
 from counterfold.cli._printing import print_json
 from counterfold.cli.options import Json, Seed, make_option, take_options
-from counterfold.errors import ParameterError
-from counterfold.progress import bar
 
 UNITS = {"k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}
 LARGEST = 10**13

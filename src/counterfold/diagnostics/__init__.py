@@ -1,6 +1,6 @@
 """Diagnostics: how far a log can answer for a target, one file for each check; the file's name is the check's."""
 
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.diagnostics.base import Answer, Diagnostic, Diagnostics, Finding, Verdict
 
 __all__ = ["Answer", "Diagnostic", "Diagnostics", "Finding", "Verdict", "build_all"]

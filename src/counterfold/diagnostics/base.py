@@ -3,22 +3,21 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from os import PathLike
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfold import messages
-from counterfold.arrays import Ints, count_least
-from counterfold.display import Plotted
-from counterfold.errors import ParameterError
-from counterfold.estimates import Estimate
+from counterfold.base import messages
+from counterfold.base.arrays import Ints, count_least
+from counterfold.base.display import Reported
+from counterfold.base.errors import ParameterError
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Evidence, Observer
-from counterfold.history import History, Period
-from counterfold.rows import Rows
-from counterfold.segments.answers import SegmentedColumn
+from counterfold.estimators.estimates import Estimate
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence, Observer
+from counterfold.evidence.history import History, Period
+from counterfold.evidence.segments.answers import SegmentedColumn
 
 Severity = Literal["note", "undecided", "caution", "not answerable"]
 """How bad a finding is, the worst last."""
@@ -154,7 +153,7 @@ def sort_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 @dataclass(frozen=True)
-class Diagnostics(Plotted):
+class Diagnostics(Reported):
     """What all diagnostics found for one target; each number that one measures is an attribute, and None if unknown.
 
     There are `effective_rows`, `expected_rows`, `largest_weight`, `largest_share`, `mean_weight`, `mean_weight_p`,
@@ -254,12 +253,6 @@ class Diagnostics(Plotted):
         """Return the value in each hour, day, week, month, quarter or year; nothing where the log has no time."""
         found = self if period is None else self.by(period)
         return [] if found.history is None else found.history.table
-
-    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
-        """Write a report as one HTML file, without the rows that would carry an answer if `rows` is False."""
-        from counterfold.report import html
-
-        html.write_check(self, path, rows=rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, texts, lists and dictionaries."""

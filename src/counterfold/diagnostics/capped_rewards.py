@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.diagnostics.outlying_rewards import Counted, Ends, OutlyingRewards
-from counterfold.evidence import Evidence
+from counterfold.evidence.evidence import Evidence
 
 FEWEST_REWARDS = 50
 """The number of different rewards next to an end that show how common a single reward is there."""

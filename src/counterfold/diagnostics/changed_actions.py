@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterfold.arrays import Floats
-from counterfold.cached import cached_property
+from counterfold.base.arrays import Floats
+from counterfold.base.cached import cached_property
+from counterfold.diagnostics._kept_rows import STRETCH_SHIFT, Fit, KeptRows, find_f_test_p, fit_squares
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.diagnostics.shifted_rewards import ShiftedRewards
-from counterfold.evidence import Evidence
-from counterfold.kept_rows import STRETCH_SHIFT, Fit, KeptRows, find_f_test_p, fit_squares
+from counterfold.evidence.evidence import Evidence
 
 PARTS = 4
 """The log is cut at the inner ends of its quarters."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
+from counterfold.base.arrays import Floats, Ints
+from counterfold.diagnostics._kept_rows import hash_actions
 from counterfold.diagnostics.base import Answer, Diagnostic, Least, Measurement
-from counterfold.evidence import Evidence
-from counterfold.kept_rows import hash_actions
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 
 CELLS = 1 << 10
 """Actions are counted in so many cells, by their hashes."""

@@ -7,9 +7,9 @@ from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Measureme
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.kernel_dr import KernelDR
 from counterfold.estimators.kernel_ips import KernelIPS
+from counterfold.estimators.rows import Rows
 from counterfold.estimators.snips import SNIPS
-from counterfold.evidence import Evidence
-from counterfold.rows import Rows
+from counterfold.evidence.evidence import Evidence
 
 
 @dataclass(frozen=True)

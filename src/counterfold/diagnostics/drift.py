@@ -12,10 +12,10 @@ from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.estimators.dr import DR
 from counterfold.estimators.kernel_dr import KernelDR
 from counterfold.estimators.kernel_ips import KernelIPS
+from counterfold.estimators.rows import Rows
 from counterfold.estimators.snips import SNIPS
-from counterfold.evidence import Evidence
-from counterfold.history import FEWEST, Change, History, Means, compare_periods, find_end
-from counterfold.rows import Rows
+from counterfold.evidence.evidence import Evidence
+from counterfold.evidence.history import FEWEST, Change, History, Means, compare_periods, find_end
 
 DAYS = 4
 """Late rewards are looked for by hour on logs of fewer days."""

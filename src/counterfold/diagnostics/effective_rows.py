@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats, ratio
+from counterfold.base.arrays import Floats, ratio
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement
-from counterfold.evidence import FEW_ROWS, TOO_FEW_ROWS, Evidence
-from counterfold.rows import Rows
-from counterfold.sums import add_known
-from counterfold.support import CERTAIN
+from counterfold.estimators.rows import Rows
+from counterfold.estimators.sums import add_known
+from counterfold.evidence.evidence import FEW_ROWS, TOO_FEW_ROWS, Evidence
+from counterfold.log.support import CERTAIN
 
 FEW_EXPECTED_ROWS = 50.0
 """Below this expected number of effective rows, the number that a log happens to have is doubted."""

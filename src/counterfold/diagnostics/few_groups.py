@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
-from counterfold.evidence import FEW_GROUPS, Evidence
+from counterfold.evidence.evidence import FEW_GROUPS, Evidence
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from heapq import nlargest
 
 import numpy as np
 
-from counterfold.arrays import bound_largest
+from counterfold.base.arrays import bound_largest
 from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Finding, Measurement, Number, Severity
-from counterfold.evidence import Evidence
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 
 FIVE = 5
 """How many of the rows that move the answer most are kept."""

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from counterfold import messages
-from counterfold.contents import Contents
+from counterfold.base import messages
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement
-from counterfold.evidence import Evidence
+from counterfold.evidence.evidence import Evidence
+from counterfold.log.contents import Contents
 
 MANY = 10
 """With more actions, boosting takes long."""

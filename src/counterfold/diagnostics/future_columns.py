@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold import messages
-from counterfold.arrays import Floats
+from counterfold.base import messages
+from counterfold.base.arrays import Floats
+from counterfold.base.hashing import hash_numbers
+from counterfold.diagnostics._kept_rows import ALONE, KeptRows
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.diagnostics.shifted_rewards import ShiftedRewards
-from counterfold.evidence import Evidence
-from counterfold.hashing import hash_numbers
-from counterfold.kept_rows import ALONE, KeptRows
+from counterfold.evidence.evidence import Evidence
 
 MOST_ROWS = 1 << 10
 """So many of the kept rows are looked at."""

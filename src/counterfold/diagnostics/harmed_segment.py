@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from counterfold import messages
+from counterfold.base import messages
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
-from counterfold.evidence import Evidence
-from counterfold.segments.answers import SegmentedColumn
+from counterfold.evidence.evidence import Evidence
+from counterfold.evidence.segments.answers import SegmentedColumn
 
 SHOWN = 3
 """How many segments a sentence names."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from counterfold.arrays import Floats, row_sums
-from counterfold.balance.tails import TOLERANCE, tame
+from counterfold.base.arrays import Floats, row_sums
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
-from counterfold.evidence import Evidence
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
+from counterfold.log.assignment.tails import TOLERANCE, tame
 
 
 @dataclass(frozen=True, eq=False)

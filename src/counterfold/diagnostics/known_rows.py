@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement, Severity
-from counterfold.evidence import Evidence
-from counterfold.learnt_rows import AllRecognised, OverlapKind
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
+from counterfold.policies.training_rows import AllRecognised, OverlapKind
 
 
 @dataclass(frozen=True)

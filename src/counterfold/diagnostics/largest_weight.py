@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Largest, Measurement
-from counterfold.evidence import Evidence
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 
 
 @dataclass(frozen=True)

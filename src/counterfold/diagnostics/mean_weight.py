@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from scipy.special import stdtr
 
-from counterfold.arrays import Floats
+from counterfold.base.arrays import Floats
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Evidence
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 
 TOLERANCE = 1e-9
 """How far a mean weight may be from the expected one without a test, since weights have rounding errors."""

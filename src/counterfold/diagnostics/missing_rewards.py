@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from counterfold.base.messages import show
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
-from counterfold.evidence import Evidence
-from counterfold.messages import show
+from counterfold.evidence.evidence import Evidence
 
 DROPPED = "so leaving them out changes how often actions are seen, which propensities do not tell"
 CAUSES = "find out why they are missing; wait for them, or leave out periods and sources without them"

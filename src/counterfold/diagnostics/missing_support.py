@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
-from counterfold.evidence import SOME_UNSUPPORTED, TOO_MUCH_UNSUPPORTED, Evidence
-from counterfold.rows import Rows
-from counterfold.support import is_certain
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import SOME_UNSUPPORTED, TOO_MUCH_UNSUPPORTED, Evidence
+from counterfold.log.support import is_certain
 
 
 @dataclass(frozen=True)

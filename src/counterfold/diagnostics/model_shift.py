@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Finding, Measurement
-from counterfold.estimates import STILL, Estimate
-from counterfold.evidence import Evidence
+from counterfold.estimators.estimates import STILL, Estimate
+from counterfold.evidence.evidence import Evidence
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from counterfold import messages
-from counterfold.balance import Balance
-from counterfold.balance.columns import Reason
+from counterfold.base import messages
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement, Severity
-from counterfold.evidence import Evidence
+from counterfold.evidence.evidence import Evidence
+from counterfold.log.assignment import Balance
+from counterfold.log.assignment.columns import Reason
 
 SHOWN = 5
 """So many columns are named in a sentence."""

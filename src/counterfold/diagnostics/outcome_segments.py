@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from counterfold import messages
+from counterfold.base import messages
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
-from counterfold.evidence import Evidence
+from counterfold.evidence.evidence import Evidence
 
 
 @dataclass(frozen=True)

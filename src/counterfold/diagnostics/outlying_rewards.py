@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from counterfold.diagnostics.base import ROUNDING, Answer, Diagnostic, Finding, Least, Measurement
-from counterfold.evidence import Evidence
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 
 KEPT = 128
 """How many of the least and of the largest different rewards are kept; fewer different ones are known one by one."""

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from counterfold.diagnostics._kept_rows import KeptRows
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
 from counterfold.diagnostics.shifted_rewards import ShiftedRewards
-from counterfold.evidence import Evidence
-from counterfold.kept_rows import KeptRows
+from counterfold.evidence.evidence import Evidence
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
-from counterfold.evidence import Evidence
+from counterfold.evidence.evidence import Evidence
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import bdtr
 
-from counterfold.arrays import Floats
+from counterfold.base.arrays import Floats
+from counterfold.base.hashing import hash_rows
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
-from counterfold.evidence import Evidence
-from counterfold.hashing import hash_rows
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 
 BUCKETS = 1 << 12
 """Contexts are summed in so many buckets, by their hashes."""

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterfold.arrays import Bools, Floats, Ints
-from counterfold.contents import Contents
+from counterfold.base.arrays import Bools, Floats, Ints
+from counterfold.base.hashing import hash_rows
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Least, Measurement, Severity
-from counterfold.evidence import Evidence
-from counterfold.hashing import hash_rows
-from counterfold.rows import USUAL_SHARE, Rows
-from counterfold.sums import add_known
+from counterfold.estimators.rows import USUAL_SHARE, Rows
+from counterfold.estimators.sums import add_known
+from counterfold.evidence.evidence import Evidence
+from counterfold.log.contents import Contents
 
 KEPT = 1 << 13
 """How many different rows, and how many different contexts, are kept: those with the least hashes."""

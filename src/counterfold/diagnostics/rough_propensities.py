@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
-from counterfold.evidence import Evidence
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 
 
 @dataclass(frozen=True)

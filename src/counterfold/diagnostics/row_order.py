@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
+from counterfold.base.arrays import Floats, Ints
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measurement, Number
 from counterfold.estimators.base import Estimator, LoggedValue
-from counterfold.evidence import Evidence, count_alike
-from counterfold.history import FEWEST, Change, Means, Squares, Weights, compare_periods, find_end
-from counterfold.partition import ByNumber
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence, count_alike
+from counterfold.evidence.history import FEWEST, Change, Means, Squares, Weights, compare_periods, find_end
+from counterfold.log.partition import ByNumber
 
 SHORTEST, MOST = 5, 64
 """Stretches have 2 to this power of rows at least, and more where there would be more than MOST of them."""

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold.base.arrays import Floats
+from counterfold.diagnostics._kept_rows import KeptRows, find_f_test_p, fit_squares
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement
-from counterfold.evidence import Evidence
-from counterfold.kept_rows import KeptRows, find_f_test_p, fit_squares
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 
 FEWEST_ROWS = 200
 """With fewer pairs of neighbouring rows nothing is tested."""

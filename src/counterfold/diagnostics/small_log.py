@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement, Number
-from counterfold.estimates import Estimate
-from counterfold.evidence import Evidence
-from counterfold.rows import Rows
+from counterfold.estimators.estimates import Estimate
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 
 
 @dataclass(frozen=True)

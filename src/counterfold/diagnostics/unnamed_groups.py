@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtrc
 
-from counterfold.arrays import Floats, Ints
+from counterfold.base.arrays import Floats, Ints
+from counterfold.base.messages import quote
 from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Least, Measurement
-from counterfold.evidence import Evidence
-from counterfold.history import Terms
-from counterfold.messages import quote
-from counterfold.rows import Rows
-from counterfold.tables.usual_names import CLUSTER, spell
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
+from counterfold.evidence.history import Terms
+from counterfold.io.schema.usual_names import CLUSTER, spell
 
 BUCKETS = 1 << 10
 """Rows are summed by so many buckets of users; one more is for rows of nobody."""

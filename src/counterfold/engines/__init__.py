@@ -1,16 +1,16 @@
 """Engines, one file each: where a log is read; `choose_engine` finds the right one."""
 
-from counterfold import checks, registry
+from counterfold.base import registry, validation
+from counterfold.base.errors import ParameterError
+from counterfold.base.threads import Pool
 from counterfold.engines.base import Engine, Source
-from counterfold.errors import ParameterError
-from counterfold.log import Log
-from counterfold.pool import Pool
+from counterfold.log.log import Log
 
 
 def choose_engine(source: Source, name: str, pool: Pool) -> Engine:
     """Return the engine of a name, or the best one for the log if the name is "auto"."""
     known = registry.names("engines")
-    checks.one_of(("auto", *known), engine=name)
+    validation.one_of(("auto", *known), engine=name)
     engines: dict[str, type[Engine]] = {one: registry.find("engines", one) for one in known}
     if name == "auto":
         ranked = sorted(engines.values(), key=lambda engine: engine.keeps_rows)  # memory takes what no other one does

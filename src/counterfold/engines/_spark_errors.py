@@ -5,8 +5,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from counterfold import errors
-from counterfold.errors import DataError, ParameterError
+from counterfold.base import errors
+from counterfold.base.errors import DataError, ParameterError
 
 
 @contextmanager

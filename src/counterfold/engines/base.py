@@ -5,15 +5,15 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from counterfold.base.progress import Progress
+from counterfold.base.threads import Pool
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Evidence, Observer
-from counterfold.log import Log
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence, Observer
+from counterfold.io.schema.scan import LogScan
+from counterfold.log.log import Log
 from counterfold.models import Column
-from counterfold.pool import Pool
-from counterfold.progress import Progress
-from counterfold.rows import Rows
-from counterfold.tables.scan import LogScan
-from counterfold.tables.targets import TargetReader
+from counterfold.policies.from_tables import TargetReader
 
 Source = Log | LogScan
 """A log in memory, or one that is not read yet."""

@@ -8,22 +8,22 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from counterfold import capacity
+from counterfold.base import capacity
+from counterfold.base.errors import DataError
+from counterfold.base.progress import Progress
+from counterfold.base.threads import Pool
 from counterfold.engines.base import Source, is_on_spark
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.batches import HEAD, HEAD_BYTES
 from counterfold.engines.passes.drawing import Drawn
-from counterfold.errors import DataError
-from counterfold.log import Log
-from counterfold.pool import Pool
-from counterfold.progress import Progress
-from counterfold.readers.base import Piece
-from counterfold.sources.base import RowSource
-from counterfold.sums import Sum, add_known
-from counterfold.tables.batches import Batch
-from counterfold.tables.preparation import Preparation
-from counterfold.tables.same_context import ContextGroups
-from counterfold.tables.scan import LogScan
+from counterfold.estimators.sums import Sum, add_known
+from counterfold.io.formats.base import Piece
+from counterfold.io.schema.batches import Batch
+from counterfold.io.schema.preparation import Preparation
+from counterfold.io.schema.same_context import ContextGroups
+from counterfold.io.schema.scan import LogScan
+from counterfold.io.sources.base import RowSource
+from counterfold.log.log import Log
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,28 +6,28 @@ from typing import Any, Self
 
 import numpy as np
 
-from counterfold import capacity
-from counterfold.arrays import Bools
-from counterfold.balance import Balance, choose_context
-from counterfold.cached import cached_property
-from counterfold.checks import WHOLE
-from counterfold.contents import Contents
+from counterfold.base import capacity
+from counterfold.base.arrays import Bools
+from counterfold.base.cached import cached_property
+from counterfold.base.threads import Pool
+from counterfold.base.validation import WHOLE
 from counterfold.engines.base import Engine, Request, Source, is_on_spark, list_columns, list_features
-from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Evidence, Unsupported, observe_rows, refit_on_blocks, split_observers
-from counterfold.indices import find_index
-from counterfold.log import Log
+from counterfold.estimators.estimates import Estimate
+from counterfold.estimators.rows import Rows
+from counterfold.estimators.sums import Sums, sum_buckets
+from counterfold.evidence.evidence import Evidence, Unsupported, observe_rows, refit_on_blocks, split_observers
+from counterfold.evidence.segments.sums import AllSegmentSums, SegmentUnits, sum_all_segments
+from counterfold.io.schema import roles
+from counterfold.io.schema.prepared import prepare_table, take_left
+from counterfold.log.assignment import Balance, choose_context
+from counterfold.log.contents import Contents
+from counterfold.log.indices import find_index
+from counterfold.log.log import Log
 from counterfold.models import Column, as_model
 from counterfold.models.cross_fitted import CrossFitted
-from counterfold.pool import Pool
-from counterfold.rows import Rows
-from counterfold.segments.sums import AllSegmentSums, SegmentUnits, sum_all_segments
+from counterfold.policies.from_tables import TargetReader, make_readers
 from counterfold.selectors.base import Selection, Selector
-from counterfold.sums import Sums, sum_buckets
-from counterfold.tables import roles
-from counterfold.tables.prepared import prepare_table, take_left
-from counterfold.tables.targets import TargetReader, make_readers
 
 
 @dataclass(frozen=True, eq=False)

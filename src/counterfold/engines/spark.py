@@ -14,26 +14,26 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from counterfold.arrays import Ints
+from counterfold.base.arrays import Ints
+from counterfold.base.errors import DataError, ParameterError
+from counterfold.base.progress import Progress
+from counterfold.base.threads import Pool, limit_blas
 from counterfold.engines._spark_errors import explain_errors
 from counterfold.engines.base import Source, is_on_spark
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.batches import HEAD
 from counterfold.engines.passes.drawing import Drawn
-from counterfold.errors import DataError, ParameterError
-from counterfold.files.paths import has_path
-from counterfold.log import Log
-from counterfold.pool import Pool, limit_blas
-from counterfold.progress import Progress
-from counterfold.readers import build_reader, find_ending, list_readers
-from counterfold.readers.csv import Csv, find_delimiter
-from counterfold.readers.json_lines import JsonLines
-from counterfold.readers.parquet import Parquet
-from counterfold.sums import Sum, add_known
-from counterfold.tables.batches import Batch
-from counterfold.tables.preparation import Preparation
-from counterfold.tables.same_context import ContextGroups
-from counterfold.tables.scan import LogScan
+from counterfold.estimators.sums import Sum, add_known
+from counterfold.io.files.paths import has_path
+from counterfold.io.formats import build_reader, find_ending, list_readers
+from counterfold.io.formats.csv import Csv, find_delimiter
+from counterfold.io.formats.json_lines import JsonLines
+from counterfold.io.formats.parquet import Parquet
+from counterfold.io.schema.batches import Batch
+from counterfold.io.schema.preparation import Preparation
+from counterfold.io.schema.same_context import ContextGroups
+from counterfold.io.schema.scan import LogScan
+from counterfold.log.log import Log
 
 FILE, ROW = "__counterfold_file", "__counterfold_row"
 """Columns that tell where a row comes from: its file, or else its partition, and its place there."""

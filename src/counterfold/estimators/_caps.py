@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
-from counterfold.partition import Partition
+from counterfold.base.arrays import Floats, Ints
+from counterfold.log.partition import Partition
 
 CELLS = 4096
 

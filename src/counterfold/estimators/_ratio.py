@@ -6,10 +6,10 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.estimators.base import Estimator
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
 
 
 class Ratio(Estimator):
@@ -45,7 +45,7 @@ class Capped(Ratio):
     max_weight: float
 
     def __post_init__(self) -> None:
-        checks.at_least(0, max_weight=self.max_weight)
+        validation.at_least(0, max_weight=self.max_weight)
 
     @abstractmethod
     def outcomes(self, rows: Rows) -> Floats:

@@ -6,10 +6,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold.base.arrays import Floats
 from counterfold.estimators.base import Estimator
-from counterfold.partition import Partition
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
+from counterfold.log.partition import Partition
 
 LARGEST = 1 << 19
 """How many numbers a matrix of weights may hold; it should not leave the cache."""

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.rows import Rows
+from counterfold.base.arrays import Floats, Ints, row_sums
+from counterfold.estimators.rows import Rows
 
 
 def pooled_weights(rows: Rows, spread: Floats) -> Floats:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold.base.arrays import Floats
 from counterfold.estimators.base import Rules
 
 LEAST = -700.0

@@ -8,15 +8,15 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from counterfold import kernels
-from counterfold.arrays import Floats, Ints
-from counterfold.cached import list_fields
-from counterfold.errors import ParameterError, is_own
-from counterfold.estimates import standard_error
-from counterfold.log import Kind
-from counterfold.needs import Need
-from counterfold.partition import Partition
-from counterfold.rows import Rows
+from counterfold.base.arrays import Floats, Ints
+from counterfold.base.cached import list_fields
+from counterfold.base.errors import ParameterError, is_own
+from counterfold.estimators.estimates import standard_error
+from counterfold.estimators.needs import Need
+from counterfold.estimators.rows import Rows
+from counterfold.log import kernels
+from counterfold.log.log import Kind
+from counterfold.log.partition import Partition
 
 Rules = Literal["authors", "paper"]
 """Whose form of a tuning rule: its authors', or that of the paper on cross-validation, where it quotes another one."""
@@ -170,7 +170,7 @@ def require_frozen(kind: type[Estimator]) -> None:
 class LoggedValue(Estimator):
     """The mean reward of the log, which is the value of the policy that logged it.
 
-    >>> from counterfold.tiny_rows import example_rows
+    >>> from counterfold.estimators.examples import example_rows
     >>> LoggedValue().value(example_rows())
     0.5
     """

@@ -7,13 +7,13 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats, row_sums
+from counterfold.base import validation
+from counterfold.base.arrays import Floats, row_sums
 from counterfold.estimators._caps import excess_sums
 from counterfold.estimators.base import Estimator, weight_grid
+from counterfold.estimators.rows import Rows
 from counterfold.estimators.truncated_ips import TruncatedIPS
-from counterfold.partition import Partition
-from counterfold.rows import Rows
+from counterfold.log.partition import Partition
 
 SEVERAL = 6
 """From how many caps on it pays to look at each weight once."""
@@ -40,7 +40,7 @@ class CAB(Estimator):
     needs = ("target_probs", "logging_probs", "model")
 
     def __post_init__(self) -> None:
-        checks.at_least(0, max_weight=self.max_weight)
+        validation.at_least(0, max_weight=self.max_weight)
 
     def contributions(self, rows: Rows) -> Floats:
         capped = np.minimum(rows.weights, self.max_weight) * rows.rewards

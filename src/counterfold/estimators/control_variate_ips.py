@@ -6,10 +6,10 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats, ratio
+from counterfold.base import validation
+from counterfold.base.arrays import Floats, ratio
 from counterfold.estimators._ratio import Ratio
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ControlVariateIPS(Ratio):
     limits = {0.0: "ips"}
 
     def __post_init__(self) -> None:
-        checks.within(0, 1, strength=self.strength)
+        validation.within(0, 1, strength=self.strength)
 
     def terms(self, rows: Rows) -> Floats:
         weighted = rows.weights * rows.rewards

@@ -7,12 +7,12 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.estimators._reweighted import Reweighted
 from counterfold.estimators.base import Rules, bounded_risk, weight_grid
 from counterfold.estimators.dr import DR
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class DRps(Reweighted):
     needs = ("target_probs", "model")
 
     def __post_init__(self) -> None:
-        checks.at_least(0, max_weight=self.max_weight)
+        validation.at_least(0, max_weight=self.max_weight)
 
     @staticmethod
     def reweigh(rows: Rows, max_weight: float | Floats) -> Floats:

@@ -6,10 +6,10 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.estimators._reweighted import Reweighted
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class ExponentialIPS(Reweighted):
     limits = {0.0: "rewards times the target's probability", 1.0: "ips"}
 
     def __post_init__(self) -> None:
-        checks.within(0, 1, power=self.power)
+        validation.within(0, 1, power=self.power)
 
     @staticmethod
     def reweigh(rows: Rows, power: float | Floats) -> Floats:

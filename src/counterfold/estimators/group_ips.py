@@ -6,10 +6,10 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats, row_sums
+from counterfold.base import validation
+from counterfold.base.arrays import Floats, row_sums
 from counterfold.estimators.base import Estimator
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class GroupIPS(Estimator):
     needs = ("target_probs", "logging_probs", "model")
 
     def __post_init__(self) -> None:
-        checks.whole(1, groups=self.groups)
+        validation.whole(1, groups=self.groups)
 
     def contributions(self, rows: Rows) -> Floats:
         low, high = rows.predicted_range

@@ -6,12 +6,12 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.estimators._reweighted import Reweighted
 from counterfold.estimators._subgaussian import solve_equation
 from counterfold.estimators.base import Rules
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class IPSLambda(Reweighted):
     limits = {0.0: "ips", 1.0: "the mean reward"}
 
     def __post_init__(self) -> None:
-        checks.within(0, 1, mix=self.mix)
+        validation.within(0, 1, mix=self.mix)
 
     @staticmethod
     def reweigh(rows: Rows, mix: float | Floats) -> Floats:

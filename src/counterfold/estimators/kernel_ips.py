@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from counterfold import checks, kernels
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.estimators.base import Estimator, bandwidths
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
+from counterfold.log import kernels
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class KernelIPS(Estimator):
     kinds = ("doses",)
 
     def __post_init__(self) -> None:
-        checks.positive(bandwidth=self.bandwidth)
+        validation.positive(bandwidth=self.bandwidth)
 
     def contributions(self, rows: Rows) -> Floats:
         return kernels.smooth_density(rows.dose, rows.target_doses, self.bandwidth) / rows.propensity * rows.rewards

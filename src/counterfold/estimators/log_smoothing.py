@@ -7,10 +7,10 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.estimators.base import Estimator, space_geometrically
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
 
 LARGEST = np.finfo(np.float64).max
 
@@ -38,7 +38,7 @@ class LogSmoothing(Estimator):
     limits = {0.0: "ips", math.inf: "0"}
 
     def __post_init__(self) -> None:
-        checks.at_least(0, smoothing=self.smoothing)
+        validation.at_least(0, smoothing=self.smoothing)
 
     def contributions(self, rows: Rows) -> Floats:
         exact = rows.weights * rows.rewards

@@ -7,11 +7,11 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.estimators._similar import pooled_weights, same
 from counterfold.estimators.base import Estimator
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class MIPS(Estimator):
     needs = ("target_probs", "logging_probs", "action_features")
 
     def __post_init__(self) -> None:
-        checks.whole_or_infinite(0, dimensions=self.dimensions)
+        validation.whole_or_infinite(0, dimensions=self.dimensions)
 
     def contributions(self, rows: Rows) -> Floats:
         used = rows.action_features[:, : int(min(self.dimensions, rows.action_features.shape[1]))]

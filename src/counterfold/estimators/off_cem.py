@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.estimators._similar import cluster_grid, clusters, pooled_weights, same
 from counterfold.estimators.base import MANY, Estimator
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class OffCEM(Estimator):
     needs = ("target_probs", "logging_probs", "model", "action_features")
 
     def __post_init__(self) -> None:
-        checks.whole(1, clusters=self.clusters)
+        validation.whole(1, clusters=self.clusters)
 
     def contributions(self, rows: Rows) -> Floats:
         weights = pooled_weights(rows, same(clusters(rows.action_features, self.clusters)))

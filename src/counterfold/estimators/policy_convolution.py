@@ -7,11 +7,11 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.estimators._similar import distances, pooled_weights
 from counterfold.estimators.base import Estimator, space_geometrically
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PolicyConvolution(Estimator):
     needs = ("target_probs", "logging_probs", "action_features")
 
     def __post_init__(self) -> None:
-        checks.at_least(0, bandwidth=self.bandwidth)
+        validation.at_least(0, bandwidth=self.bandwidth)
 
     def contributions(self, rows: Rows) -> Floats:
         apart = distances(rows.action_features)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats, ratio
+from counterfold.base.arrays import Floats, ratio
 from counterfold.estimators._ratio import Ratio
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
-from counterfold.errors import ParameterError
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
+from counterfold.base.errors import ParameterError
 from counterfold.estimators._reweighted import Reweighted
 from counterfold.estimators.base import Rules, bounded_risk, weight_grid
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class SwitchDR(Reweighted):
     needs = ("target_probs", "model")
 
     def __post_init__(self) -> None:
-        checks.at_least(0, threshold=self.threshold)
+        validation.at_least(0, threshold=self.threshold)
 
     @staticmethod
     def reweigh(rows: Rows, threshold: float | Floats) -> Floats:

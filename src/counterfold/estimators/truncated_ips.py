@@ -7,11 +7,11 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.estimators._reweighted import Reweighted
 from counterfold.estimators.base import Rules, weight_grid
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class TruncatedIPS(Reweighted):
     limits = {0.0: "0", math.inf: "ips"}
 
     def __post_init__(self) -> None:
-        checks.at_least(0, max_weight=self.max_weight)
+        validation.at_least(0, max_weight=self.max_weight)
 
     @staticmethod
     def reweigh(rows: Rows, max_weight: float | Floats) -> Floats:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold.base.arrays import Floats
 from counterfold.estimators._ratio import Capped
+from counterfold.estimators.rows import Rows
 from counterfold.estimators.snips import SNIPS
-from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,18 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Unpack, overload
 
-from counterfold import intervals, registry
-from counterfold.balance import choose_context
-from counterfold.contents import Contents
+from counterfold import intervals
+from counterfold.base import registry
+from counterfold.base.errors import ParameterError
+from counterfold.base.messages import shorten
+from counterfold.base.progress import Progress
+from counterfold.base.threads import limit_blas
 from counterfold.diagnostics import Diagnostics
 from counterfold.engines.memory import RowEvidence
-from counterfold.errors import ParameterError
-from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator, require_frozen
+from counterfold.estimators.estimates import Estimate
+from counterfold.estimators.rows import Rows
+from counterfold.estimators.unseen_rewards import Limits
 from counterfold.evaluation.assembly import add_knowledge, check_targets, evaluate_targets
 from counterfold.evaluation.candidates import Wanted, try_out
 from counterfold.evaluation.comparison import Comparison as Comparison
@@ -27,16 +31,13 @@ from counterfold.evaluation.result import Evaluation as Evaluation
 from counterfold.evaluation.rewards import RewardEvaluations as RewardEvaluations
 from counterfold.evaluation.rewards import join_rewards, require_one_reward
 from counterfold.intervals.base import Interval
-from counterfold.log import Log
-from counterfold.messages import shorten
+from counterfold.io.schema.scan import Columns, LogScan, open_log, require_known
+from counterfold.log.assignment import choose_context
+from counterfold.log.contents import Contents
+from counterfold.log.log import Log
 from counterfold.models import as_model
-from counterfold.pool import limit_blas
-from counterfold.progress import Progress
-from counterfold.rows import Rows
+from counterfold.policies.given import as_target, find_form, has_fixed_shares, require_given
 from counterfold.selectors.base import Selector
-from counterfold.tables.scan import Columns, LogScan, open_log, require_known
-from counterfold.targets import as_target, find_form, has_fixed_shares, require_given
-from counterfold.unseen import Limits
 
 
 def estimate(log: Log, target: Any, estimator: Estimator | str, *, reward_model: Any = "default") -> Estimate:

@@ -9,30 +9,31 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from counterfold import capacity, exhibits
-from counterfold.arrays import Floats
-from counterfold.contents import Contents, Spread
+from counterfold import exhibits
+from counterfold.base import capacity
+from counterfold.base.arrays import Floats
+from counterfold.base.errors import DataError, ParameterError, SupportWarning, blame, count_own_frames, is_own
+from counterfold.base.messages import cut, shorten, show
+from counterfold.base.progress import Progress, as_progress, show_progress
+from counterfold.base.threads import Pool, limit_blas
 from counterfold.diagnostics import Answer, Diagnostic, Diagnostics, build_all
 from counterfold.engines import choose_engine
 from counterfold.engines.base import Engine, Request, Source
-from counterfold.errors import DataError, ParameterError, SupportWarning, blame, count_own_frames, is_own
-from counterfold.estimates import Estimate, Exposure, Moves
 from counterfold.estimators.base import Estimator, LoggedValue
+from counterfold.estimators.estimates import Estimate, Exposure, Moves
 from counterfold.estimators.ips import IPS
+from counterfold.estimators.rows import Rows
 from counterfold.estimators.snips import SNIPS
+from counterfold.estimators.unseen_rewards import Limits
 from counterfold.evaluation.design import AssignmentObserver, Design
 from counterfold.evaluation.noise import include_choosing
 from counterfold.evaluation.question import Choice, Question
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.evaluation.segments import SegmentAssembly
-from counterfold.evidence import Evidence, count_alike
-from counterfold.log import Log
-from counterfold.messages import cut, shorten, show
-from counterfold.pool import Pool, limit_blas
-from counterfold.progress import Progress, as_progress, show_progress
-from counterfold.rows import Rows
+from counterfold.evidence.evidence import Evidence, count_alike
+from counterfold.log.contents import Contents, Spread
+from counterfold.log.log import Log
 from counterfold.selectors.base import Selection
-from counterfold.unseen import Limits
 
 Found = TypeVar("Found", Evaluation, Diagnostics)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from counterfold import registry
-from counterfold.errors import ParameterError, blame, is_own
+from counterfold.base import registry
+from counterfold.base.errors import ParameterError, blame, is_own
+from counterfold.base.messages import shorten
 from counterfold.estimators.base import Estimator, require_frozen
-from counterfold.log import Kind
-from counterfold.messages import shorten
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
+from counterfold.log.log import Kind
 
 Wanted = str | Estimator | type[Estimator]
 """An estimator; or a class or name of one, which stand for its own grid; or the name of a set."""

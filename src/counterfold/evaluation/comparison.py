@@ -2,24 +2,23 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from os import PathLike
 from typing import Any, get_args
 
-from counterfold import messages, standard_json
-from counterfold.cached import cached_property
+from counterfold.base import messages, standard_json
+from counterfold.base.cached import cached_property
+from counterfold.base.display import Reported
+from counterfold.base.errors import ParameterError
 from counterfold.diagnostics import Diagnostics, Verdict
-from counterfold.display import Plotted
-from counterfold.errors import ParameterError
-from counterfold.estimates import Estimate
+from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation.decision import LOG, Decision, Field
 from counterfold.evaluation.guard import Guard
 from counterfold.evaluation.guards import Guarded, Guards, heed_guards
 from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.over_time import DifferenceOverTime, compare_over_time
 from counterfold.evaluation.result import Evaluation, describe_segments, judge_segments
+from counterfold.evidence.segments.answers import Segment, SegmentedColumn
 from counterfold.intervals.base import Bounds
-from counterfold.segments.answers import Segment, SegmentedColumn
-from counterfold.targets import has_fixed_shares
+from counterfold.policies.given import has_fixed_shares
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Plotted):
+class Comparison(Reported):
     """Evaluations of several targets on one log, and their differences to `baseline`, or to the log if that is None.
 
     `comparison["name"]` is the evaluation of a target; `table` has a line for each difference, and `pandas.DataFrame`
@@ -206,12 +205,6 @@ class Comparison(Plotted):
     def to_json(self) -> str:
         """Return the comparison as standard JSON; a number that is not finite is null."""
         return standard_json.write_answer(self.to_dict())
-
-    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
-        """Write a report as one HTML file, without the rows that carry the answers if `rows` is False."""
-        from counterfold.report import html
-
-        html.write_comparisons({"": self}, self.to_dict(), path, rows=rows)
 
     def __repr__(self) -> str:
         return f"Comparison(with {messages.show(self.baseline or 'the log')}: {'; '.join(map(str, self.table))})"

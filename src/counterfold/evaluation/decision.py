@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfold.arrays import Floats
-from counterfold.cached import cached_property
-from counterfold.estimates import Estimate
+from counterfold.base.arrays import Floats
+from counterfold.base.cached import cached_property
+from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation.joint import LOWEST, Joint, find_each_level, standardise, stretch_noise
 
 

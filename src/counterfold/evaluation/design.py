@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from counterfold.evidence import Evidence, Observer
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence, Observer
 from counterfold.intervals.base import Bounds
-from counterfold.rows import Rows
 
 SINGLE_PRECISION = 1e-6
 """Probabilities that differ by no more than this, or by this part of them, are the same.

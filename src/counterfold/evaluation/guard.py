@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from counterfold import messages
-from counterfold.errors import ParameterError
-from counterfold.estimates import Estimate
+from counterfold.base import messages
+from counterfold.base.errors import ParameterError
+from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation import inequalities
-from counterfold.tables.roles import NAMED_ROLES
-from counterfold.tables.scan import LogScan
+from counterfold.io.schema.roles import NAMED_ROLES
+from counterfold.io.schema.scan import LogScan
 
 ENCLOSED = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\bcase\b.*?\bend\b", re.DOTALL | re.IGNORECASE)
 """What of an expression may hold relations of its own: quoted texts, parentheses and cases."""

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfold import messages
-from counterfold.arrays import Bools, Floats
-from counterfold.cached import cached_property
+from counterfold.base import messages
+from counterfold.base.arrays import Bools, Floats
+from counterfold.base.cached import cached_property
 from counterfold.diagnostics.as_read import AsRead
 from counterfold.diagnostics.base import Finding
 from counterfold.diagnostics.harmed_segment import HarmedSegment
-from counterfold.estimates import Estimate
+from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation.guard import Guard, GuardLine
 from counterfold.evaluation.joint import LOWEST, Joint, find_each_level, standardise, stretch_noise
 from counterfold.evaluation.next_step import NextStep

@@ -6,11 +6,11 @@ from statistics import NormalDist
 
 import numpy as np
 
-from counterfold.arrays import Floats
-from counterfold.estimates import Estimate, correlate_weights
-from counterfold.hashing import assign_folds
+from counterfold.base.arrays import Floats
+from counterfold.base.hashing import assign_folds
+from counterfold.base.threads import limit_blas
+from counterfold.estimators.estimates import Estimate, correlate_weights
 from counterfold.intervals.base import Units, normal_quantile, student_quantile
-from counterfold.pool import limit_blas
 
 DRAWS = 20_000
 """How many joint draws of the noise there are: the level of 95 % is then known to about 0.2 %."""

@@ -6,12 +6,12 @@ from typing import Literal
 
 from scipy.special import ndtri  # and not scipy.stats, which takes long to import
 
-from counterfold.cached import cached_property
-from counterfold.contents import Contents
+from counterfold.base.cached import cached_property
 from counterfold.diagnostics import Diagnostics
-from counterfold.estimates import Estimate
+from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation.design import Design
 from counterfold.intervals.base import Bounds
+from counterfold.log.contents import Contents
 
 Action = Literal["ship", "A/B test", "check first", "log more", "do not ship", "keep", "evaluate"]
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from counterfold.estimates import Estimate, Moves
 from counterfold.estimators.base import Estimator
+from counterfold.estimators.estimates import Estimate, Moves
+from counterfold.estimators.sums import Sums
 from counterfold.selectors.base import Selector
-from counterfold.sums import Sums
 
 REPLICATES = 40
 """On how many bootstrap samples of the units the choice is made anew."""

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterfold.arrays import Floats
-from counterfold.estimates import Estimate
+from counterfold.base.arrays import Floats
+from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation.result import Evaluation
-from counterfold.history import PIECES, compare_periods
+from counterfold.evidence.history import PIECES, compare_periods
 from counterfold.intervals.base import normal_quantile, student_quantile
 
 

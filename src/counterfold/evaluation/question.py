@@ -5,16 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from counterfold import checks, intervals, messages, registry
-from counterfold.errors import ParameterError
+from counterfold import intervals
+from counterfold.base import messages, registry, validation
+from counterfold.base.errors import ParameterError
 from counterfold.estimators.base import Estimator, LoggedValue
+from counterfold.estimators.needs import NEEDS
+from counterfold.estimators.rows import Rows
+from counterfold.estimators.unseen_rewards import Limits
 from counterfold.evaluation.candidates import Offer, Wanted, gather_candidates, resolve_candidates
 from counterfold.intervals.base import Interval
-from counterfold.log import Kind
-from counterfold.needs import NEEDS
-from counterfold.rows import Rows
+from counterfold.log.log import Kind
 from counterfold.selectors.base import Selector
-from counterfold.unseen import Limits
 
 SELECTORS: dict[Kind, str] = {"labels": "ladder", "doses": "ocv"}
 """The selector for each kind of action, where the user does not say."""
@@ -83,8 +84,8 @@ class Question:
         reward_range: Any = None,
     ) -> "Question":
         """Return the question that the arguments of `evaluate` ask, or say which of them is wrong."""
-        checks.inside(0, 1, level=level)
-        checks.seeds(seed=seed)
+        validation.inside(0, 1, level=level)
+        validation.seeds(seed=seed)
         method = registry.resolve("intervals", Interval, interval, "`interval` must be an interval")
         is_default = isinstance(selector, str) and selector == "default"
         chosen = None if is_default else registry.resolve("selectors", Selector, selector, "`selector` must be one")

@@ -3,25 +3,24 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from os import PathLike
 from typing import Any, get_args
 
-from counterfold import checks, messages, standard_json
-from counterfold.cached import cached_property
-from counterfold.contents import Contents
+from counterfold.base import messages, standard_json, validation
+from counterfold.base.cached import cached_property
+from counterfold.base.display import Reported
 from counterfold.diagnostics import Diagnostics, Finding, Verdict
 from counterfold.diagnostics.harmed_segment import HarmedSegment
 from counterfold.diagnostics.small_log import SmallLog
-from counterfold.display import Plotted
-from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
+from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation.design import Design
 from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.robustness import Robustness
+from counterfold.evidence.history import Period
+from counterfold.evidence.segments.answers import Segment, SegmentedColumn, subtract_answers
 from counterfold.exhibits import Shown
-from counterfold.history import Period
 from counterfold.intervals.base import Bounds, Interval
-from counterfold.segments.answers import Segment, SegmentedColumn, subtract_answers
+from counterfold.log.contents import Contents
 from counterfold.selectors.base import Selector
 
 
@@ -41,7 +40,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Plotted):
+class Evaluation(Reported):
     """What the target would have earned per decision: `value` and `interval` by the estimator named `selected`.
 
     `stderr` and `interval` include the noise of fitting a reward model, if one was fitted, and of choosing.
@@ -118,7 +117,7 @@ class Evaluation(Plotted):
 
         It shrinks with the square root of the rows.
         """
-        checks.above(0, width=width)
+        validation.above(0, width=width)
         low, high = self.uplift().interval()
         return max(1, math.ceil(self.contents.rewards.count * ((high - low) / width) ** 2))
 
@@ -131,7 +130,7 @@ class Evaluation(Plotted):
         less. So this may differ a little from `value` less `logged.value`.
         """
         if other is not None:
-            checks.an_object(Evaluation, "an evaluation of another target on the same log", other=other)
+            validation.an_object(Evaluation, "an evaluation of another target on the same log", other=other)
         return self.estimate - (self.logged if other is None else other.estimate)
 
     def subtract_segments(self, other: "Evaluation") -> tuple[SegmentedColumn, ...]:
@@ -220,12 +219,6 @@ class Evaluation(Plotted):
     def to_json(self) -> str:
         """Return the answer as standard JSON; a number that is not finite is null."""
         return standard_json.write_answer(self.to_dict())
-
-    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
-        """Write a report as one HTML file, without the rows that carry the answer if `rows` is False."""
-        from counterfold.report import html
-
-        html.write_evaluation(self, path, rows=rows)
 
     def __repr__(self) -> str:
         if not self.answerable:

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
-from counterfold import log_checks, messages, standard_json
-from counterfold.display import Plotted
+from counterfold.base import messages, standard_json
+from counterfold.base.display import Reported
+from counterfold.base.errors import ParameterError
 from counterfold.engines.base import Source
-from counterfold.errors import ParameterError
 from counterfold.evaluation.assembly import Results
 from counterfold.evaluation.result import Evaluation
-from counterfold.log import Log
+from counterfold.log import log_checks
+from counterfold.log.log import Log
 from counterfold.models import Column
 from counterfold.models.base import Given
 
@@ -35,7 +35,7 @@ class RewardLine:
 
 
 @dataclass(frozen=True, eq=False)
-class RewardEvaluations(Mapping[str, Evaluation], Plotted):
+class RewardEvaluations(Mapping[str, Evaluation], Reported):
     """Evaluations of one target by several rewards: `found["click"]` is that by the reward `click`.
 
     `table` has a line for each, and `pandas.DataFrame` and `polars.DataFrame` take it as it is.
@@ -67,12 +67,6 @@ class RewardEvaluations(Mapping[str, Evaluation], Plotted):
     def to_json(self) -> str:
         """Return the evaluations as standard JSON; a number that is not finite is null."""
         return standard_json.write_answer(self.to_dict())
-
-    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
-        """Write a report as one HTML file, without the rows that carry the answers if `rows` is False."""
-        from counterfold.report import html
-
-        html.write_rewards(self.evaluations, self.to_dict(), path, rows=rows)
 
     def __repr__(self) -> str:
         return f"RewardEvaluations({'; '.join(map(str, self.table))})"

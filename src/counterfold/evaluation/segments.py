@@ -6,18 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterfold.arrays import Bools, Floats, Ints
-from counterfold.cached import cached_property
-from counterfold.estimates import STILL, Estimate, Exposure, Moves
+from counterfold.base.arrays import Bools, Floats, Ints
+from counterfold.base.cached import cached_property
+from counterfold.base.threads import Pool
 from counterfold.estimators.base import Estimator, LoggedValue
+from counterfold.estimators.estimates import STILL, Estimate, Exposure, Moves
 from counterfold.evaluation.question import Choice, Question
-from counterfold.evidence import Evidence, count_alike
+from counterfold.evidence.evidence import Evidence, count_alike
+from counterfold.evidence.segments.answers import Kept, Noise, SegmentAnswer, SegmentedColumn, subtract
+from counterfold.evidence.segments.pulls import find_pulls, match_units
+from counterfold.evidence.segments.sums import AllSegmentSums, SegmentSums, SegmentUnits
 from counterfold.exhibits.base import Answered
-from counterfold.pool import Pool
-from counterfold.segments.answers import Kept, Noise, SegmentAnswer, SegmentedColumn, subtract
-from counterfold.segments.cuts import Cut
-from counterfold.segments.pulls import find_pulls, match_units
-from counterfold.segments.sums import AllSegmentSums, SegmentSums, SegmentUnits
+from counterfold.log.segments.cuts import Cut
 from counterfold.selectors.base import UnitAnswer
 
 UNITS = "units of a column"

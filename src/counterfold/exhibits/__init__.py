@@ -1,6 +1,6 @@
 """Exhibits: the numbers behind every picture of an answer, one file for each; the file's name is the picture's."""
 
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.exhibits.base import Answered, Exhibit, Shown, show_all
 
 __all__ = ["Answered", "Exhibit", "Shown", "build_all", "show_all"]

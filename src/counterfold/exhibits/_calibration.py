@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 
-from counterfold.arrays import Ints
-from counterfold.contents import Spread
-from counterfold.estimates import standard_error
-from counterfold.evidence import Evidence
+from counterfold.base.arrays import Ints
+from counterfold.estimators.estimates import standard_error
+from counterfold.estimators.rows import Rows
+from counterfold.estimators.unseen_rewards import Chance, Unseen
+from counterfold.evidence.evidence import Evidence
 from counterfold.exhibits.base import Answered, Line, find_ends
-from counterfold.rows import Rows
-from counterfold.unseen import Chance, Unseen
+from counterfold.log.contents import Spread
 
 
 def predict_rows(evidence: Evidence, answer: Answered) -> Rows | None:

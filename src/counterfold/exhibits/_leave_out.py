@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints, ratio
+from counterfold.base.arrays import Floats, Ints, ratio
+from counterfold.estimators.rows import Rows
 from counterfold.exhibits.base import TEN, Line, Shown
-from counterfold.partition import ByNumber
-from counterfold.rows import Rows
+from counterfold.log.partition import ByNumber
 
 NOTHING = 1e-9
 """What is left of all weight, if it is less than this share, is a rounding error."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from counterfold.evidence import Evidence
+from counterfold.evidence.evidence import Evidence
 from counterfold.exhibits._calibration import compare_bins, predict_rows
 from counterfold.exhibits.base import Answered, Exhibit, Shown
 

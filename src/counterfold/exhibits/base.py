@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from scipy import special
 
-from counterfold.estimates import Estimate
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Evidence, Observer
+from counterfold.estimators.estimates import Estimate
+from counterfold.evidence.evidence import Evidence, Observer
 from counterfold.selectors.base import Selection
 
 Line = Mapping[str, Any]

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.evidence import Evidence
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 from counterfold.exhibits._calibration import compare_bins, predict_rows
 from counterfold.exhibits.base import Answered, Exhibit, Shown
-from counterfold.rows import Rows
 
 BINS = 10
 """How many lines there are."""

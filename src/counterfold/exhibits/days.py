@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.evidence import Evidence
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 from counterfold.exhibits._leave_out import LeaveOut
 from counterfold.exhibits.base import Answered, Exhibit, Shown
-from counterfold.rows import Rows
 
 DAY = 86_400e6
 """The microseconds of a day."""

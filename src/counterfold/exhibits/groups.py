@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from counterfold.evidence import Evidence
+from counterfold.base.hashing import hash_numbers
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 from counterfold.exhibits._leave_out import LeaveOut
 from counterfold.exhibits.base import Answered, Exhibit, Shown
-from counterfold.hashing import hash_numbers
-from counterfold.rows import Rows
 
 MOST = 1 << 15
 """So many groups are told apart on a log whose rows are not all at hand."""

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterfold.arrays import Ints, bound_largest
-from counterfold.evidence import Evidence
+from counterfold.base.arrays import Ints, bound_largest
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 from counterfold.exhibits.base import TEN, Answered, Exhibit, Shown
-from counterfold.rows import Rows
 
 
 class Mover(NamedTuple):

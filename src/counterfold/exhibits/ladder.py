@@ -3,7 +3,7 @@
 import math
 from dataclasses import asdict, dataclass
 
-from counterfold.evidence import Evidence
+from counterfold.evidence.evidence import Evidence
 from counterfold.exhibits.base import Answered, Exhibit, Shown, find_ends
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.evidence import Evidence
+from counterfold.evidence.evidence import Evidence
 from counterfold.exhibits.base import Answered, Exhibit, Shown
 
 TIMES = tuple(float(one) for one in np.geomspace(0.25, 64, 33))

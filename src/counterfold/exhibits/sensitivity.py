@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats
-from counterfold.evidence import Evidence
+from counterfold.base.arrays import Floats
+from counterfold.base.hashing import assign_folds
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 from counterfold.exhibits.base import Answered, Exhibit, Shown
-from counterfold.hashing import assign_folds
-from counterfold.rows import Rows
 
 FACTORS = tuple(float(one) for one in np.geomspace(1.0, 4.0, 17))
 """The factors by which the odds of logged actions, or the densities of doses, may be wrong."""

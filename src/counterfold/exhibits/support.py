@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from counterfold.arrays import Floats
-from counterfold.evidence import Evidence
+from counterfold.base.arrays import Floats
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 from counterfold.exhibits.base import Answered, Exhibit, Line, Shown
-from counterfold.rows import Rows
 
 MOST = 1000
 """With more actions than this, none is listed."""

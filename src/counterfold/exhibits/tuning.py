@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Evidence
+from counterfold.evidence.evidence import Evidence
 from counterfold.exhibits.base import Answered, Exhibit, Shown, find_ends
 
 FEWEST = 3

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
-from counterfold.evidence import Evidence
+from counterfold.base.arrays import Floats, Ints
+from counterfold.estimators.rows import Rows
+from counterfold.evidence.evidence import Evidence
 from counterfold.exhibits.base import Answered, Exhibit, Line, Shown
-from counterfold.rows import Rows
 
 LEAST, MOST, PER_DECADE = -6, 9, 10
 """Bins lie between these powers of ten, so many for each; what is outside falls into the bins at the ends."""

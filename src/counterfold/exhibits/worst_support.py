@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.evidence import Evidence
+from counterfold.evidence.evidence import Evidence
 from counterfold.exhibits.base import Answered, Exhibit, Shown
 
 SHARES = tuple(float(one) for one in np.linspace(0.0, 1.0, 11))

@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from counterfold.drafts import remove_when_terminated
-from counterfold.errors import DataError
+from counterfold.base.atomic_files import remove_when_terminated
+from counterfold.base.errors import DataError
 
 Row = dict[str, Any]
 """One line of results, by column."""

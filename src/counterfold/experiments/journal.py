@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from counterfold import messages
-from counterfold.errors import DataError, ParameterError
+from counterfold.base import messages
+from counterfold.base.errors import DataError, ParameterError
 from counterfold.experiments.files import Row
 
 

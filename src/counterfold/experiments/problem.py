@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
-from counterfold.log import Log
+from counterfold.base.arrays import Floats, Ints
+from counterfold.log.log import Log
 
 
 @dataclass(frozen=True, eq=False)

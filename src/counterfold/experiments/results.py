@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from counterfold.arrays import Floats
-from counterfold.errors import ParameterError
+from counterfold.base.arrays import Floats
+from counterfold.base.errors import ParameterError
 from counterfold.experiments.files import Row, write_atomically
 
 OURS, PUBLISHED = "#2166ac", "#b2182b"

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import counterfold
-from counterfold.errors import DataError
+from counterfold.base.errors import DataError
+from counterfold.base.progress import Progress
+from counterfold.base.threads import limit_blas
 from counterfold.experiments.files import Row
 from counterfold.experiments.journal import open_journal
-from counterfold.pool import limit_blas
-from counterfold.progress import Progress
 
 Work = Callable[[Any], list[Row]]
 """Returns the rows of a task; it must be picklable, because other processes are sent it."""

@@ -8,9 +8,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats, Ints
-from counterfold.cached import cached_property
+from counterfold.base import validation
+from counterfold.base.arrays import Floats, Ints
+from counterfold.base.cached import cached_property
 
 ROUNDING = 1e-12
 
@@ -144,9 +144,9 @@ class Ranged(Interval):
 
     def __post_init__(self) -> None:
         given = {name: end for name, end in {"low": self.low, "high": self.high}.items() if end is not None}
-        checks.finite(**given)
+        validation.finite(**given)
         if self.low is not None and self.high is not None:
-            checks.above(self.low, high=self.high)
+            validation.above(self.low, high=self.high)
 
 
 class Bounded(Ranged):
@@ -159,7 +159,7 @@ class Bounded(Ranged):
         high = most if self.high is None else value + units.largest * (self.high - value)
         slack = TOLERANCE * (high - low)
         good = (units.values >= low - slack) & (units.values <= high + slack)
-        checks.WHOLE.every("contributions", units.values, good, f"in [{low:g}, {high:g}]")
+        validation.WHOLE.every("contributions", units.values, good, f"in [{low:g}, {high:g}]")
         return low, high
 
     def for_differences(self) -> Interval:

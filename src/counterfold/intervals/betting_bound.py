@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.intervals.base import TOLERANCE, Bounds, Interval, Ranged, Units
 from counterfold.intervals.log_bound import measure_surplus
 
@@ -64,8 +64,8 @@ class BettingBound(Ranged):
     def __post_init__(self) -> None:
         Ranged.__post_init__(self)
         if self.largest_weight is not None:
-            checks.at_least(1, largest_weight=self.largest_weight)
-            checks.finite(largest_weight=self.largest_weight)
+            validation.at_least(1, largest_weight=self.largest_weight)
+            validation.finite(largest_weight=self.largest_weight)
 
     def bounds(self, units: Units, level: float) -> Bounds:
         low = float(units.values.min()) if self.low is None else self.low
@@ -100,7 +100,7 @@ class BettingBound(Ranged):
             return None
         weights = 1 + units.excess[0]
         rule = f"at most {self.largest_weight:g}, the `largest_weight`"
-        checks.WHOLE.every("weights", weights, weights <= self.largest_weight * (1 + TOLERANCE), rule)
+        validation.WHOLE.every("weights", weights, weights <= self.largest_weight * (1 + TOLERANCE), rule)
         return np.asarray(weights)
 
 

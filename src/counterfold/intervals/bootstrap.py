@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.intervals.base import Bounds, Interval, Units, normal_quantile
 
 BUCKETS, BLOCK = 1024, 256
@@ -37,8 +37,8 @@ class Bootstrap(Interval):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        checks.whole(2, replicates=self.replicates)
-        checks.seeds(seed=self.seed)
+        validation.whole(2, replicates=self.replicates)
+        validation.seeds(seed=self.seed)
 
     def bounds(self, units: Units, level: float) -> Bounds:
         from scipy.special import ndtr, ndtri

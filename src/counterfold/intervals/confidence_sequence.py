@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.intervals.base import Bounded, Bounds, Units
 
 
@@ -39,7 +39,7 @@ class ConfidenceSequence(Bounded):
 
     def path(self, contributions: Floats, level: float = 0.95) -> Floats:
         """Return the ends (n x 2) after each of the contributions, which must come in the order of time."""
-        checks.inside(0, 1, level=level)
+        validation.inside(0, 1, level=level)
         return self._path(Units.of(contributions), level)
 
     def _path(self, units: Units, level: float) -> Floats:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold.base.arrays import Floats
 from counterfold.intervals.base import Bounds, Interval, Units, student_quantile
 
 SURPRISING = 0.001

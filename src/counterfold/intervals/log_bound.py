@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.intervals.base import TOLERANCE, Bounds, Interval, Ranged, Units
 
 HINT = ' This interval is for IPS alone; for an evaluation, ask for `candidates="ips"`.'
@@ -69,7 +69,7 @@ def measure_surplus(units: Units, end: float | None, sign: float) -> tuple[Float
     surplus = sign * (units.values - end * weights) + added
     good = surplus >= -TOLERANCE * np.abs(surplus).max()
     rule = f"weights times rewards of at {'least' if sign > 0 else 'most'} {end:g}"
-    checks.WHOLE.every("contributions", units.values, good, rule, HINT)
+    validation.WHOLE.every("contributions", units.values, good, rule, HINT)
     return np.maximum(surplus, 0), added
 
 

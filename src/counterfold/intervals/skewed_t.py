@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from counterfold import checks
+from counterfold.base import validation
 from counterfold.intervals.base import Bounds, Interval, Units, normal_quantile, student_quantile
 
 
@@ -34,7 +34,7 @@ class SkewedT(Interval):
     doubt: float = 1.2
 
     def __post_init__(self) -> None:
-        checks.at_least(1, doubt=self.doubt)
+        validation.at_least(1, doubt=self.doubt)
 
     def bounds(self, units: Units, level: float) -> Bounds:
         return self.around(units, level, units.stderr)

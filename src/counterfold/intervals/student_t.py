@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from counterfold import checks
+from counterfold.base import validation
 from counterfold.intervals.base import Bounds, Interval, Units, student_quantile
 
 
@@ -29,7 +29,7 @@ class StudentT(Interval):
     doubt: float = 1.5
 
     def __post_init__(self) -> None:
-        checks.at_least(1, doubt=self.doubt)
+        validation.at_least(1, doubt=self.doubt)
 
     def bounds(self, units: Units, level: float) -> Bounds:
         if units.constant or len(units) < 2:

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any, Unpack
 
-from counterfold import capacity, checks, intervals
+from counterfold import intervals
+from counterfold.base import capacity, validation
+from counterfold.base.errors import DataError, ParameterError
+from counterfold.base.progress import Progress, as_progress, show_progress
+from counterfold.base.threads import Pool, limit_blas
 from counterfold.engines import choose_engine
-from counterfold.errors import DataError, ParameterError
+from counterfold.estimators.unseen_rewards import Limits
 from counterfold.evaluation.question import Question
 from counterfold.intervals.base import Interval
-from counterfold.learners.base import TrainingRows
+from counterfold.io.schema.scan import Columns, LogScan, open_log
 from counterfold.learning.contenders import (
     check_shares,
     count_policies,
@@ -23,16 +27,13 @@ from counterfold.learning.contenders import (
 )
 from counterfold.learning.contest import Contest
 from counterfold.learning.large import OtherRows, draw_rows, group_large
+from counterfold.learning.learners.base import TrainingRows
 from counterfold.learning.limits import ActionLimits
 from counterfold.learning.limits import LimitLine as LimitLine
 from counterfold.learning.result import ContenderLine as ContenderLine
 from counterfold.learning.result import Learned as Learned
 from counterfold.learning.same_context import choose_grouped_context
-from counterfold.log import Log
-from counterfold.pool import Pool, limit_blas
-from counterfold.progress import Progress, as_progress, show_progress
-from counterfold.tables.scan import Columns, LogScan, open_log
-from counterfold.unseen import Limits
+from counterfold.log.log import Log
 
 SHARES = (1.0,)
 """The shares of decisions that a policy may take, where the user does not say.
@@ -122,11 +123,11 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
 
 def require_sizes(folds: int, explore: float) -> None:
     """Require folds that can be learnt from in reasonable time, and a share to explore that leaves room."""
-    checks.whole(3, folds=folds)
+    validation.whole(3, folds=folds)
     if folds > MOST_FOLDS:
         rounds = f"so many take {folds * (folds + 1) // 2} rounds of learning"
         raise ParameterError(f"`folds` must be at most {MOST_FOLDS}, got {folds}: {rounds}.")
-    checks.within(0, MOST_EXPLORED, explore=explore)
+    validation.within(0, MOST_EXPLORED, explore=explore)
 
 
 def require_one_reward(source: Log | LogScan) -> Log | LogScan:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
+from counterfold.base.arrays import Floats, Ints
 from counterfold.evaluation.result import Evaluation
 
 NOISE = 0.5

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from counterfold import checks, registry
-from counterfold.arrays import Bools
-from counterfold.errors import DataError, ParameterError
-from counterfold.labels import write_label
-from counterfold.learners.base import Learner, TrainingRows, fit_learner
-from counterfold.learners.constant_arm import ConstantArm
-from counterfold.learners.weighted_classifier import WeightedClassifier
-from counterfold.log import Log
-from counterfold.messages import list_names, shorten, show
-from counterfold.policies.scorers import Scorer
-from counterfold.support import find_supported
+from counterfold.base import registry, validation
+from counterfold.base.arrays import Bools
+from counterfold.base.errors import DataError, ParameterError
+from counterfold.base.messages import list_names, shorten, show
+from counterfold.learning.learners.base import Learner, TrainingRows, fit_learner
+from counterfold.learning.learners.constant_arm import ConstantArm
+from counterfold.learning.learners.weighted_classifier import WeightedClassifier
+from counterfold.log.labels import write_label
+from counterfold.log.log import Log
+from counterfold.log.support import find_supported
+from counterfold.policies.learned.scorers import Scorer
 
 DEFAULT = ("constant-arm", "greedy-learner", "softmax-learner", "ridge-learner", "boosted-learner", "policy-tree")
 """The learners that compete where the user does not say."""
@@ -129,7 +129,7 @@ def check_shares(shares: Any) -> list[float]:
     """Return the shares of decisions that a policy may take, the largest first."""
     several = list(shares) if isinstance(shares, Sequence) and not isinstance(shares, str) else [shares]
     for share in several:
-        checks.within(0, 1, shares=share)
+        validation.within(0, 1, shares=share)
     found = sorted({float(share) for share in several} - {0.0}, reverse=True)
     if not found:
         raise ParameterError("`shares` must hold a number above 0, got none.")

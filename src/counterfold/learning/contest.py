@@ -6,27 +6,27 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfold.arrays import Floats
-from counterfold.errors import SupportWarning
+from counterfold.base.arrays import Floats
+from counterfold.base.errors import SupportWarning
+from counterfold.base.progress import Progress
 from counterfold.evaluation.assembly import evaluate_targets
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Evaluation
-from counterfold.learners.base import Learner, TrainingRows
-from counterfold.learners.imitation import Imitation
 from counterfold.learning.choice import choose_contender, stitch
 from counterfold.learning.contenders import Contender, list_contenders
 from counterfold.learning.large import OtherRows
+from counterfold.learning.learners.base import Learner, TrainingRows
+from counterfold.learning.learners.imitation import Imitation
 from counterfold.learning.limits import ActionLimits, LimitLine, fit_within
 from counterfold.learning.out_of_fold import Decided, Decisions, OutOfFold, assign_outer_folds, find_possible
 from counterfold.learning.refitting import include_refitting
 from counterfold.learning.result import ContenderLine, Learned
 from counterfold.learning.screening import pick_finalists, rank_contenders
 from counterfold.learning.some_rows import take_rows
-from counterfold.learnt_rows import LearntRows
-from counterfold.log import Log
-from counterfold.policies.features import Features
-from counterfold.policies.policy import Policy
-from counterfold.progress import Progress
+from counterfold.log.log import Log
+from counterfold.policies.learned.features import Features
+from counterfold.policies.learned.policy import Policy
+from counterfold.policies.training_rows import LearntRows
 
 SHOWN_CONSTANTS = 3
 """How many constant arms the table has at most."""

@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from counterfold import capacity
-from counterfold.checks import Checker
-from counterfold.contents import Spread
+from counterfold.base import capacity
+from counterfold.base.errors import DataError, SupportWarning
+from counterfold.base.progress import Progress
+from counterfold.base.validation import Checker
 from counterfold.engines.base import Engine
 from counterfold.engines.passes.batch_engine import BatchEngine
 from counterfold.engines.passes.drawing import Drawn
-from counterfold.errors import DataError, SupportWarning
 from counterfold.evaluation.assembly import evaluate_targets
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Evaluation
 from counterfold.learning.out_of_fold import find_possible
-from counterfold.log import Log
-from counterfold.policies.policy import Policy
-from counterfold.progress import Progress
-from counterfold.targets.base import Reads, Target, TargetForm
+from counterfold.log.contents import Spread
+from counterfold.log.log import Log
+from counterfold.policies.given.base import Reads, Target, TargetForm
+from counterfold.policies.learned.policy import Policy
 
 SAMPLE, LEAST = 1 << 16, 1 << 10
 """A policy is learnt from at most SAMPLE rows of a large log; from fewer where there is no room, but at least LEAST."""

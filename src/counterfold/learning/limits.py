@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterfold.arrays import Bools, Floats
-from counterfold.errors import ParameterError
+from counterfold.base.arrays import Bools, Floats
+from counterfold.base.errors import ParameterError
+from counterfold.base.messages import clean_sentence, list_names, shorten, show, suggest
 from counterfold.evaluation.inequalities import NUMBER, UNSIGNED
-from counterfold.labels import write_label
-from counterfold.learners.base import Learner, TrainingRows, fit_learner
-from counterfold.messages import clean_sentence, list_names, shorten, show, suggest
-from counterfold.policies.scorers import PricedScorer, Scorer, choose, share_evenly
+from counterfold.learning.learners.base import Learner, TrainingRows, fit_learner
+from counterfold.log.labels import write_label
+from counterfold.policies.learned.scorers import PricedScorer, Scorer, choose, share_evenly
 
 TERM = re.compile(rf"(?:({NUMBER})\s*\*\s*)?(.*\S)", re.DOTALL)
 """A cost or none, and an action."""

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from counterfold.arrays import Bools, Floats, Ints
-from counterfold.cached import cached_property
-from counterfold.checks import Checker
-from counterfold.errors import DataError
-from counterfold.hashing import assign_folds
-from counterfold.learners.base import Learner, TrainingRows
+from counterfold.base.arrays import Bools, Floats, Ints
+from counterfold.base.cached import cached_property
+from counterfold.base.errors import DataError
+from counterfold.base.hashing import assign_folds
+from counterfold.base.progress import Progress
+from counterfold.base.validation import Checker
+from counterfold.learning.learners.base import Learner, TrainingRows
 from counterfold.learning.limits import ActionLimits, fit_within
-from counterfold.log import Log
-from counterfold.policies.scorers import Scorer, explore_evenly
-from counterfold.progress import Progress
-from counterfold.support import find_supported
-from counterfold.targets.base import Target, TargetForm
+from counterfold.log.log import Log
+from counterfold.log.support import find_supported
+from counterfold.policies.given.base import Target, TargetForm
+from counterfold.policies.learned.scorers import Scorer, explore_evenly
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from os import PathLike
 from typing import Any
 
-from counterfold import messages, standard_json
-from counterfold.display import Plotted
+from counterfold.base import messages, standard_json
+from counterfold.base.display import Reported
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
 from counterfold.learning.choice import Simpler
 from counterfold.learning.limits import LimitLine
-from counterfold.policies.policy import Policy
+from counterfold.policies.learned.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class ContenderLine:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned(Plotted):
+class Learned(Reported):
     """A policy that was learnt from a log, and what it is worth.
 
     - `policy`: what to do; `policy.predict_proba(context)`, `policy.describe()`, `policy.save("policy.skops")`.
@@ -142,15 +141,6 @@ class Learned(Plotted):
     def to_json(self) -> str:
         """Return the result as standard JSON; a number that is not finite is null."""
         return standard_json.write_answer(self.to_dict())
-
-    def to_html(self, path: str | PathLike[str], *, rows: bool = True) -> None:
-        """Write a report of the policy and of its evaluation, or of the attempt that failed, as one HTML file.
-
-        It leaves out the rows that carry the answer if `rows` is False.
-        """
-        from counterfold.report.html import write_learned
-
-        write_learned(self, path, rows=rows)
 
     def __repr__(self) -> str:
         return f"Learned({messages.clean_sentence(self.sentence)})"

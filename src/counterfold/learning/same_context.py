@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from counterfold.arrays import Ints
-from counterfold.balance import choose_context
-from counterfold.checks import freeze
-from counterfold.hashing import hash_rows
-from counterfold.log import Log
-from counterfold.tables.same_context import REMEDY, find_common
+from counterfold.base.arrays import Ints
+from counterfold.base.hashing import hash_rows
+from counterfold.base.validation import freeze
+from counterfold.io.schema.same_context import REMEDY, find_common
+from counterfold.log.assignment import choose_context
+from counterfold.log.log import Log
 
 
 def choose_grouped_context(log: Log) -> Log:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from counterfold.arrays import Floats
-from counterfold.estimates import standard_error
-from counterfold.learners.base import TrainingRows
+from counterfold.base.arrays import Floats
+from counterfold.estimators.estimates import standard_error
+from counterfold.learning.learners.base import TrainingRows
 
 FINALISTS = 3
 """How many contenders are evaluated to choose among them, besides the best constant arm; all where there are fewer."""

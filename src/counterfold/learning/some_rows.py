@@ -2,9 +2,9 @@
 
 from copy import copy
 
-from counterfold.arrays import Ints
-from counterfold.by_row import take_fields
-from counterfold.log import Log
+from counterfold.base.arrays import Ints
+from counterfold.base.per_row import take_fields
+from counterfold.log.log import Log
 
 
 def take_rows(log: Log, index: Ints) -> Log:

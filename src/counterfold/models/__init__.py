@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-from counterfold import registry
-from counterfold.arrays import Floats
-from counterfold.checks import WHOLE, Checker
-from counterfold.errors import DataError, ParameterError
-from counterfold.indices import align_rows
-from counterfold.log import Kind, Log
-from counterfold.log_checks import check_matrix, count_dimensions, order_columns
+from counterfold.base import registry
+from counterfold.base.arrays import Floats
+from counterfold.base.errors import DataError, ParameterError
+from counterfold.base.validation import WHOLE, Checker
+from counterfold.log.indices import align_rows
+from counterfold.log.log import Kind, Log
+from counterfold.log.log_checks import check_matrix, count_dimensions, order_columns
 from counterfold.models._fitted import Fitted
 from counterfold.models._large import fit_on_sample, solve_stream, stream_models
 from counterfold.models._moments import ModelStream, ModelSums, Summed

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
+from counterfold.base.arrays import Floats, Ints
 from counterfold.models.base import Examples, Predictor, check_predictions
 
 

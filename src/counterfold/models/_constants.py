@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
+from counterfold.base.arrays import Floats, Ints
 from counterfold.models.base import Examples
 
 

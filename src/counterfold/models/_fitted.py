@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
-from counterfold.hashing import assign_folds
+from counterfold.base.arrays import Floats, Ints
+from counterfold.base.hashing import assign_folds
 from counterfold.models._policy_models import Derived, PolicyModels, predict_folds
 from counterfold.models._pulls import Lessons, RidgePull, make_pull, pull_values, sum_lessons
 from counterfold.models.base import Examples, FitNoise, Predictor, RewardModel, check_predictions

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import TypeVar
 
-from counterfold import capacity
-from counterfold.errors import ModelError, ParameterError, blame
-from counterfold.hashing import assign_folds
+from counterfold.base import capacity
+from counterfold.base.errors import ModelError, ParameterError, blame
+from counterfold.base.hashing import assign_folds
 from counterfold.models._fitted import Fitted
 from counterfold.models._moments import CELLS, FOLDS, ModelStream, ModelSums, Summed
 from counterfold.models.base import Examples, Predictor, RewardModel, TrainedModel

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold.base.arrays import Floats
 
 LEAST = 0.02
 """No prediction is taken for nearer to a sure reward than this, before its logarithm is taken."""

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
-from counterfold import capacity
-from counterfold.arrays import Bools, Floats, Ints, group_rows
-from counterfold.cached import cached_property
-from counterfold.hashing import assign_folds
+from counterfold.base import capacity
+from counterfold.base.arrays import Bools, Floats, Ints, group_rows
+from counterfold.base.cached import cached_property
+from counterfold.base.hashing import assign_folds
 from counterfold.models._constants import extremes
 from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints, group_rows, take_rows
+from counterfold.base.arrays import Floats, Ints, group_rows, take_rows
 from counterfold.models.base import Examples, Predictor, Scaling
 
 LEAST = 0.1

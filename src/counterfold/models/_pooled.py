@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.arrays import Floats, row_sums
+from counterfold.base.arrays import Floats, row_sums
 from counterfold.models._logistic import find_log_odds, fit_logistic
 from counterfold.models._moments import scale_counts
 from counterfold.models._policy_models import Derived, PolicyModels

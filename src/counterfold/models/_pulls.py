@@ -6,11 +6,11 @@ from typing import Self
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints, group_rows
-from counterfold.hashing import assign_folds
+from counterfold.base.arrays import Floats, Ints, group_rows
+from counterfold.base.hashing import assign_folds
+from counterfold.log.partition import ByNumber
 from counterfold.models._policy_models import PolicyModels, weigh_rows
 from counterfold.models.base import Examples
-from counterfold.partition import ByNumber
 
 
 @dataclass(frozen=True, eq=False)

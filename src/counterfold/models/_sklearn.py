@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from counterfold import messages
-from counterfold.arrays import Floats
-from counterfold.errors import ModelError, ParameterError, blame
-from counterfold.seeding import copy_seeded
+from counterfold.base import messages
+from counterfold.base.arrays import Floats
+from counterfold.base.errors import ModelError, ParameterError, blame
+from counterfold.base.seeding import copy_seeded
 
 
 def fit_copy(estimator: Any, features: Floats, rewards: Floats, counts: Floats | None, seed: int) -> Any:

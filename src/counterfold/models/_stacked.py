@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from counterfold import capacity
-from counterfold.arrays import Bools, Floats, Ints
-from counterfold.hashing import sample_least
+from counterfold.base import capacity
+from counterfold.base.arrays import Bools, Floats, Ints
+from counterfold.base.hashing import sample_least
 from counterfold.models._action_predictor import predict_one
 from counterfold.models._policy_models import Derived
 from counterfold.models.base import Examples, Predictor, TrainedModel, check_predictions

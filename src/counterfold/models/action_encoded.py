@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats, Ints
+from counterfold.base import validation
+from counterfold.base.arrays import Floats, Ints
 from counterfold.models._action_predictor import ActionPredictor
 from counterfold.models._sklearn import expected_reward, fit_copy, require_estimator
 from counterfold.models.base import Examples, Predictor, TrainedModel
@@ -35,7 +35,7 @@ class ActionEncoded(TrainedModel):
 
     def __post_init__(self) -> None:
         require_estimator(self.estimator)
-        checks.true_or_false(sees_policies=self.sees_policies)
+        validation.true_or_false(sees_policies=self.sees_policies)
 
     def fit(self, examples: Examples) -> Predictor:
         if len(examples) == 0 or np.ptp(examples.rewards) == 0:

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints, take_rows
-from counterfold.cached import cached_property, copy_with
-from counterfold.checks import LARGEST
-from counterfold.errors import ModelError
-from counterfold.log import Kind
-from counterfold.messages import shorten
+from counterfold.base.arrays import Floats, Ints, take_rows
+from counterfold.base.cached import cached_property, copy_with
+from counterfold.base.errors import ModelError
+from counterfold.base.messages import shorten
+from counterfold.base.validation import LARGEST
+from counterfold.log.log import Kind
 
 Lazy = Callable[[], Floats]
 """Predicted rewards (n x A), computed when called."""

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from counterfold import checks, messages
-from counterfold.arrays import Floats
-from counterfold.errors import ParameterError
-from counterfold.hashing import assign_folds
-from counterfold.log import Kind
+from counterfold.base import messages, validation
+from counterfold.base.arrays import Floats
+from counterfold.base.errors import ParameterError
+from counterfold.base.hashing import assign_folds
+from counterfold.log.log import Kind
 from counterfold.models._fitted import Fitted
 from counterfold.models.base import Examples, FitNoise, RewardModel, TrainedModel
 from counterfold.models.pooled_ridge import PooledRidge
@@ -33,7 +33,7 @@ class CrossFitted(RewardModel):
     folds: int = 5
 
     def __post_init__(self) -> None:
-        checks.whole(2, folds=self.folds)
+        validation.whole(2, folds=self.folds)
         if not isinstance(self.model, TrainedModel):
             wanted = "a reward model that can be fitted, such as SharedRidge() or PerAction(Ridge())"
             raise ParameterError(f"`model` must be {wanted}, got {messages.shorten(self.model)}.")

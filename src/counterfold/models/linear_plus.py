@@ -4,8 +4,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats, Ints
+from counterfold.base import validation
+from counterfold.base.arrays import Floats, Ints
 from counterfold.models._action_predictor import ActionPredictor, predict_one
 from counterfold.models.action_encoded import ActionEncoded
 from counterfold.models.base import Examples, Predictor, TrainedModel
@@ -30,7 +30,7 @@ class LinearPlus(TrainedModel):
     model: TrainedModel = field(default_factory=lambda: ActionEncoded(sees_policies=True))
 
     def __post_init__(self) -> None:
-        checks.an_object(
+        validation.an_object(
             TrainedModel, "a reward model that can be fitted, such as PerAction(Lasso())", model=self.model
         )
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.models._logistic import LEAST, find_log_odds, fit_logistic
 from counterfold.models._moments import scale_counts
 from counterfold.models._policy_models import weigh_rows
@@ -36,7 +36,7 @@ class LogisticRidge(TrainedModel):
     ridge: SharedRidge = field(default_factory=SharedRidge)
 
     def __post_init__(self) -> None:
-        checks.an_object(SharedRidge, "a `SharedRidge`", ridge=self.ridge)
+        validation.an_object(SharedRidge, "a `SharedRidge`", ridge=self.ridge)
 
     def fit(self, examples: Examples) -> Predictor:
         linear, values = self.ridge.fit(examples), np.unique(examples.rewards)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats, Ints
+from counterfold.base import validation
+from counterfold.base.arrays import Floats, Ints
 from counterfold.models._action_predictor import ActionPredictor
 from counterfold.models.base import Examples, Predictor, Scaling, TrainedModel, predict_nothing
 
@@ -32,7 +32,7 @@ class NearestNeighbours(TrainedModel):
     size: float = 2.0
 
     def __post_init__(self) -> None:
-        checks.above(0, size=self.size)
+        validation.above(0, size=self.size)
 
     def fit(self, examples: Examples) -> Predictor:
         from sklearn.neighbors import NearestNeighbors

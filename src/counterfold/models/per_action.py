@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold.base.arrays import Floats
 from counterfold.models._constants import constants
 from counterfold.models._sklearn import expected_reward, fit_copy, require_estimator
 from counterfold.models.base import Examples, Predictor, TrainedModel

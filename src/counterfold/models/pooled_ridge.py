@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from counterfold import checks
-from counterfold.arrays import Floats, Ints
-from counterfold.hashing import sample_least
+from counterfold.base import validation
+from counterfold.base.arrays import Floats, Ints
+from counterfold.base.hashing import sample_least
 from counterfold.models._moments import Solved, Summed
 from counterfold.models._policy_models import PolicyModels
 from counterfold.models._pooled import fit_pooled
@@ -47,8 +47,8 @@ class PooledRidge(Summed):
     sees_rows = 1 << 14
 
     def __post_init__(self) -> None:
-        checks.an_object(SharedRidge, "a `SharedRidge`", ridge=self.ridge)
-        checks.at_least(0, even=self.even)
+        validation.an_object(SharedRidge, "a `SharedRidge`", ridge=self.ridge)
+        validation.at_least(0, even=self.even)
 
     def weigh_rows(self, examples: Examples) -> Floats:
         return self.ridge.weigh_rows(examples)

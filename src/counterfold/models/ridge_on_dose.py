@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
 from counterfold.models._moments import scale_counts
 from counterfold.models.base import Examples, Predictor, TrainedModel
 
@@ -32,8 +32,8 @@ class RidgeOnDose(TrainedModel):
     kinds = ("doses",)
 
     def __post_init__(self) -> None:
-        checks.above(0, alpha=self.alpha)
-        checks.whole(1, degree=self.degree)
+        validation.above(0, alpha=self.alpha)
+        validation.whole(1, degree=self.degree)
 
     def fit(self, examples: Examples) -> Predictor:
         if len(examples) == 0:

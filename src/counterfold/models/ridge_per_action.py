@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from counterfold import capacity, checks
-from counterfold.arrays import Floats, Ints, ratio, row_sums
+from counterfold.base import capacity, validation
+from counterfold.base.arrays import Floats, Ints, ratio, row_sums
 from counterfold.models._constants import constant
 from counterfold.models._moments import (
     Solved,
@@ -45,7 +45,7 @@ class RidgePerAction(Summed):
     alpha: float = 1e-3
 
     def __post_init__(self) -> None:
-        checks.above(0, alpha=self.alpha)
+        validation.above(0, alpha=self.alpha)
 
     @property
     def is_aimed(self) -> bool:

@@ -6,8 +6,8 @@ from typing import Self
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats, Ints
+from counterfold.base import validation
+from counterfold.base.arrays import Floats, Ints
 from counterfold.models._moments import ModelStream, Solved, Summed, solve_positive
 from counterfold.models._policy_models import Equations, PolicyModels, weigh_rows
 from counterfold.models.base import Examples, Predictor, Scaling
@@ -54,8 +54,8 @@ class SharedRidge(Summed):
 
     def __post_init__(self) -> None:
         given = {"alpha": self.alpha, "common": self.common}
-        checks.above(0, **{name: penalty for name, penalty in given.items() if penalty is not None})
-        checks.within(0, 1, aim=self.aim)
+        validation.above(0, **{name: penalty for name, penalty in given.items() if penalty is not None})
+        validation.within(0, 1, aim=self.aim)
 
     def weigh_rows(self, examples: Examples) -> Floats:
         return weigh_rows(examples, self.aim)

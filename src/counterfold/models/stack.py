@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from counterfold import checks, messages
-from counterfold.arrays import Ints
-from counterfold.errors import ParameterError
-from counterfold.hashing import assign_folds
+from counterfold.base import messages, validation
+from counterfold.base.arrays import Ints
+from counterfold.base.errors import ParameterError
+from counterfold.base.hashing import assign_folds
 from counterfold.models._sklearn import predicts_classes
 from counterfold.models._stacked import Stacking
 from counterfold.models.action_encoded import ActionEncoded
@@ -55,8 +55,8 @@ class Stack(TrainedModel):
     knows_pulls = True
 
     def __post_init__(self) -> None:
-        checks.whole(3, folds=self.folds)
-        checks.within(0, 1, aim=self.aim)
+        validation.whole(3, folds=self.folds)
+        validation.within(0, 1, aim=self.aim)
         for one in require_several(self.members):
             require_member(one)
 

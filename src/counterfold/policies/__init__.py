@@ -1,1 +1,1 @@
-"""Policies that were learnt: made of arrays alone, so that they can be read, and saved without code."""
+"""Policies: those that users give (`given`), and those that `learn` returns (`learned`)."""

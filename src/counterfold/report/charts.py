@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial, singledispatch
 from typing import TYPE_CHECKING, Any
 
-from counterfold import messages
+from counterfold.base import messages
+from counterfold.base.errors import ParameterError
 from counterfold.diagnostics import Diagnostics
-from counterfold.errors import ParameterError
 from counterfold.evaluation import Comparison, RewardEvaluations
 from counterfold.learning.result import Learned
-from counterfold.policies.policy import Policy
+from counterfold.policies.learned.policy import Policy
 from counterfold.report.html import NAME, list_cases, list_checks
 from counterfold.report.html.blocks import Figure
 from counterfold.report.html.cases import Case

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from counterfold import messages
+from counterfold.base import messages
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.decision import Decision, Standing
 from counterfold.report.differences import rank_targets

@@ -6,7 +6,7 @@ from rich.console import Console, ConsoleRenderable, Group
 from rich.padding import Padding
 from rich.text import Text
 
-from counterfold import messages
+from counterfold.base import messages
 
 
 class CleanConsole(Console):

@@ -5,14 +5,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from rich.console import ConsoleRenderable, Group
 from rich.styled import Styled
 
-from counterfold import messages
-from counterfold.contents import Contents
+from counterfold.base import messages
+from counterfold.base.questions import ask
 from counterfold.diagnostics import Diagnostics, build_all
 from counterfold.diagnostics.base import Finding
 from counterfold.evaluation.over_time import DifferenceOverTime
 from counterfold.evaluation.result import Candidate, Evaluation
-from counterfold.history import History, Period
-from counterfold.questions import ask
+from counterfold.evidence.history import History, Period
+from counterfold.log.contents import Contents
 from counterfold.report.numbers import format_number, format_signed, is_rounding_error
 from counterfold.report.tables import STYLES, Lines, add_title, new_grid
 

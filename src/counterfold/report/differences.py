@@ -1,6 +1,6 @@
 """The differences that are shown of a comparison: of several policies, their intervals hold for all at once."""
 
-from counterfold.estimates import Estimate
+from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation.comparison import Comparison
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import ConsoleRenderable
 from rich.styled import Styled
 
-from counterfold import messages
+from counterfold.base import messages
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.guard import GuardLine
 from counterfold.evaluation.guards import Guarded

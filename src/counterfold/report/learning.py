@@ -3,7 +3,7 @@
 from rich.styled import Styled
 from rich.table import Table
 
-from counterfold import messages
+from counterfold.base import messages
 from counterfold.learning.result import Learned
 from counterfold.report import details, text
 from counterfold.report.policy_parts import list_lines, write_gain, write_taken

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from counterfold import messages
+from counterfold.base import messages
 from counterfold.intervals.base import Bounds
 
 TARGET, LOG = "#0072B2", "#808080"

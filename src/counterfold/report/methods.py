@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import ConsoleRenderable
 
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.estimators.base import MANY
 from counterfold.report import make_table
 

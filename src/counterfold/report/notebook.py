@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from counterfold import messages
-from counterfold.contents import Contents
+from counterfold.base import messages
+from counterfold.base.questions import ask
 from counterfold.diagnostics import Diagnostics
 from counterfold.diagnostics.base import Finding
-from counterfold.estimates import Estimate
+from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation import Comparison, Evaluation, RewardEvaluations
 from counterfold.evaluation.next_step import advise_on_log
 from counterfold.learning import Learned
-from counterfold.log import Log
-from counterfold.policies.policy import Policy
-from counterfold.questions import ask
+from counterfold.log.contents import Contents
+from counterfold.log.log import Log
+from counterfold.policies.learned.policy import Policy
 from counterfold.report import markup
 from counterfold.report.choice import find_choice, tell_guards
 from counterfold.report.differences import list_differences, name_interval

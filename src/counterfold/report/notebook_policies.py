@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from counterfold import messages
+from counterfold.base import messages
 from counterfold.learning.result import Learned
-from counterfold.policies.policy import Policy
+from counterfold.policies.learned.policy import Policy
 from counterfold.report import markup
 from counterfold.report.markup import Markup, tag
 from counterfold.report.policy_parts import list_lines, rank_columns, write_gain

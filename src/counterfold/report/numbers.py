@@ -2,7 +2,7 @@
 
 import math
 
-from counterfold.estimates import Estimate
+from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation.result import Evaluation
 from counterfold.intervals.base import Bounds
 

@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions
 from rich.measure import Measurement
 from rich.table import Table
 
-from counterfold import messages
+from counterfold.base import messages
 from counterfold.intervals.base import Bounds
 from counterfold.report.tables import cut_names
 

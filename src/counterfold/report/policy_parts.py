@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from counterfold.learning.limits import LimitLine
 from counterfold.learning.result import ContenderLine, Learned
-from counterfold.policies.policy import Policy
-from counterfold.policies.trees import TreeNode
+from counterfold.policies.learned.policy import Policy
+from counterfold.policies.learned.trees import TreeNode
 from counterfold.report.numbers import format_signed
 
 TOLD = "the best, corrected"

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from rich.console import ConsoleRenderable
 from rich.styled import Styled
 
-from counterfold import messages
+from counterfold.base import messages
+from counterfold.evidence.segments.answers import Segment, SegmentedColumn
 from counterfold.intervals.base import Bounds
 from counterfold.report.numbers import WITHHELD, find_error, format_number, format_signed, is_rounding_error
 from counterfold.report.tables import Lines, add_title
-from counterfold.segments.answers import Segment, SegmentedColumn
 
 POOLED = (
     "intervals hold all segments of a column at once; pooled: the difference, drawn towards that of the whole log "

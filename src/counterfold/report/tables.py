@@ -10,7 +10,7 @@ from rich.measure import Measurement
 from rich.styled import Styled
 from rich.table import Table
 
-from counterfold import messages
+from counterfold.base import messages
 
 STYLES = {
     "good": "not dim bold green",

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from rich.console import ConsoleRenderable, Group
 from rich.styled import Styled
 
-from counterfold import messages
+from counterfold.base import messages
 from counterfold.diagnostics import Diagnostics
 from counterfold.diagnostics.base import Finding
-from counterfold.estimates import Estimate
+from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.next_step import advise_on_log
 from counterfold.evaluation.result import Evaluation

@@ -6,11 +6,11 @@ from typing import Self
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold.base.arrays import Floats
 from counterfold.estimators.base import Estimator
+from counterfold.estimators.rows import Rows
+from counterfold.log.partition import Partition
 from counterfold.models.base import Pull
-from counterfold.partition import Partition
-from counterfold.rows import Rows
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterfold import capacity
-from counterfold.arrays import Floats, Ints
+from counterfold.base import capacity
+from counterfold.base.arrays import Floats, Ints
+from counterfold.base.threads import Pool
 from counterfold.estimators.base import Estimator
-from counterfold.partition import Consecutive
-from counterfold.pool import Pool
-from counterfold.rows import Rows
-from counterfold.sums import CHUNK, Sums
+from counterfold.estimators.rows import Rows
+from counterfold.estimators.sums import CHUNK, Sums
+from counterfold.log.partition import Consecutive
 
 STACKED = 1 << 15
 """How many rows of several splits are worked on together, by one thread."""

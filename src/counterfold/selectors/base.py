@@ -7,19 +7,20 @@ from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from counterfold import checks, kernels
-from counterfold.arrays import Floats, Ints
-from counterfold.errors import ParameterError
+from counterfold.base import validation
+from counterfold.base.arrays import Floats, Ints
+from counterfold.base.errors import ParameterError
+from counterfold.base.threads import Pool
 from counterfold.estimators.base import Estimator, require_frozen
 from counterfold.estimators.dr import DR
 from counterfold.estimators.ips import IPS
 from counterfold.estimators.kernel_dr import KernelDR
 from counterfold.estimators.kernel_ips import KernelIPS
-from counterfold.log import Kind
-from counterfold.needs import Need
-from counterfold.pool import Pool
-from counterfold.rows import Rows
-from counterfold.sums import Sums
+from counterfold.estimators.needs import Need
+from counterfold.estimators.rows import Rows
+from counterfold.estimators.sums import Sums
+from counterfold.log import kernels
+from counterfold.log.log import Kind
 
 ROUNDING = 1e-12
 
@@ -261,7 +262,7 @@ def choose_lowest(scores: Floats) -> Selection:
 def check_validator(validator: Estimator | None) -> None:
     """Require an estimator, unless the rows are to choose one."""
     if validator is not None:
-        checks.an_object(Estimator, "an estimator, such as DR()", validator=validator)
+        validation.an_object(Estimator, "an estimator, such as DR()", validator=validator)
         require_frozen(type(validator))
 
 

@@ -6,14 +6,21 @@ from typing import get_args
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
-from counterfold.errors import ParameterError
-from counterfold.pool import Pool
-from counterfold.rows import Rows
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
+from counterfold.base.errors import ParameterError
+from counterfold.base.threads import Pool
+from counterfold.estimators.rows import Rows
+from counterfold.estimators.sums import Sums
 from counterfold.selectors._splits import Split, compute_split_losses, compute_unit_losses
-from counterfold.selectors.base import Candidates, CrossValidated, Rule, check_validator, choose_validator, shuffle_rows
-from counterfold.sums import Sums
+from counterfold.selectors.base import (
+    Candidates,
+    CrossValidated,
+    Rule,
+    check_validator,
+    choose_validator,
+    shuffle_rows,
+)
 
 
 @dataclass(frozen=True)
@@ -38,8 +45,8 @@ class KFoldCV(CrossValidated):
 
     def __post_init__(self) -> None:
         check_validator(self.validator)
-        checks.whole(2, folds=self.folds)
-        checks.one_of(get_args(Rule), rule=self.rule)
+        validation.whole(2, folds=self.folds)
+        validation.one_of(get_args(Rule), rule=self.rule)
 
     @property
     def least_units(self) -> int:

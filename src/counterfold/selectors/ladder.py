@@ -7,17 +7,18 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from counterfold import checks, messages
-from counterfold.arrays import Floats, ratio
-from counterfold.errors import ParameterError
+from counterfold.base import messages, validation
+from counterfold.base.arrays import Floats, ratio
+from counterfold.base.errors import ParameterError
+from counterfold.base.threads import Pool
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.dm import DM
+from counterfold.estimators.rows import Rows
 from counterfold.estimators.sndr import SNDR
 from counterfold.estimators.snips import SNIPS
+from counterfold.estimators.sums import Sums, sum_buckets
 from counterfold.estimators.truncated_sndr import TruncatedSNDR
 from counterfold.estimators.truncated_snips import TruncatedSNIPS
-from counterfold.pool import Pool
-from counterfold.rows import Rows
 from counterfold.selectors._model_pull import ModelPull
 from counterfold.selectors.base import (
     ROUNDING,
@@ -29,7 +30,6 @@ from counterfold.selectors.base import (
     UnitAnswer,
     choose_lowest,
 )
-from counterfold.sums import Sums, sum_buckets
 
 Rungs = tuple[TruncatedSNIPS | TruncatedSNDR, ...]
 
@@ -121,9 +121,9 @@ class Ladder(Selector):
     def __post_init__(self) -> None:
         if not isinstance(self.ladders, tuple):
             raise ParameterError(f"`ladders` must be left to the rows, got {messages.shorten(self.ladders)}.")
-        checks.true_or_false(knows_pulls=self.knows_pulls)
+        validation.true_or_false(knows_pulls=self.knows_pulls)
         if self.boldness is not None:
-            checks.inside(0, 1e60, boldness=self.boldness)
+            validation.inside(0, 1e60, boldness=self.boldness)
 
     def resolve(self, rows: Rows) -> Self:
         ladders: list[Rungs] = [(*TruncatedSNIPS.candidates(rows), TruncatedSNIPS(math.inf))]

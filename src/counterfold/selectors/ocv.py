@@ -6,15 +6,22 @@ from typing import Literal, Self, get_args
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats, Ints
-from counterfold.estimates import standard_error
+from counterfold.base import validation
+from counterfold.base.arrays import Floats, Ints
+from counterfold.base.threads import Pool
 from counterfold.estimators.base import Estimator
-from counterfold.pool import Pool
-from counterfold.rows import Rows
+from counterfold.estimators.estimates import standard_error
+from counterfold.estimators.rows import Rows
+from counterfold.estimators.sums import Sums, sum_buckets
 from counterfold.selectors._splits import Split, compute_split_losses, compute_unit_losses
-from counterfold.selectors.base import Candidates, CrossValidated, Rule, check_validator, choose_validator, shuffle_rows
-from counterfold.sums import Sums, sum_buckets
+from counterfold.selectors.base import (
+    Candidates,
+    CrossValidated,
+    Rule,
+    check_validator,
+    choose_validator,
+    shuffle_rows,
+)
 
 
 @dataclass(frozen=True)
@@ -52,12 +59,12 @@ class OCV(CrossValidated):
 
     def __post_init__(self) -> None:
         check_validator(self.validator)
-        checks.one_of(get_args(Rule), rule=self.rule)
-        checks.whole(1 if self.rule == "mean" else 2, splits=self.splits)
-        checks.at_least(0, ratio_step=self.ratio_step)
-        checks.true_or_false(refit=self.refit)
+        validation.one_of(get_args(Rule), rule=self.rule)
+        validation.whole(1 if self.rule == "mean" else 2, splits=self.splits)
+        validation.at_least(0, ratio_step=self.ratio_step)
+        validation.true_or_false(refit=self.refit)
         if not isinstance(self.split_ratio, str) or self.split_ratio != "variance":
-            checks.inside(0, 1, split_ratio=self.split_ratio)
+            validation.inside(0, 1, split_ratio=self.split_ratio)
 
     def without_refits(self) -> Self:
         return replace(self, refit=False)

@@ -5,11 +5,12 @@ from typing import Literal, Self, get_args
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats, Ints
-from counterfold.errors import ParameterError
-from counterfold.pool import Pool
-from counterfold.rows import Rows
+from counterfold.base import validation
+from counterfold.base.arrays import Floats, Ints
+from counterfold.base.errors import ParameterError
+from counterfold.base.threads import Pool
+from counterfold.estimators.rows import Rows
+from counterfold.estimators.sums import Sums
 from counterfold.selectors.base import (
     Candidates,
     Selection,
@@ -18,7 +19,6 @@ from counterfold.selectors.base import (
     choose_validator,
     resample_rows,
 )
-from counterfold.sums import Sums
 
 Centre = Literal["validator", "own"]
 
@@ -53,8 +53,8 @@ class OPERA(Validated):
 
     def __post_init__(self) -> None:
         check_validator(self.validator)
-        checks.whole(2, replicates=self.replicates)
-        checks.one_of(get_args(Centre), centre=self.centre)
+        validation.whole(2, replicates=self.replicates)
+        validation.one_of(get_args(Centre), centre=self.centre)
         if self.centre == "own" and self.validator is not None:
             raise ParameterError(f"`validator` must be left out with centre='own', got {self.validator.name}.")
 

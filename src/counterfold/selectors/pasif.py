@@ -6,12 +6,12 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Bools, Floats, Ints
-from counterfold.errors import ParameterError
+from counterfold.base import validation
+from counterfold.base.arrays import Bools, Floats, Ints
+from counterfold.base.errors import ParameterError
+from counterfold.base.threads import Pool
+from counterfold.estimators.rows import Rows
 from counterfold.models.base import Scaling
-from counterfold.pool import Pool
-from counterfold.rows import Rows
 from counterfold.selectors.base import Candidates, Selector, resample_rows, square_errors
 
 Device = Literal["auto", "cpu", "cuda"]
@@ -72,12 +72,12 @@ class PASIF(Selector):
     extra = "torch"
 
     def __post_init__(self) -> None:
-        checks.whole(1, replicates=self.replicates, epochs=self.epochs, patience=self.patience)
-        checks.whole(2, batch=self.batch)
-        checks.inside(0, 1, ratio=self.ratio)
-        checks.at_least(0, tolerance=self.tolerance)
-        checks.above(0, rate=self.rate)
-        checks.one_of(get_args(Device), device=self.device)
+        validation.whole(1, replicates=self.replicates, epochs=self.epochs, patience=self.patience)
+        validation.whole(2, batch=self.batch)
+        validation.inside(0, 1, ratio=self.ratio)
+        validation.at_least(0, tolerance=self.tolerance)
+        validation.above(0, rate=self.rate)
+        validation.one_of(get_args(Device), device=self.device)
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         return np.asarray(self.losses(rows, candidates, rng, pool).mean(axis=1))

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats, Ints
-from counterfold.errors import ParameterError
-from counterfold.pool import Pool
-from counterfold.rows import Rows
+from counterfold.base import validation
+from counterfold.base.arrays import Floats, Ints
+from counterfold.base.errors import ParameterError
+from counterfold.base.threads import Pool
+from counterfold.estimators.rows import Rows
 from counterfold.selectors.base import Candidates, Selector, resample_rows, square_errors
 
 
@@ -31,7 +31,7 @@ class PseudoTarget(Selector):
     needs = ("all_rows", "loggers")
 
     def __post_init__(self) -> None:
-        checks.whole(1, replicates=self.replicates)
+        validation.whole(1, replicates=self.replicates)
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         if rows.loggers is None:

@@ -6,13 +6,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from counterfold import checks
-from counterfold.arrays import Floats
-from counterfold.estimates import Estimate
-from counterfold.pool import Pool
-from counterfold.rows import Rows
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
+from counterfold.base.threads import Pool
+from counterfold.estimators.estimates import Estimate
+from counterfold.estimators.rows import Rows
+from counterfold.estimators.sums import Sums
 from counterfold.selectors.base import Candidates, Selector
-from counterfold.sums import Sums
 
 Order = Literal["variance", "given"]
 
@@ -43,8 +43,8 @@ class SLOPE(Selector):
     width: float = 2.0
 
     def __post_init__(self) -> None:
-        checks.one_of(get_args(Order), order=self.order)
-        checks.above(0, width=self.width)
+        validation.one_of(get_args(Order), order=self.order)
+        validation.above(0, width=self.width)
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         return self.steps([Estimate(one.name, one.contributions(rows), rows.groups, rows.counts) for one in candidates])

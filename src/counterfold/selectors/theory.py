@@ -6,12 +6,12 @@ from typing import get_args
 
 import numpy as np
 
-from counterfold import checks, messages
-from counterfold.arrays import Floats
-from counterfold.errors import ParameterError
+from counterfold.base import messages, validation
+from counterfold.base.arrays import Floats
+from counterfold.base.errors import ParameterError
+from counterfold.base.threads import Pool
 from counterfold.estimators.base import Estimator, Rules
-from counterfold.pool import Pool
-from counterfold.rows import Rows
+from counterfold.estimators.rows import Rows
 from counterfold.selectors.base import Candidates, Selector
 
 
@@ -39,8 +39,8 @@ class Theory(Selector):
     needs = ("all_rows", "even_rows")
 
     def __post_init__(self) -> None:
-        checks.inside(0, 1, delta=self.delta)
-        checks.one_of(get_args(Rules), rules=self.rules)
+        validation.inside(0, 1, delta=self.delta)
+        validation.one_of(get_args(Rules), rules=self.rules)
 
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
         kinds = sorted({type(candidate).__name__ for candidate in candidates})

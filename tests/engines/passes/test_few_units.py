@@ -5,11 +5,11 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold.hashing import hash_labels, hash_numbers
+from counterfold.base.hashing import hash_labels, hash_numbers
+from counterfold.estimators.sums import BUCKETS
 from counterfold.models import ModelStream
 from counterfold.models.base import Scaling
 from counterfold.models.ridge_per_action import RidgePerAction
-from counterfold.sums import BUCKETS
 from large_logs import ROWS, answer, both, made, refused, same, with_column
 from tables import FORMATS
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold.hashing import hash_labels, sample_least
+from counterfold.base.hashing import hash_labels, sample_least
 from large_logs import ROWS, answer, both, made
 
 

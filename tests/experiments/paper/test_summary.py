@@ -5,14 +5,7 @@ import pytest
 
 from counterfold.experiments.paper.figures import FIGURES
 from counterfold.experiments.paper.reproduction import measure_costs
-from counterfold.experiments.paper.results import (
-    ALL,
-    Line,
-    read_published,
-    sort_keys,
-    squared_errors,
-    summarise,
-)
+from counterfold.experiments.paper.results import ALL, Line, read_published, sort_keys, squared_errors, summarise
 from counterfold.experiments.results import percentile_interval, resample_means
 
 

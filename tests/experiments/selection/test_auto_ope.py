@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 import counterfold as cf
 import reference
-from counterfold.checks import LARGEST_SEED
+from counterfold.base.validation import LARGEST_SEED
 from counterfold.experiments.files import write_parquet
 from counterfold.experiments.paper.experiment import RUNS_PER_SEED
 from counterfold.experiments.paper.figures import PLAIN
@@ -19,7 +19,7 @@ from counterfold.experiments.selection import auto_ope
 from counterfold.experiments.selection.auto_ope import AutoOPE, TrainingTask, describe_log, measure_errors, train
 from counterfold.experiments.selection.bandits import Bandit
 from counterfold.models import as_model
-from counterfold.targets import as_target
+from counterfold.policies.given import as_target
 from problems import log_of
 
 

@@ -4,10 +4,9 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from counterfold import log_checks
-from counterfold.balance import BalanceSums
-from counterfold.checks import Checker
-from counterfold.contents import Contents, Spread
+from counterfold.base.errors import MissingNumbersError
+from counterfold.base.progress import Progress, show_progress
+from counterfold.base.validation import Checker
 from counterfold.engines.base import Engine, Request
 from counterfold.engines.passes.batches import BatchReader, PreparedRows
 from counterfold.engines.passes.contexts import find_context_groups
@@ -16,15 +15,16 @@ from counterfold.engines.passes.first_pass import FirstPassSums
 from counterfold.engines.passes.last_pass import LastPass, LastPassSums
 from counterfold.engines.passes.plan import Plan
 from counterfold.engines.passes.sum_evidence import SumEvidence
-from counterfold.errors import MissingNumbersError
-from counterfold.evidence import Evidence
-from counterfold.progress import Progress, show_progress
-from counterfold.sums import add_known
-from counterfold.tables.batches import Batch, Pass, Result, Task, run_together
-from counterfold.tables.preparation import Preparation
-from counterfold.tables.prepared import choose_preparation
-from counterfold.tables.same_context import COLUMN, ContextGroups
-from counterfold.tables.scan import LogScan
+from counterfold.estimators.sums import add_known
+from counterfold.evidence.evidence import Evidence
+from counterfold.io.schema.batches import Batch, Pass, Result, Task, run_together
+from counterfold.io.schema.preparation import Preparation
+from counterfold.io.schema.prepared import choose_preparation
+from counterfold.io.schema.same_context import COLUMN, ContextGroups
+from counterfold.io.schema.scan import LogScan
+from counterfold.log import log_checks
+from counterfold.log.assignment import BalanceSums
+from counterfold.log.contents import Contents, Spread
 
 
 class BatchEngine(Engine, BatchReader):

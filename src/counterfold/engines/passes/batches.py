@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from counterfold.balance import FIRST
-from counterfold.progress import Progress
-from counterfold.sums import Sum
-from counterfold.tables.batches import Batch, Pass
-from counterfold.tables.preparation import Preparation
-from counterfold.tables.scan import LogScan
+from counterfold.base.progress import Progress
+from counterfold.estimators.sums import Sum
+from counterfold.io.schema.batches import Batch, Pass
+from counterfold.io.schema.preparation import Preparation
+from counterfold.io.schema.scan import LogScan
+from counterfold.log.assignment import FIRST
 
 HEAD, HEAD_BYTES = FIRST, 1 << 27
 """How many of the first rows tell what the columns hold, unless they take more bytes."""

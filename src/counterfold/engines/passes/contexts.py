@@ -9,9 +9,9 @@ import pyarrow as pa
 from counterfold.diagnostics.base import Least
 from counterfold.engines.passes.batches import HEAD, PreparedRows
 from counterfold.engines.passes.sample import Sample
-from counterfold.tables.batches import Batch, Task
-from counterfold.tables.layout import Layout
-from counterfold.tables.same_context import ContextGroups, count_few, find_common, hash_contexts
+from counterfold.io.schema.batches import Batch, Task
+from counterfold.io.schema.layout import Layout
+from counterfold.io.schema.same_context import ContextGroups, count_few, find_common, hash_contexts
 
 SAMPLED, KEPT = 1 << 16, 1 << 13
 """So many rows tell which contexts are common, and so many contexts how many rows have the same one."""

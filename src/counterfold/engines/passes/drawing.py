@@ -7,18 +7,18 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from counterfold import log_checks
-from counterfold.arrays import Floats, Ints
-from counterfold.encoding import ContextSummary
+from counterfold.base.arrays import Floats, Ints
+from counterfold.base.errors import DataError
 from counterfold.engines.passes.batches import HEAD, PreparedRows
 from counterfold.engines.passes.plan import list_actions
 from counterfold.engines.passes.whole_layout import know_times, list_read_columns
-from counterfold.errors import DataError
-from counterfold.log import Log
-from counterfold.tables import columns
-from counterfold.tables.batches import Batch, Task
-from counterfold.tables.drawn import DrawnUnits, draw_row_keys
-from counterfold.tables.layout import Layout
+from counterfold.io.schema import columns
+from counterfold.io.schema.batches import Batch, Task
+from counterfold.io.schema.drawn import DrawnUnits, draw_row_keys
+from counterfold.io.schema.layout import Layout
+from counterfold.log import log_checks
+from counterfold.log.encoding import ContextSummary
+from counterfold.log.log import Log
 
 SPARE = 2
 """Drawn rows are cut to the number that is wanted when there are more than SPARE times as many."""

@@ -7,16 +7,16 @@ from operator import add
 
 import numpy as np
 
-from counterfold.arrays import Ints
-from counterfold.balance import BalanceStream, BalanceSums
-from counterfold.contents import Spread
+from counterfold.base.arrays import Ints
+from counterfold.base.hashing import hash_numbers
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.engines.passes.sample import Sample
-from counterfold.hashing import hash_numbers
+from counterfold.estimators.sums import BUCKETS, add_known
+from counterfold.io.schema.batches import Batch
+from counterfold.log.assignment import BalanceStream, BalanceSums
+from counterfold.log.contents import Spread
+from counterfold.log.segments.summaries import BySummary
 from counterfold.models import ModelStream, ModelSums, Summed
-from counterfold.segments.summaries import BySummary
-from counterfold.sums import BUCKETS, add_known
-from counterfold.tables.batches import Batch
 
 GROUPS = 1 << 10
 """Fewer groups are counted, and each has a bucket; more are estimated."""

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from counterfold.arrays import Ints
-from counterfold.balance import BalanceStream, BalanceSums
-from counterfold.contents import Spread
+from counterfold.base.arrays import Ints
+from counterfold.base.hashing import assign_folds, hash_numbers
 from counterfold.engines.passes.row_builder import RowBuilder
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Observer, Unsupported, observe_rows, split_observers
-from counterfold.hashing import assign_folds, hash_numbers
+from counterfold.estimators.rows import Rows
+from counterfold.estimators.sums import BUCKETS, Sums, add_known, sum_by_bucket
+from counterfold.evidence.evidence import Observer, Unsupported, observe_rows, split_observers
+from counterfold.evidence.segments.sums import AllSegmentSums, sum_segments
+from counterfold.io.schema.batches import Batch
+from counterfold.log.assignment import BalanceStream, BalanceSums
+from counterfold.log.contents import Spread
 from counterfold.models import Fitted
-from counterfold.rows import Rows
-from counterfold.segments.sums import AllSegmentSums, sum_segments
-from counterfold.sums import BUCKETS, Sums, add_known, sum_by_bucket
-from counterfold.tables.batches import Batch
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from counterfold import capacity, log_checks
-from counterfold.balance import Balance, BalanceStream, BalanceSums, count_first, is_number
-from counterfold.checks import WHOLE
-from counterfold.encoding.json_texts import parse_json
-from counterfold.encoding.kinds import is_text
+from counterfold.base import capacity
+from counterfold.base.errors import DataError, ParameterError
+from counterfold.base.validation import WHOLE
 from counterfold.engines.base import Request, list_columns, list_features
 from counterfold.engines.passes.batches import HEAD, PreparedRows
 from counterfold.engines.passes.first_pass import FirstPass, FirstPassSums
@@ -24,21 +22,24 @@ from counterfold.engines.passes.whole_layout import (
     list_distinct,
     list_read_columns,
 )
-from counterfold.errors import DataError, ParameterError
-from counterfold.known_actions import KnownActions, Naming, find_actions, find_categories
-from counterfold.log import Log
-from counterfold.log_checks import Matrix
+from counterfold.estimators.rows import Rows
+from counterfold.estimators.sums import BUCKETS
+from counterfold.io.schema import columns, roles
+from counterfold.io.schema.batches import Batch, Task
+from counterfold.io.schema.layout import Layout
+from counterfold.io.schema.maps import list_keys
+from counterfold.log import log_checks
+from counterfold.log.assignment import Balance, BalanceStream, BalanceSums, count_first, is_number
+from counterfold.log.encoding.json_texts import parse_json
+from counterfold.log.encoding.kinds import is_text
+from counterfold.log.known_actions import KnownActions, Naming, find_actions, find_categories
+from counterfold.log.log import Log
+from counterfold.log.log_checks import Matrix
+from counterfold.log.skewed_columns import MOST_RANKED
 from counterfold.models import Column, Fitted, ModelSums, Summed, as_model, fit_on_sample, solve_stream, stream_models
 from counterfold.models.base import Examples, Given, RewardModel
 from counterfold.models.cross_fitted import CrossFitted
-from counterfold.rows import Rows
-from counterfold.skewed_columns import MOST_RANKED
-from counterfold.sums import BUCKETS
-from counterfold.tables import columns, roles
-from counterfold.tables.batches import Batch, Task
-from counterfold.tables.layout import Layout
-from counterfold.tables.maps import list_keys
-from counterfold.tables.targets import TargetReader, make_readers, require_streamable
+from counterfold.policies.from_tables import TargetReader, make_readers, require_streamable
 
 MATRICES = {"logging_probs", "available", "logger_probs"}
 """The roles that hold a number for each action in every row."""

@@ -6,18 +6,18 @@ from functools import partial
 
 import numpy as np
 
-from counterfold import capacity
-from counterfold.arrays import Ints
-from counterfold.checks import Checker
-from counterfold.hashing import hash_labels, rank_rows
-from counterfold.log import Log
+from counterfold.base import capacity
+from counterfold.base.arrays import Ints
+from counterfold.base.hashing import hash_labels, rank_rows
+from counterfold.base.validation import Checker
+from counterfold.estimators.rows import Rows
+from counterfold.io.schema import roles
+from counterfold.io.schema.batches import Batch
+from counterfold.io.schema.layout import Layout
+from counterfold.log.log import Log
 from counterfold.models import as_model
 from counterfold.models.base import Examples, RewardModel
-from counterfold.rows import Rows
-from counterfold.tables import roles
-from counterfold.tables.batches import Batch
-from counterfold.tables.layout import Layout
-from counterfold.tables.targets import TargetReader
+from counterfold.policies.from_tables import TargetReader
 
 
 @dataclass(frozen=True, eq=False)

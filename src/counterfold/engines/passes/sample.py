@@ -6,10 +6,10 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 
-from counterfold.arrays import Ints
-from counterfold.cached import cached_property
-from counterfold.hashing import sample_least
-from counterfold.tables.batches import Batch
+from counterfold.base.arrays import Ints
+from counterfold.base.cached import cached_property
+from counterfold.base.hashing import sample_least
+from counterfold.io.schema.batches import Batch
 
 SPARE = 2
 """A sample is cut to its size when it holds more than SPARE times as many rows."""

@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfold.arrays import Bools
-from counterfold.estimates import Estimate, Moves
+from counterfold.base.arrays import Bools
+from counterfold.base.threads import Pool
 from counterfold.estimators.base import Estimator
-from counterfold.evidence import Evidence, refit_on_blocks
+from counterfold.estimators.estimates import Estimate, Moves
+from counterfold.estimators.rows import Rows
+from counterfold.estimators.sums import Sums
+from counterfold.evidence.evidence import Evidence, refit_on_blocks
+from counterfold.evidence.segments.sums import AllSegmentSums, SegmentUnits
 from counterfold.models import Fitted
-from counterfold.pool import Pool
-from counterfold.rows import Rows
-from counterfold.segments.sums import AllSegmentSums, SegmentUnits
 from counterfold.selectors.base import Selection, Selector
-from counterfold.sums import Sums
 
 ENOUGH = 1 << 13
 """At most this many rows of the sample tell the noise of fitting a model."""

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from counterfold.balance import choose_context
-from counterfold.checks import FIRST, Checker
-from counterfold.contents import Spread
-from counterfold.encoding import ContextSummary
+from counterfold.base.row_counts import Tally
+from counterfold.base.validation import FIRST, Checker
 from counterfold.engines.passes.batches import PreparedRows
 from counterfold.engines.passes.sample import Sample
-from counterfold.skewed_columns import MOST_RANKED, SkewedColumns, find_skewed
-from counterfold.tables import roles
-from counterfold.tables.batches import Batch, Task
-from counterfold.tables.columns import list_values
-from counterfold.tables.layout import Layout
-from counterfold.tally import Tally
+from counterfold.io.schema import roles
+from counterfold.io.schema.batches import Batch, Task
+from counterfold.io.schema.columns import list_values
+from counterfold.io.schema.layout import Layout
+from counterfold.log.assignment import choose_context
+from counterfold.log.contents import Spread
+from counterfold.log.encoding import ContextSummary
+from counterfold.log.skewed_columns import MOST_RANKED, SkewedColumns, find_skewed
 
 SAMPLE, NUMBERS = 1 << 16, 1 << 23
 """A sample has at most SAMPLE rows, and about NUMBERS numbers, but never fewer than 256 rows."""

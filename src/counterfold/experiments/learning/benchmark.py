@@ -5,7 +5,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import get_args
 
-from counterfold import checks
+from counterfold.base import validation
+from counterfold.base.progress import Progress
 from counterfold.experiments import runner
 from counterfold.experiments.files import refuse_unwritable, write_csv, write_parquet
 from counterfold.experiments.learning import results
@@ -15,7 +16,6 @@ from counterfold.experiments.paper import datasets
 from counterfold.experiments.paper.datasets import NAMES
 from counterfold.experiments.results import load_pyplot
 from counterfold.experiments.selection.experiment import PAPER, Part
-from counterfold.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class LearningBenchmark:
     data: Path | None = None
 
     def __post_init__(self) -> None:
-        checks.whole(1, problems=self.problems, jobs=self.jobs)
-        checks.whole(20, **{f"rows[{place}]": size for place, size in enumerate(self.rows)})
-        checks.seeds(seed=self.seed)
-        checks.one_of(get_args(Part), part=self.part)
+        validation.whole(1, problems=self.problems, jobs=self.jobs)
+        validation.whole(20, **{f"rows[{place}]": size for place, size in enumerate(self.rows)})
+        validation.seeds(seed=self.seed)
+        validation.one_of(get_args(Part), part=self.part)
         for family in self.families:
-            checks.one_of((*KNOWN, PAPER), families=family)
+            validation.one_of((*KNOWN, PAPER), families=family)
 
     @property
     def known_families(self) -> list[str]:

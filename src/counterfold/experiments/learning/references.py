@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from counterfold.arrays import Floats, Ints
-from counterfold.log import Log
+from counterfold.base.arrays import Floats, Ints
+from counterfold.log.log import Log
 
 Decide = Callable[[Floats], Floats]
 """From contexts (n x d) to the probabilities of all actions (n x A)."""

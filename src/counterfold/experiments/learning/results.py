@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold.base.arrays import Floats
 from counterfold.experiments import results as shared
 from counterfold.experiments.files import Row
 from counterfold.experiments.learning.experiment import BEST, LOGGER, OURS

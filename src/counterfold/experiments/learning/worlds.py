@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfold.arrays import Floats, row_sums
-from counterfold.cached import cached_property
+from counterfold.base.arrays import Floats, row_sums
+from counterfold.base.cached import cached_property
 from counterfold.experiments.paper.classification import fit_policy
 from counterfold.experiments.paper.datasets import Dataset
 from counterfold.experiments.problem import draw_actions, softmax
 from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, Bandit
-from counterfold.log import Log
+from counterfold.log.log import Log
 
 CONTEXTS = 1 << 12
 """On how many quasi-random contexts the true value of a policy is computed."""

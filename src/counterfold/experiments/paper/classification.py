@@ -12,10 +12,10 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfold.arrays import Floats, Ints
+from counterfold.base.arrays import Floats, Ints
 from counterfold.experiments.files import write_atomically
 from counterfold.experiments.problem import Problem, draw_actions, softmax
-from counterfold.log import Log
+from counterfold.log.log import Log
 
 Policies = Literal["probabilities", "logits"]
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfold import CounterfoldError, DataError, ParameterError, messages, registry
-from counterfold.arrays import Floats
+from counterfold import CounterfoldError, DataError, ParameterError
+from counterfold.base import messages, registry
+from counterfold.base.arrays import Floats
 
 VERSION = 1
 """The paper takes the first version of each dataset in OpenML."""
@@ -76,8 +77,8 @@ def require(names: Iterable[str], folder: Path | None, family: str) -> None:
 
 def read(name: str, folder: Path) -> tuple[Floats, NDArray[Any]]:
     """Return features and labels from the file of that name in a folder."""
-    from counterfold.sources import read_table
-    from counterfold.tables.columns import read_numbers
+    from counterfold.io.schema.columns import read_numbers
+    from counterfold.io.sources import read_table
 
     endings = [ending for reader in registry.names("readers") for ending in registry.find("readers", reader).suffixes]
     paths = [path for ending in endings if (path := folder / f"{name}{ending}").is_file()]

@@ -14,7 +14,7 @@ from counterfold.experiments.paper.classification import Classification, LoggedH
 from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, ORACLE, PASIF_NAME, CandidateSets, Figure
 from counterfold.experiments.paper.own_classes import add_estimator, load_classes
 from counterfold.experiments.problem import Problem
-from counterfold.targets import as_target
+from counterfold.policies.given import as_target
 
 MOST_DRAWS = 1000
 """How often the actions of a problem are drawn, at most, until its rewards vary."""

@@ -7,8 +7,9 @@ from inspect import isabstract
 from pathlib import Path
 from typing import Any
 
-from counterfold import Estimator, ParameterError, Rows, Selector, registry
-from counterfold.estimates import standard_error
+from counterfold import Estimator, ParameterError, Rows, Selector
+from counterfold.base import registry
+from counterfold.estimators.estimates import standard_error
 from counterfold.experiments.paper.figures import EVERYTHING, ONLY_SET, CandidateSets
 
 

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from counterfold import PASIF, Estimator, ParameterError, checks, messages
+from counterfold import PASIF, Estimator, ParameterError
+from counterfold.base import messages, validation
+from counterfold.base.progress import Progress
+from counterfold.base.threads import limit_blas
 from counterfold.experiments.files import refuse_unwritable, write_csv, write_parquet
 from counterfold.experiments.paper import datasets
 from counterfold.experiments.paper.classification import Policies
@@ -18,8 +21,6 @@ from counterfold.experiments.paper.results import Line, draw_figure, read_publis
 from counterfold.experiments.problem import Problem
 from counterfold.experiments.results import load_pyplot
 from counterfold.experiments.runner import run_tasks
-from counterfold.pool import limit_blas
-from counterfold.progress import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +41,11 @@ class Reproduction:
         if self.name not in FIGURES:
             known = ", ".join(FIGURES)
             raise ParameterError(f"unknown figure `{self.name}`.{messages.suggest(self.name, FIGURES)} Known: {known}.")
-        checks.whole(1, runs=self.runs)
-        checks.whole(0, pasif_runs=self.pasif_runs)
-        checks.seeds(seed=self.seed)
+        validation.whole(1, runs=self.runs)
+        validation.whole(0, pasif_runs=self.pasif_runs)
+        validation.seeds(seed=self.seed)
         for dataset in self.datasets:
-            checks.one_of(NAMES, datasets=dataset)
+            validation.one_of(NAMES, datasets=dataset)
         figure = FIGURES[self.name]
         taken = {*figure.selectors, *figure.set_selectors, PASIF_NAME, ORACLE, EVERYTHING}
         taken |= {one.name for one in figure.single_candidates} | {kind.__name__ for kind in TUNED}
@@ -52,7 +53,7 @@ class Reproduction:
 
     def run(self, jobs: int = 1, progress: Progress | None = None) -> tuple[list[Line], list[Path]]:
         """Return the summary and the paths of the files, each of which is written as a whole or not at all."""
-        checks.whole(1, jobs=jobs)
+        validation.whole(1, jobs=jobs)
         figure, stem = FIGURES[self.name], self.out / self.name
         tasks = list_tasks(figure, self.runs, self.datasets, self.pasif_runs)
         load_pyplot()
@@ -93,7 +94,7 @@ def measure_costs(
 ) -> list[Cost]:
     """Return the cost of every method on every dataset, measured one after the other on one thread."""
     for dataset in datasets:
-        checks.one_of(NAMES, datasets=dataset)
+        validation.one_of(NAMES, datasets=dataset)
     experiment, found = PaperExperiment("figure1", data=data, fits=fits), []
     for count, dataset in enumerate(datasets, 1):
         tasks = (PaperTask(dataset, 1.0, 10.0, run=run) for run in (0, *range(runs)))

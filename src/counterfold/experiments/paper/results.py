@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from counterfold.arrays import Floats
+from counterfold.base.arrays import Floats
 from counterfold.experiments import results as shared
 from counterfold.experiments.files import Row
 from counterfold.experiments.paper.figures import ORACLE, Figure

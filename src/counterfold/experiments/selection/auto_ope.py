@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import counterfold as cf
-from counterfold.arrays import Floats
+from counterfold.base.arrays import Floats
+from counterfold.base.progress import Progress
 from counterfold.experiments import runner
 from counterfold.experiments.files import Row, write_parquet
 from counterfold.experiments.paper.figures import PLAIN
 from counterfold.experiments.selection.bandits import FAMILIES, draw_bandit
 from counterfold.models import as_model
-from counterfold.progress import Progress
+from counterfold.policies.given import as_target
 from counterfold.selectors.base import Candidates
-from counterfold.targets import as_target
 
 FIRST_SEED = 2**160
 """The seed of the first training problem: larger than that of any problem of the benchmark."""

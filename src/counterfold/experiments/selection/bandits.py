@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtri
 
-from counterfold.arrays import Floats, Ints, row_sums
+from counterfold.base.arrays import Floats, Ints, row_sums
 from counterfold.experiments.problem import Problem, draw_actions, softmax
-from counterfold.log import Log
+from counterfold.log.log import Log
 
 Reward = Literal[
     "binary",

@@ -5,7 +5,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import get_args
 
-from counterfold import checks
+from counterfold.base import validation
+from counterfold.base.progress import Progress
 from counterfold.experiments import runner
 from counterfold.experiments.files import refuse_unwritable, write_csv, write_parquet
 from counterfold.experiments.journal import check_journal
@@ -14,7 +15,6 @@ from counterfold.experiments.results import load_pyplot
 from counterfold.experiments.selection import auto_ope, results
 from counterfold.experiments.selection.experiment import KNOWN, PAPER, Part, SelectionExperiment, list_tasks
 from counterfold.experiments.selection.results import Alarm, CheckAlarms, Coverage, Score
-from counterfold.progress import Progress
 
 TRAINING = 2200
 """The training problems of AutoOPE: a hundred of each family, which take about six minutes on one core."""
@@ -49,12 +49,12 @@ class Benchmark:
     training: int = TRAINING
 
     def __post_init__(self) -> None:
-        checks.whole(1, problems=self.problems, jobs=self.jobs)
-        checks.whole(auto_ope.LEAST, training=self.training)
-        checks.seeds(seed=self.seed)
-        checks.one_of(get_args(Part), part=self.part)
+        validation.whole(1, problems=self.problems, jobs=self.jobs)
+        validation.whole(auto_ope.LEAST, training=self.training)
+        validation.seeds(seed=self.seed)
+        validation.one_of(get_args(Part), part=self.part)
         for family in self.families:
-            checks.one_of(KNOWN, families=family)
+            validation.one_of(KNOWN, families=family)
 
     def prepare(self) -> None:
         """Load what a run needs, so that what is missing is reported now, not after hours."""

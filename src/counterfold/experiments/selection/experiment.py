@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 import counterfold as cf
-from counterfold.estimates import standard_error
+from counterfold.estimators.estimates import standard_error
 from counterfold.experiments.files import Row
 from counterfold.experiments.paper.datasets import NAMES
 from counterfold.experiments.paper.experiment import RUNS_PER_SEED, PaperExperiment, PaperTask, selector_seed
@@ -20,7 +20,7 @@ from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, ORACLE, P
 from counterfold.experiments.problem import Problem
 from counterfold.experiments.selection.bandits import FAMILIES, draw_bandit
 from counterfold.models import as_model
-from counterfold.targets import as_target
+from counterfold.policies.given import as_target
 
 Part = Literal["development", "held", "all"]
 

@@ -8,8 +8,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from counterfold import registry
-from counterfold.arrays import Floats
+from counterfold.base import registry
+from counterfold.base.arrays import Floats
 from counterfold.diagnostics import Verdict
 from counterfold.experiments import results as shared
 from counterfold.experiments.files import Row

@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from counterfold import DataError, ParameterError, checks
-from counterfold.arrays import Floats
+from counterfold import DataError, ParameterError
+from counterfold.base import validation
+from counterfold.base.arrays import Floats
+from counterfold.base.progress import Progress
+from counterfold.base.threads import Pool, count_cores
 from counterfold.experiments.files import refuse_unwritable, write_atomically
 from counterfold.experiments.synthetic.generator import Synthetic
-from counterfold.pool import Pool, count_cores
-from counterfold.progress import Progress
 
 METADATA_KEY = b"counterfold"
 """The key of a file's metadata that holds its settings, its number of rows, and the true value of each target."""
@@ -32,7 +33,7 @@ class Destination:
     def __post_init__(self) -> None:
         if self.files is None and self.path.suffix != ".parquet":
             raise ParameterError(f"`{self.path}` must end in .parquet, or be a folder for several `--files`.")
-        checks.whole(1, files=1 if self.files is None else self.files)
+        validation.whole(1, files=1 if self.files is None else self.files)
         if self.files is not None and self.path.suffix:
             raise ParameterError(f"`{self.path}` must have no ending, because `--files` go to a folder.")
 
@@ -62,7 +63,7 @@ def write_log(
     problem: Synthetic, rows: int, to: Destination, threads: int | None = None, progress: Progress | None = None
 ) -> WrittenLog:
     """Write a log of so many rows; threads do not change a byte, and memory does not grow with the rows."""
-    checks.whole(2, rows=rows)
+    validation.whole(2, rows=rows)
     count = to.files or 1
     if count > rows:
         raise ParameterError(f"`files` must be at most the number of rows ({rows}), got {count}.")

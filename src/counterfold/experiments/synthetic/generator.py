@@ -6,11 +6,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfold import checks
-from counterfold.arrays import Floats, row_sums
-from counterfold.cached import cached_property
+from counterfold.base import validation
+from counterfold.base.arrays import Floats, row_sums
+from counterfold.base.cached import cached_property
+from counterfold.base.hashing import STEP, mix_bits
 from counterfold.experiments.problem import draw_actions, softmax
-from counterfold.hashing import STEP, mix_bits
 
 Reward = Literal["binary", "continuous"]
 
@@ -54,13 +54,13 @@ class Synthetic:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        checks.whole(2, actions=self.actions)
-        checks.whole(0, context=self.context)
-        checks.seeds(seed=self.seed)
-        checks.whole(1, targets=self.targets)
-        checks.one_of(("binary", "continuous"), reward=self.reward)
+        validation.whole(2, actions=self.actions)
+        validation.whole(0, context=self.context)
+        validation.seeds(seed=self.seed)
+        validation.whole(1, targets=self.targets)
+        validation.one_of(("binary", "continuous"), reward=self.reward)
         if self.groups is not None:
-            checks.whole(2, groups=self.groups)
+            validation.whole(2, groups=self.groups)
 
     @property
     def block_rows(self) -> int:

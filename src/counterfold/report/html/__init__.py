@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
-from counterfold import checks
+from counterfold.base import validation
+from counterfold.base.atomic_files import write_whole
+from counterfold.base.progress import bar
 from counterfold.diagnostics import Diagnostics
-from counterfold.drafts import write_whole
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.result import Evaluation
 from counterfold.learning.result import Learned
-from counterfold.progress import bar
 from counterfold.report.html.case_list import list_cases, list_checks
 from counterfold.report.html.cases import ATTEMPT, LEARNT, NAME, Case, Report
 from counterfold.report.html.writing import require_writable
@@ -40,7 +40,7 @@ FilePath = str | PathLike[str]
 def write_report(report: Report, path: FilePath) -> None:
     """Write a report as one file."""
     place = require_writable(path)
-    checks.true_or_false(rows=report.shows_rows)
+    validation.true_or_false(rows=report.shows_rows)
     from counterfold.report.html.page import render
 
     with bar("Writing the report") as move:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from counterfold.contents import Contents
 from counterfold.diagnostics import Diagnostics
 from counterfold.evaluation.comparison import Comparison
+from counterfold.log.contents import Contents
 from counterfold.report.differences import list_differences, rank_targets
 from counterfold.report.html.cases import TODAY, Answered, Case, quote
 

@@ -5,21 +5,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from counterfold import messages
-from counterfold.cached import cached_property
-from counterfold.contents import Contents
+from counterfold.base import messages
+from counterfold.base.cached import cached_property
 from counterfold.diagnostics import Diagnostics
-from counterfold.estimates import Estimate
+from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.decision import Standing
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
+from counterfold.evidence.segments.answers import Segment
 from counterfold.exhibits import Shown
 from counterfold.learning.result import Learned
+from counterfold.log.contents import Contents
 from counterfold.report.choice import find_choice
 from counterfold.report.differences import name_interval
 from counterfold.report.numbers import find_error, format_number, format_signed, is_same
-from counterfold.segments.answers import Segment
 
 MOST_TOLD = 5
 """Of more targets than this, only the first ones are told one by one, and not only in tables."""

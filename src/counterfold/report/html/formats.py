@@ -2,7 +2,7 @@
 
 import math
 
-from counterfold import messages
+from counterfold.base import messages
 from counterfold.report.numbers import format_factor, format_number, format_share, format_signed
 
 NOTHING = "\N{EN DASH}"

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from counterfold.base.questions import ask
 from counterfold.learning.result import Learned
-from counterfold.questions import ask
 from counterfold.report.html import formats, sentences
 from counterfold.report.html.blocks import Fact
 from counterfold.report.html.cases import ATTEMPT, LEARNT, Case, quote

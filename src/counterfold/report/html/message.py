@@ -2,8 +2,8 @@
 
 from importlib.metadata import version
 
-from counterfold import messages
-from counterfold.questions import ask
+from counterfold.base import messages
+from counterfold.base.questions import ask
 from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.sentences import tell, tell_best, tell_doubt, tell_interval
 

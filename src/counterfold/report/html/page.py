@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from counterfold import standard_json
-from counterfold.progress import Progress
+from counterfold.base import standard_json
+from counterfold.base.progress import Progress
 from counterfold.report.html.blocks import Block
 from counterfold.report.html.cases import Case, Report
 from counterfold.report.html.sections import Section, list_sections

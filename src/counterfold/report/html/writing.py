@@ -4,8 +4,8 @@ from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 
-from counterfold.drafts import require_place
-from counterfold.errors import ParameterError
+from counterfold.base.atomic_files import require_place
+from counterfold.base.errors import ParameterError
 
 ENDINGS = (".html", ".htm")
 

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from counterfold import messages, registry
+from counterfold.base import messages, registry
+from counterfold.base.errors import ParameterError
 from counterfold.diagnostics import Diagnostics
-from counterfold.errors import ParameterError
 from counterfold.evaluation import Comparison, Evaluation, RewardEvaluations
 from counterfold.learning.result import Learned
-from counterfold.policies.policy import Policy
+from counterfold.policies.learned.policy import Policy
 from counterfold.report.plots.base import Picture
 
 if TYPE_CHECKING:

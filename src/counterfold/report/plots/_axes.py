@@ -6,8 +6,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from counterfold import messages
-from counterfold.errors import ParameterError
+from counterfold.base import messages
+from counterfold.base.errors import ParameterError
 
 WIDTH = 7.2
 """How wide a figure is, in inches."""

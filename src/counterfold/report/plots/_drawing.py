@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from scipy import special
 
-from counterfold import messages
+from counterfold.base import messages
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

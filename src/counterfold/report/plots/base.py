@@ -8,7 +8,7 @@ from counterfold.diagnostics import Diagnostics
 from counterfold.evaluation import Comparison, Evaluation, RewardEvaluations
 from counterfold.exhibits import Shown
 from counterfold.learning.result import Learned
-from counterfold.policies.policy import Policy
+from counterfold.policies.learned.policy import Policy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

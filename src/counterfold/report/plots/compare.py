@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from counterfold import messages
-from counterfold.estimates import Estimate
+from counterfold.base import messages
+from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation import Comparison, Evaluation, RewardEvaluations
 from counterfold.report.differences import list_differences, name_interval
 from counterfold.report.numbers import format_gap

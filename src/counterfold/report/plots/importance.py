@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from counterfold.learning.result import Learned
-from counterfold.policies.policy import Policy
+from counterfold.policies.learned.policy import Policy
 from counterfold.report.plots import _drawing as drawing
 from counterfold.report.plots.base import MOST_LINES, Picture, stack_lines
 from counterfold.report.policy_parts import find_policy, rank_columns

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from counterfold.evaluation import Evaluation
+from counterfold.evidence.segments.answers import Segment
 from counterfold.report.numbers import format_signed
 from counterfold.report.plots import _drawing as drawing
 from counterfold.report.plots.base import MOST_LINES, Picture, stack_lines
 from counterfold.report.plots.compare import choose_colour
-from counterfold.segments.answers import Segment
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

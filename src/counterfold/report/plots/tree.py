@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from counterfold import messages
+from counterfold.base import messages
 from counterfold.learning.result import Learned
-from counterfold.policies.policy import Policy
+from counterfold.policies.learned.policy import Policy
 from counterfold.report.plots import _drawing as drawing
 from counterfold.report.plots.base import Picture
 from counterfold.report.policy_parts import Place, explain_no_tree, find_policy, lay_out, name_actions

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from counterfold import messages
+from counterfold.base import messages
 from counterfold.report.html.blocks import Lines, Panel
 from counterfold.report.html.cases import Case
 

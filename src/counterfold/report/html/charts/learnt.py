@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 
 from counterfold.learning.result import Learned
-from counterfold.policies.policy import Policy
+from counterfold.policies.learned.policy import Policy
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Figure, tabulate
 from counterfold.report.html.charts import base

@@ -6,13 +6,13 @@ from typing import Any
 
 import altair as alt
 
+from counterfold.evidence.segments.answers import Segment
 from counterfold.intervals.base import Bounds
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Figure, Writer, tabulate
 from counterfold.report.html.cases import Answered, Case, quote
 from counterfold.report.html.charts import base
 from counterfold.report.numbers import find_error
-from counterfold.segments.answers import Segment
 
 COLUMNS: Mapping[str, tuple[str, Writer]] = {
     "segment": ("Segment", formats.text),

@@ -1,6 +1,6 @@
 """Sections of the report, one file for each, in the order of reading."""
 
-from counterfold import registry
+from counterfold.base import registry
 from counterfold.report.html.cases import Report
 from counterfold.report.html.sections.base import Section as Section
 

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from platform import python_version
 from typing import ClassVar
 
-from counterfold.contents import Contents
+from counterfold.log.contents import Contents
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Code, Pairs
 from counterfold.report.html.cases import Case, Report

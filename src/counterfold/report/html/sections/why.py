@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from counterfold import messages
+from counterfold.base import messages
 from counterfold.evaluation.result import Evaluation
 from counterfold.report.details import group_left_out
 from counterfold.report.html import formats

@@ -1,0 +1,1 @@
+"""How columns are cut into segments: what users write, the values of a column, and its cuts."""
