@@ -12,7 +12,7 @@ from counterfold.experiments.files import write_atomically
 HOLD = """
     import os, signal, sys, time
     from pathlib import Path
-    from counterfold.drafts import hold_draft
+    from counterfold.base.atomic_files import hold_draft
     from counterfold.experiments.files import write_atomically
 
     place = Path(sys.argv[1])

@@ -12,6 +12,7 @@ import pytest
 import counterfold as cf
 from counterfold.base import capacity
 from counterfold.base.dictionaries import share_labels
+from counterfold.base.validation import WHOLE
 from counterfold.log.labels import find_distinct
 from counterfold.models import shared_ridge
 from counterfold.models.base import Examples
@@ -81,7 +82,7 @@ def test_equal_labels_are_one_object():
 
 def test_distinct_objects_are_those_of_numpy():
     labels = np.array(["b", "a", "c", "a"], dtype=object)
-    found, codes = find_distinct("action", labels, cf.checks.WHOLE)
+    found, codes = find_distinct("action", labels, WHOLE)
     expected = np.unique(labels, return_inverse=True)
     assert found.tolist() == expected[0].tolist()
     np.testing.assert_array_equal(codes, expected[1])
@@ -131,7 +132,7 @@ def test_twenty_thousand_actions_fit_into_local(tmp_path, as_text):
 
 
 def test_the_limit_of_the_process_counts():
-    code = "import resource as r; r.setrlimit(r.RLIMIT_AS, (3 << 30, 3 << 30)); from counterfold import capacity"
+    code = "import resource as r; r.setrlimit(r.RLIMIT_AS, (3 << 30, 3 << 30)); from counterfold.base import capacity"
     code += "; print(capacity.find_memory())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(done.stdout) <= 3 << 30

@@ -11,6 +11,7 @@ from scipy import stats
 import counterfold as cf
 import reference
 from counterfold.diagnostics.row_order import MOST, SHORTEST, Stretches
+from counterfold.policies.given import as_target
 from problems import log_of, rows_of
 from reference.diagnostics import count_silent
 
@@ -76,7 +77,7 @@ def test_rows_that_stand_for_several_decisions_count_so():
 def rows_of_kept(columns):
     """Return the rows of a log that was thinned."""
     log = cf.read_log(columns, kept="kept")
-    return cf.Rows.of(log, cf.targets.as_target("always:1", log), None)
+    return cf.Rows.of(log, as_target("always:1", log), None)
 
 
 @pytest.mark.parametrize("gaps", [False, True])

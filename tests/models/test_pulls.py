@@ -7,6 +7,7 @@ import pytest
 from scipy.special import softmax
 
 import counterfold as cf
+from counterfold.policies.given import as_target
 from counterfold.selectors._model_pull import ModelPull
 
 ROWS = 600
@@ -21,7 +22,7 @@ def draw_rows(model, counts=None, rows=ROWS):
     reward = scores[np.arange(rows), action] + rng.normal(size=rows)
     kept = None if counts is None else 1 / counts
     log = cf.Log(context=context, action=action, reward=reward, logging_probs=logging, actions=range(3), kept=kept)
-    return cf.Rows.of(log, cf.targets.as_target(target, log), model)
+    return cf.Rows.of(log, as_target(target, log), model)
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["all rows", "some kept"])
@@ -96,7 +97,7 @@ def test_pulls_tell_the_noise_of_dm():
         action = (logging.cumsum(axis=1) > rng.random((300, 1))).argmax(axis=1)
         reward = scores[np.arange(300), action] + rng.normal(size=300)
         log = cf.Log(context=context, action=action, reward=reward, logging_probs=logging, actions=range(3))
-        rows = cf.Rows.of(log, cf.targets.as_target(target, log), cf.CrossFitted())
+        rows = cf.Rows.of(log, as_target(target, log), cf.CrossFitted())
         pulls = ModelPull(0.0).contributions(rows)
         values.append(cf.DM().value(rows))
         told.append(pulls.var() / 300)
@@ -122,7 +123,7 @@ def test_pulls_tell_the_noise_of_dm_in_a_segment():
         action = (logging.cumsum(axis=1) > rng.random((900, 1))).argmax(axis=1)
         reward = scores[np.arange(900), action] + rng.normal(size=900)
         log = cf.Log(context=context, action=action, reward=reward, logging_probs=logging, actions=range(3))
-        rows = cf.Rows.of(log, cf.targets.as_target(target, log), cf.CrossFitted())
+        rows = cf.Rows.of(log, as_target(target, log), cf.CrossFitted())
         lessons = rows.fitted.sum_lessons(rows.examples, rows.residuals, np.arange(900), 900)
         moves = rows.fitted.pull_values(rows.examples.take(inside), [0.0], lessons)[0]
         values.append(rows.q_policy[inside].mean())

@@ -14,6 +14,7 @@ from counterfold.models import _stacked, as_model, fit_on_sample
 from counterfold.models._stacked import Stacked, find_shares
 from counterfold.models.base import TrainedModel
 from counterfold.models.stack import MANY, make_usual_members
+from counterfold.policies.given import as_target
 from counterfold.selectors._model_pull import ModelPull
 from large_logs import answer, made
 from problems import dose_log, log_of, near, rows_of
@@ -193,7 +194,7 @@ def test_the_noise_of_a_linear_model_is_no_less_than_that_of_dm_with_the_stack(j
         action = (logging.cumsum(axis=1) > rng.random((300, 1))).argmax(axis=1)
         reward = means[np.arange(300), action] + rng.normal(size=300)
         log = cf.Log(context=context, action=action, reward=reward, logging_probs=logging, actions=range(3))
-        rows = cf.Rows.of(log, cf.targets.as_target(target, log), as_model("best", log))
+        rows = cf.Rows.of(log, as_target(target, log), as_model("best", log))
         values.append(cf.DM().value(rows))
         told.append(ModelPull(0.0).contributions(rows).var() / 300)
     assert 0.8 < np.sqrt(np.mean(told)) / np.std(values, ddof=1) < 2.0

@@ -7,6 +7,7 @@ import counterfold as cf
 from counterfold.estimators.sums import Sums
 from counterfold.evidence.segments.sums import Facts, SegmentSums, merge_units
 from counterfold.log.partition import ByNumber
+from counterfold.policies.given import as_target
 from counterfold.selectors._model_pull import ModelPull
 
 ESTIMATORS = [cf.SNIPS(), cf.TruncatedSNIPS(1.0)]
@@ -24,7 +25,7 @@ def column():
         propensity=rng.uniform(0.2, 0.8, rows),
         actions=[0, 1],
     )
-    seen = cf.Rows.of(log, cf.targets.as_target(np.tile([0.3, 0.7], (rows, 1)), log), None)
+    seen = cf.Rows.of(log, as_target(np.tile([0.3, 0.7], (rows, 1)), log), None)
     codes, unit = np.arange(rows) % 3, rng.integers(12, size=rows)  # so that some units are empty
     sums = Sums.of(seen, ESTIMATORS, ByNumber(codes * UNITS + unit, 3 * UNITS))
     return SegmentSums(3, sums, Facts(*np.zeros((4, 3))))

@@ -173,7 +173,7 @@ def test_a_file_of_no_batches_holds_no_rows(table, tmp_path):
 FLIP = """
 import sys, counterfold as cf
 from pathlib import Path
-from counterfold.files import Files
+from counterfold.io.files import Files
 path = Path(sys.argv[1])
 content = path.read_bytes()
 size = int.from_bytes(content[-8:-4], "little")

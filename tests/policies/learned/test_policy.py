@@ -1,11 +1,14 @@
 """Policies: as in the log, whatever the form of the context; the same from a file; bad contexts are one sentence."""
 
+import zipfile
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 import counterfold as cf
+from counterfold.policies.given._former_types import FORMER_MODULES
 from counterfold.policies.learned.scorers import LinearScorer, PricedScorer
 
 
@@ -131,3 +134,18 @@ def test_people_can_read_it(learned):
     tree = cf.learn(draw_frame(), ["policy-tree"], shares=1, context=["city"], progress=False).policy
     assert "take z" in tree.describe()
     assert tree.describe() == "if city is Rome:\n  take z\nelse:\n  take a"
+
+
+def test_a_policy_that_was_saved_under_the_former_names_of_modules_is_read(learned, tmp_path):
+    path = tmp_path / "policy.skops"
+    learned.policy.save(path)
+    with zipfile.ZipFile(path) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    for former, today in FORMER_MODULES.items():
+        parts["schema.json"] = parts["schema.json"].replace(f'"{today}"'.encode(), f'"{former}"'.encode())
+    assert b"counterfold.policies.policy" in parts["schema.json"]
+    with zipfile.ZipFile(path, "w") as file:
+        for name, part in parts.items():
+            file.writestr(name, part)
+    frame = draw_frame()
+    np.testing.assert_array_equal(cf.Skops(path).model.predict_proba(frame), learned.policy.predict_proba(frame))

@@ -12,6 +12,7 @@ from counterfold.base.validation import Checker
 from counterfold.log.log import Log
 from counterfold.policies.given import _features
 from counterfold.policies.given._files import read_model_file
+from counterfold.policies.given._former_types import rename_former_types
 from counterfold.policies.given._values import read_list, read_text
 from counterfold.policies.given.base import Reads, Target, TargetForm
 from counterfold.policies.given.classifier import Classifier, can_predict
@@ -20,16 +21,16 @@ from counterfold.policies.learned.policy import Policy
 OWN = frozenset(
     f"counterfold.{name}"
     for name in (
-        "policies.policy.Policy",
-        "learnt_rows.remembered.LearntRows",
-        "policies.features.Features",
-        "policies.scorers.LinearScorer",
-        "policies.scorers.TreeScorer",
-        "policies.scorers.ForestScorer",
-        "policies.scorers.ClassifierScorer",
-        "policies.scorers.PricedScorer",
-        "policies.boosted.BoostedScorer",
-        "learners.model_learner.ModelScorer",
+        "policies.learned.policy.Policy",
+        "policies.training_rows.remembered.LearntRows",
+        "policies.learned.features.Features",
+        "policies.learned.scorers.LinearScorer",
+        "policies.learned.scorers.TreeScorer",
+        "policies.learned.scorers.ForestScorer",
+        "policies.learned.scorers.ClassifierScorer",
+        "policies.learned.scorers.PricedScorer",
+        "policies.learned.boosted.BoostedScorer",
+        "learning.learners.model_learner.ModelScorer",
         "models.base.Scaling",
         "models._policy_models.PolicyModels",
         "models._policy_models.Equations",
@@ -43,9 +44,9 @@ OWN = frozenset(
         "models.logistic_ridge.Logistic",
         "models.nearest_neighbours.Known",
         "models.nearest_neighbours.Neighbours",
-        "encoding.numbers.NumberEncoding",
-        "encoding.levels.LevelEncoding",
-        "encoding.dates.DateEncoding",
+        "log.encoding.numbers.NumberEncoding",
+        "log.encoding.levels.LevelEncoding",
+        "log.encoding.dates.DateEncoding",
     )
 )
 """The types that a policy of `learn` consists of, which hold numbers and texts alone; a classifier in it is none."""
@@ -85,6 +86,7 @@ class Skops(TargetForm):
             raise ParameterError("a file of skops needs skops: pip install 'counterfold[skops]'.") from None
         content, name = read_model_file(self.path), show(self.path)
         with blame(DataError, "`{}` must be a file that `skops.io.dump` wrote, but reading it", name):
+            content = rename_former_types(content)
             strange = [one for one in io.get_untrusted_types(data=content) if one not in {*self.trusted, *OWN}]
         if strange:
             listed = ",".join(strange)
