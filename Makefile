@@ -5,10 +5,21 @@ ARGS ?=
 # A process per core; tests/support/scheduling.py says which tests share one.
 PARALLEL := -n auto --maxprocesses 8
 
-.PHONY: demo test test-all lint docs bench methods traps json licences notebooks torture clean
+# What a contributor of an estimator, a selector, an interval or a check needs, without any optional library.
+QUICK := tests/estimators tests/intervals tests/selectors tests/diagnostics/test_contract.py tests/models/test_contract.py \
+	src/counterfold/estimators src/counterfold/selectors src/counterfold/intervals src/counterfold/diagnostics
+
+.PHONY: demo quick test test-all lint docs bench methods traps json licences notebooks torture clean
 
 demo: .venv/installed  ## evaluate a policy on embedded data with known truth
 	$(BIN)/counterfold demo
+
+quick: .venv/quick  ## linters and the core tests in under a minute, on one engine
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy --follow-imports silent -p counterfold.estimators -p counterfold.selectors -p counterfold.intervals -p counterfold.diagnostics
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m pytest -m "not slow and not statistical and not spark" $(PARALLEL) $(QUICK) $(ARGS)
 
 test: .venv/dev lint  ## what CI runs: lint, types, layers, and all but the slow tests
 	$(BIN)/python -m pytest -m "not slow" $(PARALLEL) $(ARGS)
@@ -66,6 +77,10 @@ clean:
 	$(PYTHON) -m venv .venv-fuzz
 	.venv-fuzz/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e .
 	-.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check atheris && touch .venv-fuzz/atheris
+	touch $@
+
+.venv/quick: .venv/installed
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[quick]"
 	touch $@
 
 .venv/dev: .venv/installed
