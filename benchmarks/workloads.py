@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 import counterfold as cf
-from counterfold.experiments.synthetic.file import Destination, write_log
-from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.pool import Pool, limit_blas
 from counterfold.targets import as_target
+from counterfold_lab.synthetic.file import Destination, write_log
+from counterfold_lab.synthetic.generator import Synthetic
 from measuring import TINY
 
 SPARK = "local[2,4]"

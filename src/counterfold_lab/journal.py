@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from counterfold import messages
 from counterfold.errors import DataError, ParameterError
-from counterfold.experiments.files import Row
+from counterfold_lab.files import Row
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from counterfold.arrays import Floats
 from counterfold.errors import ParameterError
-from counterfold.experiments.files import Row, write_atomically
+from counterfold_lab.files import Row, write_atomically
 
 OURS, PUBLISHED = "#2166ac", "#b2182b"
 """The colours of our results and of published ones."""

@@ -13,17 +13,21 @@ from pathlib import Path
 from typing import Any
 
 import counterfold
+import counterfold_lab
 from counterfold.errors import DataError
-from counterfold.experiments.files import Row
-from counterfold.experiments.journal import open_journal
 from counterfold.pool import limit_blas
 from counterfold.progress import Progress
+from counterfold_lab.files import Row
+from counterfold_lab.journal import open_journal
 
 Work = Callable[[Any], list[Row]]
 """Returns the rows of a task; it must be picklable, because other processes are sent it."""
 
-SHOWING = {"cli", "report", "results"}
+SHOWING = {"cli", "commands", "report", "results"}
 """Packages and modules that only show results, so that rows do not depend on them."""
+
+PACKAGES = (Path(counterfold.__file__).parent, Path(counterfold_lab.__file__).parent)
+"""The folders of the code that rows depend on."""
 
 
 def run_tasks(
@@ -81,13 +85,15 @@ def watch_parent(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def digest_package(folder: Path = Path(counterfold.__file__).parent) -> str:
-    """Return 16 digits that change when a statement of the package does, except in what only shows results."""
+def digest_code(folders: Sequence[Path] = PACKAGES) -> str:
+    """Return 16 digits that change when a statement of the packages does, except in what only shows results."""
     digest = hashlib.sha256()
-    for file in sorted(folder.rglob("*.py")):
-        module = file.relative_to(folder).with_suffix("")
-        if SHOWING.isdisjoint(module.parts):
-            digest.update(f"{module.as_posix()} {dump_code(file.read_text(encoding='utf-8'))}".encode())
+    for folder in folders:
+        for file in sorted(folder.rglob("*.py")):
+            module = file.relative_to(folder).with_suffix("")
+            if SHOWING.isdisjoint(module.parts):
+                code = dump_code(file.read_text(encoding="utf-8"))
+                digest.update(f"{folder.name}/{module.as_posix()} {code}".encode())
     return digest.hexdigest()[:16]
 
 

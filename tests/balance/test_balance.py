@@ -13,8 +13,8 @@ from counterfold.balance import BalanceStream, balance_log
 from counterfold.checks import Checker
 from counterfold.diagnostics.outcome_context import OutcomeContext
 from counterfold.diagnostics.propensities import Propensities
-from counterfold.experiments.problem import draw_actions, softmax
-from counterfold.experiments.selection.bandits import FAMILIES, draw_bandit
+from counterfold.simulation import draw_actions, softmax
+from counterfold_lab.selection.bandits import FAMILIES, draw_bandit
 from wrong_propensities import CASES, draw_log
 
 MODES = ("all probabilities", "propensities alone")

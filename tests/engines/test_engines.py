@@ -12,10 +12,10 @@ import counterfold as cf
 from counterfold import capacity
 from counterfold.engines import choose_engine
 from counterfold.engines.memory import Memory
-from counterfold.experiments.synthetic.file import Destination, write_log
-from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.files import Files
 from counterfold.pool import Pool
+from counterfold_lab.synthetic.file import Destination, write_log
+from counterfold_lab.synthetic.generator import Synthetic
 from large_logs import REFIT, ROWS
 
 # bad data

@@ -11,8 +11,8 @@ import counterfold as cf
 from counterfold.estimates import Exposure, Moves
 from counterfold.evaluation.decision import Field
 from counterfold.evaluation.joint import FREEDOM, find_each_level
-from counterfold.experiments.selection.bandits import Bandit
 from counterfold.unseen import Chance, Unseen
+from counterfold_lab.selection.bandits import Bandit
 from reference import decision as naive
 
 ROWS = 400

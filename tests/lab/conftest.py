@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from counterfold.experiments.paper import datasets
-from counterfold.experiments.paper.datasets import Dataset
-from counterfold.experiments.paper.figures import FIGURES
+from counterfold_lab.paper import datasets
+from counterfold_lab.paper.datasets import Dataset
+from counterfold_lab.paper.figures import FIGURES
 
 
 @pytest.fixture

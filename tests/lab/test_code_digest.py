@@ -1,11 +1,8 @@
 """The digest of the code: what changes rows changes it, and what only documents or shows them does not."""
 
-from pathlib import Path
-
 import pytest
 
-import counterfold
-from counterfold.experiments.runner import SHOWING, digest_package
+from counterfold_lab.runner import PACKAGES, SHOWING, digest_code
 
 FORMULA = '''"""A module."""
 
@@ -21,11 +18,12 @@ def double(x):
 
 @pytest.fixture
 def package(tmp_path):
-    """Return a package of a formula, a command and a chart."""
-    for name in ("formula.py", "cli/command.py", "report/text.py", "experiments/selection/results.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(FORMULA)
-    return tmp_path
+    """Return a package of a formula and of modules that show what it gives."""
+    folder = tmp_path / "package"
+    for name in ("formula.py", "cli/command.py", "report/text.py", "commands/bench.py", "selection/results.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(FORMULA)
+    return folder
 
 
 def edit(file, old, new):
@@ -45,30 +43,43 @@ def edit(file, old, new):
     ],
 )
 def test_documents_comments_and_layout_do_not_count(package, old, new):
-    before = digest_package(package)
+    before = digest_code([package])
     edit(package / "formula.py", old, new)
-    assert digest_package(package) == before
+    assert digest_code([package]) == before
 
 
 @pytest.mark.parametrize(("old", "new"), [("2 * x", "3 * x"), ("LIMIT = 3", "LIMIT = 4"), ("double", "triple")])
 def test_formulas_and_constants_count(package, old, new):
-    before = digest_package(package)
+    before = digest_code([package])
     edit(package / "formula.py", old, new)
-    assert digest_package(package) != before
+    assert digest_code([package]) != before
 
 
 def test_what_only_shows_results_does_not_count_and_new_modules_do(package):
-    before = digest_package(package)
-    for name in ("cli/command.py", "report/text.py", "experiments/selection/results.py"):
+    before = digest_code([package])
+    for name in ("cli/command.py", "report/text.py", "commands/bench.py", "selection/results.py"):
         edit(package / name, "2 * x", "3 * x")
-    assert digest_package(package) == before
+    assert digest_code([package]) == before
     (package / "formula.py").rename(package / "another.py")
-    assert digest_package(package) != before
+    assert digest_code([package]) != before
 
 
-def test_the_package_s_own_digest():
-    folder = Path(counterfold.__file__).parent
-    parts = {part for file in folder.rglob("*.py") for part in file.relative_to(folder).with_suffix("").parts}
-    assert parts >= SHOWING
-    assert len(digest_package()) == 16
-    assert digest_package() == digest_package(folder)
+def test_a_second_package_counts_and_so_does_its_name(package, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "formula.py").write_text(FORMULA)
+    both = digest_code([package, other])
+    assert both != digest_code([package])
+    edit(other / "formula.py", "2 * x", "3 * x")
+    changed = digest_code([package, other])
+    assert changed != both
+    other.rename(tmp_path / "another")
+    assert digest_code([package, tmp_path / "another"]) != changed
+
+
+def test_the_digest_is_that_of_the_product_and_the_lab():
+    assert [folder.name for folder in PACKAGES] == ["counterfold", "counterfold_lab"]
+    modules = {file.relative_to(folder).with_suffix("") for folder in PACKAGES for file in folder.rglob("*.py")}
+    assert {part for module in modules for part in module.parts} >= SHOWING
+    assert len(digest_code()) == 16
+    assert digest_code() == digest_code(PACKAGES)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import counterfold as cf
-from counterfold.experiments.runner import run_tasks
+from counterfold_lab.runner import run_tasks
 
 SETTINGS = {"a": 1, "version": "0.1"}
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 import counterfold as cf
-from counterfold.experiments.files import write_atomically
-from counterfold.experiments.runner import run_tasks
+from counterfold_lab.files import write_atomically
+from counterfold_lab.runner import run_tasks
 from pieces import dies, doubled
 
 SLOW = """
 import sys, time
 from pathlib import Path
-from counterfold.experiments.runner import run_tasks
+from counterfold_lab.runner import run_tasks
 import pieces
 run_tasks(range(40), pieces.slowly, Path(sys.argv[1]), {"a": 1}, jobs=int(sys.argv[2]))
 """

@@ -12,9 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import counterfold as cf
-from counterfold.experiments.problem import draw_actions, softmax
 from counterfold.hashing import hash_numbers
 from counterfold.propensities.fitting import FOLDS
+from counterfold.simulation import draw_actions, softmax
 from counterfold.support import find_supported
 from fitted_logs import ROWS, draw, make_log
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterfold import messages
-from counterfold.cli._printing import say
 from counterfold.cli.options import LogOptions, make_option
+from counterfold.cli.printing import say
 from counterfold.errors import ParameterError
 
 if TYPE_CHECKING:

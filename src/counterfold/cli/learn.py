@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from counterfold.cli import _texts
-from counterfold.cli._printing import print_answer, print_warnings
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import (
     COLUMNS,
@@ -18,6 +17,7 @@ from counterfold.cli.options import (
     split_commas,
     take_options,
 )
+from counterfold.cli.printing import print_answer, print_warnings
 from counterfold.errors import ParameterError
 from counterfold.tables.scan import LogScan
 

@@ -12,7 +12,7 @@ import typer
 
 from counterfold import intervals, messages, registry
 from counterfold.cli import _texts
-from counterfold.cli._printing import print_warnings, say
+from counterfold.cli.printing import print_warnings, say
 from counterfold.errors import ParameterError
 from counterfold.tables.scan import LogScan
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterfold.cli._experiments import ExperimentOptions
-from counterfold.cli._printing import print_json, print_warnings
 from counterfold.cli.options import make_option, split_commas, take_options
+from counterfold.cli.printing import print_json, print_warnings
 from counterfold.progress import bar
+from counterfold_lab.commands._options import ExperimentOptions
 
 if TYPE_CHECKING:
     from rich.console import ConsoleRenderable
 
-    from counterfold.experiments.learning.benchmark import LearningBenchmark, LearningResults
-    from counterfold.experiments.selection.benchmark import Benchmark, BenchmarkResults
+    from counterfold_lab.learning.benchmark import LearningBenchmark, LearningResults
+    from counterfold_lab.selection.benchmark import Benchmark, BenchmarkResults
 
 bench = typer.Typer(help="Measure ways to answer on many problems whose truth is known.")
 
@@ -48,8 +48,8 @@ def selection(
     *, problems: Problems = 120, which: ProblemOptions, training: Training = 2200, run: ExperimentOptions
 ) -> None:
     """Compare ways to choose an estimator, and how far the default can be trusted."""
-    from counterfold.experiments.selection.benchmark import Benchmark
-    from counterfold.experiments.selection.experiment import KNOWN
+    from counterfold_lab.selection.benchmark import Benchmark
+    from counterfold_lab.selection.experiment import KNOWN
 
     chosen, jobs = which.list_families(KNOWN), run.count_jobs()
     benchmark = Benchmark(run.out, problems, which.part, chosen, run.data, run.seed, jobs, training)
@@ -60,8 +60,8 @@ def selection(
 @take_options
 def learning(*, problems: FewProblems = 12, which: ProblemOptions, rows: Sizes = None, run: ExperimentOptions) -> None:
     """Compare ways to learn a policy: what it is worth, how often it does harm, and whether that is known."""
-    from counterfold.experiments.learning.benchmark import LearningBenchmark
-    from counterfold.experiments.learning.experiment import KNOWN
+    from counterfold_lab.learning.benchmark import LearningBenchmark
+    from counterfold_lab.learning.experiment import KNOWN
 
     chosen, sizes = which.list_families(KNOWN), tuple(rows or (500, 2000))
     benchmark = LearningBenchmark(run.out, problems, which.part, chosen, sizes, run.seed, run.count_jobs(), run.data)
@@ -83,14 +83,15 @@ def measure(
         files = [str(file) for file in found.files]
         print_json({"benchmark": name, "part": benchmark.part, **asdict(found), "files": files})
         return
-    from counterfold.report import console, paper
+    from counterfold.report import console
+    from counterfold_lab.report import paper
 
     console.show(*show(found), paper.paths(found.files))
 
 
 def show_selection(found: "BenchmarkResults") -> "Sequence[ConsoleRenderable]":
     """Return the tables of what was found."""
-    from counterfold.report import bench as tables
+    from counterfold_lab.report import bench as tables
 
     scores = tables.scores(found.scores), tables.ratios(found.scores)
     return *scores, tables.coverage(found.coverage), tables.verdicts(found.verdicts), tables.checks(found.checks)
@@ -98,6 +99,6 @@ def show_selection(found: "BenchmarkResults") -> "Sequence[ConsoleRenderable]":
 
 def show_learning(found: "LearningResults") -> "Sequence[ConsoleRenderable]":
     """Return the tables of what was found."""
-    from counterfold.report import bench as tables
+    from counterfold_lab.report import bench as tables
 
     return tables.gains(found.gains), tables.holdings(found.coverage)

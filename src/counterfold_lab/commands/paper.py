@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from counterfold.cli._experiments import ExperimentOptions
-from counterfold.cli._printing import print_json, print_warnings
 from counterfold.cli.options import make_option, split_commas, take_options
+from counterfold.cli.printing import print_json, print_warnings
 from counterfold.errors import ParameterError
 from counterfold.progress import bar
+from counterfold_lab.commands._options import ExperimentOptions
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class PaperOptions:
 
     def list_datasets(self) -> tuple[str, ...]:
         """Return the names of the datasets."""
-        from counterfold.experiments.paper.datasets import NAMES
+        from counterfold_lab.paper.datasets import NAMES
 
         return tuple(split_commas(self.datasets)) or NAMES
 
@@ -46,10 +46,10 @@ def paper(options: PaperOptions, run: ExperimentOptions) -> None:
 
 def show_figure(options: PaperOptions, run: ExperimentOptions) -> None:
     """Run the experiment behind a figure, write its results, and show them."""
-    from counterfold.experiments.paper.figures import FIGURES
-    from counterfold.experiments.paper.reproduction import Reproduction
     from counterfold.report import console
-    from counterfold.report import paper as tables
+    from counterfold_lab.paper.figures import FIGURES
+    from counterfold_lab.paper.reproduction import Reproduction
+    from counterfold_lab.report import paper as tables
 
     figure, added = options.figure, tuple(options.add or ())
     usual = FIGURES[figure].runs if figure in FIGURES else 1  # an unknown name is refused below
@@ -69,10 +69,10 @@ def show_figure(options: PaperOptions, run: ExperimentOptions) -> None:
 def show_costs(options: PaperOptions, run: ExperimentOptions) -> None:
     """Measure what choosing costs, write it, and show it."""
     from counterfold import checks
-    from counterfold.experiments.files import refuse_unwritable, write_csv
-    from counterfold.experiments.paper.reproduction import measure_costs
     from counterfold.report import console
-    from counterfold.report import paper as tables
+    from counterfold_lab.files import refuse_unwritable, write_csv
+    from counterfold_lab.paper.reproduction import measure_costs
+    from counterfold_lab.report import paper as tables
 
     if options.add or run.seed or options.policies != "probabilities":
         raise ParameterError("`table` takes neither `--add` nor `--policies` nor `--seed`.")

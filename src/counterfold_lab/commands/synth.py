@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from counterfold.cli._printing import print_json
 from counterfold.cli.options import Json, Seed, make_option, take_options
+from counterfold.cli.printing import print_json
 from counterfold.errors import ParameterError
 from counterfold.progress import bar
 
@@ -38,9 +38,9 @@ class SynthOptions:
 @take_options
 def synth(log: SynthOptions, *, as_json: Json = False, seed: Seed = 0) -> None:
     """Write a realistic log of any size, and say what each target policy on it is truly worth."""
-    from counterfold.experiments.synthetic.file import Destination, write_log
-    from counterfold.experiments.synthetic.generator import Synthetic
     from counterfold.report import console, tables
+    from counterfold_lab.synthetic.file import Destination, write_log
+    from counterfold_lab.synthetic.generator import Synthetic
 
     users = None if log.groups is None else parse_size("groups", log.groups)
     reward: Any = log.reward  # checked there

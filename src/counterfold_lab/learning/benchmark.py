@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import get_args
 
 from counterfold import checks
-from counterfold.experiments import runner
-from counterfold.experiments.files import refuse_unwritable, write_csv, write_parquet
-from counterfold.experiments.learning import results
-from counterfold.experiments.learning.experiment import KNOWN, LearningExperiment, list_tasks
-from counterfold.experiments.learning.results import Gain, Holding
-from counterfold.experiments.paper import datasets
-from counterfold.experiments.paper.datasets import NAMES
-from counterfold.experiments.results import load_pyplot
-from counterfold.experiments.selection.experiment import PAPER, Part
 from counterfold.progress import Progress
+from counterfold_lab import runner
+from counterfold_lab.files import refuse_unwritable, write_csv, write_parquet
+from counterfold_lab.learning import results
+from counterfold_lab.learning.experiment import KNOWN, LearningExperiment, list_tasks
+from counterfold_lab.learning.results import Gain, Holding
+from counterfold_lab.paper import datasets
+from counterfold_lab.paper.datasets import NAMES
+from counterfold_lab.results import load_pyplot
+from counterfold_lab.selection.experiment import PAPER, Part
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class LearningBenchmark:
         self.prepare()
         tasks = list_tasks(self.known_families, max(self.problems, 2), self.rows, self.part)
         settings = {"benchmark": "learning", "seed": self.seed, "version": version("counterfold")}
-        settings |= {"code": runner.digest_package()}  # because it is what is measured
+        settings |= {"code": runner.digest_code()}  # because it is what is measured
         with refuse_unwritable(self.out):
             work = LearningExperiment(self.seed, data=self.data)
             rows = runner.run_tasks(tasks, work, self.out / "learning.jsonl", settings, self.jobs, progress)

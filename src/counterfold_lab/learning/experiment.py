@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import counterfold as cf
-from counterfold.experiments.files import Row
-from counterfold.experiments.learning import references
-from counterfold.experiments.learning.references import Decide
-from counterfold.experiments.learning.worlds import BanditWorld, DatasetWorld, World
-from counterfold.experiments.paper.datasets import NAMES, load_once
-from counterfold.experiments.paper.experiment import RUNS_PER_SEED
-from counterfold.experiments.selection.bandits import FAMILIES, draw_bandit
-from counterfold.experiments.selection.experiment import Part, part_of
+from counterfold_lab.files import Row
+from counterfold_lab.learning import references
+from counterfold_lab.learning.references import Decide
+from counterfold_lab.learning.worlds import BanditWorld, DatasetWorld, World
+from counterfold_lab.paper.datasets import NAMES, load_once
+from counterfold_lab.paper.experiment import RUNS_PER_SEED
+from counterfold_lab.selection.bandits import FAMILIES, draw_bandit
+from counterfold_lab.selection.experiment import Part, part_of
 
 LEFT_OUT = ("user's model", "few rows", "many rows")
 """Families that differ from others only by a model that nobody has while learning, or by their number of rows."""

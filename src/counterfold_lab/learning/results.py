@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.experiments import results as shared
-from counterfold.experiments.files import Row
-from counterfold.experiments.learning.experiment import BEST, LOGGER, OURS
-from counterfold.experiments.selection.results import ALL, make_family_axes
+from counterfold_lab import results as shared
+from counterfold_lab.files import Row
+from counterfold_lab.learning.experiment import BEST, LOGGER, OURS
+from counterfold_lab.selection.results import ALL, make_family_axes
 
 HARM = 1e-9
 """A policy that earns less than the logger by more than so many standard deviations of the rewards is worse."""

@@ -7,11 +7,10 @@ import numpy as np
 
 from counterfold.arrays import Floats, row_sums
 from counterfold.cached import cached_property
-from counterfold.experiments.paper.classification import fit_policy
-from counterfold.experiments.paper.datasets import Dataset
-from counterfold.experiments.problem import draw_actions, softmax
-from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, Bandit
 from counterfold.log import Log
+from counterfold.simulation import draw_actions, fit_policy, softmax
+from counterfold_lab.paper.datasets import Dataset
+from counterfold_lab.selection.bandits import CONTEXT_COLUMNS, Bandit
 
 CONTEXTS = 1 << 12
 """On how many quasi-random contexts the true value of a policy is computed."""

@@ -13,28 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfold.arrays import Floats, Ints
-from counterfold.experiments.files import write_atomically
-from counterfold.experiments.problem import Problem, draw_actions, softmax
 from counterfold.log import Log
+from counterfold.simulation import Problem, draw_actions, fit_policy, softmax
+from counterfold_lab.files import write_atomically
 
 Policies = Literal["probabilities", "logits"]
 
 
 Policy = tuple[Floats, Floats]
 """The coefficients (A x d) and intercepts (A) of a multinomial logistic regression."""
-
-
-def fit_policy(features: Floats, codes: Ints, sample: Ints) -> Policy:
-    """Return the regression on a sample with one all-zero row per class in front, so that no class is missing."""
-    from sklearn.linear_model import LogisticRegression
-
-    every_class = np.arange(codes.max() + 1)
-    x = np.vstack([np.zeros((len(every_class), features.shape[1])), features[sample]])
-    y = np.concatenate([every_class, codes[sample]])
-    model = LogisticRegression(solver="newton-cholesky", max_iter=1000).fit(x, y)
-    if len(every_class) == 2:  # scikit-learn fits only the difference of two classes
-        return np.vstack([0 * model.coef_, model.coef_]), np.array([0.0, model.intercept_[0]])
-    return model.coef_, model.intercept_
 
 
 def fit_policies(features: Floats, codes: Ints, samples: Sequence[Ints], path: Path | None) -> list[Policy]:
@@ -150,11 +137,3 @@ class Classification:
             context=half.context, action=classes[action], reward=reward, logging_probs=logging, actions=classes.tolist()
         )
         return Problem(log, target, float(target[np.arange(len(half.right)), half.right].mean()))
-
-
-def draw_digits(seed: int) -> Problem:
-    """Return scikit-learn's digits, guessed by a nearly uniform policy, and a sharper policy: the demonstration."""
-    from sklearn.datasets import load_digits
-
-    features, labels = load_digits(return_X_y=True)
-    return Classification(1.0, 10.0).draw_problem(features, labels, np.random.default_rng(seed))

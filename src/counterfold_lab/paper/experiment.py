@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from counterfold import PASIF, DataError, Estimator, ParameterError, Pool, RidgePerAction, Rows, Selector
-from counterfold.experiments.files import Row
-from counterfold.experiments.paper import datasets
-from counterfold.experiments.paper.classification import Classification, LoggedHalf, Policies
-from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, ORACLE, PASIF_NAME, CandidateSets, Figure
-from counterfold.experiments.paper.own_classes import add_estimator, load_classes
-from counterfold.experiments.problem import Problem
+from counterfold.simulation import Problem
 from counterfold.targets import as_target
+from counterfold_lab.files import Row
+from counterfold_lab.paper import datasets
+from counterfold_lab.paper.classification import Classification, LoggedHalf, Policies
+from counterfold_lab.paper.figures import EVERYTHING, FIGURES, ORACLE, PASIF_NAME, CandidateSets, Figure
+from counterfold_lab.paper.own_classes import add_estimator, load_classes
 
 MOST_DRAWS = 1000
 """How often the actions of a problem are drawn, at most, until its rewards vary."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import counterfold as cf
-from counterfold.experiments.paper.datasets import NAMES
+from counterfold_lab.paper.datasets import NAMES
 
 CandidateSets = dict[str, list[cf.Estimator]]
 """Lists of candidates by name; a selector chooses within each. In files of results, the column `family` names them."""

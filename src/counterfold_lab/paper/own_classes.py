@@ -9,7 +9,7 @@ from typing import Any
 
 from counterfold import Estimator, ParameterError, Rows, Selector, registry
 from counterfold.estimates import standard_error
-from counterfold.experiments.paper.figures import EVERYTHING, ONLY_SET, CandidateSets
+from counterfold_lab.paper.figures import EVERYTHING, ONLY_SET, CandidateSets
 
 
 def load_classes(paths: Sequence[str], taken: Collection[str] = ()) -> list[Any]:

@@ -7,19 +7,19 @@ from importlib.metadata import version
 from pathlib import Path
 
 from counterfold import PASIF, Estimator, ParameterError, checks, messages
-from counterfold.experiments.files import refuse_unwritable, write_csv, write_parquet
-from counterfold.experiments.paper import datasets
-from counterfold.experiments.paper.classification import Policies
-from counterfold.experiments.paper.datasets import NAMES
-from counterfold.experiments.paper.experiment import PaperExperiment, PaperTask, Trial, list_tasks, rows_of_problem
-from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, ORACLE, PASIF_NAME, TUNED, three_candidates
-from counterfold.experiments.paper.own_classes import digest_source, load_classes
-from counterfold.experiments.paper.results import Line, draw_figure, read_published, summarise
-from counterfold.experiments.problem import Problem
-from counterfold.experiments.results import load_pyplot
-from counterfold.experiments.runner import run_tasks
 from counterfold.pool import limit_blas
 from counterfold.progress import Progress
+from counterfold.simulation import Problem
+from counterfold_lab.files import refuse_unwritable, write_csv, write_parquet
+from counterfold_lab.paper import datasets
+from counterfold_lab.paper.classification import Policies
+from counterfold_lab.paper.datasets import NAMES
+from counterfold_lab.paper.experiment import PaperExperiment, PaperTask, Trial, list_tasks, rows_of_problem
+from counterfold_lab.paper.figures import EVERYTHING, FIGURES, ORACLE, PASIF_NAME, TUNED, three_candidates
+from counterfold_lab.paper.own_classes import digest_source, load_classes
+from counterfold_lab.paper.results import Line, draw_figure, read_published, summarise
+from counterfold_lab.results import load_pyplot
+from counterfold_lab.runner import run_tasks
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from counterfold.arrays import Floats
-from counterfold.experiments import results as shared
-from counterfold.experiments.files import Row
-from counterfold.experiments.paper.figures import ORACLE, Figure
+from counterfold_lab import results as shared
+from counterfold_lab.files import Row
+from counterfold_lab.paper.figures import ORACLE, Figure
 
 Published = dict[tuple[str, str], tuple[float, float, float]]
 """The published mean and the bounds of its interval, by dataset and method."""
@@ -92,7 +92,7 @@ def squared_errors(rows: Sequence[Row], figure: Figure) -> Floats:
 
 def read_published(name: str) -> Published:
     """Return the published results of a figure; an empty dictionary if its numbers are not known."""
-    file = files("counterfold.experiments.paper") / "published" / f"{name}.csv"
+    file = files("counterfold_lab.paper") / "published" / f"{name}.csv"
     if not file.is_file():
         return {}
     with file.open(encoding="utf-8") as lines:

@@ -10,14 +10,14 @@ import numpy as np
 
 import counterfold as cf
 from counterfold.arrays import Floats
-from counterfold.experiments import runner
-from counterfold.experiments.files import Row, write_parquet
-from counterfold.experiments.paper.figures import PLAIN
-from counterfold.experiments.selection.bandits import FAMILIES, draw_bandit
 from counterfold.models import as_model
 from counterfold.progress import Progress
 from counterfold.selectors.base import Candidates
 from counterfold.targets import as_target
+from counterfold_lab import runner
+from counterfold_lab.files import Row, write_parquet
+from counterfold_lab.paper.figures import PLAIN
+from counterfold_lab.selection.bandits import FAMILIES, draw_bandit
 
 FIRST_SEED = 2**160
 """The seed of the first training problem: larger than that of any problem of the benchmark."""

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from counterfold.arrays import Floats, Ints, row_sums
-from counterfold.experiments.problem import Problem, draw_actions, softmax
 from counterfold.log import Log
+from counterfold.simulation import Problem, draw_actions, softmax
 
 Reward = Literal[
     "binary",

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import get_args
 
 from counterfold import checks
-from counterfold.experiments import runner
-from counterfold.experiments.files import refuse_unwritable, write_csv, write_parquet
-from counterfold.experiments.journal import check_journal
-from counterfold.experiments.paper import datasets
-from counterfold.experiments.results import load_pyplot
-from counterfold.experiments.selection import auto_ope, results
-from counterfold.experiments.selection.experiment import KNOWN, PAPER, Part, SelectionExperiment, list_tasks
-from counterfold.experiments.selection.results import Alarm, CheckAlarms, Coverage, Score
 from counterfold.progress import Progress
+from counterfold_lab import runner
+from counterfold_lab.files import refuse_unwritable, write_csv, write_parquet
+from counterfold_lab.journal import check_journal
+from counterfold_lab.paper import datasets
+from counterfold_lab.results import load_pyplot
+from counterfold_lab.selection import auto_ope, results
+from counterfold_lab.selection.experiment import KNOWN, PAPER, Part, SelectionExperiment, list_tasks
+from counterfold_lab.selection.results import Alarm, CheckAlarms, Coverage, Score
 
 TRAINING = 2200
 """The training problems of AutoOPE: a hundred of each family, which take about six minutes on one core."""
@@ -65,7 +65,7 @@ class Benchmark:
         """Return the scores and the paths of the files, each of which is written as a whole or not at all."""
         self.prepare()
         tasks = list_tasks([family for family in KNOWN if family in self.families], self.problems, self.part)
-        code = {"version": version("counterfold"), "code": runner.digest_package()}  # because it is what is measured
+        code = {"version": version("counterfold"), "code": runner.digest_code()}  # because it is what is measured
         settings = {"benchmark": "selection", "seed": self.seed, "training": self.training} | code
         journal, total = self.out / "selection.jsonl", self.training + len(tasks)
         report = progress or (lambda *_: None)

@@ -13,14 +13,14 @@ import numpy as np
 
 import counterfold as cf
 from counterfold.estimates import standard_error
-from counterfold.experiments.files import Row
-from counterfold.experiments.paper.datasets import NAMES
-from counterfold.experiments.paper.experiment import RUNS_PER_SEED, PaperExperiment, PaperTask, selector_seed
-from counterfold.experiments.paper.figures import EVERYTHING, FIGURES, ORACLE, PLAIN, TUNED, tuned_candidates
-from counterfold.experiments.problem import Problem
-from counterfold.experiments.selection.bandits import FAMILIES, draw_bandit
 from counterfold.models import as_model
+from counterfold.simulation import Problem
 from counterfold.targets import as_target
+from counterfold_lab.files import Row
+from counterfold_lab.paper.datasets import NAMES
+from counterfold_lab.paper.experiment import RUNS_PER_SEED, PaperExperiment, PaperTask, selector_seed
+from counterfold_lab.paper.figures import EVERYTHING, FIGURES, ORACLE, PLAIN, TUNED, tuned_candidates
+from counterfold_lab.selection.bandits import FAMILIES, draw_bandit
 
 Part = Literal["development", "held", "all"]
 

@@ -11,10 +11,10 @@ import numpy as np
 from counterfold import registry
 from counterfold.arrays import Floats
 from counterfold.diagnostics import Verdict
-from counterfold.experiments import results as shared
-from counterfold.experiments.files import Row
-from counterfold.experiments.paper.figures import ORACLE
-from counterfold.experiments.selection.experiment import AUTO_OPE, DEFAULT
+from counterfold_lab import results as shared
+from counterfold_lab.files import Row
+from counterfold_lab.paper.figures import ORACLE
+from counterfold_lab.selection.experiment import AUTO_OPE, DEFAULT
 
 ALL = "all families"
 

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 
 from counterfold import DataError, ParameterError, checks
 from counterfold.arrays import Floats
-from counterfold.experiments.files import refuse_unwritable, write_atomically
-from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.pool import Pool, count_cores
 from counterfold.progress import Progress
+from counterfold_lab.files import refuse_unwritable, write_atomically
+from counterfold_lab.synthetic.generator import Synthetic
 
 METADATA_KEY = b"counterfold"
 """The key of a file's metadata that holds its settings, its number of rows, and the true value of each target."""

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from counterfold import checks
 from counterfold.arrays import Floats, row_sums
 from counterfold.cached import cached_property
-from counterfold.experiments.problem import draw_actions, softmax
 from counterfold.hashing import STEP, mix_bits
+from counterfold.simulation import draw_actions, softmax
 
 Reward = Literal["binary", "continuous"]
 

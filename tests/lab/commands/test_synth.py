@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+from counterfold.cli.synth import parse_size
 
 import counterfold as cf
-from counterfold.cli.synth import parse_size
-from counterfold.experiments.synthetic.file import Destination, list_files, read_truth, write_log
-from counterfold.experiments.synthetic.generator import Synthetic
+from counterfold_lab.synthetic.file import Destination, list_files, read_truth, write_log
+from counterfold_lab.synthetic.generator import Synthetic
 from synthetic_logs import written
 
 COMMAND = [sys.executable, "-c", "from counterfold.cli import main; main()", "synth"]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import counterfold as cf
-from counterfold.experiments.learning import references, results
-from counterfold.experiments.learning.experiment import KNOWN, LearningExperiment, LearningTask, list_tasks
-from counterfold.experiments.learning.worlds import DatasetWorld
-from counterfold.experiments.paper.datasets import NAMES, Dataset
-from counterfold.experiments.selection.bandits import FAMILIES
+from counterfold_lab.learning import references, results
+from counterfold_lab.learning.experiment import KNOWN, LearningExperiment, LearningTask, list_tasks
+from counterfold_lab.learning.worlds import DatasetWorld
+from counterfold_lab.paper.datasets import NAMES, Dataset
+from counterfold_lab.selection.bandits import FAMILIES
 
 
 def test_tasks_are_of_one_part_and_every_family_is_known():

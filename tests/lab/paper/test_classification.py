@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import counterfold as cf
-from counterfold.experiments.paper.classification import Classification, draw_digits
-from counterfold.experiments.problem import softmax
+from counterfold.simulation import draw_digits, softmax
+from counterfold_lab.paper.classification import Classification
 
 
 def clusters(rng, rows=300):

@@ -10,8 +10,8 @@ import pytest
 import sklearn.datasets
 
 import counterfold as cf
-from counterfold.experiments.paper import datasets
-from counterfold.experiments.paper.classification import Classification
+from counterfold_lab.paper import datasets
+from counterfold_lab.paper.classification import Classification
 from places import DATASETS
 
 at_hand = pytest.mark.skipif(not DATASETS.is_dir(), reason="the datasets are not at hand; set COUNTERFOLD_DATASETS")

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import counterfold as cf
-from counterfold.experiments.paper.classification import Classification
+from counterfold_lab.paper.classification import Classification
 from places import DATASETS, ROOT
 from problems import evaluate_as_paper
 
@@ -85,5 +85,5 @@ def figure_1_run(problem, seed):
 
 
 def published_figure_1():
-    with (ROOT / "src" / "counterfold" / "experiments" / "paper" / "published" / "figure1.csv").open() as file:
+    with (ROOT / "src" / "counterfold_lab" / "paper" / "published" / "figure1.csv").open() as file:
         return list(csv.DictReader(file))

@@ -9,11 +9,11 @@ import pytest
 
 import counterfold as cf
 import reference
-from counterfold.experiments.paper.classification import Classification
-from counterfold.experiments.paper.datasets import NAMES
-from counterfold.experiments.paper.experiment import PaperExperiment, PaperTask, list_tasks, selector_seed
-from counterfold.experiments.paper.figures import FIGURES, three_candidates, tuned_candidates
-from counterfold.experiments.paper.reproduction import Reproduction
+from counterfold_lab.paper.classification import Classification
+from counterfold_lab.paper.datasets import NAMES
+from counterfold_lab.paper.experiment import PaperExperiment, PaperTask, list_tasks, selector_seed
+from counterfold_lab.paper.figures import FIGURES, three_candidates, tuned_candidates
+from counterfold_lab.paper.reproduction import Reproduction
 from problems import estimate_as_paper, evaluate_as_paper, rows_of
 
 
@@ -107,7 +107,7 @@ def test_restarts_and_more_runs_give_the_same_files(tmp_path):
 def test_fits_are_remembered(tmp_path, monkeypatch):
     before = run("figure1", tmp_path / "a", datasets=("ecoli",))[0]
     assert len(list((tmp_path / "a" / "fits" / "ecoli").glob("*.npz"))) == 2
-    monkeypatch.setattr("counterfold.experiments.paper.classification.fit_policy", None)
+    monkeypatch.setattr("counterfold_lab.paper.classification.fit_policy", None)
     (tmp_path / "a" / "figure1.jsonl").unlink()
     assert run("figure1", tmp_path / "a", datasets=("ecoli",))[0] == before
 

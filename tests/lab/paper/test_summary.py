@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from counterfold.experiments.paper.figures import FIGURES
-from counterfold.experiments.paper.reproduction import measure_costs
-from counterfold.experiments.paper.results import (
+from counterfold_lab.paper.figures import FIGURES
+from counterfold_lab.paper.reproduction import measure_costs
+from counterfold_lab.paper.results import (
     ALL,
     Line,
     read_published,
@@ -13,7 +13,7 @@ from counterfold.experiments.paper.results import (
     squared_errors,
     summarise,
 )
-from counterfold.experiments.results import percentile_interval, resample_means
+from counterfold_lab.results import percentile_interval, resample_means
 
 
 def row(run, method, value, **more):

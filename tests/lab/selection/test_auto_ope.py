@@ -11,15 +11,15 @@ from sklearn.ensemble import RandomForestRegressor
 import counterfold as cf
 import reference
 from counterfold.checks import LARGEST_SEED
-from counterfold.experiments.files import write_parquet
-from counterfold.experiments.paper.experiment import RUNS_PER_SEED
-from counterfold.experiments.paper.figures import PLAIN
-from counterfold.experiments.problem import Problem
-from counterfold.experiments.selection import auto_ope
-from counterfold.experiments.selection.auto_ope import AutoOPE, TrainingTask, describe_log, measure_errors, train
-from counterfold.experiments.selection.bandits import Bandit
 from counterfold.models import as_model
+from counterfold.simulation import Problem
 from counterfold.targets import as_target
+from counterfold_lab.files import write_parquet
+from counterfold_lab.paper.experiment import RUNS_PER_SEED
+from counterfold_lab.paper.figures import PLAIN
+from counterfold_lab.selection import auto_ope
+from counterfold_lab.selection.auto_ope import AutoOPE, TrainingTask, describe_log, measure_errors, train
+from counterfold_lab.selection.bandits import Bandit
 from problems import log_of
 
 

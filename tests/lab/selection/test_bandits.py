@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, FAMILIES, USUAL, Bandit, draw_bandit
+from counterfold_lab.selection.bandits import CONTEXT_COLUMNS, FAMILIES, USUAL, Bandit, draw_bandit
 
 SEED = 4
 

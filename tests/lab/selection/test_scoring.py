@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from counterfold.experiments.selection import results
-from counterfold.experiments.selection.results import ALL
+from counterfold_lab.selection import results
+from counterfold_lab.selection.results import ALL
 
 
 def made(seed=0):

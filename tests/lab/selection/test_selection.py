@@ -11,15 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import counterfold as cf
-from counterfold.experiments import runner
-from counterfold.experiments.paper import datasets
-from counterfold.experiments.paper.datasets import Dataset
-from counterfold.experiments.paper.experiment import selector_seed
-from counterfold.experiments.problem import Problem
-from counterfold.experiments.selection.auto_ope import AutoOPE
-from counterfold.experiments.selection.bandits import draw_bandit
-from counterfold.experiments.selection.benchmark import Benchmark
-from counterfold.experiments.selection.experiment import (
+from counterfold.simulation import Problem
+from counterfold_lab import runner
+from counterfold_lab.paper import datasets
+from counterfold_lab.paper.datasets import Dataset
+from counterfold_lab.paper.experiment import selector_seed
+from counterfold_lab.selection.auto_ope import AutoOPE
+from counterfold_lab.selection.bandits import draw_bandit
+from counterfold_lab.selection.benchmark import Benchmark
+from counterfold_lab.selection.experiment import (
     KNOWN,
     SelectionExperiment,
     SelectionTask,
@@ -132,7 +132,7 @@ def test_results_of_other_code_or_seed_are_refused(done, monkeypatch):
     with pytest.raises(cf.ParameterError, match=rf"other settings \(training {TRAINING}\): give another `--out`"):
         Benchmark(done[1], **given | {"training": TRAINING + 1}).run()
     assert pq.read_metadata(done[1] / "training.parquet").num_rows == TRAINING  # refused before anything is learnt
-    monkeypatch.setattr(runner, "digest_package", lambda: "other")
+    monkeypatch.setattr(runner, "digest_code", lambda: "other")
     with pytest.raises(cf.ParameterError, match=r"other settings \(code [0-9a-f]{16}\)"):
         Benchmark(done[1], **given).run()
 

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 import counterfold as cf
-from counterfold.experiments.synthetic.file import read_truth
-from counterfold.experiments.synthetic.generator import EXPLORATION, Synthetic, user_effects
+from counterfold_lab.synthetic.file import read_truth
+from counterfold_lab.synthetic.generator import EXPLORATION, Synthetic, user_effects
 from synthetic_logs import written
 
 VARIANTS = {
