@@ -1,7 +1,7 @@
 """The command line: each file here holds the command of its name, but for those in `SHARED`.
 
-Other packages, such as `counterfold_lab`, add commands by entry points of the group `counterfold.commands`. No estimator,
-selector or model is named here: names come from the folders.
+Other packages, such as `counterfold_lab`, add commands by entry points of the group `counterfold.commands`. No
+estimator, selector or model is named here: names come from the folders.
 """
 
 import os

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 import counterfold as cf
-from counterfold.simulation import draw_digits, softmax
+from counterfold.simulation import draw_digits
 from counterfold_lab.paper.classification import Classification
 
 
@@ -31,12 +32,13 @@ def test_logits_are_sharper_than_probabilities():
     assert entropies[1] < entropies[0]
 
 
-def test_softmax_survives_large_numbers():
-    np.testing.assert_allclose(softmax(np.array([[1e4, 0.0], [0.0, 0.0]])), [[1.0, 0.0], [0.5, 0.5]])
-
-
-def test_the_demonstration_is_repeatable_and_half_of_the_digits():
-    one, two = draw_digits(0), draw_digits(0)
-    assert len(one.log) == 1797 // 2
-    assert one.truth == two.truth
-    np.testing.assert_array_equal(one.log.reward, two.log.reward)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_demonstration_is_a_problem_of_the_paper_s_protocol(seed):
+    features, labels = load_digits(return_X_y=True)
+    own = draw_digits(seed)
+    published = Classification(1.0, 10.0).draw_problem(features, labels, np.random.default_rng(seed))
+    assert own.truth == published.truth
+    np.testing.assert_array_equal(own.target, published.target)
+    for name in ("context", "action", "reward", "logging_probs"):
+        np.testing.assert_array_equal(getattr(own.log, name), getattr(published.log, name))
+    assert own.log.actions == published.log.actions
