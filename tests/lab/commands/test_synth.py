@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-from counterfold.cli.synth import parse_size
 
 import counterfold as cf
+from counterfold_lab.commands.synth import parse_size
 from counterfold_lab.synthetic.file import Destination, list_files, read_truth, write_log
 from counterfold_lab.synthetic.generator import Synthetic
 from synthetic_logs import written
