@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import version as find_version
 from io import TextIOWrapper
 from typing import Annotated, Any, NoReturn
 
@@ -43,8 +44,6 @@ def start(
 ) -> None:
     """What would this new policy have earned, judging only by the logs of the old one, and how far to trust that?"""
     if version:
-        from importlib.metadata import version as find_version
-
         typer.echo(find_version("counterfold"))
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -84,7 +83,7 @@ def add_entry_point(entry: EntryPoint) -> None:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         settings = {"allow_extra_args": True, "ignore_unknown_options": True}
 
-        @app.command(entry.name, help=f"Not available ({reason}).", context_settings=settings)
+        @app.command(entry.name, help="Not available: it could not be loaded.", context_settings=settings)
         def refuse() -> None:
             raise ParameterError(f"`{entry.name}` must be importable from `{entry.value}`, got {reason}.")
 
