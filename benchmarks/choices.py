@@ -14,7 +14,7 @@ from rich.table import Table
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 import counterfold as cf
-from counterfold.experiments.paper.classification import Classification
+from counterfold_lab.paper.classification import Classification
 
 DATA = {"wine": load_wine, "breast cancer": load_breast_cancer, "digits": load_digits}
 MODELS = {"in sample": cf.RidgePerAction(), "cross-fitted": cf.CrossFitted(cf.RidgePerAction())}

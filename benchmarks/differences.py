@@ -13,9 +13,9 @@ import numpy as np
 from rich.progress import track
 
 import counterfold as cf
-from counterfold.experiments.paper.experiment import RUNS_PER_SEED
-from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, FAMILIES, draw_bandit
-from counterfold.experiments.selection.experiment import part_of
+from counterfold_lab.paper.experiment import RUNS_PER_SEED
+from counterfold_lab.selection.bandits import CONTEXT_COLUMNS, FAMILIES, draw_bandit
+from counterfold_lab.selection.experiment import part_of
 
 MIXED = (0.01, 0.1, 1.0)
 LONGEST = 10_000

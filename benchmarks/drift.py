@@ -10,7 +10,7 @@ import argparse
 import numpy as np
 
 import counterfold as cf
-from counterfold.experiments.selection.bandits import FAMILIES, draw_bandit
+from counterfold_lab.selection.bandits import FAMILIES, draw_bandit
 
 START, DAYS = np.datetime64("2024-01-01", "us"), 30
 MOST_ROWS, MOST_ACTIONS = 10_000, 20

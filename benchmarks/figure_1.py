@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 from counterfold.base.threads import limit_blas
-from counterfold.experiments.paper.datasets import NAMES
-from counterfold.experiments.paper.experiment import PaperExperiment, PaperTask
+from counterfold_lab.paper.datasets import NAMES
+from counterfold_lab.paper.experiment import PaperExperiment, PaperTask
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 import reference

@@ -16,7 +16,7 @@ from rich.progress import track
 from rich.table import Table
 
 import counterfold as cf
-from counterfold.experiments.paper.classification import Classification
+from counterfold_lab.paper.classification import Classification
 
 ROOT = Path(__file__).parents[1]
 DATASETS = Path(os.environ.get("COUNTERFOLD_DATASETS", ROOT.parent / "shared" / "datasets"))
@@ -42,7 +42,7 @@ def main():
     parser.add_argument("--runs", type=int, default=200, metavar="N")
     parser.add_argument("--datasets", nargs="+", default=["ecoli", "yeast"], metavar="NAME")
     given = parser.parse_args()
-    with (ROOT / "src" / "counterfold" / "experiments" / "paper" / "published" / "figure1.csv").open() as file:
+    with (ROOT / "src" / "counterfold_lab" / "paper" / "published" / "figure1.csv").open() as file:
         published = {(row["dataset"], row["method"]): row for row in csv.DictReader(file)}
     shown = Table("dataset", "method", f"ours, {given.runs} runs", "published, 500 runs", "chosen")
     for dataset in given.datasets:

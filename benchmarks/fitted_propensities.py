@@ -16,8 +16,8 @@ from functools import partial
 import numpy as np
 
 import counterfold as cf
-from counterfold.experiments.problem import draw_actions, softmax
-from counterfold.experiments.selection.bandits import Bandit
+from counterfold.simulation import draw_actions, softmax
+from counterfold_lab.selection.bandits import Bandit
 
 RIGHT = {
     "clicks": {"reward": "binary"},

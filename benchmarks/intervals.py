@@ -15,7 +15,7 @@ from rich.table import Table
 
 import counterfold as cf
 from counterfold.base import registry
-from counterfold.experiments.problem import softmax
+from counterfold.simulation import softmax
 
 SIZES = (100, 1000, 10_000)
 LEVEL, ACTIONS, WIDTH = 0.95, 5, 3

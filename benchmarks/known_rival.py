@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
-from counterfold.experiments import results as shared
-from counterfold.experiments.selection.experiment import DEFAULT
-from counterfold.experiments.selection.results import error
+from counterfold_lab import results as shared
+from counterfold_lab.selection.experiment import DEFAULT
+from counterfold_lab.selection.results import error
 
 HALVES, SIMPLE, LIMIT = 1000, ("fixed", "theory"), 1.1
 

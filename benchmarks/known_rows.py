@@ -12,8 +12,8 @@ import numpy as np
 
 import counterfold as cf
 from counterfold.diagnostics.known_rows import KnownRows
-from counterfold.experiments.learning.experiment import KNOWN, LearningExperiment, LearningTask
-from counterfold.experiments.selection.bandits import FAMILIES
+from counterfold_lab.learning.experiment import KNOWN, LearningExperiment, LearningTask
+from counterfold_lab.selection.bandits import FAMILIES
 
 LEARNERS = ("greedy-learner", "policy-tree", "policy-forest")
 

@@ -21,8 +21,8 @@ from sklearn.datasets import load_digits
 import counterfold as cf
 from counterfold.base import registry
 from counterfold.evaluation.candidates import gather_candidates, resolve_candidates
-from counterfold.experiments.paper.classification import Classification
 from counterfold.policies.given import as_target
+from counterfold_lab.paper.classification import Classification
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 import reference

@@ -26,9 +26,9 @@ from rich.progress import track
 from rich.table import Table
 
 import counterfold as cf
-from counterfold.experiments.paper.experiment import RUNS_PER_SEED
-from counterfold.experiments.selection.bandits import draw_bandit
-from counterfold.experiments.selection.experiment import part_of
+from counterfold_lab.paper.experiment import RUNS_PER_SEED
+from counterfold_lab.selection.bandits import draw_bandit
+from counterfold_lab.selection.experiment import part_of
 from ranking import FIXED, draw_policies
 
 COUNTS, SHARES = (2, 10, 50), (0.1, 0.3, 1.0)

@@ -20,10 +20,10 @@ from rich.table import Table
 from scipy.stats import norm, qmc, spearmanr
 
 import counterfold as cf
-from counterfold.experiments.paper.experiment import RUNS_PER_SEED
-from counterfold.experiments.problem import softmax
-from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, FAMILIES, draw_bandit
-from counterfold.experiments.selection.experiment import list_tasks
+from counterfold.simulation import softmax
+from counterfold_lab.paper.experiment import RUNS_PER_SEED
+from counterfold_lab.selection.bandits import CONTEXT_COLUMNS, FAMILIES, draw_bandit
+from counterfold_lab.selection.experiment import list_tasks
 
 POLICIES, CONTEXTS = 10, 2**13
 FIXED = ("SNIPS", "DM", "DR")

@@ -15,8 +15,8 @@ from rich.progress import track
 from rich.table import Table
 
 import counterfold as cf
-from counterfold.experiments.selection.bandits import Bandit, draw_bandit
-from counterfold.experiments.selection.experiment import list_tasks
+from counterfold_lab.selection.bandits import Bandit, draw_bandit
+from counterfold_lab.selection.experiment import list_tasks
 
 REPLAY = Bandit(rows=3000, reward="sparse", logging_beta=0.0, target_beta=math.inf)
 CASES = {"binary": None, "sparse": None, "replay": REPLAY}

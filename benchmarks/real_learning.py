@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 import counterfold as cf
-from counterfold.experiments.learning import references
+from counterfold_lab.learning import references
 
 DESIGNED = "trial"
 """The logger of the trial itself."""

@@ -16,7 +16,7 @@ from rich.progress import track
 from rich.table import Table
 
 import counterfold as cf
-from counterfold.experiments.paper.experiment import PaperExperiment, PaperTask
+from counterfold_lab.paper.experiment import PaperExperiment, PaperTask
 
 DATASETS = Path(os.environ.get("COUNTERFOLD_DATASETS", Path(__file__).parents[2] / "shared" / "datasets"))
 NAMES = "ecoli", "glass", "vehicle", "yeast", "page-blocks"

@@ -20,8 +20,8 @@ from rich.progress import track
 from rich.table import Table
 
 import counterfold as cf
-from counterfold.experiments.selection.bandits import FAMILIES
-from counterfold.experiments.selection.experiment import PAPER, SelectionExperiment, SelectionTask, list_tasks
+from counterfold_lab.selection.bandits import FAMILIES
+from counterfold_lab.selection.experiment import PAPER, SelectionExperiment, SelectionTask, list_tasks
 
 
 def list_problems(given):

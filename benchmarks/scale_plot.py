@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from counterfold.experiments.results import OURS, PUBLISHED, load_pyplot, save_picture
+from counterfold_lab.results import OURS, PUBLISHED, load_pyplot, save_picture
 
 RESULTS = Path(__file__).parents[1] / "docs" / "scale" / "bench.json"
 READING = "#888888"

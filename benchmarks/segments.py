@@ -24,7 +24,7 @@ from scipy.stats import norm, qmc
 
 import counterfold as cf
 from counterfold.base.arrays import row_sums
-from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, Bandit, draw_bandit
+from counterfold_lab.selection.bandits import CONTEXT_COLUMNS, Bandit, draw_bandit
 
 FAMILIES = (
     *("binary", "continuous", "heavy-tailed", "sparse", "near-deterministic logger"),

@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 
 import counterfold as cf
-from counterfold.experiments.problem import draw_actions, softmax
+from counterfold.simulation import draw_actions, softmax
 
 ACTIONS, COLUMNS = 5, 3
 LOGGERS = {

@@ -25,8 +25,8 @@ SIGNED = "AWS4-HMAC-SHA256 Credential=KEY/20260101/us-east-1/s3/aws4_request, Si
 
 def make_log(folder, rows):
     """Write the log as a folder of files."""
-    from counterfold.experiments.synthetic.file import Destination, write_log
-    from counterfold.experiments.synthetic.generator import Synthetic
+    from counterfold_lab.synthetic.file import Destination, write_log
+    from counterfold_lab.synthetic.generator import Synthetic
 
     write_log(Synthetic(actions=10, context=10), rows, Destination(folder / "log", FILES))
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 import counterfold as cf
-from counterfold.experiments.problem import draw_actions, softmax
+from counterfold.simulation import draw_actions, softmax
 
 ACTIONS = ("a", "b", "c")
 PROBLEMS = {

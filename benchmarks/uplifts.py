@@ -15,9 +15,9 @@ from rich.progress import track
 from scipy.stats import norm, qmc
 
 import counterfold as cf
-from counterfold.experiments.paper.experiment import RUNS_PER_SEED
-from counterfold.experiments.selection.bandits import CONTEXT_COLUMNS, FAMILIES, draw_bandit
-from counterfold.experiments.selection.experiment import part_of
+from counterfold_lab.paper.experiment import RUNS_PER_SEED
+from counterfold_lab.selection.bandits import CONTEXT_COLUMNS, FAMILIES, draw_bandit
+from counterfold_lab.selection.experiment import part_of
 
 SIZES = (300, 2000, 10_000)
 LEFT_OUT = {"many rows", "few rows", "misread propensities"}

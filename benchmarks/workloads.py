@@ -16,9 +16,9 @@ import numpy as np
 
 import counterfold as cf
 from counterfold.base.threads import Pool, limit_blas
-from counterfold.experiments.synthetic.file import Destination, write_log
-from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.policies.given import as_target
+from counterfold_lab.synthetic.file import Destination, write_log
+from counterfold_lab.synthetic.generator import Synthetic
 from measuring import TINY
 
 SPARK = "local[2,4]"

@@ -10,10 +10,10 @@ import numpy as np
 
 from counterfold.diagnostics.outcome_context import OutcomeContext
 from counterfold.diagnostics.propensities import Propensities
-from counterfold.experiments.problem import draw_actions, softmax
-from counterfold.experiments.selection.bandits import Bandit
 from counterfold.log.assignment import balance_log
 from counterfold.log.log import Log
+from counterfold.simulation import draw_actions, softmax
+from counterfold_lab.selection.bandits import Bandit
 
 ROWS = 2000
 

@@ -136,4 +136,4 @@ def save_table(tmp_path):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Make blocks so small that a few thousand rows have many."""
-    monkeypatch.setattr("counterfold.experiments.synthetic.generator.LARGEST_BLOCK", 512)
+    monkeypatch.setattr("counterfold_lab.synthetic.generator.LARGEST_BLOCK", 512)

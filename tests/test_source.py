@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 import counterfold
+import counterfold_lab
 from places import ROOT
 
-SOURCE = ROOT / "src" / "counterfold"
-FILES = sorted(SOURCE.rglob("*.py"))
+SOURCE = ROOT / "src"
+PACKAGES = (counterfold, counterfold_lab)
+FILES = sorted(file for package in PACKAGES for file in (SOURCE / package.__name__).rglob("*.py"))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(SOURCE).as_posix())
@@ -21,12 +23,12 @@ def test_no_package_imports_a_private_module_of_another(file):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("counterfold"):
             for path in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
                 *package, name = path.split(".")
-                home = SOURCE.joinpath(*package[1:])
+                home = SOURCE.joinpath(*package)
                 assert not name.startswith("_") or file.is_relative_to(home), f"{file} imports {path}"
 
 
 def modules():
-    found = pkgutil.walk_packages(counterfold.__path__, "counterfold.")
+    found = [one for package in PACKAGES for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
     return [one.name for one in found if one.name != "counterfold.selectors._subsampling"]  # which needs torch
 
 

@@ -7,13 +7,13 @@ import sys
 import textwrap
 
 from counterfold.base.atomic_files import hold_draft, remove_when_terminated
-from counterfold.experiments.files import write_atomically
+from counterfold_lab.files import write_atomically
 
 HOLD = """
     import os, signal, sys, time
     from pathlib import Path
     from counterfold.base.atomic_files import hold_draft
-    from counterfold.experiments.files import write_atomically
+    from counterfold_lab.files import write_atomically
 
     place = Path(sys.argv[1])
     with (

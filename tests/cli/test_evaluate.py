@@ -9,7 +9,7 @@ from importlib.metadata import version
 import pytest
 
 from counterfold.base import registry
-from counterfold.experiments.paper.classification import draw_digits
+from counterfold.simulation import draw_digits
 from json_schema import validate
 
 NAMES = {name for folder in ("estimators", "selectors", "models") for name in registry.names(folder)}

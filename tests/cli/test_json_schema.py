@@ -13,13 +13,13 @@ import pytest
 import counterfold as cf
 import json_page
 from counterfold.diagnostics import build_all
-from counterfold.experiments.learning.benchmark import LearningResults
-from counterfold.experiments.learning.results import Gain, Holding
-from counterfold.experiments.paper.reproduction import Cost
-from counterfold.experiments.paper.results import Line
-from counterfold.experiments.selection.benchmark import BenchmarkResults
-from counterfold.experiments.selection.results import Alarm, CheckAlarms, Coverage, Score
 from counterfold.learning import ContenderLine, LimitLine
+from counterfold_lab.learning.benchmark import LearningResults
+from counterfold_lab.learning.results import Gain, Holding
+from counterfold_lab.paper.reproduction import Cost
+from counterfold_lab.paper.results import Line
+from counterfold_lab.selection.benchmark import BenchmarkResults
+from counterfold_lab.selection.results import Alarm, CheckAlarms, Coverage, Score
 from json_schema import SCHEMA, validate
 
 ROWS = 300

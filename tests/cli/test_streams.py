@@ -197,7 +197,7 @@ def test_a_file_that_cannot_be_written_to_its_end_is_not_left_behind(tmp_path):
 CLOSED = """
 import os, pyarrow.dataset, pyarrow.parquet, sklearn.linear_model, zoneinfo
 from counterfold.base import registry
-import counterfold.evaluation.assembly, counterfold.experiments.synthetic.file, counterfold.report.text
+import counterfold.evaluation.assembly, counterfold_lab.synthetic.file, counterfold.report.text
 several = "engines", "readers", "models", "estimators", "selectors"
 every = [registry.find(folder, name) for folder in several for name in registry.names(folder)]
 if os.getuid() == 0:  # whom no folder is closed to

@@ -13,9 +13,9 @@ from counterfold.base import capacity
 from counterfold.base.threads import Pool
 from counterfold.engines import choose_engine
 from counterfold.engines.memory import Memory
-from counterfold.experiments.synthetic.file import Destination, write_log
-from counterfold.experiments.synthetic.generator import Synthetic
 from counterfold.io.files import Files
+from counterfold_lab.synthetic.file import Destination, write_log
+from counterfold_lab.synthetic.generator import Synthetic
 from large_logs import REFIT, ROWS
 
 # bad data

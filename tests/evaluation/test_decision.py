@@ -12,7 +12,7 @@ from counterfold.estimators.estimates import Exposure, Moves
 from counterfold.estimators.unseen_rewards import Chance, Unseen
 from counterfold.evaluation.decision import Field
 from counterfold.evaluation.joint import FREEDOM, find_each_level
-from counterfold.experiments.selection.bandits import Bandit
+from counterfold_lab.selection.bandits import Bandit
 from reference import decision as naive
 
 ROWS = 400

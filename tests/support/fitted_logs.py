@@ -3,7 +3,7 @@
 import numpy as np
 
 import counterfold as cf
-from counterfold.experiments.problem import draw_actions, softmax
+from counterfold.simulation import draw_actions, softmax
 
 ROWS = 1200
 LABELS = np.array(["a", "b", "c"])

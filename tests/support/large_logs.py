@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold.experiments.synthetic.generator import Synthetic
+from counterfold_lab.synthetic.generator import Synthetic
 
 ROWS = 3000
 REFIT = "ocv:refit=False"

@@ -1,6 +1,6 @@
 """Synthetic logs in files."""
 
-from counterfold.experiments.synthetic.file import Destination, write_log
+from counterfold_lab.synthetic.file import Destination, write_log
 
 
 def written(problem, rows, path, *, threads=None, **more):

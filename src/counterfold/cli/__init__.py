@@ -1,24 +1,34 @@
-"""The command line: each file here holds the command of its name, but for `options.py`, which they share.
+"""The command line: each file here holds the command of its name, but for those in `SHARED`.
 
-No estimator, selector or model is named here: names come from the folders.
+Other packages, such as `counterfold_lab`, add commands by entry points of the group `counterfold.commands`. No
+estimator, selector or model is named here: names come from the folders.
 """
 
 import os
 import sys
 from contextlib import suppress
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import version as find_version
 from io import TextIOWrapper
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 from counterfold.base import registry
-from counterfold.base.errors import CounterfoldError
-from counterfold.cli._printing import say
+from counterfold.base.errors import CounterfoldError, ParameterError
+from counterfold.cli.options import Command
+from counterfold.cli.printing import say
 
 __all__ = ["app", "main"]
 
 UsageError: Any = typer.BadParameter.__base__  # typer gives it no name of its own
+
+SHARED = {"options", "printing"}
+"""The modules of this folder that are no commands. Commands of other packages may import them, too."""
+
+GROUP = "counterfold.commands"
+"""The group of entry points by which other packages add commands."""
 
 OUT_OF_MEMORY = (
     "this took more memory than there is: use `--engine local`, which reads a few rows at a time, on fewer threads "
@@ -34,22 +44,48 @@ def start(
 ) -> None:
     """What would this new policy have earned, judging only by the logs of the old one, and how far to trust that?"""
     if version:
-        from importlib.metadata import version as find_version
-
         typer.echo(find_version("counterfold"))
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
 def add_commands() -> None:
-    """Add the command of each file: a function of its name, or a group of commands."""
-    for name in (name for name in registry.names("cli") if name != "options"):
-        module = name.replace("-", "_")
-        command = getattr(import_module(f"{__name__}.{module}"), module)
-        if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name)
+    """Add the command of each file here and of each entry point, sorted by name.
+
+    A package cannot replace a command of this folder, but it can add one.
+    """
+    own = [name for name in registry.names("cli") if name not in SHARED]
+    others = {entry.name: entry for entry in entry_points(group=GROUP) if entry.name not in own}
+    for name in sorted([*own, *others]):
+        if name in others:
+            add_entry_point(others[name])
         else:
-            app.command(name)(command)
+            module = name.replace("-", "_")
+            add_command(name, getattr(import_module(f"{__name__}.{module}"), module))
+
+
+def add_command(name: str, command: typer.Typer | Command) -> None:
+    """Add a function, or a group of commands."""
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
+    else:
+        app.command(name)(command)
+
+
+def add_entry_point(entry: EntryPoint) -> None:
+    """Add the command of another package; if it cannot be loaded, add one that says so.
+
+    A package that is broken or missing does not keep the other commands from working.
+    """
+    try:
+        add_command(entry.name, entry.load())
+    except Exception as error:  # noqa: BLE001 (a module of another package may raise anything)
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        settings = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+        @app.command(entry.name, help="Not available: it could not be loaded.", context_settings=settings)
+        def refuse() -> None:
+            raise ParameterError(f"`{entry.name}` must be importable from `{entry.value}`, got {reason}.")
 
 
 def main() -> None:

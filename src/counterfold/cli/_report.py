@@ -11,8 +11,8 @@ import typer
 
 from counterfold.base import messages
 from counterfold.base.errors import ParameterError
-from counterfold.cli._printing import say
 from counterfold.cli.options import LogOptions, make_option
+from counterfold.cli.printing import say
 
 if TYPE_CHECKING:
     from counterfold.diagnostics import Diagnostics

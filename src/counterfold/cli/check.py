@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterfold.cli._answers import join_rewards
-from counterfold.cli._printing import print_answer, print_warnings
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import Engine, Everything, Json, LogOptions, Requirement, TableOverTime, take_options
+from counterfold.cli.printing import print_answer, print_warnings
 
 if TYPE_CHECKING:
     from counterfold.diagnostics import Diagnostics

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from counterfold.cli._answers import join_rewards
-from counterfold.cli._printing import print_answer
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import AnswerOptions, LogOptions, Requirement, TableOverTime, make_option, take_options
+from counterfold.cli.printing import print_answer
 
 if TYPE_CHECKING:
     from counterfold.evaluation.comparison import Comparison

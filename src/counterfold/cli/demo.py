@@ -1,8 +1,8 @@
 """The command `demo`: an answer on embedded data, beside the truth."""
 
-from counterfold.cli._printing import print_answer
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import Everything, Json, Seed, Threads, take_options
+from counterfold.cli.printing import print_answer
 
 STORY = (
     "Handwritten digits as a bandit: an old policy guessed the digit in each image, nearly at random, and earned 1 "
@@ -21,7 +21,7 @@ def demo(
 ) -> None:
     """Evaluate a policy on embedded data whose truth is known."""
     from counterfold.evaluation import Comparison, evaluate
-    from counterfold.experiments.paper.classification import draw_digits
+    from counterfold.simulation import draw_digits
 
     problem = draw_digits(seed)
     result = evaluate(problem.log, problem.target, seed=seed, threads=threads)

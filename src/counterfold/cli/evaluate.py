@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from counterfold.cli._answers import join_rewards, list_evaluations
-from counterfold.cli._printing import print_answer
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import AnswerOptions, Everything, LogOptions, Requirement, TableOverTime, take_options
+from counterfold.cli.printing import print_answer
 
 if TYPE_CHECKING:
     from counterfold.evaluation.assembly import Results

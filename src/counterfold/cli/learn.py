@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from counterfold.base.errors import ParameterError
 from counterfold.cli import _texts
-from counterfold.cli._printing import print_answer, print_warnings
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import (
     COLUMNS,
@@ -19,6 +18,7 @@ from counterfold.cli.options import (
     split_commas,
     take_options,
 )
+from counterfold.cli.printing import print_answer, print_warnings
 from counterfold.io.schema.scan import LogScan
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from counterfold.cli._printing import print_json
 from counterfold.cli.options import Json
+from counterfold.cli.printing import print_json
 
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown, with summaries and papers.")]
 

@@ -14,7 +14,7 @@ from counterfold import intervals
 from counterfold.base import messages, registry
 from counterfold.base.errors import ParameterError
 from counterfold.cli import _texts
-from counterfold.cli._printing import print_warnings, say
+from counterfold.cli.printing import print_warnings, say
 from counterfold.io.schema.scan import LogScan
 
 if TYPE_CHECKING:

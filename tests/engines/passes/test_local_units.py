@@ -76,7 +76,7 @@ def digits(save_table):
     """Return a log of a classification problem with 64 columns, as a file."""
     from sklearn.datasets import load_digits
 
-    from counterfold.experiments.paper.classification import Classification
+    from counterfold_lab.paper.classification import Classification
 
     problem = Classification().draw_problem(*load_digits(return_X_y=True), np.random.default_rng(0))
     log = problem.log

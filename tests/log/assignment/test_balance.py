@@ -12,9 +12,9 @@ import counterfold as cf
 from counterfold.base.validation import Checker
 from counterfold.diagnostics.outcome_context import OutcomeContext
 from counterfold.diagnostics.propensities import Propensities
-from counterfold.experiments.problem import draw_actions, softmax
-from counterfold.experiments.selection.bandits import FAMILIES, draw_bandit
 from counterfold.log.assignment import BalanceStream, balance_log
+from counterfold.simulation import draw_actions, softmax
+from counterfold_lab.selection.bandits import FAMILIES, draw_bandit
 from wrong_propensities import CASES, draw_log
 
 MODES = ("all probabilities", "propensities alone")

@@ -8,8 +8,8 @@ from scipy.stats import binomtest
 
 import counterfold as cf
 from counterfold.diagnostics.several_loggers import SeveralLoggers
-from counterfold.experiments.problem import draw_actions, softmax
 from counterfold.log.assignment import balance_log
+from counterfold.simulation import draw_actions, softmax
 
 ROWS = 900
 NAMES = np.array(["old", "new", "test"])

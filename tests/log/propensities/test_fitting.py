@@ -13,9 +13,9 @@ from sklearn.naive_bayes import GaussianNB
 
 import counterfold as cf
 from counterfold.base.hashing import hash_numbers
-from counterfold.experiments.problem import draw_actions, softmax
 from counterfold.log.propensities.fitting import FOLDS
 from counterfold.log.support import find_supported
+from counterfold.simulation import draw_actions, softmax
 from fitted_logs import ROWS, draw, make_log
 
 

@@ -1,0 +1,1 @@
+"""Formatting only: the results of experiments as tables for the terminal."""
