@@ -13,9 +13,9 @@ SURPRISING = MeanWeight().surprising
 MISTAKES = {
     "noise": lambda logging, rng: logging * np.exp(0.5 * rng.normal(size=logging.shape)),
     "permuted": lambda logging, rng: rng.permutation(logging),
-    "other columns": lambda logging, rng: np.roll(logging, 1, axis=1),
-    "square roots": lambda logging, rng: np.sqrt(logging),
-    "squares": lambda logging, rng: logging**2,
+    "other columns": lambda logging, _rng: np.roll(logging, 1, axis=1),
+    "square roots": lambda logging, _rng: np.sqrt(logging),
+    "squares": lambda logging, _rng: logging**2,
 }
 
 

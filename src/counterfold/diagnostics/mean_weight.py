@@ -38,10 +38,10 @@ class MeanWeight(Diagnostic):
 
     A p-value below `surprising` says that the propensities or the target's probabilities are not what was used. Weights
     are skewed: a log that happens to lack its rare large weights has a low mean and a small error at once. The cubic in
-    z takes their skewness $\hat\gamma$ out of the statistic, which is then judged by Student's distribution. Its degrees
-    of freedom are one less than there are rows (or groups); where the mean is below the expected one, they are as many
-    squares as carry the estimated variance. Fewer than 20 groups are judged by Student's test alone. Where one decision
-    was made for several rows at once, the error allows for it.
+    z takes their skewness $\hat\gamma$ out of the statistic, which is then judged by Student's distribution. It has one
+    degree of freedom less than there are rows (or groups); where the mean is below the expected one, it has as many as
+    there are squares that carry the estimated variance. Fewer than 20 groups are judged by Student's test alone. Where
+    one decision was made for several rows at once, the error allows for it.
 
     Hall (1992), "On the removal of skewness by transformation".
     """
