@@ -105,6 +105,15 @@ def test_context_that_matters_is_no_cluster():
     assert alarms == 0
 
 
+@pytest.mark.parametrize("levels", [8, 19])
+def test_codes_of_few_categories_with_an_effect_are_no_clusters(levels):
+    for seed in range(4):
+        columns, code = make_trial(seed, clusters=levels)
+        columns["region_code"] = as_code(code)
+        found = cf.evaluate(pa.table(columns), "new", progress=False).diagnostics
+        assert not [one for one in found.findings if one.name == "unnamed-groups"]
+
+
 def test_a_named_group_ends_the_search():
     columns, cluster = make_trial(3, is_shared=True)
     found, findings = find(columns | {"village": as_text(cluster)}, group="village")

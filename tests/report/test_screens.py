@@ -1,5 +1,6 @@
 """What is shown at any width: the answer first, whole numbers, nothing cut, nothing beyond the edge."""
 
+import html
 import io
 import re
 import sys
@@ -92,6 +93,20 @@ def test_the_answer_is_on_the_first_screen(log, show):
     assert sorted(wanted, key=words.index) == wanted
     assert words.index("next") < 15
     assert re.search(r"next step +Ship it: it would earn more than the log did", "\n".join(lines))
+
+
+def test_every_reward_has_its_next_step_in_the_words_of_one_reward(log, show, tmp_path):
+    found = cf.evaluate(log, "b", reward=["large", "small"], **ASKED)
+    alone = {name: cf.evaluate(log, "b", reward=name, **ASKED) for name in found}
+    screen = re.sub(r"\s+", " ", " ".join(show(80, text.rewards("b", found))))
+    found.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    for name, one in alone.items():
+        sentence = one.next_step.sentence
+        assert sentence == found[name].next_step.sentence
+        assert f"{name}: {sentence}" in screen
+        assert html.escape(sentence, quote=False) in found._repr_html_()
+        assert html.escape(sentence, quote=False) in page
 
 
 def test_names_that_differ_are_shown_different(log, show):

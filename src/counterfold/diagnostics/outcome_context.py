@@ -27,7 +27,7 @@ class OutcomeContext(Diagnostic):
     most columns depend on the action, that is a finding on the propensities instead.
     """
 
-    alarm: float = 0.01
+    alarm: float = 0.005
     label = "context"
     measures = ("context_p",)
 

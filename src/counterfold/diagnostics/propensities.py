@@ -14,11 +14,13 @@ class Propensities(Diagnostic):
 
     Rewards are not needed: residuals of the actions may depend neither on the action, nor on its probability, nor on
     the number of the row, nor on most columns of the context. With propensities alone, weights of each action may not
-    be above 1 on average. The smallest of several p-values counts, times their number, so clean logs are alarmed in
-    less than `alarm` of all cases. Rows of a group may have been decided together, so one of each is looked at.
+    be above 1 on average. The smallest of several p-values counts, times their number. Columns of the context are a
+    family of tests of their own, which also ends here where most columns depend on the action; so clean logs are
+    alarmed in less than twice `alarm` of all cases. Rows of a group may have been decided together, so one of each is
+    looked at.
     """
 
-    alarm: float = 0.01
+    alarm: float = 0.005
     label = "propensities"
     measures = ("propensities_p",)
 

@@ -106,8 +106,9 @@ def _(result: RewardEvaluations) -> str:
     lines = []
     for name, one in result.evaluations.items():
         told = (*format_value(one), format_gap(one.uplift(), one.logged)[0]) if one.answerable else ("withheld", "", "")
-        lines.append((messages.show(name), *told, format_logged(one), markup.badge(one.verdict)))
-    names = "reward", "value", "interval", "difference to the log", "the log earned", "verdict"
+        step = one.next_step.sentence
+        lines.append((messages.show(name), *told, format_logged(one), markup.badge(one.verdict), step))
+    names = "reward", "value", "interval", "difference to the log", "the log earned", "verdict", "next step"
     title = markup.line(tag("b", "One target, several rewards"))
     return markup.card(title, markup.make_table(names, lines), show_questions())
 

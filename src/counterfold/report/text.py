@@ -206,7 +206,9 @@ def name_baseline(found: Comparison) -> str:
 
 
 def rewards(title: str, found: Mapping[str, Evaluation], *, segments: bool = True) -> list[Block]:
-    """Return a line for every reward: what a policy would have earned in it and what the log did; and all findings.
+    """Return a line for every reward: what a policy would have earned in it and what the log did.
+
+    Below are the next step by each reward, and all findings.
 
     Tables of `segments`, if there are any, name the reward; without them, evaluations of each reward have them.
     """
@@ -218,10 +220,20 @@ def rewards(title: str, found: Mapping[str, Evaluation], *, segments: bool = Tru
             numbers = format_value(one)[0], format_logged(one), *format_gap(one.uplift(), one.logged)
         lines.append((messages.show(name), *numbers, one.verdict, one.next_step.action))
     table = add_title(title, Lines(names, lines, texts=2))
-    blocks: list[Block] = [table, *group_findings({name: one.diagnostics for name, one in found.items()})]
+    blocks: list[Block] = [table, list_next_steps(found)]
+    blocks += group_findings({name: one.diagnostics for name, one in found.items()})
     for name, one in found.items() if segments else ():
         blocks += list_segments(one.segmented, one.segments, of=f"{title} by {name},")
     return blocks
+
+
+def list_next_steps(found: Mapping[str, Evaluation]) -> ConsoleRenderable:
+    """Return what to do about the answer by each reward."""
+    grid = new_grid()
+    for number, (name, one) in enumerate(found.items()):
+        label = "" if number else "next step"
+        grid.add_row(label, Styled(f"{messages.show(name)}: {one.next_step.sentence}", "bold"))
+    return grid
 
 
 def group_findings(found: Mapping[str, Diagnostics]) -> list[Block]:

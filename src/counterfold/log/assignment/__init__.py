@@ -50,7 +50,7 @@ NUMBERS = 1 << 16
 DEPENDS = 0.003
 """Below which joint p-value a column depends on the action, so that it is not taken for context by itself.
 
-It is well below the p-value from which on `outcome-context` warns, so no column is left out without a caution, and the
+It is below the p-value from which on `outcome-context` warns, so no column is left out without a caution, and the
 columns of a log without mistakes are hardly ever left out.
 """
 
