@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from counterfold.experiments.problem import draw_actions, softmax
 from scipy.stats import binomtest, norm, ttest_1samp
 
 from counterfold.diagnostics.mean_weight import MeanWeight, find_p
-from counterfold.experiments.problem import draw_actions, softmax
 from counterfold.intervals.base import Units
 
 SURPRISING = MeanWeight().surprising
