@@ -205,7 +205,7 @@ class Bandit:
         if self.reward == "purchases":  # about one in twenty buys
             return np.asarray(1 / (1 + np.exp(3.2 - 0.7 * scores)))
         if self.reward == "ratings":
-            return np.clip(3.0 + scores, 1.0, 5.0)
+            scores = np.clip(3.0 + scores, 1.0, 5.0)
         return scores + 10.0 if self.reward == "shifted" else scores
 
     def draw_rewards(self, means: Floats, rng: np.random.Generator) -> Floats:
@@ -222,7 +222,7 @@ class Bandit:
         if self.reward in {"skewed", "revenue", "prices"}:
             return self.draw_payments(means, rng)
         if self.reward == "ratings":
-            return 1.0 + rng.binomial(4, (means - 1) / 4)
+            return np.asarray(1 + rng.binomial(4, (means - 1) / 4), dtype=np.float64)
         return np.asarray(means + rng.standard_normal(len(means)))
 
     def draw_payments(self, means: Floats, rng: np.random.Generator) -> Floats:
