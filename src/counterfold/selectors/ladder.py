@@ -46,7 +46,7 @@ USUAL, SPREAD = {TruncatedSNIPS: 1.0, TruncatedSNDR: 0.05}, 1.0
 BOLDNESS = np.exp(np.linspace(-5.0, 3.0, 65))
 """The values of boldness that are weighed against each other."""
 
-DOUBT = 5.0
+DOUBT = 4.0
 """How much larger the variance of what is left of the bias is stated than the steps say, which know little of it.
 
 By this intervals hold the truth as often as they should on development problems.
@@ -56,7 +56,11 @@ EVEN = 0.5
 """How far the mixture of two ladders is drawn from the best one, by what is known, towards their mean."""
 
 BOLD = {TruncatedSNIPS: 0.5, TruncatedSNDR: 0.2}
-"""The boldness on each ladder that differences rely on besides the one that is learnt."""
+"""The boldness on each ladder that is relied on besides the one that is learnt.
+
+The lower steps are measured well, and so decide what boldness is learnt. They say little of the higher ones where the
+logging policy chose by what rewards depend on and the model does not see: all low rungs are wrong together then.
+"""
 
 
 class Purpose(NamedTuple):
@@ -70,7 +74,7 @@ class Purpose(NamedTuple):
     doubt: float
 
 
-VALUE = Purpose(fixed=0.0, doubt=DOUBT)
+VALUE = Purpose(fixed=0.2, doubt=DOUBT)
 """For the value of a target: the squared error is to be small."""
 
 DIFFERENCE = Purpose(fixed=0.7, doubt=2.0)
@@ -94,10 +98,11 @@ class Ladder(Selector):
     The `boldness` c says how much rungs usually differ: little where a reward model is good. By default it is learnt:
     its logarithm is normal around that of 1, or of 0.05 on the ladder of the model, with a standard deviation of 1,
     times the likelihood of all steps, $V_l - V_{l-1} \sim N(0, c^2 \tau_l^2 + s_l^2)$; $\mathbb E_c$ is the mean under
-    it. The answer is half-way between the mean of both ladders and their mixture with the least estimated error.
-    What may be left of the bias is part of the error, five times doubted. Nothing is random here. docs/ladder.md tells
-    why. A shortened step is a bias towards the log, which a difference to the log does not cancel. So differences have
-    shares of their own, by which the boldness is 0.5, or 0.2 on the ladder of the model, with a probability of 0.7.
+    it, but with a probability of 0.2 the boldness is 0.5, or 0.2 on the ladder of the model, whatever the steps say.
+    The answer is half-way between the mean of both ladders and their mixture with the least estimated error. What may
+    be left of the bias is part of the error, four times doubted. Nothing is random here. docs/ladder.md tells why. A
+    shortened step is a bias towards the log, which a difference to the log does not cancel. So differences have shares
+    of their own, by which that probability is 0.7.
 
     A candidate's score is its squared distance from that answer, plus the variances of the distance and of itself. If
     all rungs are candidates, as in the default set, the answer is the mixture itself; else it is the best candidate.
@@ -299,7 +304,7 @@ class Steps(NamedTuple):
         """
         own = np.square(bold)[:, None] * self.reach
         each = np.divide(own, own + self.noise, out=np.ones_like(own), where=own + self.noise > 0)
-        taken = np.minimum.accumulate(chance @ each)
+        taken = np.minimum.accumulate(np.minimum(chance @ each, 1.0))  # rounding may take a step a little too far
         variance = chance @ (each * self.noise + np.square((each - taken) * self.lengths))
         return taken, float(np.maximum(variance - taken**2 * self.noise, 0.0).sum())
 
