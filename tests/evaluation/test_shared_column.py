@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binomtest
 
 import counterfold as cf
-from counterfold.experiments.selection.bandits import draw_bandit
+from counterfold_lab.selection.bandits import draw_bandit
 from counterfold.selectors import ladder
 
 LOGS = 60
