@@ -14,7 +14,7 @@ from counterfold.errors import ModelError, blame
 from counterfold.learnt_rows import LearntRows
 from counterfold.log import Kind, Log
 from counterfold.logger_checks import Loggers
-from counterfold.models.base import Examples, Lazy, Pull, Refits, RewardModel, check_predictions
+from counterfold.models.base import Examples, Lazy, Pulls, Refits, RewardModel, check_predictions
 from counterfold.needs import KINDS, NEEDS, Need
 from counterfold.propensities import Precision
 from counterfold.targets.base import Target
@@ -211,7 +211,7 @@ class Rows:
         return self.model.settle(self.examples)
 
     @cached_property
-    def known_pulls(self) -> dict[float, Pull]:
+    def known_pulls(self) -> dict[tuple[float, ...], Pulls]:
         """How far rows move TruncatedSNDR by what the model learns from them, for caps that were asked for before."""
         return {}
 

@@ -96,7 +96,7 @@ class SharedRidge(Summed):
     def from_moments(self, known: Solved, scaling: Scaling) -> PolicyModels:
         sums, alpha, common = known.sums, self.alpha or 1.0, self.common or 1.0
         gram, shared = sums[:, :-1, :-1], solve_shared(sums, [common])
-        solved = draw_together(gram, sums[:, :-1, -1], shared, alpha)[0]
+        solved = draw_together(gram, find_apart(sums, shared), shared, alpha)[0]
         own, total = gram + alpha * np.eye(gram.shape[1]), add_common(gram.sum(axis=0), common)
         limits = float(known.low.min()), float(known.high.max())
         equations = Equations(own, total, shared[0], alpha, known.factor)
@@ -114,10 +114,12 @@ def lower_rewards(sums: Floats, level: float) -> Floats:
 
 def find_losses(known: Floats, held: Floats, alphas: Sequence[float], commons: Sequence[float]) -> Floats:
     """Return the squared errors on held rows of models solved from the others, for every pair of penalties."""
-    gram, right, shared = known[:, :-1, :-1], known[:, :-1, -1], solve_shared(known, commons)
+    gram = known[:, :-1, :-1]
+    shared = solve_shared(known, commons)  # the penalties of the shared model share the work
+    apart = find_apart(known, shared)
     losses = np.full((len(alphas), len(commons)), held[:, -1, -1].sum())
     for place, alpha in enumerate(alphas):
-        solved = draw_together(gram, right, shared, alpha)  # the penalties of the shared model share the work
+        solved = draw_together(gram, apart, shared, alpha)
         products = (held[:, :-1, :-1] @ solved.transpose(1, 2, 0)).transpose(2, 0, 1)
         losses[place] += np.einsum("cad,cad->c", solved, products - 2 * held[:, :-1, -1])
     return losses
@@ -136,9 +138,15 @@ def add_common(gram: Floats, common: float) -> Floats:
     return gram + np.diag(penalty)
 
 
-def draw_together(gram: Floats, right: Floats, shared: Floats, alpha: float) -> Floats:
+def find_apart(sums: Floats, shared: Floats) -> Floats:
+    """Return what is left of the equations of all actions (A x (1 + d) x C) once several shared models are known."""
+    return np.asarray(sums[:, :-1, -1:] - sums[:, :-1, :-1] @ shared.T)
+
+
+def draw_together(gram: Floats, apart: Floats, shared: Floats, alpha: float) -> Floats:
     """Return intercepts and slopes of all actions (C x A x (1 + d)), drawn towards each of several shared ones."""
-    apart = right[:, :, None] - gram @ shared.T
-    penalty = alpha * np.eye(gram.shape[1])
-    own = (np.linalg.solve if gram.shape[1] < WIDE else solve_positive)(gram + penalty, apart)
+    if gram.shape[1] < WIDE:
+        own = np.linalg.solve(gram + alpha * np.eye(gram.shape[1]), apart)
+    else:
+        own = solve_positive(gram, apart, alpha)
     return np.asarray(shared[:, None] + own.transpose(2, 0, 1))
