@@ -118,7 +118,7 @@ def find_losses(known: Floats, held: Floats, alphas: Sequence[float], commons: S
     coefficients = solved.reshape(-1, *solved.shape[2:])  # of all pairs (pairs x A x (1 + d))
     products = (held[:, :-1, :-1] @ coefficients.transpose(1, 2, 0)).transpose(2, 0, 1)
     losses = np.einsum("cad,cad->c", coefficients, products - 2 * held[:, :-1, -1])
-    return held[:, -1, -1].sum() + losses.reshape(len(alphas), len(commons))
+    return np.asarray(held[:, -1, -1].sum() + losses.reshape(len(alphas), len(commons)))
 
 
 def solve_shared(sums: Floats, commons: Sequence[float]) -> Floats:
