@@ -93,6 +93,9 @@ class Diagnostic(Observer, ABC):
     needs_answer: ClassVar[bool] = False
     """Whether it examines an answer, and not the log and the target alone."""
 
+    examines_log: ClassVar[bool] = False
+    """Whether what it measures depends on the log alone. If so, all targets of a log share one measurement."""
+
     def witnesses(self, rows: Rows) -> Sequence[Estimator]:
         """Return estimators whose estimates are needed, besides the candidates."""
         return []
@@ -147,6 +150,11 @@ class Least:
         return Least(numbers[: self.most], counts[: self.most], self.most)
 
 
+def measure_log(evidence: Evidence, several: Sequence[Diagnostic]) -> dict[str, Measurement | None]:
+    """Return what diagnostics measure that examine the log alone, by their names."""
+    return {one.name: one.measure(evidence, None) for one in several if one.examines_log}
+
+
 def sort_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return findings with the worst first."""
     return tuple(sorted(findings, key=lambda finding: -SEVERITIES.index(finding.severity)))
@@ -180,8 +188,19 @@ class Diagnostics(Reported):
     unknown: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, evidence: Evidence, several: Sequence[Diagnostic], answer: Answer | None = None) -> "Diagnostics":
-        """Return what several diagnostics find; those that need an answer wait for one."""
+    def of(
+        cls,
+        evidence: Evidence,
+        several: Sequence[Diagnostic],
+        answer: Answer | None = None,
+        of_log: Mapping[str, Measurement | None] | None = None,
+    ) -> "Diagnostics":
+        """Return what several diagnostics find; those that need an answer wait for one.
+
+        `of_log` are the measurements of those that examine the log alone, if they are known.
+        """
+        if of_log is None:
+            of_log = measure_log(evidence, several)
         rewards = evidence.contents.rewards
         measures: dict[str, Number] = {"rows": evidence.row_count, "bandwidth": evidence.rows.bandwidth}
         measures |= {"reward_low": rewards.low, "reward_high": rewards.high}
@@ -191,7 +210,10 @@ class Diagnostics(Reported):
         unknown: list[str] = []
         for one in several:
             measures |= dict.fromkeys(one.measures)
-            found = None if one.needs_answer and answer is None else one.measure(evidence, answer)
+            if one.examines_log:
+                found = of_log[one.name]
+            else:
+                found = None if one.needs_answer and answer is None else one.measure(evidence, answer)
             if found is not None:
                 measures |= found.values
                 texts |= {one.label: found.text} if found.text else {}

@@ -47,6 +47,7 @@ class ChangedActions(Diagnostic):
 
     alarm: float = 0.001
     much: float = 0.25
+    examines_log = True
     label = "actions along the log"
     measures = ("changed_actions_p", "changed_actions_share")
 

@@ -34,6 +34,7 @@ class FutureColumns(Diagnostic):
     """
 
     large: float = 0.9
+    examines_log = True
     label = "columns of the future"
     measures = ("explained_share",)
 

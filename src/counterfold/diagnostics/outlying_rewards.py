@@ -143,6 +143,7 @@ class OutlyingRewards(Diagnostic):
     far_single: float = 100.0
     far_scale: float = 1000.0
     sees_target = False
+    examines_log = True
     label = "outlying rewards"
     measures = ("outlying_rewards",)
 

@@ -226,6 +226,7 @@ class RepeatedRows(Diagnostic):
     many: float = 0.2
     surprising: float = 0.001
     sees_target = False
+    examines_log = True
     label = "repeated rows"
     measures = ("repeated_share", "row_copies", "repeated_excess")
 

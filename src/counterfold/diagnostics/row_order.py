@@ -141,6 +141,7 @@ class RowOrder(Diagnostic):
     silent: float = 0.1
     large: float = 0.25
     sees_target = False
+    examines_log = True
     label = "row order"
     measures = ("row_order_p", "row_order", "silent_rows")
 

@@ -27,6 +27,7 @@ class ShiftedRewards(Diagnostic):
     alarm: float = 0.001
     own: float = 0.25
     sees_target = False
+    examines_log = True
     label = "rewards of their rows"
     measures = ("next_reward_p", "next_reward_share", "own_reward_share")
 

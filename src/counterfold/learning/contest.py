@@ -55,7 +55,7 @@ class Contest:
         outside = self.split(progress)
         fold, decisions, contenders = outside.fold, outside.decide(), self.list_contenders()
         probs = self.mix(decisions)
-        evaluations = self.evaluate(self.list_shown(probs))
+        evaluations = self.evaluate(self.list_shown(probs), with_exhibits=False)
         choice = choose_contender(evaluations, self.list_complexity())
         by_fold = {number: self.choose_without(number, outside) for number in outside.numbers}
         stitched, imitated = stitch(probs, by_fold, fold), decisions.probs[LOGGER.name]
@@ -123,7 +123,7 @@ class Contest:
     def value_winner(self, decisions: Decisions, left_out: Mapping[str, str], others: OtherRows) -> Learned:
         """Return the winner by these rows, learnt from all of them, and valued by the other rows of a large log."""
         probs = self.mix(decisions)
-        evaluations = self.evaluate(self.list_shown(probs))
+        evaluations = self.evaluate(self.list_shown(probs), with_exhibits=False)
         choice = choose_contender(evaluations, self.list_complexity())
         policy = attempted = self.refit(self.list_contenders()[choice.name])
         attempt = evaluation = others.value(policy)
@@ -178,7 +178,7 @@ class Contest:
         constants = {name for name, one in self.list_contenders().items() if one.is_constant}
         finalists = pick_finalists(rank_contenders(self.rows.take(kept), probs), constants)
         within = replace(self, log=take_rows(self.log, kept))
-        return within.evaluate({name: one for name, one in probs.items() if name in finalists})
+        return within.evaluate({name: one for name, one in probs.items() if name in finalists}, with_exhibits=False)
 
     def decide_by_fewer(self, chosen: Mapping[int, str], outside: OutOfFold) -> Floats:
         """Return what the contender that each fold takes would do (n x A), if it were learnt without another fold, too.
@@ -197,12 +197,19 @@ class Contest:
                 found[outside.fold == number] += probs / len(others)
         return found
 
-    def evaluate(self, probs: Mapping[str, Floats]) -> dict[str, Evaluation]:
+    def evaluate(self, probs: Mapping[str, Floats], *, with_exhibits: bool = True) -> dict[str, Evaluation]:
         """Return what policies would have earned, by name."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SupportWarning)  # the verdict says the same
             targets = {name: Decided(one) for name, one in probs.items()}
-            found = evaluate_targets(self.log, targets, self.question, threads=self.threads, progress=False)
+            found = evaluate_targets(
+                self.log,
+                targets,
+                self.question,
+                threads=self.threads,
+                progress=False,
+                with_exhibits=with_exhibits,
+            )
         return next(iter(found.values())).targets
 
     def list_limits(self, policy: Policy, probs: Floats) -> list[LimitLine]:

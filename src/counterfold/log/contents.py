@@ -45,7 +45,8 @@ class Spread:
             return cls(*ends, total, number, float(apart @ apart), float((apart * apart) @ apart), number, number)
         total, weight = float(values @ counts), float(counts.sum())
         apart = values - total / weight
-        powers = float(apart * apart @ counts), float(apart**3 @ counts)
+        squares = apart * apart
+        powers = float(squares @ counts), float(squares * apart @ counts)
         return cls(*ends, total, number, *powers, weight, float(counts @ counts))
 
     def __add__(self, other: "Spread") -> "Spread":
