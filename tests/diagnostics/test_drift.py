@@ -1,6 +1,7 @@
 """Values over time: against naive loops, the same on every engine, and what is found of logs that change or do not."""
 
 import json
+from dataclasses import astuple
 
 import numpy as np
 import pandas as pd
@@ -71,7 +72,7 @@ def test_against_naive_loop(groups):
     expected = [
         (lines[one][0], *(part for own in several for part in (own[one][1], own[one][2] ** 0.5))) for one in lines
     ]
-    np.testing.assert_allclose([line[1:] for line in found.over_time()], expected, rtol=1e-9)
+    np.testing.assert_allclose([astuple(line)[1:] for line in found.over_time()], expected, rtol=1e-9)
     assert [line.start for line in found.over_time()] == [str(START + one) for one in range(13)]
 
 

@@ -24,6 +24,9 @@ FOLDERS = {
 }
 """Where the classes of a kind are, unless the folder is called like the kind."""
 
+SHARED = ("base", "records")
+"""Modules of a folder that are none of its parts: what these have in common, and what JSON says of them."""
+
 
 def locate(kind: str) -> str:
     """Return the dotted path of the folder that holds all classes of a kind."""
@@ -40,7 +43,7 @@ def names(folder: str) -> tuple[str, ...]:
     spec = find_spec(locate(folder))
     modules = pkgutil.iter_modules(spec.submodule_search_locations if spec else None)
     found = (module.name for module in modules if not module.ispkg)
-    return tuple(sorted(name.replace("_", "-") for name in found if name != "base" and not name.startswith("_")))
+    return tuple(sorted(name.replace("_", "-") for name in found if name not in SHARED and not name.startswith("_")))
 
 
 @cache

@@ -144,7 +144,9 @@ class OutlyingRewards(Diagnostic):
     far_scale: float = 1000.0
     sees_target = False
     label = "outlying rewards"
-    measures = ("outlying_rewards",)
+    measures = {
+        "outlying_rewards": "Rows whose reward is far away from all others.",
+    }
 
     def observe(self, rows: Rows) -> Ends:
         return Ends(Least.of(rows.rewards, KEPT), Least.of(-rows.rewards, KEPT))
