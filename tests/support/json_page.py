@@ -11,8 +11,8 @@ JSON in ASCII: a number that is not finite is `null`, and texts from data are as
 counterfold evaluate logs.parquet --target new_policy --json | jq '.evaluations[0] | {value, verdict, next_step}'
 ```
 
-`"version": 1` at the top is the version of the schema. `cf.json_schema()` returns the schema (JSON Schema 2020-12), which
-is generated from the types of the results. Each kind of answer is one of its definitions, with all of its fields:
+`"version": 1` at the top is the version of the schema. `cf.json_schema()` returns the schema (JSON Schema 2020-12),
+which is generated from the types of the results. Each kind of answer is one of its definitions, with all of its fields:
 
 ```python
 >>> import counterfold as cf

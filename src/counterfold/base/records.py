@@ -7,7 +7,6 @@ JSON schema is generated from both. Results fill records in, and `as_dictionary`
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any
 
 AREAS = ("log", "evidence", "diagnostics", "evaluation", "learning", "cli", "experiments")
@@ -47,6 +46,8 @@ class Records:
 
 def load_records() -> Records:
     """Return the records of all packages together."""
+    from importlib.metadata import entry_points
+
     several = [import_module(f"counterfold.{area}.records").RECORDS for area in AREAS]
     several += [entry.load() for entry in entry_points(group=GROUP)]
     parts: dict[str, type] = {}

@@ -104,7 +104,7 @@ class Diagnostic(Observer, ABC):
     """What the terminal calls what is measured."""
 
     measures: ClassVar[Mapping[str, str]]
-    """The names of the numbers that are measured, in JSON and as attributes of `Diagnostics`, and what each means."""
+    """The numbers that are measured, in JSON and as attributes of `Diagnostics`: their names, with descriptions."""
 
     is_always_shown: ClassVar[bool] = False
     """Whether the terminal shows what is measured even if nothing is wrong; of others it says that they passed."""
