@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from counterfold.experiments.problem import draw_actions, softmax
+from counterfold.simulation import draw_actions, softmax
 from scipy.stats import binomtest, norm, ttest_1samp
 
 from counterfold.diagnostics.mean_weight import MeanWeight, find_p

@@ -145,7 +145,9 @@ class OutlyingRewards(Diagnostic):
     sees_target = False
     examines_log = True
     label = "outlying rewards"
-    measures = ("outlying_rewards",)
+    measures = {
+        "outlying_rewards": "Rows whose reward is far away from all others.",
+    }
 
     def observe(self, rows: Rows) -> Ends:
         return Ends(Least.of(rows.rewards, KEPT), Least.of(-rows.rewards, KEPT))
