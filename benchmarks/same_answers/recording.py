@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from same_answers import describing, sections
+from same_answers import sections
 
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "COLUMNS": "160", "TERM": "dumb", "PYSPARK_PYTHON": sys.executable}
 
@@ -93,6 +93,7 @@ def record_section(name, path):
 def run_case(run):
     """Return what a case says: its answer and the warnings about support, or else its error."""
     import counterfold as cf
+    from same_answers import describing
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
