@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import os
 import runpy
 import shutil
 import sys
@@ -26,6 +27,10 @@ from same_answers.logs import (
     write,
 )
 from same_answers.pages import read_page
+
+
+# The command line would take the folder of the datasets from here; cases name it.
+os.environ.pop("COUNTERFOLD_DATASETS", None)
 
 
 def run_command(*words):

@@ -89,7 +89,6 @@ def answers_of_comparisons():
     for name, arguments in mistakes.items():
         yield f"mistake, {name}", partial(compare, shop, *arguments, **SHOP)
     yield "mistake, argument", partial(compare, shop, names, basline="standard")
-    yield "segments of two answers", subtract_segments
     yield "robustness and rows", more_of_an_answer
 
 
@@ -104,15 +103,9 @@ def many_targets(columns):
     return {f"p{n}": (1 - s) * columns["logging_probs"] + s * columns["target"] for n, s in enumerate(shares)}
 
 
-def subtract_segments():
-    """Return the differences of two policies in each segment."""
-    both = evaluate(shop_table(), {"a": "target", "b": "standard"}, by=["device"], **SHOP)
-    return [both["a"].subtract_segments(both["b"]), both["a"].judge_against(both["b"], "b")]
-
-
 def more_of_an_answer():
     """Return what an answer says when it is asked more."""
     result = evaluate(shop_table(), "target", time="decided", **SHOP)
     counts = {str(width): result.count_rows(width) for width in (0.1, 0.01)}
-    facts = [result.robustness, result.next_step, result.planned_value, result.design, result.contents.context]
+    facts = [result.robustness, result.next_step, result.contents.context, result.contents.left_out]
     return {"facts": facts, "counts": counts, "by": result.by("month"), "answerable": result.answerable}

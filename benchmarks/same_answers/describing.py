@@ -59,13 +59,10 @@ def describe_comparison(result):
         "repr": repr(result),
         "names": list(result),
         "table": describe(result.table),
-        "differences": describe(result.differences),
         "simultaneous": describe(result.simultaneous),
         "decision": describe(result.decision),
         "contenders": None if result.decision is None else result.decision.contenders,
         "guarded": describe(result.guarded),
-        "advice": {name: describe(result.advise(name)) for name in result.differences},
-        "answerable": {name: result.is_answerable(name) for name in result.differences},
         "segments": describe(result.segments),
         "over_time": {name: one.to_dict() for name, one in result.over_time().items()},
     }
@@ -79,8 +76,6 @@ def describe_learned(result):
         "beats_log": result.beats_log,
         "chosen": result.chosen,
         "simpler": describe(result.simpler),
-        "comparison": result.comparison,
-        "fallback": result.fallback,
         "sentence": result.sentence,
         "next_step": describe(result.next_step),
         "table": describe(result.table),
@@ -99,10 +94,7 @@ def describe_policy(policy):
         "text": policy.describe(),
         "classes": policy.classes_,
         "features": getattr(policy, "feature_names_in_", None),  # arrays have no names
-        "width": policy.n_features_in_,
         "importance": dict(policy.importance),
-        "share": policy.share,
-        "explore": policy.explore,
     }
 
 

@@ -26,12 +26,14 @@ PART_OF_RESULTS = (
 
 def answers_of_names():
     """Yield what can be said of each public name without a log."""
-    yield "all", lambda: sorted(cf.__all__)
+    yield "all", lambda: dict.fromkeys(sorted(cf.__all__), True)
     for name in sorted(cf.__all__):
         yield f"signature of {name}", partial(describe_signature, getattr(cf, name))
-        if inspect.isclass(getattr(cf, name)):
+        if is_strategy(getattr(cf, name)):
             yield f"repr of {name}", lambda name=name: repr(getattr(cf, name)())
+        if inspect.isclass(getattr(cf, name)):
             yield f"ancestors of {name}", partial(list_ancestors, getattr(cf, name))
+    yield "reprs of targets", reprs_of_targets
     for name in PART_OF_RESULTS:
         yield f"attributes of {name}", partial(list_attributes, getattr(cf, name))
     yield "json schema", cf.json_schema
@@ -41,6 +43,22 @@ def answers_of_names():
     yield "unknown name", lambda: cf.Nothing
     for name in ("dross", "swich-dr", "ips:max=3", "truncated-ips:max_weight=3", "cab"):
         yield f"estimator {name}", partial(evaluate, log_of(columns_of()), "uniform", name)
+
+
+def is_strategy(public):
+    """Say whether a public name is a class of estimators, selectors, intervals, reward models or learners."""
+    bases = (cf.Estimator, cf.Selector, cf.Interval, cf.RewardModel, cf.Learner)
+    needs_no_arguments = public not in {*bases, cf.Given, cf.Column}
+    return inspect.isclass(public) and issubclass(public, bases) and needs_no_arguments
+
+
+def reprs_of_targets():
+    """Return how the ways to give a target are shown by Python."""
+    targets = [cf.Actions("wanted"), cf.Always("red"), cf.Probabilities("p"), cf.Uniform(), cf.Logger()]
+    targets += [cf.Greedy("score"), cf.Softmax("score", temperature=0.5), cf.Function(list_attributes, columns=["age"])]
+    targets += [cf.Skops("policy.skops"), cf.ONNX("policy.onnx", columns=["age"]), cf.Given([1.0]), cf.Column("q")]
+    targets += [0.1 * cf.Uniform() + 0.9 * cf.Greedy("score"), cf.Bounds(0.0, 1.0), cf.sql("select 1")]
+    return [show(one) for one in targets]
 
 
 def describe_signature(public):
@@ -74,7 +92,7 @@ def list_attributes(public):
     names = {name for name in dir(public) if not name.startswith("_")}
     if is_dataclass(public):
         names |= {one.name for one in fields(public) if not one.name.startswith("_")}
-    return sorted(names)
+    return dict.fromkeys(sorted(names), True)
 
 
 def describe_rows(rows):

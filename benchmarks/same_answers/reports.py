@@ -1,5 +1,6 @@
 """The cases of benchmarks/same_answers on what reports and notebooks show, and on the tables behind pictures."""
 
+import json
 from functools import partial
 from pathlib import Path
 
@@ -47,6 +48,8 @@ def show(make):
 def show_one(result):
     """Return what a report and a notebook say of a result, and the tables behind its pictures."""
     said = {"repr": f"{result!r}\n", "notebook": read_page(result._repr_html_())}
+    if hasattr(result, "to_json"):
+        said["json"] = json.loads(result.to_json())
     if hasattr(result, "to_html"):
         result.to_html("report.html")
         said["report"] = read_page(Path("report.html").read_text())

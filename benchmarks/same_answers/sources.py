@@ -187,7 +187,7 @@ def sql_on_two_frames():
 
 def sql_in_a_file():
     Path("log.sql").write_text(f"select * from '{file_of('log.parquet')}' where x1 < 1")  # noqa: S608
-    return "log.sql"
+    return cf.sql("log.sql")
 
 
 def answers_by_source():
@@ -228,8 +228,8 @@ def answers_by_format():
         yield f"{name}, {engine}", partial(evaluate_bytes, name, write, table, engine)
         yield f"{name} with lists, {engine}", partial(evaluate_bytes, name, write, nested, engine)
     for packing, engine in product(("gz", "bz2", "zst", "lz4"), ENGINES):
-        yield f"log.csv.{packing}, {engine}", partial(evaluate_packed, f"log.csv.{packing}", table, engine)
-        yield f"log.jsonl.{packing}, {engine}", partial(evaluate_packed, f"log.jsonl.{packing}", table, engine)
+        yield f"packed log.csv.{packing}, {engine}", partial(evaluate_packed, f"log.csv.{packing}", table, engine)
+        yield f"packed log.jsonl.{packing}, {engine}", partial(evaluate_packed, f"log.jsonl.{packing}", table, engine)
     forms = {
         "csv": "log.csv",
         "jsonl": "log.jsonl",
