@@ -28,7 +28,6 @@ from same_answers.logs import (
 )
 from same_answers.pages import read_page
 
-
 # The command line would take the folder of the datasets from here; cases name it.
 os.environ.pop("COUNTERFOLD_DATASETS", None)
 

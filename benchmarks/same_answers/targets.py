@@ -24,13 +24,14 @@ from same_answers.logs import (
 OWN_MODULE = '''"""Policies that the cases of benchmarks/same_answers import by name."""
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 OFFERS = ["standard", "discount", "delivery"]
 
 
 def choose(context):
-    return np.where(context[:, 0] > 40, "discount", "standard")
+    return np.where(context.sum(axis=1) > 40, "discount", "standard")
 
 
 def shares(context):
@@ -49,6 +50,7 @@ rng = np.random.default_rng(0)
 ages = rng.integers(18, 80, size=(300, 1)).astype(float)
 model = DecisionTreeClassifier(max_depth=2, random_state=0)
 model.fit(ages, np.array(OFFERS)[(ages[:, 0] // 25).astype(int) % 3])
+linear = LogisticRegression(max_iter=500).fit(ages / 50, model.predict(ages))
 '''
 
 TEXTS = [
@@ -70,12 +72,14 @@ TEXTS = [
     "4/5*logger + 1/5*new",
     "0.3*standard + 0.7*discount",
     "0.5*'discount' + 0.5*uniform",
+    "policies:choose",
     "policies:choose:columns=age",
     "policies:shares",
     "policies:choose_by_name:columns=device",
     "policies:model:columns=age",
     "skops:policy.skops:columns=age",
-    "skops:policy.skops:columns=age:trusted=nothing.Known",
+    "skops:tree.skops:columns=age",
+    "skops:tree.skops:columns=age:trusted=sklearn.tree._tree.Tree",
     "onnx:policy.onnx:columns=age",
 ]
 
@@ -136,7 +140,8 @@ def prepare():
 
     import policies
 
-    skops.io.dump(policies.model, "policy.skops")
+    skops.io.dump(policies.linear, "policy.skops")
+    skops.io.dump(policies.model, "tree.skops")
     Path("policy.onnx").write_bytes(to_onnx(policies.model, policies.ages[:1].astype(np.float32)).SerializeToString())
 
 
@@ -239,8 +244,8 @@ def targets_in_memory():
         "categories": (named, pd.Series([colours[arm] for arm in arms], dtype="category")),
         "scores": (log, cf.Greedy(np.log(target))),
         "soft scores": (log, cf.Softmax(np.log(target), temperature=2.0)),
-        "mixture of arrays": (log, 0.5 * cf.Probabilities(target) + 0.5 * cf.Uniform()),
-        "function": (log, lambda context: np.where(context[:, 0] > 0, 1, 2)),
+        "mixture of arrays": (log, cf.Mixture([(0.5, target), (0.5, cf.Uniform())])),
+        "function": (log, lambda context: cf.Actions(np.where(context[:, 0] > 0, 1, 2))),
         "function of one label": (log, lambda _: 1),
         "function of shares": (log, lambda context: np.tile([0.2, 0.3, 0.5], (len(context), 1))),
         "action_dist": (
@@ -297,4 +302,4 @@ def estimates_of_forms():
         "one": "discount",
         "mixture": 0.5 * cf.Uniform() + 0.5 * cf.Always("delivery"),
     }
-    return {name: [cf.estimate(log, target, one) for one in ("ips", "snips", "dr")] for name, target in targets.items()}
+    return {name: [cf.estimate(log, target, one) for one in ("ips", "snips")] for name, target in targets.items()}
