@@ -107,12 +107,23 @@ def run_case(run):
 
 def normalise(said, folder, source):
     """Return what JSON keeps of a case, without what is of one run, one machine or one version."""
-    text = json.dumps(said, default=make_plain)
-    for place, name in {folder: "FOLDER", source: "SOURCE", Path.home(): "HOME"}.items():
-        text = text.replace(str(place), name)
+    places = {str(folder): "FOLDER", str(source): "SOURCE", str(Path.home()): "HOME"}
+    return replace_passing(json.loads(json.dumps(said, default=make_plain)), places)
+
+
+def replace_passing(part, places):
+    """Return a part of a case in which other texts stand for places, and for what `PASSING` finds."""
+    if isinstance(part, dict):
+        return {replace_passing(name, places): replace_passing(one, places) for name, one in part.items()}
+    if isinstance(part, list):
+        return [replace_passing(one, places) for one in part]
+    if not isinstance(part, str):
+        return part
+    for place, name in places.items():
+        part = part.replace(place, name)
     for pattern, name in PASSING:
-        text = pattern.sub(name, text)
-    return json.loads(text)
+        part = pattern.sub(name, part)
+    return part
 
 
 PASSING = [
@@ -120,6 +131,7 @@ PASSING = [
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "ADDRESS"),
     (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d UTC\b"), "NOW"),
     (re.compile(r"\bcounterfold \d+\.\d+[\w.+]*"), "counterfold VERSION"),
+    (re.compile(r"^([\w-]+)\n\d+\.\d+\.\d+\S*$", re.MULTILINE), r"\1\nVERSION"),  # two lines of a report
 ]
 """What differs from run to run, machine to machine or version to version, and what takes its place."""
 
