@@ -5,8 +5,9 @@
     python benchmarks/same_answers compare OLD.json NEW.json --texts TEXTS.md
 
 `record` runs every case with the counterfold that Python imports, through its public names and its command line alone,
-so that it runs unchanged on any version. `--only NAME` runs one section, and may be repeated; `list` prints the names.
-Each section runs in a process of its own, in an empty folder. `--no-spark` leaves out what needs Java.
+so that it runs unchanged on any version. Each section runs in a process of its own, in an empty folder. `list` prints
+the names of the sections; `--only NAME` records or compares one of them, and may be repeated. `--no-spark` leaves out
+what needs Java.
 
 `compare` sorts differences into three classes:
 
@@ -44,7 +45,10 @@ def main():
     compare = commands.add_parser("compare", help="list the differences of two such files")
     compare.add_argument("files", type=Path, nargs=2)
     compare.add_argument("--texts", type=Path, help="write the texts that differ to this Markdown file")
-    compare.set_defaults(run=lambda options: comparing.compare(*options.files, options.texts))
+    compare.add_argument(
+        "--only", action="append", choices=sections.NAMES, help="compare this section; may be repeated"
+    )
+    compare.set_defaults(run=lambda options: comparing.compare(*options.files, options.texts, options.only))
 
     listing = commands.add_parser("list", help="print the names of all sections")
     listing.set_defaults(run=lambda _: print(*sections.NAMES, sep="\n"))

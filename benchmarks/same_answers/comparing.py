@@ -61,10 +61,10 @@ def shorten(value):
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... ({len(text)} characters)"
 
 
-def compare(old_file, new_file, texts_file):
+def compare(old_file, new_file, texts_file=None, sections=None):
     """Print every difference of numbers and errors, count those of texts, and return the exit code."""
-    old_cases = json.loads(old_file.read_text())
-    new_cases = json.loads(new_file.read_text())
+    old_cases = read_cases(old_file, sections)
+    new_cases = read_cases(new_file, sections)
     texts = []
     kinds = Counter()
     n_different = 0
@@ -83,6 +83,14 @@ def compare(old_file, new_file, texts_file):
     print(f"Cases that differ: {NUMBERS} {kinds[NUMBERS]}, {ERRORS} {kinds[ERRORS]}, {TEXTS} {kinds[TEXTS]}.")
     print(f"Texts that differ: {len({(one.old, one.new) for one in texts})}, in {len(texts)} places.")
     return 1 if kinds[NUMBERS] or kinds[ERRORS] else 0
+
+
+def read_cases(file, sections):
+    """Return what was recorded, or only that of some sections."""
+    cases = json.loads(file.read_text())
+    if sections is None:
+        return cases
+    return {name: case for name, case in cases.items() if name.partition(": ")[0] in sections}
 
 
 def find_differences(old, new, place, key=""):
