@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 import counterfold as cf
 import other_tools
+from same_answers.commands import run_command
 from same_answers.logs import columns_of, evaluate, table_of
 from tables import FORMATS
 
@@ -64,7 +65,6 @@ def list_sources():
         "sql on files": lambda: cf.sql(f"select * from '{folder_of_files()}/*.parquet' where x0 > -1"),  # noqa: S608
         "sql on frames": lambda: cf.sql("select * from shown order by x0", shown=flat_table()),
         "sql on two frames": sql_on_two_frames,
-        "sql in a file": sql_in_a_file,
         "sql that fails": lambda: cf.sql("select nothing from 'log.parquet'"),
         "two statements": lambda: cf.sql("select 1; select 2"),
         "statement that writes": lambda: cf.sql("create table shown as select 1"),
@@ -185,9 +185,10 @@ def sql_on_two_frames():
     return cf.sql("select * from shown join clicked using (id) order by id", shown=shown, clicked=clicked)
 
 
-def sql_in_a_file():
+def ask_by_file():
+    """Evaluate the rows of a query that is in a file, by the command line."""
     Path("log.sql").write_text(f"select * from '{file_of('log.parquet')}' where x1 < 1")  # noqa: S608
-    return cf.sql("log.sql")
+    return run_command("evaluate", "--sql", "log.sql", "--candidates", "plain", "--json")
 
 
 def answers_by_source():
@@ -204,6 +205,7 @@ def answers_by_source():
         yield f"{name}, read_log", lambda make=make: cf.read_log(make(), ignore=["target"])
         yield f"{name}, check", lambda make=make: cf.check(make(), "target")
         yield f"{name}, LogScan", lambda make=make: evaluate(cf.LogScan(make(), context=["x1"]), "target", "plain")
+    yield "sql in a file", ask_by_file
     names = ("action", "reward", "x0", "x1")
     yield "missing files beside", lambda: evaluate([file_of("log.parquet"), "nowhere.parquet"], "target")
     yield (
