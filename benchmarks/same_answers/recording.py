@@ -129,6 +129,7 @@ def replace_passing(part, places):
 PASSING = [
     (re.compile(r"/tmp/[\w./-]+"), "TEMPORARY"),  # noqa: S108 (it is searched for, not written)
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "ADDRESS"),
+    (re.compile(r"\d+\.\d+ [GM]iB of memory\b"), "MEMORY of memory"),  # what this machine has
     (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d UTC\b"), "NOW"),
     (re.compile(r"\bcounterfold \d+\.\d+[\w.+]*"), "counterfold VERSION"),
     (re.compile(r"^([\w-]+)\n\d+\.\d+\.\d+\S*$", re.MULTILINE), r"\1\nVERSION"),  # two lines of a report
