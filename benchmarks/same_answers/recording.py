@@ -108,6 +108,7 @@ def run_case(run):
 def normalise(said, folder, source):
     """Return what JSON keeps of a case, without what is of one run, one machine or one version."""
     places = {str(folder): "FOLDER", str(source): "SOURCE", str(Path.home()): "HOME"}
+    places[f".{os.getpid()}."] = ".PROCESS."  # in the names of drafts of files
     return replace_passing(json.loads(json.dumps(said, default=make_plain)), places)
 
 
@@ -130,6 +131,7 @@ PASSING = [
     (re.compile(r"/tmp/[\w./-]+"), "TEMPORARY"),  # noqa: S108 (it is searched for, not written)
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "ADDRESS"),
     (re.compile(r"\d+\.\d+ [GM]iB of memory\b"), "MEMORY of memory"),  # what this machine has
+    (re.compile(r"(can't encode characters? in position) [\d-]+"), r"\1 PLACE"),  # in the name of a draft
     (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d UTC\b"), "NOW"),
     (re.compile(r"\bcounterfold \d+\.\d+[\w.+]*"), "counterfold VERSION"),
     (re.compile(r"^([\w-]+)\n\d+\.\d+\.\d+\S*$", re.MULTILINE), r"\1\nVERSION"),  # two lines of a report
