@@ -132,6 +132,7 @@ PASSING = [
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "ADDRESS"),
     (re.compile(r"\d+\.\d+ [GM]iB of memory\b"), "MEMORY of memory"),  # what this machine has
     (re.compile(r"(can't encode characters? in position) [\d-]+"), r"\1 PLACE"),  # in the name of a draft
+    (re.compile(r" --threads \d+"), ""),  # of `record --threads`, in commands that reports repeat
     (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d UTC\b"), "NOW"),
     (re.compile(r"\bcounterfold \d+\.\d+[\w.+]*"), "counterfold VERSION"),
     (re.compile(r"^([\w-]+)\n\d+\.\d+\.\d+\S*$", re.MULTILINE), r"\1\nVERSION"),  # two lines of a report
