@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import binomtest
 
 import counterfold as cf
-from counterfold_lab.selection.bandits import draw_bandit
 from counterfold.selectors import ladder
+from counterfold_lab.selection.bandits import draw_bandit
 
 LOGS = 60
 BANDIT = replace(draw_bandit("shared column", 0), rows=1500, moved_ranges=-0.06)

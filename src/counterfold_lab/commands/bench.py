@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.console import ConsoleRenderable
 
     from counterfold_lab.learning.benchmark import LearningBenchmark, LearningResults
-    from counterfold_lab.selection.benchmark import Benchmark, BenchmarkResults
     from counterfold_lab.records import LearningRecord, SelectionRecord
+    from counterfold_lab.selection.benchmark import Benchmark, BenchmarkResults
 
 bench = typer.Typer(help="Measure ways to answer on many problems whose truth is known.")
 
