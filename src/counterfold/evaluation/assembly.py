@@ -9,7 +9,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from counterfold import exhibits
 from counterfold.base import capacity
 from counterfold.base.arrays import Floats
 from counterfold.base.errors import DataError, ParameterError, SupportWarning, blame, count_own_frames, is_own
@@ -31,6 +30,7 @@ from counterfold.evaluation.question import Choice, Question
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.evaluation.segments import SegmentAssembly
 from counterfold.evidence.evidence import Evidence, count_alike
+from counterfold.evidence.figure_tables import Answered, FigureTable, build_figures, show_all
 from counterfold.log.contents import Contents, Spread
 from counterfold.log.log import Log
 from counterfold.selectors.base import Selection
@@ -62,7 +62,10 @@ def evaluate_targets(
     engine: Engine | str = "auto",
 ) -> dict[str, Results[Evaluation]]:
     """Return the evaluation of every target of a log by each of its rewards, by an engine or the name of one."""
-    pool, progress, diagnostics, shown = Pool(threads), as_progress(progress), build_all(), exhibits.build_all()
+    pool = Pool(threads)
+    progress = as_progress(progress)
+    diagnostics = build_all()
+    figures = build_figures()
     where = engine if isinstance(engine, Engine) else choose_engine(source, engine, pool)
     if not where.keeps_rows:
         question.refuse_need_of_rows()
@@ -78,7 +81,7 @@ def evaluate_targets(
         by = "" if isinstance(source, Log) or len(source.rewards) == 1 else f" by {show(reward)}"
         with show_progress(f"Estimating {cut(show(name), 30)}{by}", progress=visible) as moved:
             choice = question.resolve(evidence.rows)
-            return Assembly(question, choice, evidence, diagnostics, shown, replace(pool, progress=moved)).evaluate()
+            return Assembly(question, choice, evidence, diagnostics, figures, replace(pool, progress=moved)).evaluate()
 
     def list_segmented(rows: Rows) -> Sequence[Estimator]:
         return question.resolve(rows).segmented_estimators
@@ -89,7 +92,7 @@ def evaluate_targets(
         list_estimators=list_estimators,
         list_segmented=list_segmented,
         needs_sample=question.needs_sample,
-        observers=[*diagnostics, *shown, AssignmentObserver()],
+        observers=[*diagnostics, *figures, AssignmentObserver()],
         progress=progress,
     )
     return gather_results(where, request, answer)
@@ -99,15 +102,16 @@ def check_targets(
     source: Source, targets: Mapping[str, Any], *, engine: str = "auto"
 ) -> dict[str, Results[Diagnostics]]:
     """Return what the diagnostics say of every target of a log by each of its rewards, without evaluating any."""
-    diagnostics, shown = build_all(), [one for one in exhibits.build_all() if not one.needs_answer]
+    diagnostics = build_all()
+    figures = [figure for figure in build_figures() if not figure.needs_answer]
     list_estimators = partial(list_witnesses, [one for one in diagnostics if not one.needs_answer])
     if not isinstance(source, Log) and source.by:
         raise ParameterError("`by` must be for `evaluate` or `compare`, which tell what segments would have earned.")
-    observers = [*diagnostics, *shown]
+    observers = [*diagnostics, *figures]
     request = Request(targets, None, list_estimators, list_estimators, needs_sample=False, observers=observers)
 
     def find(_reward: str, _name: str, evidence: Evidence) -> Diagnostics:
-        return replace(Diagnostics.of(evidence, diagnostics), exhibits=exhibits.show_all(shown, evidence, None))
+        return replace(Diagnostics.of(evidence, diagnostics), exhibits=show_all(figures, evidence, None))
 
     return gather_results(choose_engine(source, engine, Pool()), request, find)
 
@@ -142,7 +146,7 @@ class Assembly:
     choice: Choice
     evidence: Evidence
     diagnostics: Sequence[Diagnostic]
-    exhibits: Sequence[exhibits.Exhibit]
+    figures: Sequence[FigureTable]
     pool: Pool
 
     def evaluate(self) -> Evaluation:
@@ -168,13 +172,13 @@ class Assembly:
             estimate = replace(logged, name=name)
         table = self.tabulate(selection)
         values = {one.name: (one.value, one.stderr) for one in table}
-        answered = exhibits.Answered(estimate, estimate - logged, choice.estimators, values, selection)
+        answered = Answered(estimate, estimate - logged, choice.estimators, values, selection)
         segmented_by = winner if unweighted is None else LoggedValue()
         assembly = SegmentAssembly(question, choice, evidence, answered, segmented_by)
         segments = assembly.answer_all(Pool(self.pool.threads))
         examined = Answer(estimate, winner, choice.selector.validator, segments, answered.uplift)
-        shown = exhibits.show_all(self.exhibits, evidence, answered)
-        apart = {one.name: shown[one.name] for one in self.exhibits if not one.needs_answer and one.name in shown}
+        shown = show_all(self.figures, evidence, answered)
+        apart = {one.name: shown[one.name] for one in self.figures if not one.needs_answer and one.name in shown}
         return Evaluation(
             estimate=estimate,
             level=question.level,
