@@ -56,17 +56,22 @@ def plot(result: Any, name: str | None) -> "VConcatChart":
         import altair as alt
     except ImportError:
         raise ParameterError("charts need altair: pip install 'counterfold[report]'.") from None
-    specs = []
-    sentences = []
+    drawings = {}
     for group, subject in list_groups(result).items():
         drawing = figure.draw(subject)
         if drawing is not None and drawing.panels:
-            specs += list_specs(drawing, group)
-            sentences.append(drawing.sentence)
-    if not specs:
+            drawings[group] = drawing
+    if not drawings:
         raise ParameterError(f"`{figure.name}` cannot be drawn: this result has nothing to show in it. {offer(result)}")
+    specs = [spec for group, drawing in drawings.items() for spec in list_specs(drawing, group)]
     charts = [alt.Chart.from_dict(spec) for spec in specs]
-    return alt.vconcat(*charts).properties(description=" ".join(sentences))
+    # Each chart keeps its legend: those of charts below each other would be joined, above all of them.
+    joined: VConcatChart = alt.vconcat(*charts).resolve_scale(color="independent", shape="independent")
+    joined = joined.properties(description=" ".join(drawing.sentence for drawing in drawings.values()))
+    only = next(iter(drawings.values()))
+    if len(drawings) == 1 and len(only.panels) > 1:
+        joined = joined.properties(title=alt.Title(only.title, anchor="start", fontSize=15, offset=14))
+    return joined
 
 
 def list_specs(drawing: Drawing, group: str) -> list[dict[str, Any]]:

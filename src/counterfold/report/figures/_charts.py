@@ -120,7 +120,7 @@ def name_axis(field: str, *, grid: bool = False, domain: Sequence[str] | None = 
     """Return the vertical axis of named lines, in the order of the data or of a domain."""
     import altair as alt
 
-    axis = alt.Axis(grid=grid, ticks=False, domain=False)
+    axis = alt.Axis(grid=grid, ticks=False, domain=False, labelPadding=10)
     names = alt.Y(f"{field}:N", sort=None, title=None, axis=axis)
     return names if domain is None else names.scale(domain=list(domain))
 
