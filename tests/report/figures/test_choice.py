@@ -1,4 +1,4 @@
-"""Exhibits of how the answer was chosen: the ladder, the losses of candidates and their settings."""
+"""Tables of how the answer was chosen: the ladder, the losses of candidates and their settings."""
 
 import itertools
 

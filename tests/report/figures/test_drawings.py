@@ -1,4 +1,4 @@
-"""Figures of the HTML report: they are true for any data, and a sentence stands where a picture says nothing."""
+"""Drawings of figures in the report: they are true for any data, and a sentence stands where a chart says nothing."""
 
 import math
 from itertools import pairwise
@@ -7,12 +7,22 @@ import numpy as np
 import pytest
 
 import counterfold as cf
-from counterfold.report.charts import list_groups
+from counterfold.report.figures import _charts as charts
+from counterfold.report.figures import candidates, ladder
+from counterfold.report.figures.action_calibration import ActionCalibration
+from counterfold.report.figures.calibration import Calibration
+from counterfold.report.figures.concentration import Concentration
+from counterfold.report.figures.influence import Influence
+from counterfold.report.figures.ladder import Ladder
+from counterfold.report.figures.over_time import OverTime
+from counterfold.report.figures.sample_size import SampleSize
+from counterfold.report.figures.sensitivity import Sensitivity
+from counterfold.report.figures.support import Support
+from counterfold.report.figures.tuning import Tuning
+from counterfold.report.figures.weights import Weights
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import tabulate
-from counterfold.report.html.charts import base, candidates, influence, ladder, over_time, support, tuning, weights
-from counterfold.report.html.charts import what_if as asked
-from counterfold.report.html.charts.calibration import draw_by_action, draw_calibration
+from counterfold.report.plotting import list_groups
 from shown_results import make
 
 
@@ -44,7 +54,7 @@ def log_clicks(rewards=None, propensity=0.5):
 
 
 def test_bars_of_weights_stand_beside_each_other_and_end_at_the_largest_weight(case):
-    figure = weights.draw_histogram(case)
+    figure = Weights().draw_case(case)
     [bars] = list_values(figure.panels[0])
     spans = sorted((bar["left"], bar["right"]) for bar in bars)
     assert all(before[1] < after[0] for before, after in pairwise(spans))
@@ -56,21 +66,21 @@ def test_bars_of_weights_stand_beside_each_other_and_end_at_the_largest_weight(c
 
 def test_equal_weights_are_a_sentence():
     found = find_case(cf.evaluate(log_clicks(), 1))
-    figure = weights.draw_weights(found)
+    figure = Weights().draw_on_page(found)
     assert figure.panels == []
     assert figure.reading == (
         "All rows that count, count the same: 2 times. 100 of 200 rows have weight 0, as the new policy never does "
         "what was done in them."
     )
-    assert weights.draw_concentration(found) is None
-    assert weights.draw_histogram(found).panels
-    assert weights.draw_curve(found).panels
+    assert Concentration().draw_on_page(found) is None
+    assert Weights().draw_case(found).panels
+    assert Concentration().draw_case(found).panels
 
 
 def test_the_climb_says_what_is_true_here(case):
     noisy = find_case(make("noisy"))
-    assert ladder.draw_steps(noisy) is not None
-    assert "Every step" not in ladder.draw_ladder(noisy).reading
+    assert Ladder().draw_steps(noisy) is not None
+    assert "Every step" not in Ladder().draw_case(noisy).reading
     full = [line | {"taken": 1.0} for line in case.exhibits["ladder"].lines]
     assert ladder.is_full(full)
     assert not ladder.is_full([*full, full[-1] | {"taken": 0.5}])
@@ -80,9 +90,9 @@ def test_the_climb_says_what_is_true_here(case):
 
 
 def test_settings_that_are_rungs_are_shown_once(case):
-    assert tuning.draw_tuning(case) is None
-    assert tuning.draw_settings(case).panels
-    assert tuning.draw_tuning(find_case(make("many"))).panels
+    assert Tuning().draw_on_page(case) is None
+    assert Tuning().draw_case(case).panels
+    assert Tuning().draw_on_page(find_case(make("many"))).panels
 
 
 def test_candidates_that_say_the_same_are_shown_once():
@@ -109,13 +119,13 @@ def test_an_interval_that_leaves_the_picture_ends_in_an_arrow():
     layers = candidates.draw_forest(answer, lines).to_dict(validate=False)
     domain = layers["layer"][1]["layer"][0]["encoding"]["x"]["scale"]["domain"]
     assert (domain[0] < 0, 3 < domain[1] < 4) == (True, True)
-    arrows = base.draw_arrows([answer, *lines], domain, base.by_who(["under 1 %"], ["red"]))
+    arrows = charts.draw_arrows([answer, *lines], domain, charts.colour_by(["under 1 %"], ["red"]))
     assert [one.to_dict(validate=False)["mark"]["shape"] for one in arrows] == ["triangle-right"]
 
 
 def test_what_is_left_without_rows_is_told_beside_what_today_earns():
     rewards = np.where(np.arange(200) == 1, 60.0, 1.0)
-    figure = influence.draw_without(find_case(cf.evaluate(log_clicks(rewards), 1)))
+    figure = Influence().draw_case(find_case(cf.evaluate(log_clicks(rewards), 1)))
     today, lines, *_ = list_values(figure.panels[0])
     assert (today[0]["at"], lines[0]["without"], lines[1]["without"]) == pytest.approx((1.295, 1.59, 1.0))
     assert figure.reading.startswith("With all rows 1.6, without 1 row 1.0, without 10 rows 1.0; today earns 1.3.")
@@ -123,35 +133,35 @@ def test_what_is_left_without_rows_is_told_beside_what_today_earns():
 
 def test_wrong_propensities_matter_only_where_there_is_a_conclusion(case):
     assert not case.exhibits["sensitivity"].facts["is_told"]
-    assert asked.draw_sensitivity(case).panels == []
-    assert asked.draw_factors(case).panels
+    assert Sensitivity().draw_on_page(case).panels == []
+    assert Sensitivity().draw_case(case).panels
     found = find_case(cf.evaluate(log_clicks(np.arange(200) % 2 * 2.5 + np.arange(200) % 7), 1))
-    figure = asked.draw_sensitivity(found)
+    figure = Sensitivity().draw_on_page(found)
     factor = found.exhibits["sensitivity"].facts["factor"]
     assert f"From a factor of {formats.factor(factor)} on it may be 0." in figure.reading
     assert [{"at": pytest.approx(factor, 1e-5)}] in list_values(figure.panels[0])
 
 
 def test_the_table_of_sample_sizes_doubles(case):
-    times = [float(row[1].key) for row in asked.draw_sample_size(case).table.rows]
+    times = [float(row[1].key) for row in SampleSize().draw_case(case).table.rows]
     assert times == [0.5, 1, 2, 4, 8, 16, 32, 64]
 
 
 def test_axes_of_calibration_end_at_the_data(case):
     predicted = [line["predicted"] for line in case.exhibits["calibration"].lines]
-    same = list_values(draw_calibration(case).panels[0])[0]
+    same = list_values(Calibration().draw_case(case).panels[0])[0]
     low, high = (one["at"] for one in same)
     span = max(predicted) - min(predicted)
     assert min(predicted) - low == pytest.approx(0.04 * span, rel=0.01)
     assert high - max(predicted) == pytest.approx(0.04 * span, rel=0.01)
-    assert "diamond" in str(draw_by_action(case).panels[0].spec)
+    assert "diamond" in str(ActionCalibration().draw_case(case).panels[0].spec)
 
 
 def test_the_log_is_today_and_the_target_has_its_name(case):
-    for figure in (over_time.draw_over_time(case), support.draw_support(case)):
+    for figure in (OverTime().draw_case(case), Support().draw_case(case)):
         names = {line["who"] for values in list_values(figure.panels[0]) for line in values if "who" in line}
         assert names == {"today", "new policy"}
-    lines = list_values(over_time.draw_over_time(case).panels[0])[0]
+    lines = list_values(OverTime().draw_case(case).panels[0])[0]
     logged = [line for line in lines if line["who"] == "today"]
     assert all(math.isfinite(line["low"]) and line["low"] < line["high"] for line in logged)
 

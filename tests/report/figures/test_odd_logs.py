@@ -1,4 +1,4 @@
-"""Exhibits of logs that are not as most are: of doses, of rows that were kept, of actions in turn, of very many."""
+"""Tables of logs that are not as most are: of doses, of rows that were kept, of actions in turn, of very many."""
 
 import numpy as np
 import pytest

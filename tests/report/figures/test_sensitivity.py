@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 import counterfold as cf
 from counterfold.base.arrays import Floats
-from counterfold.exhibits import sensitivity
+from counterfold.report.figures import sensitivity
 from exhibited import FOUND, LABELS, LOG, ROWS, TARGET, draw_log
 from problems import dose_log
 from reference import random_doses

@@ -1,4 +1,4 @@
-"""Exhibits: the numbers behind pictures, against naive loops, and the same on every engine."""
+"""Tables of figures (`result.exhibits`), against naive loops, and the same on every engine."""
 
 import math
 
@@ -8,10 +8,11 @@ import pyarrow.parquet
 import pytest
 
 import counterfold as cf
-from counterfold import exhibits
 from counterfold.base import registry, standard_json
 from counterfold.evaluation.robustness import Robustness
-from counterfold.exhibits import groups
+from counterfold.evidence.figure_tables import FigureTable, Shown, build_figures
+from counterfold.report.figures import groups
+from counterfold.report.figures.base import Figure
 from exhibited import FOUND, LABELS, LOG, ROWS, TARGET, WEIGHTS, draw_log
 from reference.exhibits import (
     bin_weights,
@@ -21,10 +22,21 @@ from reference.exhibits import (
     support_actions,
 )
 
+ELSEWHERE = {"losses", "days", "groups", "worst-support"}
+"""The figures with a table that does not apply to this evaluation."""
 
-def test_every_file_is_an_exhibit_with_lines_of_plain_numbers():
-    assert {one.name for one in exhibits.build_all()} == set(registry.names("exhibits"))
-    assert set(FOUND.exhibits) == set(registry.names("exhibits")) - {"losses", "days", "groups", "worst-support"}
+
+def test_every_file_is_a_figure_with_a_table_or_a_chart():
+    figures = build_figures()
+    assert [figure.name for figure in figures] == list(registry.names("figures"))
+    with_table = {figure.name for figure in figures if type(figure).show is not FigureTable.show}
+    with_chart = {figure.name for figure in figures if isinstance(figure, Figure)}
+    assert with_table | with_chart == set(registry.names("figures"))
+    assert with_table - with_chart == {"days", "exploration", "groups", "worst-support"}
+    assert set(FOUND.exhibits) == with_table - ELSEWHERE
+
+
+def test_tables_have_lines_of_plain_numbers():
     for shown in FOUND.exhibits.values():
         assert shown.lines
         assert len({tuple(line) for line in shown.lines}) == 1
@@ -133,7 +145,7 @@ def test_groups_against_loop(tmp_path, engine):
 
 
 def test_more_groups_than_are_told_apart_share_their_sums(monkeypatch, tmp_path):
-    monkeypatch.setattr(groups, "MOST", 8)
+    monkeypatch.setattr(groups, "MOST_GROUPS", 8)
     columns = {"action": LOG.action, "reward": LOG.reward, "propensity": LOG.propensity}
     columns |= {"user": np.arange(ROWS) % 50, "new": TARGET[np.arange(ROWS), LOG.action]}
     several = []
@@ -182,7 +194,7 @@ def test_a_conclusion_may_hang_on_one_group_or_day():
 def test_what_a_conclusion_hangs_on_is_told_by_its_end_that_is_nearer_to_0(ends, differences, hangs):
     lowest, highest = ({"day": str(one), "rows": 3, "without": one, "difference": one} for one in differences)
     facts = {"difference": 0.4, "lowest": lowest, "highest": highest, "is_exact": True}
-    found = Robustness.of({"days": exhibits.Shown([lowest], facts)}, cf.Bounds(*ends)).hangs_on
+    found = Robustness.of({"days": Shown([lowest], facts)}, cf.Bounds(*ends)).hangs_on
     assert bool(found) is hangs
     assert [one.difference for one in found] == [differences[ends[0] < 0]][: len(found)]
 
