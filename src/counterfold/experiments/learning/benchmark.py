@@ -14,7 +14,7 @@ from counterfold.experiments.learning.experiment import KNOWN, LearningExperimen
 from counterfold.experiments.learning.results import Gain, Holding
 from counterfold.experiments.paper import datasets
 from counterfold.experiments.paper.datasets import NAMES
-from counterfold.experiments.results import load_pyplot
+from counterfold.experiments.results import load_altair
 from counterfold.experiments.selection.experiment import PAPER, Part
 
 
@@ -56,7 +56,7 @@ class LearningBenchmark:
 
     def prepare(self) -> None:
         """Load what a run needs, so that what is missing is reported now, not after hours."""
-        load_pyplot()
+        load_altair()
         for family in self.known_families:
             datasets.require([family] if family in NAMES else [], self.data, family)
 
