@@ -52,7 +52,7 @@ def save_chart(chart: Any, path: Path) -> list[Path]:
     paths = [path.with_suffix(f".{kind}") for kind in ("png", "svg")]
     for one in paths:
         with write_atomically(one) as draft:
-            chart.save(str(draft), format=one.suffix[1:], scale_factor=2 if one.suffix == ".png" else 1)
+            chart.save(str(draft), format=one.suffix[1:], scale_factor=1.5 if one.suffix == ".png" else 1)
     return paths
 
 
