@@ -153,14 +153,12 @@ def draw_methods(lines: Sequence[Line]) -> Any:
 def draw_sizes(lines: Sequence[Line]) -> Any:
     """Return a curve for every method over the number of rows; the oracle is left out, as it has no regret."""
     alt = shared.load_altair()
-    shown = [
-        {"method": line.method, "size": line.size, "mean": line.mean, "low": line.low, "high": line.high}
-        for line in lines
+    shown = []
+    for line in lines:
         # Nothing at or below 0 has a place on a logarithmic axis.
-        if line.method != ORACLE and line.mean > 0
-    ]
-    for one in shown:
-        one["low"] = max(one["low"], one["mean"] / 100)
+        if line.method != ORACLE and line.mean > 0:
+            low = max(line.low, line.mean / 100)
+            shown.append({"method": line.method, "size": line.size, "mean": line.mean, "low": low, "high": line.high})
     axis = alt.Axis(format="~g", tickCount=5, labelOverlap=True)
     rows = alt.X("size:Q", title="logged rows", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format="~s"))
     mean = alt.Y("mean:Q", title=None, scale=alt.Scale(type="log", nice=False), axis=axis)
