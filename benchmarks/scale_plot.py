@@ -4,44 +4,44 @@ import argparse
 import json
 from pathlib import Path
 
-from counterfold_lab.results import OURS, PUBLISHED, load_pyplot, save_picture
+from counterfold_lab.results import OURS, PUBLISHED, draw_line_at, load_altair, make_chart, save_chart
 
 RESULTS = Path(__file__).parents[1] / "docs" / "scale" / "bench.json"
 READING = "#888888"
+DASHED, DOTTED = [6, 4], [2, 3]
 STYLES = {  # of what is evaluated from a file, and its words
-    ("read", False): (READING, "--", "reading alone"),
-    ("plain", False): ("#67a9cf", "-", "plain set, 5 candidates"),
-    ("paper", False): (OURS, "-", "paper's set, 191 candidates"),
-    ("read", True): ("#d8b365", "--", "weights only: reading alone"),
-    ("plain", True): (PUBLISHED, "-", "weights only, 2 candidates"),
+    ("read", False): (READING, DASHED, "reading alone"),
+    ("plain", False): ("#67a9cf", [], "plain set, 5 candidates"),
+    ("paper", False): (OURS, [], "paper's set, 191 candidates"),
+    ("read", True): ("#d8b365", DASHED, "weights only: reading alone"),
+    ("plain", True): (PUBLISHED, [], "weights only, 2 candidates"),
 }
+FILE = "the file itself"
+WIDTH, HEIGHT = 270, 200
+SWEEPS = ("candidates", "splits", "targets", "actions")
 
 
 def drawn(found, path):
     """Draw all that was measured, and return the files."""
-    canvas, axes = load_pyplot().subplots(2, 3, figsize=(13, 7.2))
-    by_rows(axes[0, 0], axes[0, 1], curves(found["sections"].get("rows", [])))
+    alt = load_altair()
+    every = curves(found["sections"].get("rows", []))
     sweeps = {group["title"].removeprefix("more "): group["lines"] for group in found["sections"].get("more", [])}
     reading = {
         line["work"]["log"]["rows"]: line["seconds"]
-        for line in (line for group in found["sections"].get("rows", []) for line in group["lines"])
+        for group in found["sections"].get("rows", [])
+        for line in group["lines"]
         if line["work"]["kind"] == "read" and not line["work"]["log"].get("logged_only")
     }
-    for place, what in zip((*axes[0, 2:], *axes[1]), ("candidates", "splits", "targets", "actions"), strict=True):
-        if what in sweeps:
-            by_number(place, sweeps[what], what, reading)
-    for place in axes.flat:
-        place.tick_params(labelsize=8)
-        place.grid(alpha=0.3)
-        place.spines[["top", "right"]].set_visible(False)
-    canvas.suptitle(heading(found["machine"]), fontsize=10)
-    canvas.legend(*axes[0, 1].get_legend_handles_labels(), fontsize=8, frameon=False, loc="lower center", ncols=6)
-    return save_picture(canvas, path, rect=(0, 0.04, 1, 1))
+    panels = [draw_times(every), draw_memory(every)] if every else []
+    panels += [draw_sweep(sweeps[what], what, reading) for what in SWEEPS if what in sweeps]
+    chart = alt.concat(*panels, columns=3).resolve_scale(x="independent", y="independent")
+    return save_chart(chart.properties(title=heading(found["machine"])), path)
 
 
 def heading(machine):
     cores = f"{machine['cores']} cores ({machine['processor']}), {machine['memory_gib']:.0f} GiB"
-    return f"Evaluating logs in Parquet on one machine, K = 100 splits: medians, with the least and the most\n{cores}"
+    words = "Evaluating logs in Parquet on one machine, K = 100 splits: medians, with the least and the most"
+    return load_altair().Title(words, subtitle=cores, anchor="start")
 
 
 def curves(groups):
@@ -58,57 +58,77 @@ def rows_of(line):
     return line["work"]["log"]["rows"]
 
 
-def by_rows(times, memory, every):
-    """Draw the time per row and the largest memory over the number of rows."""
-    for key, lines in every.items():
-        color, dashes, words = STYLES[key]
-        counts = [rows_of(line) for line in lines]
-        ends = [[1e6 * line[end] / rows_of(line) for line in lines] for end in ("low", "high")]
-        middle = [1e6 * line["seconds"] / rows_of(line) for line in lines]
-        times.vlines(counts, *ends, color=color, linewidth=1)
-        times.plot(counts, middle, f"o{dashes}", color=color, markersize=4, label=words)
-        memory.plot(counts, [line["peak_mib"] for line in lines], f"o{dashes}", color=color, markersize=4, label=words)
-    if ("read", False) in every:
-        lines = every["read", False]
-        sizes = [line["bytes"] / 2**20 for line in lines]
-        memory.plot(list(map(rows_of, lines)), sizes, ":", color="black", linewidth=1, label="the file itself")
-    for place, title, unit in ((times, "Time per row", "microseconds"), (memory, "Largest memory", "MiB")):
-        place.set(xscale="log", yscale="log")
-        named(place, title, "rows", unit)
-        place.yaxis.set_major_formatter("{x:g}")
+def draw_times(every):
+    """Return the time per row over the number of rows."""
+    lines = []
+    for key, several in every.items():
+        for line in several:
+            rows = rows_of(line)
+            numbers = {"value": line["seconds"], "low": line["low"], "high": line["high"]}
+            lines.append(
+                {"rows": rows, "what": STYLES[key][2], **{end: 1e6 * one / rows for end, one in numbers.items()}}
+            )
+    return draw_curves(lines, "Time per row", "microseconds")
 
 
-def by_number(place, lines, what, reading):
-    """Draw the seconds over the number of something or, where logs differ in length, microseconds per row."""
-    counts = [number(line, what) for line in lines]
-    alike = len({rows_of(line) for line in lines}) == 1
-    scales = [1.0 if alike else 1e6 / rows_of(line) for line in lines]
-    low, middle, high = (
-        [line[part] * scale for line, scale in zip(lines, scales, strict=True)] for part in ("low", "seconds", "high")
-    )
-    place.vlines(counts, low, high, color=OURS, linewidth=1)
-    place.plot(counts, middle, "o-", color=OURS, markersize=4)
-    rows = rows_of(lines[0])
-    if alike:
-        place.set_ylim(0, 1.15 * max(high))
-        named(place, f"Time of {rows:,} rows by {what}", what, "seconds")
-    else:
-        place.set_yscale("log")
-        named(place, f"Time per row by {what}", what, "microseconds")
-        place.yaxis.set_major_formatter("{x:g}")
+def draw_memory(every):
+    """Return the largest memory over the number of rows, and the size of the file."""
+    lines = [
+        {"rows": rows_of(line), "what": STYLES[key][2], "value": line["peak_mib"]}
+        for key, several in every.items()
+        for line in several
+    ]
+    files = every.get(("read", False), [])
+    lines += [{"rows": rows_of(line), "what": FILE, "value": line["bytes"] / 2**20} for line in files]
+    return draw_curves(lines, "Largest memory", "MiB")
+
+
+def draw_curves(lines, title, unit):
+    """Return a line for each thing that was done, over the number of rows, on logarithmic axes."""
+    alt = load_altair()
+    styles = {words: (colour, dashes) for colour, dashes, words in STYLES.values()} | {FILE: ("black", DOTTED)}
+    colours, dashes = zip(*styles.values(), strict=True)
+    legend = alt.Legend(orient="bottom", columns=3, labelLimit=300)
+    colour = alt.Color("what:N", title=None, scale=alt.Scale(domain=list(styles), range=list(colours)), legend=legend)
+    dash = alt.StrokeDash("what:N", title=None, scale=alt.Scale(domain=list(styles), range=list(dashes)), legend=legend)
+    across = alt.X("rows:Q", title="rows", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s", labelOverlap=True))
+    plot = make_chart(lines).encode(across, colour)
+    value = alt.Y("value:Q", title=unit, scale=alt.Scale(type="log"), axis=alt.Axis(format="~g", labelOverlap=True))
+    layers = [plot.mark_line().encode(value, dash), plot.mark_point(filled=True, opacity=1).encode(value)]
+    if all("low" in line for line in lines):
+        layers.append(plot.mark_rule().encode(y="low:Q", y2="high:Q"))
+    return alt.layer(*layers).properties(title=title, width=WIDTH, height=HEIGHT)
+
+
+def draw_sweep(several, what, reading):
+    """Return the seconds over the number of something or, where logs differ in length, microseconds per row."""
+    alt = load_altair()
+    rows = rows_of(several[0])
+    alike = len({rows_of(line) for line in several}) == 1
+    lines = []
+    for line in several:
+        scale = 1.0 if alike else 1e6 / rows_of(line)
+        numbers = {"value": line["seconds"], "low": line["low"], "high": line["high"]}
+        lines.append({"count": number(line, what), **{end: scale * one for end, one in numbers.items()}})
+    counts = [line["count"] for line in lines]
+    is_wide = max(counts) >= 50 * min(counts) and what != "candidates"
+    axis = alt.Axis(values=counts, format=",d", labelOverlap=True)
+    across = alt.X("count:Q", title=what, axis=axis, scale=alt.Scale(type="log" if is_wide else "linear", zero=False))
+    unit = "seconds" if alike else "microseconds"
+    value = alt.Y("value:Q", title=unit, scale=alt.Scale(type="linear" if alike else "log"), axis=alt.Axis(format="~g"))
+    plot = make_chart(lines).encode(across)
+    layers = [
+        plot.mark_line(color=OURS).encode(value),
+        plot.mark_point(color=OURS, filled=True, opacity=1).encode(value),
+    ]
+    layers.append(plot.mark_rule(color=OURS).encode(y="low:Q", y2="high:Q"))
     if alike and what != "targets" and rows in reading:
-        place.axhline(reading[rows], color=READING, linestyle="--", linewidth=1.2)
-        place.text(counts[-1], reading[rows], "reading alone", size=8, ha="right", va="bottom")
-    if max(counts) >= 50 * min(counts) and what != "candidates":
-        place.set_xscale("log")
-    place.set_xticks(counts, [f"{count:,}" for count in counts])
-    place.set_xticks([], minor=True)
-
-
-def named(place, title, across, up):
-    place.set_title(title, fontsize=10, loc="left")
-    place.set_xlabel(across, fontsize=9)
-    place.set_ylabel(up, fontsize=9)
+        layers.append(draw_line_at(reading[rows], is_vertical=False, dashes=DASHED))
+        word = make_chart([{"count": max(counts), "value": reading[rows]}])
+        word = word.mark_text(text="reading alone", align="right", dy=-6, color=READING)
+        layers.append(word.encode(x="count:Q", y="value:Q"))
+    title = f"Time of {rows:,} rows by {what}" if alike else f"Time per row by {what}"
+    return alt.layer(*layers).properties(title=title, width=WIDTH, height=HEIGHT)
 
 
 def number(line, what):

@@ -71,7 +71,7 @@ def found(monkeypatch):
 
 
 def test_results_are_written_shown_and_drawn(found, tmp_path):
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("altair")
     scale.written(found, tmp_path / "docs" / "bench.json")
     part = {"machine": found["machine"], "sections": {"single": []}}
     scale.written(part, tmp_path / "docs" / "bench.json")

@@ -1,6 +1,6 @@
-"""What tables and pictures of results share: bootstrap intervals, and files of pictures. It cannot change rows."""
+"""What tables and charts of results share: bootstrap intervals, and files of charts. It cannot change rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,25 +37,53 @@ def percentile_interval(replicates: Floats) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def load_pyplot() -> Any:
-    """Return matplotlib's pyplot, which draws to files alone; refuse if matplotlib is missing."""
+def load_altair() -> Any:
+    """Return Altair, which draws; refuse if it is missing, or what writes its charts as files."""
     try:
-        import matplotlib as mpl
+        import altair as alt
+        import vl_convert as _  # noqa: F401 (what Altair writes PNG and SVG by)
     except ImportError:
-        raise ParameterError("figures need matplotlib: pip install 'counterfold[plot]'.") from None
-    mpl.use("Agg")
-    mpl.rcParams["svg.hashsalt"] = "counterfold"
-    import matplotlib.pyplot as plt
-
-    return plt
+        raise ParameterError("figures need altair and vl-convert: pip install 'counterfold[report]'.") from None
+    return alt
 
 
-def save_picture(canvas: Any, path: Path, rect: tuple[float, float, float, float] | None = None) -> list[Path]:
-    """Arrange a picture within `rect`, write it as PNG and SVG without dates, close it, and return the paths."""
-    canvas.tight_layout(rect=rect)
+def save_chart(chart: Any, path: Path) -> list[Path]:
+    """Write a chart as PNG and SVG, and return the paths."""
     paths = [path.with_suffix(f".{kind}") for kind in ("png", "svg")]
-    for one, undated in zip(paths, ("Software", "Date"), strict=True):
+    for one in paths:
         with write_atomically(one) as draft:
-            canvas.savefig(draft, format=one.suffix[1:], dpi=150, metadata={undated: None})
-    load_pyplot().close(canvas)
+            chart.save(str(draft), format=one.suffix[1:], scale_factor=1.5 if one.suffix == ".png" else 1)
     return paths
+
+
+def make_chart(lines: Sequence[Mapping[str, Any]]) -> Any:
+    """Return a chart without marks of some lines."""
+    alt = load_altair()
+    return alt.Chart(alt.Data(values=list(lines)))
+
+
+def name_families(families: Sequence[str], bold: str) -> Any:
+    """Return the vertical axis of families; the name of all together is bold."""
+    alt = load_altair()
+    weight = {"condition": {"test": f"datum.value === {bold!r}", "value": "bold"}, "value": "normal"}
+    axis = alt.Axis(title=None, grid=True, labelLimit=300, labelFontWeight=weight)
+    return alt.Y("family:N", scale=alt.Scale(domain=list(families)), axis=axis)
+
+
+def style_methods(styles: Mapping[str, tuple[str, str]]) -> list[Any]:
+    """Return the shape and the colour of each method, of which there is one legend at the right."""
+    alt = load_altair()
+    shapes, colours = zip(*styles.values(), strict=True)
+    names = list(styles)
+    legend = alt.Legend(offset=40, labelLimit=300)
+    return [
+        alt.Shape("method:N", title=None, scale=alt.Scale(domain=names, range=list(shapes)), legend=legend),
+        alt.Color("method:N", title=None, scale=alt.Scale(domain=names, range=list(colours)), legend=legend),
+    ]
+
+
+def draw_line_at(number: float, *, is_vertical: bool = True, dashes: Sequence[int] = ()) -> Any:
+    """Return a thin black line across a chart."""
+    alt = load_altair()
+    rule = make_chart([{"at": number}]).mark_rule(color="black", strokeWidth=0.8, strokeDash=list(dashes))
+    return rule.encode(alt.X("at:Q") if is_vertical else alt.Y("at:Q"))

@@ -12,8 +12,8 @@ import pytest
 
 import counterfold as cf
 from counterfold.base.questions import QUESTIONS, ask
+from counterfold.report.figures._charts import limit_domain
 from counterfold.report.html.cases import Report
-from counterfold.report.html.charts.base import limit_domain
 from counterfold.report.html.formats import probability
 from counterfold.report.html.sections import list_sections
 from counterfold.report.html.sentences import capitalise

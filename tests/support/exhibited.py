@@ -1,4 +1,4 @@
-"""A log of four actions, one of which was never taken, and what is found on it: what exhibits show."""
+"""A log of four actions, one of which was never taken, and what is found on it: what tables of figures show."""
 
 import numpy as np
 

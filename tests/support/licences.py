@@ -22,9 +22,9 @@ def list_groups() -> dict[str, list[str]]:
     """Return the requirements of the package and of each extra."""
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"]
-    extras = {
-        f"the extra `{name}`": optional[name] for name in sorted(optional, key=lambda name: (name == "dev", name))
-    }
+    # `plot` is another name of `report`, and `dev` is not for users.
+    ranked = sorted(optional, key=lambda name: (name == "dev", name == "plot", name))
+    extras = {f"the extra `{name}`": optional[name] for name in ranked}
     return {"counterfold": project["dependencies"], **extras}
 
 

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from altair import VConcatChart
-    from matplotlib.axes import Axes
 
 RENDERING = "counterfold.report.rendering"
-"""The module that shows, draws and writes results. It lies above all results, so they name it and do not import it."""
+"""The module that shows, plots and writes results. It lies above all results, so they name it and do not import it."""
 
 
 def load_rendering() -> Any:
-    """Return the module that shows, draws and writes results."""
+    """Return the module that shows, plots and writes results."""
     return import_module(RENDERING)
 
 
@@ -26,21 +25,21 @@ class Displayed:
 
 
 class Plotted(Displayed):
-    """A result of which there are pictures."""
+    """A result of which there are figures."""
 
-    def plot(self, name: str | None = None, *, ax: "Axes | None" = None) -> "Axes":
-        """Draw a picture, by default the most important one, and return its axes, to be changed as you like.
+    def plot(self, name: str | None = None) -> "VConcatChart":
+        """Return a figure as a chart of Altair, by default the most important one.
 
-        The page on plots has all names. A new figure is made if no axes are given, without any state of pyplot: a
-        notebook shows what the last line of a cell returns, and `plot().figure.savefig("answer.png")` writes a file.
+        The page on plots has all names. A notebook shows the chart, with its numbers under the pointer;
+        `plot().save("answer.png")` writes a file, and so do names that end in `.svg` or `.html`. The chart is yours to
+        change.
         """
-        axes: Axes = load_rendering().draw(self, name, ax)
-        return axes
+        chart: VConcatChart = load_rendering().plot(self, name)
+        return chart
 
     def chart(self, name: str | None = None) -> "VConcatChart":
-        """Return the same as a chart of Altair: those of the HTML report, which show numbers under the pointer."""
-        chart: VConcatChart = load_rendering().make_chart(self, name)
-        return chart
+        """Return the same as `plot`."""
+        return self.plot(name)
 
 
 class Reported(Plotted):

@@ -15,7 +15,7 @@ from counterfold.base import messages
 from counterfold.base.errors import ParameterError
 
 FOLDERS = {
-    "exhibits": "exhibits",
+    "figures": "report.figures",
     "learners": "learning.learners",
     "readers": "io.formats",
     "sources": "io.sources",

@@ -196,7 +196,7 @@ class Diagnostics(Reported):
     `texts` say what was measured, by what it is called, and `unknown` are those that only say why it could not be.
     `findings` say what is wrong, the worst first; the `verdict` is
     the worst of them, and `reasons` are their problems in words. `history` is what `over_time` makes tables of, if the
-    log has a time. `exhibits` are tables for pictures that need no answer.
+    log has a time. `exhibits` are the tables of figures that need no answer.
     """
 
     measures: Mapping[str, Number]

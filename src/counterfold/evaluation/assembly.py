@@ -9,7 +9,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from counterfold import exhibits
 from counterfold.base import capacity
 from counterfold.base.arrays import Floats
 from counterfold.base.errors import DataError, ParameterError, SupportWarning, blame, count_own_frames, is_own
@@ -31,6 +30,7 @@ from counterfold.evaluation.question import Choice, Question
 from counterfold.evaluation.result import Candidate, Evaluation
 from counterfold.evaluation.segments import SegmentAssembly
 from counterfold.evidence.evidence import Evidence, count_alike
+from counterfold.evidence.figure_tables import Answered, FigureTable, build_figures, show_all
 from counterfold.log.contents import Contents, Spread
 from counterfold.log.log import Log
 from counterfold.selectors.base import Selection
@@ -66,8 +66,10 @@ def evaluate_targets(
 
     `with_exhibits` says whether somebody looks at them, as nobody does at those of a policy that only competes.
     """
-    pool, progress, diagnostics = Pool(threads), as_progress(progress), build_all()
-    shown = exhibits.build_all() if with_exhibits else []
+    pool = Pool(threads)
+    progress = as_progress(progress)
+    diagnostics = build_all()
+    figures = build_figures() if with_exhibits else []
     where = engine if isinstance(engine, Engine) else choose_engine(source, engine, pool)
     if not where.keeps_rows:
         question.refuse_need_of_rows()
@@ -92,7 +94,7 @@ def evaluate_targets(
                 evidence=evidence,
                 diagnostics=diagnostics,
                 of_log=of_log[reward],
-                exhibits=shown,
+                figures=figures,
                 pool=replace(pool, progress=moved),
             )
             return assembly.evaluate()
@@ -106,7 +108,7 @@ def evaluate_targets(
         list_estimators=list_estimators,
         list_segmented=list_segmented,
         needs_sample=question.needs_sample,
-        observers=[*diagnostics, *shown, AssignmentObserver()],
+        observers=[*diagnostics, *figures, AssignmentObserver()],
         progress=progress,
     )
     return gather_results(where, request, answer)
@@ -116,15 +118,16 @@ def check_targets(
     source: Source, targets: Mapping[str, Any], *, engine: str = "auto"
 ) -> dict[str, Results[Diagnostics]]:
     """Return what the diagnostics say of every target of a log by each of its rewards, without evaluating any."""
-    diagnostics, shown = build_all(), [one for one in exhibits.build_all() if not one.needs_answer]
+    diagnostics = build_all()
+    figures = [figure for figure in build_figures() if not figure.needs_answer]
     list_estimators = partial(list_witnesses, [one for one in diagnostics if not one.needs_answer])
     if not isinstance(source, Log) and source.by:
         raise ParameterError("`by` must be for `evaluate` or `compare`, which tell what segments would have earned.")
-    observers = [*diagnostics, *shown]
+    observers = [*diagnostics, *figures]
     request = Request(targets, None, list_estimators, list_estimators, needs_sample=False, observers=observers)
 
     def find(_reward: str, _name: str, evidence: Evidence) -> Diagnostics:
-        return replace(Diagnostics.of(evidence, diagnostics), exhibits=exhibits.show_all(shown, evidence, None))
+        return replace(Diagnostics.of(evidence, diagnostics), exhibits=show_all(figures, evidence, None))
 
     return gather_results(choose_engine(source, engine, Pool()), request, find)
 
@@ -160,7 +163,7 @@ class Assembly:
     evidence: Evidence
     diagnostics: Sequence[Diagnostic]
     of_log: Mapping[str, Measurement | None]
-    exhibits: Sequence[exhibits.Exhibit]
+    figures: Sequence[FigureTable]
     pool: Pool
 
     def evaluate(self) -> Evaluation:
@@ -186,13 +189,13 @@ class Assembly:
             estimate = replace(logged, name=name)
         table = self.tabulate(selection)
         values = {one.name: (one.value, one.stderr) for one in table}
-        answered = exhibits.Answered(estimate, estimate - logged, choice.estimators, values, selection)
+        answered = Answered(estimate, estimate - logged, choice.estimators, values, selection)
         segmented_by = winner if unweighted is None else LoggedValue()
         assembly = SegmentAssembly(question, choice, evidence, answered, segmented_by)
         segments = assembly.answer_all(Pool(self.pool.threads))
         examined = Answer(estimate, winner, choice.selector.validator, segments, answered.uplift)
-        shown = exhibits.show_all(self.exhibits, evidence, answered)
-        apart = {one.name: shown[one.name] for one in self.exhibits if not one.needs_answer and one.name in shown}
+        shown = show_all(self.figures, evidence, answered)
+        apart = {one.name: shown[one.name] for one in self.figures if not one.needs_answer and one.name in shown}
         return Evaluation(
             estimate=estimate,
             level=question.level,

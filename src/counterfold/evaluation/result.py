@@ -17,9 +17,9 @@ from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation.design import Design
 from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.robustness import Robustness
+from counterfold.evidence.figure_tables import Shown
 from counterfold.evidence.history import Period
 from counterfold.evidence.segments.answers import VERDICTS, Segment, SegmentedColumn, subtract_answers
-from counterfold.exhibits import Shown
 from counterfold.intervals.base import Bounds, Interval
 from counterfold.log.contents import Contents
 from counterfold.selectors.base import Selector
@@ -60,7 +60,7 @@ class Evaluation(Reported):
     `table` has a line for every candidate, its error as if the reward model were fixed; `pandas.DataFrame(table)` and
     `polars.DataFrame(table)` take it as it is. `left_out` says which estimators did not apply and why. `contents` is
     what the log holds: `contents.context` are the columns of its context, and `contents.left_out` says which others
-    might have been and why they are not. `exhibits` are the tables behind the pictures of a report, such as
+    might have been and why they are not. `exhibits` are the tables behind the figures of a report, such as
     `exhibits["weights"].lines`. `estimate` keeps the contributions of the rows, so that differences have a
     paired error: `uplift` is the one to `logged`, the mean reward of the log, or to another target. `design` says how
     the log assigned actions, and whether the target is the policy that logged. Where the `verdict`

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from counterfold.exhibits import Shown
+from counterfold.evidence.figure_tables import Shown
 from counterfold.intervals.base import Bounds
 
 

@@ -13,10 +13,10 @@ from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.estimators.estimates import STILL, Estimate, Exposure, Moves
 from counterfold.evaluation.question import Choice, Question
 from counterfold.evidence.evidence import Evidence, count_alike
+from counterfold.evidence.figure_tables import Answered
 from counterfold.evidence.segments.answers import Kept, Noise, SegmentAnswer, SegmentedColumn, subtract
 from counterfold.evidence.segments.pulls import find_pulls, match_units
 from counterfold.evidence.segments.sums import AllSegmentSums, SegmentSums, SegmentUnits
-from counterfold.exhibits.base import Answered
 from counterfold.log.segments.cuts import Cut
 from counterfold.selectors.base import UnitAnswer
 

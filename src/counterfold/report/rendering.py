@@ -9,12 +9,11 @@ from counterfold.diagnostics import Diagnostics
 from counterfold.evaluation import Comparison, Evaluation, RewardEvaluations
 from counterfold.learning.result import Learned
 from counterfold.report import html
-from counterfold.report.charts import make_chart
 from counterfold.report.html import FilePath
 from counterfold.report.notebook import show
-from counterfold.report.plots import draw
+from counterfold.report.plotting import plot
 
-__all__ = ["draw", "make_chart", "show", "write_html"]
+__all__ = ["plot", "show", "write_html"]
 
 
 @singledispatch

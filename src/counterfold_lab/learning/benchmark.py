@@ -14,7 +14,7 @@ from counterfold_lab.learning.experiment import KNOWN, LearningExperiment, list_
 from counterfold_lab.learning.results import Gain, Holding
 from counterfold_lab.paper import datasets
 from counterfold_lab.paper.datasets import NAMES
-from counterfold_lab.results import load_pyplot
+from counterfold_lab.results import load_altair
 from counterfold_lab.selection.experiment import PAPER, Part
 
 
@@ -56,7 +56,7 @@ class LearningBenchmark:
 
     def prepare(self) -> None:
         """Load what a run needs, so that what is missing is reported now, not after hours."""
-        load_pyplot()
+        load_altair()
         for family in self.known_families:
             datasets.require([family] if family in NAMES else [], self.data, family)
 

@@ -1,8 +1,9 @@
 """From the benchmark's rows to what ways to learn are worth, how often they do harm, and how well that is known."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,19 +11,19 @@ from counterfold.base.arrays import Floats
 from counterfold_lab import results as shared
 from counterfold_lab.files import Row
 from counterfold_lab.learning.experiment import BEST, LOGGER, OURS
-from counterfold_lab.selection.results import ALL, make_family_axes
+from counterfold_lab.selection.results import ALL
 
 HARM = 1e-9
 """A policy that earns less than the logger by more than so many standard deviations of the rewards is worse."""
 
 STYLES = {
-    OURS: ("D", "#0b3c8c"),
-    "greedy DM": ("v", "#888888"),
-    "IPW learner": ("x", "#e69f00"),
-    "DRPolicyTree": ("s", "#009e73"),
-    BEST: ("*", "#bbbbbb"),
+    OURS: ("diamond", "#0b3c8c"),
+    "greedy DM": ("triangle-down", "#888888"),
+    "IPW learner": ("cross", "#e69f00"),
+    "DRPolicyTree": ("square", "#009e73"),
+    BEST: ("triangle-up", "#bbbbbb"),
 }
-"""The marker and the colour of each method that is drawn."""
+"""The shape and the colour of each method that is drawn."""
 
 
 @dataclass(frozen=True)
@@ -136,14 +137,19 @@ def draw_gains(lines: Sequence[Gain], path: Path) -> list[Path]:
     shown = [line for line in lines if line.rows == size]
     families = list(dict.fromkeys(line.family for line in shown))
     title = f"What learnt policies are worth, {size:,} rows; the line is the 95 % interval of `{OURS}`"
-    canvas, place = make_family_axes(families, title, "gain over the logger, in standard deviations of the rewards")
-    for method, (marker, colour) in STYLES.items():
-        mine, own = [line for line in shown if line.method == method], method == OURS
-        heights = [families.index(line.family) for line in mine]
-        for line, height in zip(mine if own else (), heights, strict=False):
-            place.plot([line.low, line.high], [height] * 2, color=colour, alpha=0.4, linewidth=3)
-        size_of = 8 if own else 6
-        place.plot([line.gain for line in mine], heights, marker, color=colour, markersize=size_of, label=method)
-    place.axvline(0.0, color="black", linewidth=0.8)
-    place.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1.0))
-    return shared.save_picture(canvas, path)
+    return shared.save_chart(make_gains(shown, families, title), path)
+
+
+def make_gains(lines: Sequence[Gain], families: Sequence[str], title: str) -> Any:
+    """Return a chart with a mark for each method and family, and the interval of our own method."""
+    alt = shared.load_altair()
+    label = "gain over the logger, in standard deviations of the rewards"
+    marks = [asdict(line) for line in lines if line.method in STYLES]
+    own = [one for one in marks if one["method"] == OURS]
+    down = shared.name_families(families, ALL)
+    shape, colour = shared.style_methods(STYLES)
+    bars = shared.make_chart(own).mark_rule(strokeWidth=3, opacity=0.4).encode(down, colour, x="low:Q", x2="high:Q")
+    dots = shared.make_chart(marks).mark_point(filled=True, size=60, opacity=0.9)
+    dots = dots.encode(down, shape, colour, x=alt.X("gain:Q", title=label))
+    chart = alt.layer(shared.draw_line_at(0.0), bars, dots)
+    return chart.properties(title=title, width=520, height=26 * len(families))

@@ -19,7 +19,7 @@ from counterfold_lab.paper.experiment import PaperExperiment, PaperTask, Trial, 
 from counterfold_lab.paper.figures import EVERYTHING, FIGURES, ORACLE, PASIF_NAME, TUNED, three_candidates
 from counterfold_lab.paper.own_classes import digest_source, load_classes
 from counterfold_lab.paper.results import Line, draw_figure, read_published, summarise
-from counterfold_lab.results import load_pyplot
+from counterfold_lab.results import load_altair
 from counterfold_lab.runner import run_tasks
 
 
@@ -56,7 +56,7 @@ class Reproduction:
         validation.whole(1, jobs=jobs)
         figure, stem = FIGURES[self.name], self.out / self.name
         tasks = list_tasks(figure, self.runs, self.datasets, self.pasif_runs)
-        load_pyplot()
+        load_altair()
         for dataset in dict.fromkeys(task.dataset for task in tasks):
             datasets.load_once(dataset, self.data)  # so that a missing file is reported now, not after hours
         experiment = PaperExperiment(self.name, self.policies, self.data, self.out / "fits", self.add, self.seed)

@@ -122,61 +122,64 @@ def read_published(name: str) -> Published:
 
 def draw_figure(lines: Sequence[Line], figure: Figure, path: Path) -> list[Path]:
     """Draw a panel for every dataset, or for every set of candidates, as PNG and SVG, and return the paths."""
+    return shared.save_chart(make_figure(lines, figure), path)
+
+
+def make_figure(lines: Sequence[Line], figure: Figure) -> Any:
+    """Return a chart with a panel for every dataset, or for every set of candidates."""
+    alt = shared.load_altair()
     panels = list(dict.fromkeys((line.dataset, line.family) for line in lines))
     if any(set_name for _, set_name in panels):
         panels = [panel for panel in panels if panel[0] == ALL]
-    columns = min(3, len(panels))
-    height = -(-len(panels) // columns)
-    canvas, axes = shared.load_pyplot().subplots(
-        height, columns, figsize=(2 + 4 * columns, 2.6 * height + 1.2), squeeze=False
-    )
-    for place in axes.flat[len(panels) :]:
-        place.set_axis_off()
-    for place, panel in zip(axes.flat, panels, strict=False):
-        shown = [line for line in lines if (line.dataset, line.family) == panel]
-        (draw_sizes if len(figure.sizes) > 1 else draw_methods)(place, shown)
-        place.set_title(panel[1] or panel[0], fontsize=10)
-        place.tick_params(labelsize=8)
+    draw = draw_sizes if len(figure.sizes) > 1 else draw_methods
+    charts = []
+    for dataset, family in panels:
+        shown = [line for line in lines if (line.dataset, line.family) == (dataset, family)]
+        charts.append(draw(shown).properties(title=family or dataset))
     what = "regret" if figure.regret else "mean squared error"
     legend = "; blue: ours, red: published" if any(line.published for line in lines) else ""
-    canvas.suptitle(f"{figure.title}\n{what}, 95 % intervals{legend}", fontsize=10)
-    return shared.save_picture(canvas, path)
+    title = alt.Title(figure.title, subtitle=f"{what}, 95 % intervals{legend}", anchor="start")
+    grid = alt.concat(*charts, columns=min(3, len(charts)))
+    return grid.resolve_scale(x="independent", y="independent", color="shared").properties(title=title)
 
 
-def draw_methods(place: Any, lines: Sequence[Line]) -> None:
-    """Draw one method below the other, our results filled and the published ones hollow."""
-    from matplotlib import ticker
-
+def draw_methods(lines: Sequence[Line]) -> Any:
+    """Return one method below the other, our results filled and the published ones hollow."""
+    alt = shared.load_altair()
     names = list(dict.fromkeys(line.method for line in lines))
+    ours = [{"method": line.method, "mean": line.mean, "low": line.low, "high": line.high} for line in lines]
+    published = [
+        {"method": line.method, "mean": line.published, "low": line.published_low, "high": line.published_high}
+        for line in lines
+        if line.published is not None
+    ]
+    down = alt.Y("method:N", title=None, scale=alt.Scale(domain=names), axis=alt.Axis(grid=False))
+    axis = alt.Axis(title=None, format="~g", tickCount=5, labelOverlap=True)
+    layers = []
+    for results, colour, shift, fill in (
+        (ours, shared.OURS, 0, shared.OURS),
+        (published, shared.PUBLISHED, 5, "white"),
+    ):
+        low = alt.X("low:Q", scale=alt.Scale(type="log", nice=False, padding=8), axis=axis)
+        plot = shared.make_chart(results).encode(down)
+        layers.append(plot.mark_rule(color=colour, strokeWidth=2, yOffset=shift).encode(low, x2="high:Q"))
+        dots = plot.mark_point(color=colour, fill=fill, opacity=1, size=40, yOffset=shift)
+        layers.append(dots.encode(x="mean:Q"))
+    return alt.layer(*layers).properties(width=260, height=18 * len(names))
+
+
+def draw_sizes(lines: Sequence[Line]) -> Any:
+    """Return a curve for every method over the number of rows; the oracle is left out, as it has no regret."""
+    alt = shared.load_altair()
+    shown = []
     for line in lines:
-        height = names.index(line.method)
-        place.plot([line.low, line.high], [height, height], color=shared.OURS, linewidth=2)
-        place.plot(line.mean, height, "o", color=shared.OURS, markersize=5)
-        if line.published is not None:
-            place.plot(
-                [line.published_low, line.published_high], [height + 0.25] * 2, color=shared.PUBLISHED, linewidth=1
-            )
-            place.plot(
-                line.published, height + 0.25, "o", color=shared.PUBLISHED, markersize=4, markerfacecolor="white"
-            )
-    place.set_yticks(range(len(names)), names)
-    place.set_xscale("log")
-    low, high = place.get_xlim()
-    locator = ticker.LogLocator(subs=(1.0, 2.0, 5.0) if high < 50 * low else (1.0,))
-    place.xaxis.set(major_locator=locator, major_formatter="{x:g}", minor_formatter=ticker.NullFormatter())
-    place.invert_yaxis()
-    place.grid(axis="x", alpha=0.3)
-
-
-def draw_sizes(place: Any, lines: Sequence[Line]) -> None:
-    """Draw a curve for every method over the number of rows; the oracle is left out, as it has no regret."""
-    for method in dict.fromkeys(line.method for line in lines if line.method != ORACLE):
-        curve = sorted((line for line in lines if line.method == method), key=lambda line: line.size)
-        sizes = [line.size for line in curve]
-        colour = place.plot(sizes, [line.mean for line in curve], "o-", label=method, markersize=4)[0].get_color()
-        place.fill_between(sizes, [line.low for line in curve], [line.high for line in curve], alpha=0.2, color=colour)
-    place.set_xscale("log")
-    place.set_yscale("log", nonpositive="clip")
-    place.set_xlabel("logged rows", fontsize=8)
-    place.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1.0))
-    place.grid(alpha=0.3)
+        # Nothing at or below 0 has a place on a logarithmic axis.
+        if line.method != ORACLE and line.mean > 0:
+            low = max(line.low, line.mean / 100)
+            shown.append({"method": line.method, "size": line.size, "mean": line.mean, "low": low, "high": line.high})
+    axis = alt.Axis(format="~g", tickCount=5, labelOverlap=True)
+    rows = alt.X("size:Q", title="logged rows", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(format="~s"))
+    mean = alt.Y("mean:Q", title=None, scale=alt.Scale(type="log", nice=False), axis=axis)
+    plot = shared.make_chart(shown).encode(rows, alt.Color("method:N", title=None))
+    band = plot.mark_area(opacity=0.2).encode(alt.Y("low:Q", stack=None), y2="high:Q")
+    return alt.layer(band, plot.mark_line(point=True).encode(mean)).properties(width=260, height=200)

@@ -11,7 +11,7 @@ from counterfold_lab import runner
 from counterfold_lab.files import refuse_unwritable, write_csv, write_parquet
 from counterfold_lab.journal import check_journal
 from counterfold_lab.paper import datasets
-from counterfold_lab.results import load_pyplot
+from counterfold_lab.results import load_altair
 from counterfold_lab.selection import auto_ope, results
 from counterfold_lab.selection.experiment import KNOWN, PAPER, Part, SelectionExperiment, list_tasks
 from counterfold_lab.selection.results import Alarm, CheckAlarms, Coverage, Score
@@ -58,7 +58,7 @@ class Benchmark:
 
     def prepare(self) -> None:
         """Load what a run needs, so that what is missing is reported now, not after hours."""
-        load_pyplot()
+        load_altair()
         datasets.require(datasets.NAMES if PAPER in self.families else (), self.data, PAPER)
 
     def run(self, progress: Progress | None = None) -> BenchmarkResults:

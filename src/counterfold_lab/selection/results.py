@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -26,22 +26,25 @@ GOOD, NOT_GOOD, FEW_ROWS = "good", "not good", f"< {ENOUGH_ROWS} rows"
 """The number of rows from which on intervals are expected to reach their level, and groups of answers."""
 
 STYLES = {
-    "IPS": ("x", "#888888"),
-    "SNIPS": ("+", "#888888"),
-    "DM": ("v", "#bbbbbb"),
-    "DR": ("^", "#bbbbbb"),
-    "OCV_IPS": ("s", "#e69f00"),
-    "OCV_DR": ("s", "#009e73"),
-    "KFoldCV_DR": ("P", "#56b4e9"),
-    "OPERA": ("o", "#cc79a7"),
-    AUTO_OPE: ("*", "#d55e00"),
-    DEFAULT: ("D", "#0b3c8c"),
+    "IPS": ("cross", "#888888"),
+    "SNIPS": ("stroke", "#888888"),
+    "DM": ("triangle-down", "#bbbbbb"),
+    "DR": ("triangle-up", "#bbbbbb"),
+    "OCV_IPS": ("square", "#e69f00"),
+    "OCV_DR": ("square", "#009e73"),
+    "KFoldCV_DR": ("cross", "#56b4e9"),
+    "OPERA": ("circle", "#cc79a7"),
+    AUTO_OPE: ("triangle-right", "#d55e00"),
+    DEFAULT: ("diamond", "#0b3c8c"),
 }
-"""The marker and the colour of each method that is drawn."""
+"""The shape and the colour of each method that is drawn."""
 
 VERDICT_COLOURS = dict(zip(get_args(Verdict), ("#2166ac", "#7b68a6", "#e69f00", "#b2182b"), strict=True))
-COVERAGE_STYLES = {GOOD: (VERDICT_COLOURS["good"], -0.15, "o"), NOT_GOOD: (VERDICT_COLOURS["caution"], 0.15, "s")}
-"""The colour, the vertical shift and the marker of each group of answers."""
+COVERAGE_STYLES = {GOOD: (VERDICT_COLOURS["good"], -4, "circle"), NOT_GOOD: (VERDICT_COLOURS["caution"], 4, "square")}
+"""The colour, the vertical shift in pixels and the shape of each group of answers."""
+
+LEAST_ERROR = 1e-6
+"""Smaller errors are drawn as if they were so large, as the axis is logarithmic."""
 
 
 @dataclass(frozen=True)
@@ -276,76 +279,87 @@ def checks(rows: Sequence[Row]) -> list[CheckAlarms]:
 
 def draw_ratios(scores: Sequence[Score], path: Path) -> list[Path]:
     """Draw the ratio of each main method's mean squared error to that of the best fixed or theory-tuned one."""
+    return shared.save_chart(make_ratios(scores), path)
+
+
+def make_ratios(scores: Sequence[Score]) -> Any:
+    """Return a chart with a mark for each method and family, and the interval of the default."""
+    alt = shared.load_altair()
     families = list(dict.fromkeys(score.family for score in scores))
-    canvas, place = make_family_axes(
-        families,
-        "What choosing costs, or gains; the line is the default's 95 % interval",
-        "mean squared error, as a multiple of that of the family's best fixed or theory-tuned method",
-    )
-    for method, (marker, colour) in STYLES.items():
-        mine, own = [score for score in scores if score.method == method], method == DEFAULT
-        heights = [families.index(score.family) for score in mine]
-        for score, height in zip(mine if own else (), heights, strict=False):
-            place.plot([score.ratio_low, score.ratio_high], [height] * 2, color=colour, alpha=0.4, linewidth=3)
-        points = [score.ratio for score in mine], heights
-        style = {"markersize": 8 if own else 6, "zorder": 3 if own else 2, "markeredgewidth": 1.5}
-        place.plot(*points, marker, color=colour, markerfacecolor=colour if own else "none", label=method, **style)
-    place.axvline(1.0, color="black", linewidth=0.8)
-    place.set_xscale("log")
-    place.xaxis.set_major_formatter("{x:g}")
-    place.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1.0))
-    return shared.save_picture(canvas, path)
+    label = "mean squared error, as a multiple of that of the family's best fixed or theory-tuned method"
+    marks = [asdict(score) for score in scores if score.method in STYLES]
+    own = [one for one in marks if one["method"] == DEFAULT]
+    down = shared.name_families(families, ALL)
+    shape, colour = shared.style_methods(STYLES)
+    axis = alt.Axis(format="~g", tickCount=6, labelOverlap=True)
+    across = alt.X("ratio:Q", title=label, scale=alt.Scale(type="log"), axis=axis)
+    bars = shared.make_chart(own).mark_rule(strokeWidth=3, opacity=0.4)
+    bars = bars.encode(down, colour, x="ratio_low:Q", x2="ratio_high:Q")
+    dots = shared.make_chart(marks).mark_point(strokeWidth=1.5, size=60, opacity=1).encode(down, across, shape, colour)
+    title = "What choosing costs, or gains; the line is the default's 95 % interval"
+    chart = alt.layer(shared.draw_line_at(1.0), bars, dots)
+    return chart.properties(title=title, width=520, height=26 * len(families))
 
 
 def draw_coverage(lines: Sequence[Coverage], path: Path) -> list[Path]:
     """Draw how often the default's interval holds the truth, with the exact interval of a binomial share."""
+    return shared.save_chart(make_coverage([line for line in lines if line.answers_of in COVERAGE_STYLES]), path)
+
+
+def make_coverage(lines: Sequence[Coverage]) -> Any:
+    """Return a chart with a share and its interval for each family and group of answers, and their number beside it."""
     from scipy.stats import binomtest
 
-    shown = [line for line in lines if line.answers_of in COVERAGE_STYLES]
-    families = list(dict.fromkeys([ALL, *(line.family for line in shown)]))
+    alt = shared.load_altair()
+    families = list(dict.fromkeys([ALL, *(line.family for line in lines)]))
     label = f"share of intervals that hold the truth, and of how many; logs of at least {ENOUGH_ROWS} rows"
-    canvas, place = make_family_axes(families, "Coverage of the default's 95 % interval", label)
-    for which, (colour, shift, marker) in COVERAGE_STYLES.items():
-        for number, line in enumerate(line for line in shown if line.answers_of == which):
-            height = families.index(line.family) + shift
-            bounds = binomtest(line.covered, line.answers).proportion_ci()
-            name = None if number else f"verdict {which}"
-            place.plot([bounds.low, bounds.high], [height] * 2, color=colour, linewidth=1.5)
-            place.plot(line.share, height, marker, color=colour, markersize=5, label=name)
-            place.text(1.012, height, str(line.answers), color=colour, fontsize=7, va="center")
-    place.axvline(shared.LEVEL, color="black", linewidth=0.8, linestyle="--")
-    place.set_xlim(right=1.01)
-    place.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.05, 1.0))
-    return shared.save_picture(canvas, path)
+    layers = []
+    shapes = {f"verdict {which}": (shape, colour) for which, (colour, _, shape) in COVERAGE_STYLES.items()}
+    shape, colour = shared.style_methods(shapes)
+    down = shared.name_families(families, ALL)
+    for which, (_, shift, _) in COVERAGE_STYLES.items():
+        shares = []
+        for line in lines:
+            if line.answers_of != which:
+                continue
+            low, high = binomtest(line.covered, line.answers).proportion_ci()
+            own = {"family": line.family, "method": f"verdict {which}", "answers": str(line.answers)}
+            shares.append({**own, "share": line.share, "low": low, "high": high, "end": 1.0})
+        plot = shared.make_chart(shares).encode(down, colour)
+        across = alt.X("low:Q", title=label, scale=alt.Scale(domainMax=1.0, zero=False))
+        layers.append(plot.mark_rule(strokeWidth=1.5, yOffset=shift).encode(across, x2="high:Q"))
+        layers.append(plot.mark_point(filled=True, size=40, opacity=1, yOffset=shift).encode(shape, x="share:Q"))
+        numbers = plot.mark_text(align="left", dx=6, fontSize=9, yOffset=shift)
+        layers.append(numbers.encode(x="end:Q", text="answers:N"))
+    chart = alt.layer(*layers, shared.draw_line_at(shared.LEVEL, dashes=[4, 4]))
+    title = "Coverage of the default's 95 % interval"
+    return chart.properties(title=title, width=520, height=26 * len(families))
 
 
 def draw_errors(rows: Sequence[Row], path: Path) -> list[Path]:
     """Draw the default's error against the effective rows, by verdict."""
-    canvas, place = shared.load_pyplot().subplots(figsize=(8, 5))
-    own = [row for row in rows if row["kind"] == DEFAULT]
+    return shared.save_chart(make_errors([row for row in rows if row["kind"] == DEFAULT]), path)
+
+
+def make_errors(rows: Sequence[Row]) -> Any:
+    """Return a chart with a dot for each answer."""
+    alt = shared.load_altair()
+    dots = []
+    colours = {}
     for verdict, colour in VERDICT_COLOURS.items():
-        mine = [row for row in own if row["verdict"] == verdict]
-        sizes = np.maximum([abs(error(row)) for row in mine], 1e-6)
-        effective = np.maximum([row["effective_rows"] for row in mine], 1.0)
-        label = f"{verdict} ({len(mine)}, {np.sum(sizes > LARGE_ERROR)} above the line)"
-        place.plot(effective, sizes, "o", color=colour, markersize=3, alpha=0.5, markeredgewidth=0, label=label)
-    place.axhline(LARGE_ERROR, color="black", linewidth=0.8, linestyle="--")
-    place.set(xscale="log", yscale="log", xlabel="effective rows")
-    place.set_ylabel("error of the default, in standard deviations of the rewards")
-    place.set_title("What verdicts are worth: the default's error on every problem", fontsize=10)
-    place.legend(fontsize=8, loc="lower left", markerscale=2)
-    place.grid(alpha=0.3)
-    return shared.save_picture(canvas, path)
-
-
-def make_family_axes(families: Sequence[str], title: str, label: str) -> tuple[Any, Any]:
-    """Return an empty picture with a title, a label and a line for each family; the name of all together is bold."""
-    canvas, place = shared.load_pyplot().subplots(figsize=(9, 1.6 + 0.36 * len(families)))
-    place.set_yticks(range(len(families)), families)
-    place.get_yticklabels()[families.index(ALL)].set_fontweight("bold")
-    place.set_ylim(len(families) - 0.5, -0.5)
-    place.tick_params(labelsize=8)
-    place.set_title(title, fontsize=10)
-    place.set_xlabel(label, fontsize=8)
-    place.grid(alpha=0.3)
-    return canvas, place
+        mine = [row for row in rows if row["verdict"] == verdict]
+        sizes = [max(abs(error(row)), LEAST_ERROR) for row in mine]
+        label = f"{verdict} ({len(mine)}, {sum(one > LARGE_ERROR for one in sizes)} above the line)"
+        colours[label] = colour
+        for row, size in zip(mine, sizes, strict=True):
+            dots.append({"effective": max(row["effective_rows"], 1.0), "size": size, "verdict": label})
+    axis = alt.Axis(format="~g", tickCount=6, labelOverlap=True)
+    across = alt.X("effective:Q", title="effective rows", scale=alt.Scale(type="log"), axis=axis)
+    label = "error of the default, in standard deviations of the rewards"
+    upwards = alt.Y("size:Q", title=label, scale=alt.Scale(type="log"), axis=axis)
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    colour_by = alt.Color("verdict:N", title=None, scale=scale, legend=alt.Legend(labelLimit=400, symbolOpacity=1))
+    points = shared.make_chart(dots).mark_point(filled=True, size=12, opacity=0.5).encode(across, upwards, colour_by)
+    limit = shared.draw_line_at(LARGE_ERROR, is_vertical=False, dashes=[4, 4])
+    title = "What verdicts are worth: the default's error on every problem"
+    return alt.layer(points, limit).properties(title=title, width=560, height=340)

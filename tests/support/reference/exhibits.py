@@ -1,4 +1,4 @@
-"""What exhibits show, as naive loops over rows that share no code with the package."""
+"""What the tables of figures show, as naive loops over rows that share no code with the package."""
 
 import math
 from itertools import product

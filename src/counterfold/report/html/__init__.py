@@ -1,12 +1,12 @@
 """A report as one HTML file: what an answer comes to, what it rests on, and what speaks against it.
 
-`sections/` are what is read, one file each in the order of a decision; `charts/` the pictures in them; `templates/` how
-they look. Numbers come from evaluations and their exhibits: nothing is computed here but texts.
+`sections/` are what is read, one file each in the order of a decision, and `templates/` how it looks. The pictures are
+those of `report/figures/`. Numbers come from evaluations and their exhibits: nothing is computed here but texts.
 """
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from counterfold.base import validation
 from counterfold.base.atomic_files import write_whole
@@ -14,10 +14,12 @@ from counterfold.base.progress import bar
 from counterfold.diagnostics import Diagnostics
 from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.result import Evaluation
-from counterfold.learning.result import Learned
 from counterfold.report.html.case_list import list_cases, list_checks
 from counterfold.report.html.cases import ATTEMPT, LEARNT, NAME, Case, Report
 from counterfold.report.html.writing import require_writable
+
+if TYPE_CHECKING:
+    from counterfold.learning.result import Learned
 
 __all__ = [
     "NAME",
@@ -73,12 +75,12 @@ def write_comparisons(
     write_report(Report(cases, answer, f"{names}{baseline}{settings})", shows_rows=rows), path)
 
 
-def list_learned(found: Learned) -> list[Case]:
+def list_learned(found: "Learned") -> list[Case]:
     """Return the case of what was learnt: the policy that beats the log, or the best attempt that does not."""
     return list_cases({"": Comparison({LEARNT if found.beats_log else ATTEMPT: found.attempt})})
 
 
-def write_learned(found: Learned, path: FilePath, *, rows: bool) -> None:
+def write_learned(found: "Learned", path: FilePath, *, rows: bool) -> None:
     """Write a report of a policy that was learnt."""
     call = f"cf.learn(log{describe_settings(found.attempt)})"
     write_report(Report(list_learned(found), found.to_dict(), call, rows, learned=found), path)

@@ -79,7 +79,7 @@ class Folded(Block):
 
 @dataclass(frozen=True)
 class Panel:
-    """One chart of a figure, which may have several; it has room for `columns` of texts, however narrow the page."""
+    """One chart of a drawing, which may have several; it has room for `columns` of texts, however narrow the page."""
 
     title: str
     spec: Spec
@@ -87,10 +87,15 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Figure(Block):
-    """A picture: how it is read, what it shows in one sentence for those who cannot see it, and its numbers.
+class Drawing(Block):
+    """What a figure shows of one result.
 
-    Where there is nothing worth a picture it has no panels, and `reading` says so.
+    - `title`: what the charts show.
+    - `reading`: how to read them. Where nothing is worth a chart there are no panels, and `reading` says so.
+    - `sentence`: the text alternative, for readers who cannot see the charts.
+    - `panels`: the charts.
+    - `table`: the numbers in the charts.
+    - `withheld`: what the charts leave out because the log cannot answer; a chart without a page around it says so.
     """
 
     title: str
@@ -98,6 +103,7 @@ class Figure(Block):
     sentence: str
     panels: Sequence[Panel]
     table: Table
+    withheld: str = ""
     template = "figure.html"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from counterfold.base import messages
 from counterfold.base.cached import cached_property
@@ -13,13 +13,15 @@ from counterfold.evaluation.comparison import Comparison
 from counterfold.evaluation.decision import Standing
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
+from counterfold.evidence.figure_tables import Shown
 from counterfold.evidence.segments.answers import Segment
-from counterfold.exhibits import Shown
-from counterfold.learning.result import Learned
 from counterfold.log.contents import Contents
 from counterfold.report.choice import find_choice
 from counterfold.report.differences import name_interval
 from counterfold.report.numbers import find_error, format_number, format_signed, is_same
+
+if TYPE_CHECKING:
+    from counterfold.learning.result import Learned
 
 MOST_TOLD = 5
 """Of more targets than this, only the first ones are told one by one, and not only in tables."""
@@ -243,7 +245,7 @@ class Report:
     truth: float | None = None
     source: str = ""
     roles: Mapping[str, str] = field(default_factory=dict)
-    learned: Learned | None = None
+    learned: "Learned | None" = None
     made: str = field(default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"))
 
     @property

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from counterfold.diagnostics import build_all
+from counterfold.report.figures.over_time import OverTime
 from counterfold.report.html.blocks import Block, Findings, Pairs, Prose
 from counterfold.report.html.cases import Case, Report
-from counterfold.report.html.charts.over_time import draw_difference, draw_over_time
 from counterfold.report.html.sections.base import Section
 
 DOCS = ""
@@ -43,6 +43,6 @@ class CanAnswer(Section):
             Findings(found.findings, DOCS) if found.findings else nothing,
             Pairs(title, measured) if measured else None,
             Pairs("Could not be checked", unknown) if unknown else None,
-            draw_over_time(case),
-            draw_difference(case),
+            OverTime().draw_on_page(case),
+            OverTime().draw_difference(case),
         ]

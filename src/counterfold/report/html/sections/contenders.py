@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from counterfold.learning.result import Learned
+from counterfold.report.figures import contenders
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Pairs, Prose
 from counterfold.report.html.cases import Case
-from counterfold.report.html.charts.learnt import draw_contenders
 from counterfold.report.html.sections.base import LearnedSection
 
 NONE = "This log cannot answer for any contender: numbers are withheld."
@@ -23,4 +23,7 @@ class Contenders(LearnedSection):
 
     def show(self, found: Learned, case: Case) -> Sequence[Block | None]:
         left_out = [(formats.text(name), reason) for name, reason in found.left_out.items()]
-        return [draw_contenders(found) or Prose(NONE), Pairs("Did not take part", left_out) if left_out else None]
+        return [
+            contenders.Contenders().draw(found) or Prose(NONE),
+            Pairs("Did not take part", left_out) if left_out else None,
+        ]

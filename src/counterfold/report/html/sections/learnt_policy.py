@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from counterfold.learning.result import Learned
+from counterfold.report.figures.importance import Importance
+from counterfold.report.figures.support import Support
+from counterfold.report.figures.tree import Tree
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import LONGEST, Block, Code, Pairs, Prose
 from counterfold.report.html.cases import Case
-from counterfold.report.html.charts.learnt import draw_importance
-from counterfold.report.html.charts.support import draw_taken
-from counterfold.report.html.charts.tree import draw_tree
 from counterfold.report.html.sections.base import LearnedSection
 from counterfold.report.policy_parts import list_lines, write_taken
 
@@ -30,14 +30,15 @@ class LearntPolicy(LearnedSection):
 
     def show(self, found: Learned, case: Case) -> Sequence[Block | None]:
         if not found.beats_log:
-            return [Prose(NOTHING), tell_exploring(found), *list_limits(found), draw_taken(case), *list_left_out(case)]
+            taken = Support().draw_taken(case)
+            return [Prose(NOTHING), tell_exploring(found), *list_limits(found), taken, *list_left_out(case)]
         return [
             Prose(MIXED) if found.policy.share < 1 else None,
             tell_exploring(found),
             *list_limits(found),
-            draw_tree(found),
-            draw_taken(case),
-            draw_importance(found),
+            Tree().draw(found),
+            Support().draw_taken(case),
+            Importance().draw(found),
             Code("The policy as text", "\n".join(list_lines(found.policy, LONGEST))),
             *list_left_out(case),
         ]

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from counterfold.report.figures.action_calibration import ActionCalibration
+from counterfold.report.figures.calibration import Calibration
+from counterfold.report.figures.reliability import Reliability
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Fact, Facts, Prose
 from counterfold.report.html.cases import Answered, Case, Report
-from counterfold.report.html.charts.calibration import draw_by_action, draw_calibration, draw_reliability
 from counterfold.report.html.sections.base import WITHHELD, Section
 
 NONE = "No reward model was used: the answer rests on weights alone."
@@ -27,13 +29,19 @@ class Models(Section):
 
     def build(self, report: Report, case: Case) -> Sequence[Block | None]:
         shown = case.exhibits.get("calibration")
-        fitted = draw_reliability(case) or Prose(GIVEN)
+        fitted = Reliability().draw_on_page(case) or Prose(GIVEN)
         if not case.is_answerable:
             return [Prose(WITHHELD), fitted]
         none = Prose(NONE if case.answered else UNKNOWN)
         facts = none if shown is None else list_facts(shown.facts)
         told = "" if shown is None or case.answered is None else compare_with_weights(case, case.answered)
-        return [facts, Prose(told) if told else None, draw_calibration(case), draw_by_action(case), fitted]
+        return [
+            facts,
+            Prose(told) if told else None,
+            Calibration().draw_on_page(case),
+            ActionCalibration().draw_on_page(case),
+            fitted,
+        ]
 
 
 def list_facts(facts: Any) -> Facts | None:

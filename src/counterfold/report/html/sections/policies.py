@@ -6,12 +6,13 @@ from typing import Any, ClassVar
 
 from counterfold.evaluation.decision import Standing
 from counterfold.report.choice import find_choice
+from counterfold.report.figures.answer import Answer
+from counterfold.report.figures.compare import Compare
+from counterfold.report.figures.segments import Segments
 from counterfold.report.guards import explain_guards, judge, write_guard
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Folded, Prose, Table, tabulate
 from counterfold.report.html.cases import Answered, Case, Report
-from counterfold.report.html.charts.policies import draw_differences, draw_values
-from counterfold.report.html.charts.segments import draw_segments
 from counterfold.report.html.sections.base import Section
 
 FIRST_COLUMNS = {
@@ -83,13 +84,13 @@ class Policies(Section):
             if any(one.answered is None for one in own):
                 return [Prose(CHECKED)]
             blocks += [Prose(f"Judged by {formats.text(reward)}:") if reward else None]
-            blocks += [draw_differences(own), summarise(own), draw_values(own), *list_guards(own)]
+            blocks += [Compare().draw(own), summarise(own), Answer().draw(own), *list_guards(own)]
         is_told = any(one.answered is not None and one.answered.confidence is not None for one in report.cases)
         is_several = any(one.answered is not None and one.answered.compared.simultaneous for one in report.cases)
         told = [Prose(CONFIDENCE) if is_told else None, Prose(TOGETHER) if is_several else None]
         few = f"Only the first {len(report.chapters)} of {len(report.cases)} have a chapter below; the JSON has all."
         is_cut = len(report.chapters) < len(report.cases)
-        segments = [figure for one in report.chapters for figure in draw_segments(one)]
+        segments = [drawing for one in report.chapters for drawing in Segments().draw_columns(one)]
         return [*blocks, *told, *segments, Prose(few) if is_cut else None]
 
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from counterfold.report.figures import support
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Fact, Facts, Prose
 from counterfold.report.html.cases import Case, Report
-from counterfold.report.html.charts.support import draw_rewards, draw_support
 from counterfold.report.html.sections.base import Section
 
 UNKNOWN = (
@@ -38,6 +38,6 @@ class Support(Section):
         return [
             Facts([Fact("tried before", tried, remark)]) if tried is not None else Prose(UNKNOWN),
             Prose(WEIGHTED) if shown.facts["is_weighted"] else None,
-            draw_support(case),
-            draw_rewards(case),
+            support.Support().draw_on_page(case),
+            support.Support().draw_rewards(case),
         ]

@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from counterfold.report.figures import weights
+from counterfold.report.figures.concentration import Concentration
+from counterfold.report.figures.days import Days
+from counterfold.report.figures.groups import Groups
+from counterfold.report.figures.influence import Influence
 from counterfold.report.html import formats, sentences
 from counterfold.report.html.blocks import Block, Fact, Facts, Prose
 from counterfold.report.html.cases import Case, Report
-from counterfold.report.html.charts.influence import draw_without, list_days, list_groups, list_rows
-from counterfold.report.html.charts.weights import draw_concentration, draw_weights
 from counterfold.report.html.sections.base import Section
 
 LEFT_OUT = "The rows that carry the answer are left out of this report, as was asked for."
@@ -32,7 +35,7 @@ class Weights(Section):
             return [Prose(NONE)]
         facts = shown.facts
         expected = formats.setting(1 - (case.diagnostics.measures.get("unsupported_mass") or 0.0))
-        rows = list_rows(case) if report.shows_rows else Prose(LEFT_OUT)
+        rows = Influence().list_rows(case) if report.shows_rows else Prose(LEFT_OUT)
         return [
             Facts(
                 [
@@ -45,12 +48,12 @@ class Weights(Section):
                 ]
             ),
             Prose(judge(case)) if case.is_answerable else None,
-            draw_weights(case),
-            draw_concentration(case),
+            weights.Weights().draw_on_page(case),
+            Concentration().draw_on_page(case),
             rows if case.is_answerable else None,
-            draw_without(case),
-            list_groups(case) if report.shows_rows else None,
-            list_days(case),
+            Influence().draw_on_page(case),
+            Groups().list_lines(case) if report.shows_rows else None,
+            Days().list_lines(case),
         ]
 
 

@@ -7,20 +7,13 @@ from typing import ClassVar
 from counterfold.evaluation.next_step import round_up
 from counterfold.evaluation.result import Evaluation
 from counterfold.evaluation.robustness import PARTS
+from counterfold.report.figures.exploration import Exploration
+from counterfold.report.figures.sample_size import SampleSize
+from counterfold.report.figures.sensitivity import Sensitivity
 from counterfold.report.html import formats
-from counterfold.report.html.blocks import Block, Fact, Facts, Prose, Table, tabulate
+from counterfold.report.html.blocks import Block, Fact, Facts, Prose
 from counterfold.report.html.cases import Case, Report
-from counterfold.report.html.charts.what_if import draw_sample_size, draw_sensitivity
 from counterfold.report.html.sections.base import WITHHELD, Section
-
-MOST_ACTIONS = 12
-"""How many actions are listed."""
-
-ACTIONS_COLUMNS = {
-    "action": ("Action", formats.text),
-    "variance_share": ("Its share in the uncertainty today", formats.percent),
-    "narrower": ("The interval would be", formats.words),
-}
 
 ALONE = (
     "What follows is about the difference of this policy to the log by its own interval, as if it were the only "
@@ -43,22 +36,13 @@ class WhatIf(Section):
         if case.shown_answer.is_same:
             return [Prose(SAME)]
         alone = Prose(ALONE) if case.shown_answer.compared.simultaneous else None
-        return [alone, list_facts(case), draw_sensitivity(case), draw_sample_size(case), list_actions(case)]
-
-
-def list_actions(case: Case) -> Table | None:
-    """Return what trying each action more would be worth, the most useful first."""
-    shown = case.exhibits.get("exploration")
-    if shown is None or len(shown.lines) < 2:
-        return None
-    share = formats.share(shown.facts["explored"])
-    lines = [{**line, "narrower": tell_width(line["width"])} for line in shown.lines[:MOST_ACTIONS]]
-    return tabulate(f"If {share} of all decisions took one action at random", lines, ACTIONS_COLUMNS)
-
-
-def tell_width(width: float) -> str:
-    """Return by how much an interval would be narrower or wider."""
-    return f"{formats.percent(abs(1 - width))} {'narrower' if width < 1 else 'wider'}"
+        return [
+            alone,
+            list_facts(case),
+            Sensitivity().draw_on_page(case),
+            SampleSize().draw_on_page(case),
+            Exploration().list_lines(case),
+        ]
 
 
 def list_facts(case: Case) -> Facts | None:

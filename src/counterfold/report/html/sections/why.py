@@ -7,13 +7,13 @@ from typing import ClassVar
 from counterfold.base import messages
 from counterfold.evaluation.result import Evaluation
 from counterfold.report.details import group_left_out
+from counterfold.report.figures.candidates import Candidates
+from counterfold.report.figures.ladder import Ladder
+from counterfold.report.figures.losses import Losses
+from counterfold.report.figures.tuning import Tuning
 from counterfold.report.html import formats
 from counterfold.report.html.blocks import Block, Pairs, Prose
 from counterfold.report.html.cases import Case, Report
-from counterfold.report.html.charts.candidates import draw_candidates
-from counterfold.report.html.charts.ladder import draw_ladder, draw_steps
-from counterfold.report.html.charts.losses import draw_losses
-from counterfold.report.html.charts.tuning import draw_tuning
 from counterfold.report.html.sections.base import WITHHELD, Section
 
 SEVERAL = (
@@ -44,11 +44,11 @@ class Why(Section):
         left_out = [(", ".join(map(formats.text, names)), reason) for reason, names in reasons.items()]
         return [
             Prose(explain(case, result)),
-            draw_ladder(case),
-            draw_steps(case),
-            draw_candidates(case),
-            draw_tuning(case),
-            draw_losses(case),
+            Ladder().draw_on_page(case),
+            Ladder().draw_steps(case),
+            Candidates().draw_on_page(case),
+            Tuning().draw_on_page(case),
+            Losses().draw_on_page(case),
             Pairs("Estimators that did not apply", left_out) if left_out else None,
         ]
 
