@@ -217,3 +217,30 @@ def test_copies_that_are_a_group_by_their_context_are_a_note():
     assert find_problem(found).endswith("each counts as a decision of its own in the answer, though not in its error")
     moved, _ = copy_rewarded(rng, 0.5)
     assert is_found(group_contexts(moved))[0] == ["caution"]
+
+
+def join_by_user(columns, users):
+    """Return a log in which every decision of a user has each of the user's rewards once."""
+    context, action, reward, propensity = columns
+    pairs = [(row, other) for own in users for row in own for other in own]
+    rows, others = np.array(pairs).T
+    return make_log(context[rows], action[rows], reward[others], propensity[rows])
+
+
+def test_decisions_with_the_rewards_of_others_are_found():
+    context, action, _, propensity = draw_log(np.random.default_rng(0), rows=900)
+    reward = np.random.default_rng(1).normal(size=900)
+    log = join_by_user((context, action, reward, propensity), np.arange(900).reshape(300, 3))
+    severities, found = is_found(log)
+    assert severities == ["caution"]
+    assert "another reward" in next(one.problem for one in found.findings if one.name == "repeated-rows")
+    assert found.repeated_share == 0
+
+
+@pytest.mark.parametrize("kind", CLEAN)
+def test_drawn_decisions_with_rewards_of_their_own_are_clean(kind):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        context, action, reward, propensity = draw_log(rng, **CLEAN[kind])
+        log = make_log(context, action, reward + rng.normal(size=len(reward)), propensity)
+        assert is_found(log)[0] == []

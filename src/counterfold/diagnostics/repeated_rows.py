@@ -31,6 +31,16 @@ COUNTS = "and each counts as a decision of its own, in the answer and in its err
 COUNTS_IN_VALUE = "and each counts as a decision of its own in the answer, though not in its error"
 MOVES = "so that copies move the answer"
 
+SAME_DECISION = (
+    "have the context, action and propensity of another row and another reward, "
+    "far more often than if their actions had been drawn"
+)
+
+JOIN = (
+    "check the join that added the rewards: each decision must be in the log once, with its own reward; if these are "
+    "several decisions about one user, name the user's column as `group`"
+)
+
 NOTE: Severity = "note"
 CAUTION: Severity = "caution"
 
@@ -171,6 +181,8 @@ class Repeats:
 
     every: Copies
     rewarded: Copies
+    decisions: Copies
+    """The same where rows are equal but for their rewards."""
 
     @classmethod
     def of(cls, rows: Rows, *, with_times: bool) -> "Repeats":
@@ -180,13 +192,20 @@ class Repeats:
             columns.append(rows.times)
         context = hash_rows(columns) if columns else np.zeros(len(rows), dtype=np.intp)
         row = hash_rows([context, rows.rewards, rows.propensity, rows.actions, *rows.examples.doses.T])
+        decision = hash_rows([context, rows.propensity, rows.actions, *rows.examples.doses.T])
         is_rare = np.mean((rows.whole or rows).rewards != rows.usual_reward) <= 1 - USUAL_SHARE
         some = np.flatnonzero(rows.rewards != rows.usual_reward) if is_rare else np.empty(0, dtype=np.intp)
         rewarded = Copies.of(context[some], row[some], rows.propensity[some], rows.rewards[some])
-        return cls(Copies.of(context, row, rows.propensity, rows.rewards), rewarded)
+        every = Copies.of(context, row, rows.propensity, rows.rewards)
+        decisions = Copies.of(context, decision, rows.propensity, rows.rewards)
+        return cls(every, rewarded, decisions)
 
     def __add__(self, other: "Repeats") -> "Repeats":
-        return Repeats(self.every + other.every, self.rewarded + other.rewarded)
+        return Repeats(
+            every=self.every + other.every,
+            rewarded=self.rewarded + other.rewarded,
+            decisions=self.decisions + other.decisions,
+        )
 
     def compare_shares(self) -> float:
         """Return how many standard errors more rewarded rows are there more than once than of all rows."""
@@ -219,7 +238,9 @@ class RepeatedRows(Diagnostic):
     where rows of one context are equal more often than their propensities explain, in at least `some` of the rows (a
     note) or `many` of them. Copies whose rewards differ from those of other rows with a p-value below `surprising` move
     the answer, however few they are. Where times are known to the hour, equal rows are looked for that have the same
-    time as well, and then others. Without times nobody can tell copies within a group from decisions that are alike.
+    time as well, and then others. Rows that are equal except for their rewards are counted in the same way, because a
+    join may have given each decision the rewards of others; they are a caution from `many` on. Without times nobody can
+    tell copies within a group from decisions that are alike.
     """
 
     some: float = 0.01
@@ -259,6 +280,9 @@ class RepeatedRows(Diagnostic):
             return self.describe(CAUTION, f"{found}, {MOVES}")
         if excess.errors > SURPRISING and excess.rows >= self.some:
             return self.describe(worst if excess.rows >= self.many else NOTE, f"{excess.describe(how)}, {counts}")
+        decisions = repeats.decisions.excess
+        if decisions.errors > SURPRISING and decisions.rows >= self.many:
+            return self.make_finding(worst, f"{decisions.rows:.0%} of the rows {SAME_DECISION}{how}", JOIN)
         return None
 
     def explain_moves(self, repeats: Repeats, how: str, usual: float) -> str | None:

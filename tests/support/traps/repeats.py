@@ -124,3 +124,13 @@ def users_without_a_taste(rng):
 def kept_that_is_no_probability(rng):
     bandit = make_bandit(rng)
     return Case(bandit.table(kept=rng.random(2000) < 0.5), truth=bandit.truth)
+
+
+@trap("a join by user gave each of three decisions the rewards of all three", "repeated-rows")
+def rewards_joined_by_user(rng):
+    bandit = make_bandit(rng)
+    decision = np.repeat(np.arange(1998), 3)
+    other = np.repeat(np.arange(0, 1998, 3), 9) + np.tile([0, 1, 2], 1998)
+    table = bandit.table().take(decision)
+    place = table.column_names.index("reward")
+    return Case(table.set_column(place, "reward", pa.array(bandit.reward[other])), truth=bandit.truth)
