@@ -152,7 +152,7 @@ def parse_expression(role: str, text: str, columns: tuple[str, ...]) -> Computed
 
     A reward needs a column; anything else may be one number for all rows.
     """
-    if text.isidentifier():
+    if text.isidentifier() or not is_unicode(text):
         return None
     may_be_constant = role != "reward"
     if may_be_constant and NUMBER.fullmatch(text):
@@ -162,7 +162,11 @@ def parse_expression(role: str, text: str, columns: tuple[str, ...]) -> Computed
     with explain(f"{called} {WRITTEN}", hint), closing(connect("", None, {})) as connection:
         duckdb.SQLExpression(text)  # which must be one, and nothing behind it
         parsed = connection.execute("select json_serialize_sql($1::varchar)", [f"select (\n{text}\n)"]).fetchall()[0][0]
-        tree = json.loads(parsed)
+        try:
+            tree = json.loads(parsed)
+        except RecursionError:
+            rule = f"{called} must have fewer operations within each other"
+            raise ParameterError(f"{rule}. Compute it as a column of its own.") from None
         if tree["error"]:  # it has a name of its own, such as `a as b`, or `a b`
             raise duckdb.ParserException("Parser Error: syntax error")
         parts = list(list_parts(tree["statements"][0]["node"]["select_list"]))
@@ -200,11 +204,25 @@ def unify_numbers(table: pa.Table) -> pa.Table:
 
 
 def list_parts(node: Any) -> Iterator[dict[str, Any]]:
-    """Yield all parts of a parsed expression."""
-    if isinstance(node, dict) and "class" in node:
-        yield node
-    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-        yield from list_parts(inner)
+    """Yield all parts of a parsed expression, in the order in which they are written."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            if "class" in node:
+                yield node
+            waiting += reversed(node.values())
+        elif isinstance(node, list):
+            waiting += reversed(node)
+
+
+def is_unicode(text: str) -> bool:
+    """Say whether a text can be encoded: one that a shell has passed on may hold bytes that are no characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def require_row_alone(part: dict[str, Any], called: str, connection: Any) -> None:
