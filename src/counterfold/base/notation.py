@@ -6,6 +6,7 @@ r"""How options are written: the small languages in which a text says more than 
 | `NAME:VALUE:FIELD=VALUE:...`, `MODULE:OBJECT` | targets | `split_text`, `read_setting` |
 | `NUMBER * NAME + NUMBER * NAME + ...` | mixtures of targets, limits of what actions cost | `read_term` |
 | `LEFT <= RIGHT`, `LEFT >= RIGHT` | guards, limits | `read_relation` |
+| SQL, before DuckDB reads it | guards, rewards | `has_relation`, `count_nested_parentheses` |
 | `COLUMN:NUMBER` | segments | `read_cut` |
 | `NUMBER UNIT` | lengths of time, precision of propensities | `read_amount` |
 | `NAME, NAME, ...` | columns of a target, lists on the command line | `read_list`, `split_commas` |
@@ -246,6 +247,23 @@ def has_relation(expression: str) -> bool:
             open_levels.pop()
     # What is never closed encloses nothing.
     return any(compares for _, compares in open_levels)
+
+
+def count_nested_parentheses(expression: str) -> int:
+    """Return how many parentheses are open at most at any place of an expression in SQL, but for those in texts.
+
+    >>> count_nested_parentheses("((a) + (b)) * '((('")
+    2
+    """
+    deepest = 0
+    depth = 0
+    for match in SQL_PARTS.finditer(expression):
+        if match[0] == "(":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif match[0] == ")":
+            depth -= 1
+    return deepest
 
 
 # Numbers with a unit, and columns that are cut.

@@ -75,7 +75,7 @@ def build(folder: str, text: str, **given: Any) -> Any:
     >>> build("models", "cross-fitted:model=ridge-per-action:alpha=1:folds=3").model
     RidgePerAction(alpha=1.0)
     """
-    name, *settings = split_text(text, ":", folder.removesuffix("s"))
+    name, *settings = split_text(text, ":", "NAME:FIELD=VALUE")
     found = find(folder, name)
     hints = get_type_hints(found)
     known = [field.name for field in fields(found)]
