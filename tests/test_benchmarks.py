@@ -1,6 +1,9 @@
-"""The pieces of the benchmark of scale run, on tiny logs, and its table and figure are made of what they report."""
+"""The pieces of the benchmark of scale run, on tiny logs, and so does the comparison of recorded answers."""
 
 import io
+import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +13,7 @@ from rich.console import Console
 import measuring
 import scale
 import workloads
+from places import ROOT
 
 LOG = {"rows": 3000, "actions": 3, "context": 2, "targets": 2}
 WORKS = {
@@ -85,3 +89,51 @@ def test_what_ten_more_cost():
     (found,) = scale.margins([{"title": "more candidates", "lines": lines}, {"title": "more actions", "lines": []}])
     assert found["seconds"] == pytest.approx(0.1)
     assert found["share"] == pytest.approx(0.1 / 2.91)
+
+
+ANSWER = {"value": 1.0, "verdict": "good", "text": "the log is worth 12 rows", "code": 0, "selected": "0.4 DR + 0.6 DM"}
+LINES = "value  12.5 per decision\nnothing else is known\n"
+
+
+def record(path, **changes):
+    """Write a record of two cases, an answer and an error."""
+    cases = {
+        "one": {"answer": ANSWER | {"lines": LINES}},
+        "two": {"error": "DataError", "message": "it must be finite"},
+    }
+    cases["one"]["answer"] |= changes.get("one", {})
+    cases["two"] |= changes.get("two", {})
+    path.write_text(json.dumps({name: case for name, case in cases.items() if name not in changes.get("without", ())}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({}, None),
+        ({"one": {"value": 1.0 + 1e-15}}, "NUMBERS"),
+        ({"one": {"value": 1}}, "NUMBERS"),
+        ({"one": {"verdict": "caution"}}, "NUMBERS"),
+        ({"one": {"selected": "0.4 DR + 0.6 SNDR"}}, "NUMBERS"),
+        ({"one": {"text": "the log is worth 13 rows"}}, "NUMBERS"),
+        ({"one": {"lines": LINES.replace("12.5", "12.6")}}, "NUMBERS"),
+        ({"one": {"more": 1}}, "NUMBERS"),
+        ({"without": ["two"]}, "NUMBERS"),
+        ({"one": {"code": 2}}, "ERRORS"),
+        ({"two": {"error": "ModelError"}}, "ERRORS"),
+        ({"two": {"message": "each value must be a number"}}, "TEXTS"),
+        ({"one": {"text": "The log supports 12 rows."}}, "TEXTS"),
+        ({"one": {"lines": LINES.replace("nothing else is known", "that is all we know")}}, "TEXTS"),
+    ],
+    ids=str,
+)
+def test_differences_of_answers_are_numbers_errors_or_texts(changes, kind, tmp_path):
+    old = record(tmp_path / "old.json")
+    new = record(tmp_path / "new.json", **changes)
+    texts = tmp_path / "texts.md"
+    command = [sys.executable, ROOT / "benchmarks" / "same_answers", "compare", old, new, "--texts", texts]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    counts = dict.fromkeys(("NUMBERS", "ERRORS", "TEXTS"), 0) | ({kind: 1} if kind else {})
+    assert ", ".join(f"{name} {count}" for name, count in counts.items()) in done.stdout
+    assert done.returncode == (kind in {"NUMBERS", "ERRORS"})
+    assert ("- new:" in texts.read_text()) == (kind == "TEXTS")

@@ -1,12 +1,7 @@
-"""The cases of benchmarks/same_answers that evaluate files, by function, by command line and on Spark."""
+"""The cases of benchmarks/same_answers that evaluate files, by function and on Spark."""
 
-import contextlib
-import io
-import json
-import sys
 from functools import partial
 from itertools import product
-from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -128,56 +123,6 @@ def answers_of_files():
     many = columns_of(140000)
     lean = {name: many[name] for name in ("x0", "x1", "action", "reward", "propensity", "pi")}
     yield "140000 rows, local", lambda: evaluate(write(lean), "pi", engine="local")
-
-
-def run_command(*words):
-    """Return the exit code of a command line, what it printed, and its warnings or its error."""
-    from counterfold.cli import main
-
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    arguments = mock.patch.object(sys, "argv", ["counterfold", *words])
-    with arguments, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            main()
-        except SystemExit as stopped:
-            code = stopped.code or 0
-    told = [line for line in err.getvalue().splitlines() if line.startswith(("Warning", "Error"))]
-    text = out.getvalue()
-    return {"code": code, "told": told, "out": json.loads(text) if text.startswith("{") else text.splitlines()}
-
-
-def answers_of_commands():
-    """Yield command lines, most of them about one file and on both engines."""
-    c = columns_of(1500)
-    rare = c["logging_probs"] * [1, 1, 0]
-    rare, first = rare / rare.sum(axis=1, keepdims=True), c["action"] % 2
-    c |= {"first": first, "rare": rare, "p": rare[np.arange(1500), first]}
-    lines = [
-        "evaluate log.parquet --json",
-        "evaluate log.parquet --json --target target --target other --candidates plain,switch-dr",
-        "evaluate log.parquet --json --validator ips --splits 3 --candidates ips,dr,snips",
-        "evaluate log.parquet --json --selector ocv:refit=false --interval bootstrap:replicates=50 --level 0.9",
-        "evaluate log.parquet --json --selector ladder --reward-model ridge-per-action --seed 2",
-        "evaluate log.parquet --json --predictions q --context x0 --interval normal",
-        "evaluate log.parquet --json --target pi --reward-model none --group user",
-        "evaluate log.parquet --json --logging-probs rare --action first --propensity p --actions 0,1,2",
-        "evaluate log.parquet --all --candidates plain --target target --target rare",
-        "compare log.parquet --json --target target --target other --baseline other --candidates plain",
-        "compare log.parquet --json --interval empirical-bernstein --candidates plain --target target",
-        "compare log.parquet --target target --target other --candidates plain",
-        "compare log.parquet --target other --baseline target",
-        "compare log.parquet --target other --baseline other",
-        "check log.parquet --json --target target --target pi --group few",
-        "check log.parquet --target target --target rare",
-        "check log.parquet --target targt",
-        "evaluate log.parquet --selector ocvv",
-        "evaluate log.parquet --reward y --candidates plain",
-    ]
-    for line, engine in product(lines, ("memory", "local")):
-        words = [*line.split(), "--engine", engine]
-        yield " ".join(words), lambda words=words: write(c) and run_command(*words)
-    for line in ("demo --json", "demo --seed 1", "methods --json", "evaluate", "evaluate nowhere.csv", "evalute"):
-        yield line, partial(run_command, *line.split())
 
 
 def answers_on_spark():

@@ -113,10 +113,7 @@ STRATEGIES = [
 
 @pytest.mark.parametrize(("folder", "name"), STRATEGIES)
 def test_every_strategy_is_read_back(folder, name):
-    try:
-        strategy = registry.build(folder, name)
-    except (TypeError, ModuleNotFoundError, CounterfoldError) as error:
-        pytest.skip(f"cannot be built from its name alone: {error}")
+    strategy = registry.build(folder, name)
     assert repr(registry.build(folder, write_strategy(name, strategy))) == repr(strategy)
 
 
@@ -209,9 +206,8 @@ def test_guards_are_read_back(reward, is_most, way, number):
     text = f"{reward} {side} {written}"
     found = Guard.of(text)
     assert found == Guard(text, reward, is_most, kind, amount)
-    assert Guard.of(f"  {reward}{side}{written}\n") == Guard(
-        found.text.replace(f" {side} ", side), *list(vars(found).values())[1:]
-    )
+    close = Guard.of(f"  {reward}{side}{written}\n")
+    assert (close.reward, close.is_most, close.kind, close.amount) == (reward, is_most, kind, amount)
 
 
 LABELS = ["red", "big blue", "it's", "50% off", "a-b", "1/2 * x", "C++", "x <= y"]

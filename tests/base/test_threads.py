@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from threading import Barrier
+from threading import Barrier, get_ident
 
 import numpy as np
 import pytest
@@ -16,6 +16,11 @@ from counterfold.base.threads import BLAS, limit_blas
 @pytest.mark.parametrize("threads", [1, 2, None])
 def test_pool_keeps_the_order(threads):
     assert cf.Pool(threads).map(lambda number: number**2, range(50)) == [number**2 for number in range(50)]
+
+
+@pytest.mark.parametrize(("threads", "pieces"), [(1, 3), (4, 1)])
+def test_work_that_runs_one_piece_at_a_time_needs_no_thread(threads, pieces):
+    assert cf.Pool(threads).map(lambda _: get_ident(), range(pieces)) == [get_ident()] * pieces
 
 
 def test_pool_passes_errors_on():

@@ -1,25 +1,23 @@
 """Everything that is written as JSON is what the schema says, with no field that it does not know."""
 
 import json
-from dataclasses import fields
+import subprocess
+import sys
 from functools import partial
+from importlib.metadata import EntryPoint
 
 import jsonschema
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from typing_extensions import TypedDict
 
 import counterfold as cf
 import json_page
+from counterfold.base import records
+from counterfold.base.records import load_records
 from counterfold.diagnostics import build_all
-from counterfold.learning import ContenderLine, LimitLine
-from counterfold_lab.learning.benchmark import LearningResults
-from counterfold_lab.learning.results import Gain, Holding
-from counterfold_lab.paper.reproduction import Cost
-from counterfold_lab.paper.results import Line
-from counterfold_lab.selection.benchmark import BenchmarkResults
-from counterfold_lab.selection.results import Alarm, CheckAlarms, Coverage, Score
 from json_schema import SCHEMA, validate
 
 ROWS = 300
@@ -100,21 +98,88 @@ def test_answers_in_python(path):
     validate(json.loads(learned.to_json()), "learned")
 
 
-KINDS = {"figure_line": Line, "cost": Cost, "score": Score, "coverage": Coverage, "alarm": Alarm}
-KINDS |= {"gain": Gain, "holding": Holding, "contender": ContenderLine, "limit": LimitLine}
+DEFINITIONS = {
+    *("evaluate", "compare", "check", "learn", "demo", "methods", "synth", "figure", "costs", "selection", "learning"),
+    *("evaluation", "comparison", "reward_evaluations", "learned"),
+    *("evaluate_of_reward", "compare_of_reward", "check_of_reward", "answer_of_reward"),
+    *("answer", "closed_answer", "named_answer", "candidate", "interval", "next_step", "robustness", "carrier"),
+    *("difference", "closed_difference", "named_difference", "difference_over_time", "period_difference"),
+    *("decision", "standing", "guarded", "guard_line", "segments", "segment", "over_time", "period"),
+    *("diagnostics", "closed_diagnostics", "named_diagnostics", "finding"),
+    *("log", "ends", "encoding", "fitted_propensities", "bin"),
+    *("policy", "contender", "simpler", "limit", "method", "figure_line", "cost", "score", "coverage", "alarm"),
+    *("check_alarm", "gain", "holding"),
+}
+"""The names of the definitions, which other programs refer to: none of them goes away within a version."""
 
 
-@pytest.mark.parametrize(("name", "kind"), [*KINDS.items(), ("check_alarm", CheckAlarms)])
-def test_lines_of_experiments(name, kind):
-    assert list(SCHEMA["$defs"][name]["properties"]) == [one.name for one in fields(kind)]
+def test_the_names_of_definitions_stay():
+    assert set(SCHEMA["$defs"]) == DEFINITIONS
+    assert {one["$ref"].rpartition("/")[2] for one in SCHEMA["anyOf"]} == set(load_records().answers)
 
 
-def test_results_of_experiments_and_numbers_of_checks():
-    written = {"version", "benchmark", "part", *(one.name for one in fields(BenchmarkResults))}
-    assert set(SCHEMA["$defs"]["selection"]["properties"]) == written
-    written = {"version", "benchmark", "part", *(one.name for one in fields(LearningResults))}
-    assert set(SCHEMA["$defs"]["learning"]["properties"]) == written
-    assert {name for one in build_all() for name in one.measures} < set(SCHEMA["$defs"]["diagnostics"]["properties"])
+def list_objects(schema):
+    """Return all schemas of objects in a schema."""
+    if isinstance(schema, list):
+        return [one for part in schema for one in list_objects(part)]
+    if not isinstance(schema, dict):
+        return []
+    inner = [one for part in schema.values() for one in list_objects(part)]
+    return [schema, *inner] if "properties" in schema and schema.get("type") == "object" else inner
+
+
+def test_every_field_has_a_description():
+    objects = list_objects(SCHEMA["$defs"])
+    fields = [field for one in objects for field in one["properties"].items()]
+    assert len(fields) > 400
+    assert [name for name, field in fields if not field.get("description", "").endswith(".")] == []
+    assert [one for one in objects if not one.get("description", "").endswith(".")] == []
+
+
+def test_every_object_is_closed_unless_others_extend_it():
+    references = {one["$ref"].rpartition("/")[2] for each in SCHEMA["$defs"].values() for one in each.get("allOf", ())}
+    bases = [SCHEMA["$defs"][name] for name in references]
+    assert references == {"answer", "diagnostics", "difference"}
+    for one in list_objects(SCHEMA["$defs"]):
+        is_closed = False in (one.get("additionalProperties"), one.get("unevaluatedProperties"))
+        assert is_closed != any(one is base for base in bases)
+
+
+def test_a_new_diagnostic_needs_no_edit_of_a_schema():
+    properties = SCHEMA["$defs"]["diagnostics"]["properties"]
+    for diagnostic in build_all():
+        for name, description in diagnostic.measures.items():
+            assert properties[name] == {"description": description, "type": ["number", "null"]}
+
+
+class WeatherRecord(TypedDict):
+    """The weather."""
+
+    rain: float
+    """How much it rains."""
+
+
+def test_other_packages_add_records_by_entry_points(monkeypatch):
+    entry = EntryPoint("weather", f"{__name__}:WEATHER", records.GROUP)
+    monkeypatch.setattr(EntryPoint, "load", lambda _: WEATHER)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry] if group == records.GROUP else [])
+    found = cf.json_schema()["$defs"]
+    assert set(found) == DEFINITIONS | {"weather", "forecast"}
+    jsonschema.validate({"version": 1, "rain": None}, found["forecast"])
+    assert found["weather"]["properties"]["rain"]["description"] == "How much it rains."
+
+
+WEATHER = records.Records(
+    parts={"weather": WeatherRecord},
+    answers={"forecast": records.Answer("What `forecast` prints.", [WeatherRecord], has_questions=False)},
+)
+
+
+def test_only_the_schema_loads_pydantic():
+    asked = "import sys, counterfold.cli; counterfold.evaluate; print('pydantic' in sys.modules)"
+    for question, expected in ((asked, "False"), (f"import counterfold; counterfold.json_schema(); {asked}", "True")):
+        done = subprocess.run([sys.executable, "-c", question], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == expected
 
 
 def test_a_field_that_the_schema_does_not_know_is_refused(path):
@@ -133,3 +198,9 @@ def test_a_field_that_the_schema_does_not_know_is_refused(path):
 def test_the_page_is_that_of_the_schema(request):
     page = (request.config.rootpath / "docs" / "json.md").read_text(encoding="utf-8")
     assert page == json_page.write_page(), "run `make json`"
+
+
+def test_the_page_shows_every_definition():
+    shown = {name for names in json_page.PARTS.values() for name in names}
+    hidden = {name for name in DEFINITIONS if name.startswith(("closed_", "named_")) or name.endswith("_of_reward")}
+    assert shown == DEFINITIONS - hidden | {"named_difference"}

@@ -195,6 +195,18 @@ def test_it_pickles_and_hashes_and_has_a_name_and_a_line_in_the_docs(name):
     assert f"| [`{name}`](findings/{name}.md) |" in (ROOT / "docs" / "diagnostics.md").read_text()
 
 
+@pytest.mark.parametrize("name", [one.name for one in build_all() if one.examines_log])
+def test_what_examines_the_log_alone_finds_the_same_for_every_target(name):
+    """On the log on which it speaks; the targets of one log share what is measured for the first of them."""
+    make, asked = PROVOKED[name]
+    log, target = make()
+    other = "uniform"
+    alone = answer(log, other, "", **asked).diagnostics
+    together = answer(log, {"first": target, "second": other}, "", **asked)["second"].diagnostics
+    assert name in {finding.name for finding in alone.findings}
+    assert together == alone
+
+
 def test_a_few_diagnostics_are_enough_for_a_verdict_and_its_reasons():
     data = clean_data(300)
     rows = rows_of(data)

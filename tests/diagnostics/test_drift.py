@@ -1,6 +1,7 @@
 """Values over time: against naive loops, the same on every engine, and what is found of logs that change or do not."""
 
 import json
+from dataclasses import astuple
 
 import numpy as np
 import pandas as pd
@@ -71,7 +72,7 @@ def test_against_naive_loop(groups):
     expected = [
         (lines[one][0], *(part for own in several for part in (own[one][1], own[one][2] ** 0.5))) for one in lines
     ]
-    np.testing.assert_allclose([line[1:] for line in found.over_time()], expected, rtol=1e-9)
+    np.testing.assert_allclose([astuple(line)[1:] for line in found.over_time()], expected, rtol=1e-9)
     assert [line.start for line in found.over_time()] == [str(START + one) for one in range(13)]
 
 
@@ -101,7 +102,7 @@ def test_every_engine_has_the_same_table(tmp_path, model, more):
     for period in (None, "hour", "day", "week"):
         left, right = memory.over_time(period), local.over_time(period)
         assert [one.start for one in left] == [one.start for one in right]
-        np.testing.assert_allclose([one[1:] for one in left], [one[1:] for one in right], rtol=1e-8)
+        np.testing.assert_allclose([astuple(one)[1:] for one in left], [astuple(one)[1:] for one in right], rtol=1e-8)
 
 
 def test_rows_may_be_cut_in_any_way_even_where_hours_become_days():

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from counterfold.experiments.problem import draw_actions, softmax
 from scipy.stats import binomtest, norm, ttest_1samp
 
 from counterfold.diagnostics.mean_weight import MeanWeight, find_p
 from counterfold.intervals.base import Units
+from counterfold.simulation import draw_actions, softmax
 
 SURPRISING = MeanWeight().surprising
 

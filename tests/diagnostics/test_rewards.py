@@ -71,6 +71,17 @@ def test_the_usual_reward_is_not_what_counts():
     assert even.effective_rewards == pytest.approx(1000 * 1.0**2 / (5 / 3), rel=0.01)
 
 
+@pytest.mark.parametrize("counts", [None, np.ones(1000)], ids=["all rows", "rows that are counted"])
+@pytest.mark.parametrize(("place", "rows", "expected"), [(0, 800, 5.0), (200, 800, 5.0), (100, 799, 0.0)])
+def test_the_usual_reward_is_that_of_four_fifths_of_the_rows(place, rows, expected, counts):
+    """Whether it is the largest, the least or one between them."""
+    rewards = np.linspace(-1.0, 10.0, 1000)
+    rewards[place : place + rows] = 5.0
+    log = cf.Log(action=np.arange(1000) % 2, reward=rewards, propensity=np.full(1000, 0.5), kept=counts)
+    target = cf.targets.as_target(np.full(1000, 0.5), log)
+    assert cf.Rows.of(log, target, None).usual_reward == expected
+
+
 def test_a_single_weight_that_is_all_there_is():
     found = diagnose_rewards(clicks(0, 2), np.arange(1000) == 0)
     assert found.value_without_top_row is None

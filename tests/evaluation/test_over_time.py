@@ -82,8 +82,9 @@ def test_every_engine_has_the_same_differences(tmp_path, groups):
     for period in (None, "day", "week"):
         one, other = (found.over_time(period)["new"] for found in several)
         assert (one.period, one.p) == (other.period, pytest.approx(other.p, rel=1e-6))
-        assert [line[:2] for line in one.table] == [line[:2] for line in other.table]
-        np.testing.assert_allclose([line[2:4] for line in one.table], [line[2:4] for line in other.table], rtol=1e-8)
+        assert [(line.start, line.rows) for line in one.table] == [(line.start, line.rows) for line in other.table]
+        both = [[(line.difference, line.stderr) for line in found.table] for found in (one, other)]
+        np.testing.assert_allclose(*both, rtol=1e-8)
         # Ends go by the interval of all rows where that reaches farther; the skewness of buckets is not that of rows.
         for line, same in zip(one.table, other.table, strict=True):
             assert [line.low, line.high] == pytest.approx([same.low, same.high], abs=0.05 * (line.high - line.low))
@@ -94,7 +95,7 @@ def test_a_difference_that_changes_is_told_and_one_to_itself_is_0():
     columns = draw(4)
     same = compare(columns | {"new": columns["old"]}).over_time()["new"]
     assert same.p is None
-    assert {line[2:] for line in same.table} == {(0.0, 0.0, 0.0, 0.0)}
+    assert {(line.difference, line.stderr, line.low, line.high) for line in same.table} == {(0.0, 0.0, 0.0, 0.0)}
     told = json.loads(compare(columns).to_json())["differences"][0]["over_time"]
     assert (told["period"], told["estimator"], len(told["table"])) == ("day", "SNIPS", DAYS)
 

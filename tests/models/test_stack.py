@@ -174,10 +174,9 @@ def test_the_ladder_of_a_stack_starts_from_dm_with_the_noise_of_a_linear_model()
     judge = cf.Ladder().resolve(rows)
     assert (judge.ladders[-1][0].max_weight, judge.knows_pulls) == (0.0, True)
     linear = cf.CrossFitted().settle(rows.examples)
-    shares = np.full(200, 1 / 200)
-    one, other = (model.find_pull(rows.examples, shares, of_policy=True) for model in (rows.fitted, linear))
+    one, other = (model.find_pulls(rows.examples, [0.0]) for model in (rows.fitted, linear))
     residuals = np.random.default_rng(0).normal(size=200)
-    near(one.move([], rows.examples, residuals), other.move([], rows.examples, residuals))
+    near(one.move(rows.examples, residuals), other.move(rows.examples, residuals))
 
 
 @pytest.mark.slow

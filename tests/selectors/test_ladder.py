@@ -16,6 +16,7 @@ from counterfold.selectors.ladder import DIFFERENCE, VALUE
 from problems import log_of, rows_of
 
 POOL = cf.Pool(threads=1)
+LEARNT = VALUE._replace(fixed=0.0)
 NAMES = {reference.truncated_snips: cf.TruncatedSNIPS, reference.truncated_sndr: cf.TruncatedSNDR}
 
 
@@ -259,10 +260,10 @@ def test_differences_take_each_step_as_far_as_learnt_and_fixed_boldness_say_toge
     judge = cf.Ladder().resolve(rows)
     sums = sum_buckets(rows, judge.witnesses, POOL)
     for ladder in judge.ladders:
-        steps = judge.measure_steps(sums, ladder)
+        steps = judge.measure_steps(sums, ladder, judge.jackknife(sums, ladder))
         learnt, fixed, both = (
             judge.climb(steps, ladder, purpose)[0][::-1].cumsum()
-            for purpose in (VALUE, DIFFERENCE._replace(fixed=1.0), DIFFERENCE)
+            for purpose in (LEARNT, DIFFERENCE._replace(fixed=1.0), DIFFERENCE)
         )
         assert (both >= np.minimum(learnt, fixed) - 1e-12).all()
         assert (both <= np.maximum(learnt, fixed) + 1e-12).all()
@@ -273,8 +274,9 @@ def test_differences_are_shrunk_less_where_little_boldness_is_learnt():
     data = reference.random_data(0, rows=300)
     rows = rows_of(replace(data, r=rng().normal(size=300)), "default")
     judge = cf.Ladder().resolve(rows)
-    steps = judge.measure_steps(sum_buckets(rows, judge.witnesses, POOL), judge.ladders[1])
-    learnt, both = (judge.climb(steps, judge.ladders[1], purpose)[0] for purpose in (VALUE, DIFFERENCE))
+    sums = sum_buckets(rows, judge.witnesses, POOL)
+    steps = judge.measure_steps(sums, judge.ladders[1], judge.jackknife(sums, judge.ladders[1]))
+    learnt, both = (judge.climb(steps, judge.ladders[1], purpose)[0] for purpose in (LEARNT, DIFFERENCE))
     assert both[-1] > 2 * learnt[-1]
 
 

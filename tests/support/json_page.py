@@ -1,4 +1,4 @@
-"""The page of the docs on JSON: what the schema says, as tables (`make json`)."""
+"""The page of the docs on JSON: the generated schema as tables (`make json`)."""
 
 import counterfold as cf
 
@@ -11,8 +11,8 @@ JSON in ASCII: a number that is not finite is `null`, and texts from data are as
 counterfold evaluate logs.parquet --target new_policy --json | jq '.evaluations[0] | {value, verdict, next_step}'
 ```
 
-`"version": 1` at the top is the version of the schema, which is a file of the package (`schemas/answers.json`, JSON
-Schema 2020-12). `cf.json_schema()` returns it; each kind of answer is one of its definitions, with all of its fields:
+`"version": 1` at the top is the version of the schema. `cf.json_schema()` returns the schema (JSON Schema 2020-12),
+which is generated from the types of the results. Each kind of answer is one of its definitions, with all of its fields:
 
 ```python
 >>> import counterfold as cf
@@ -112,7 +112,7 @@ def describe_type(field):
         return f"`{field['const']}`"
     kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
     of = field.get("items") or field.get("additionalProperties")
-    inner = f" of {describe_type(of)}" if of else ""
+    inner = f" of {describe_type(of)}" if isinstance(of, dict) else ""
     return " or ".join(f"{kind}{inner if kind in {'array', 'object'} else ''}" for kind in kinds)
 
 

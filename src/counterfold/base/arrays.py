@@ -57,6 +57,15 @@ def as_plain(value: Any) -> Any:
     return int(value) if is_whole else value
 
 
+def count_different(codes: Ints) -> int:
+    """Return how many different codes there are.
+
+    >>> count_different(np.array([3, 1, 3]))
+    2
+    """
+    return 1 + int(np.count_nonzero(np.diff(np.sort(codes)))) if len(codes) else 0
+
+
 def count_least(values: NDArray[Scalar], most: int) -> tuple[NDArray[Scalar], Ints]:
     """Return the `most` least of the different values, in ascending order, and how often each is there.
 

@@ -185,8 +185,8 @@ def read_term(text: str) -> Term:
 
 
 def starts_with_factor(text: str) -> bool:
-    """Say whether a piece of a sum begins like one with a factor, right or wrong."""
-    return FACTOR_STARTED.match(text) is not None
+    """Say whether a piece of a sum has a factor, right or wrong."""
+    return read_term(text).factor is not None or FACTOR_STARTED.match(text) is not None
 
 
 @dataclass(frozen=True)

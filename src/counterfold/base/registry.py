@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -25,6 +24,13 @@ FOLDERS = {
 }
 """Where the classes of a kind are, unless the folder is called like the kind."""
 
+SHARED = (
+    "base",
+    "records",
+    *("estimates", "examples", "needs", "rows", "sums", "unseen_rewards"),  # of estimators
+)
+"""Modules beside strategies that hold none: what these have in common, and what JSON says about them."""
+
 
 def locate(kind: str) -> str:
     """Return the dotted path of the folder that holds all classes of a kind."""
@@ -38,10 +44,10 @@ def names(folder: str) -> tuple[str, ...]:
     >>> names("selectors")
     ('kfold-cv', 'ladder', 'ocv', 'opera', 'pasif', 'pseudo-target', 'slope', 'theory')
     """
-    spec = find_spec(locate(folder))
-    modules = pkgutil.iter_modules(spec.submodule_search_locations if spec else None)
+    place = Path(__file__).parents[1].joinpath(*FOLDERS.get(folder, folder).split("."))
+    modules = pkgutil.iter_modules([str(place)])
     found = (module.name for module in modules if not module.ispkg)
-    return tuple(sorted(name.replace("_", "-") for name in found if name != "base" and not name.startswith("_")))
+    return tuple(sorted(name.replace("_", "-") for name in found if name not in SHARED and not name.startswith("_")))
 
 
 @cache

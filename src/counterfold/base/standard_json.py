@@ -13,14 +13,15 @@ VERSION = 1
 def json_schema() -> dict[str, Any]:
     """Return the JSON schema of everything that `to_json` and `--json` write; each kind of answer is in its `$defs`.
 
+    It is generated from the records that results fill in.
+
     >>> {"evaluate", "compare", "check", "evaluation", "comparison"} <= set(json_schema()["$defs"])
     True
     """
-    from importlib.resources import files
+    from counterfold.base.records import load_records
+    from counterfold.base.schema import generate_schema
 
-    file = files("counterfold.base") / "schemas" / "answers.json"
-    schema: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return schema
+    return generate_schema(load_records(), VERSION)
 
 
 def write(answer: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, TypeVar
@@ -37,16 +37,23 @@ class Pool:
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Return the results in the order of the items."""
         results: list[Result] = []
+        with limit_blas(), closing(self._run(function, items)) as found:
+            for result in found:
+                results.append(result)
+                if self.progress:
+                    self.progress(len(results), len(items))
+        return results
+
+    def _run(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Generator[Result]:
+        """Yield the results in the order of the items; no thread is started where one piece of work runs at a time."""
+        if min(self.size, len(items)) < 2:
+            yield from map(function, items)
+            return
         executor = ThreadPoolExecutor(self.size)
         try:
-            with limit_blas():
-                for result in executor.map(function, items):
-                    results.append(result)
-                    if self.progress:
-                        self.progress(len(results), len(items))
+            yield from executor.map(function, items)
         finally:
             executor.shutdown(cancel_futures=True)  # after an error or an interrupt, start nothing more
-        return results
 
     def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result]:
         """Yield the results in the order of the items, computed at most one per thread ahead; close it if you stop."""

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterfold.base.records import as_dictionary
 from counterfold.cli._answers import join_rewards
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import Engine, Everything, Json, LogOptions, Requirement, TableOverTime, take_options
 from counterfold.cli.printing import print_answer, print_warnings
 
 if TYPE_CHECKING:
+    from counterfold.cli.records import CheckRecord
     from counterfold.diagnostics import Diagnostics
     from counterfold.evaluation.assembly import Results
     from counterfold.log.contents import Contents
@@ -53,11 +55,13 @@ def check(
 
 
 def describe_all(log: LogOptions, found: "Mapping[str, Results[Diagnostics]]") -> dict[str, Any]:
-    """Return what JSON says of a log and its targets, by each reward."""
-    return join_rewards({reward: describe(log, *one) for reward, one in found.items()})
+    """Return what JSON answers say about a log and its targets, by each reward."""
+    return as_dictionary(join_rewards({reward: describe(log, *one) for reward, one in found.items()}))
 
 
-def describe(log: LogOptions, found: "Mapping[str, Diagnostics]", contents: "Contents") -> dict[str, Any]:
-    """Return what JSON says of a log and its targets."""
-    diagnoses = [{"target": name, **diagnostics.to_dict()} for name, diagnostics in found.items()]
-    return {"log": log.describe(contents), "diagnostics": diagnoses}
+def describe(log: LogOptions, found: "Mapping[str, Diagnostics]", contents: "Contents") -> "CheckRecord":
+    """Return what JSON answers say about a log and its targets."""
+    return {
+        "log": log.describe(contents),
+        "diagnostics": [{"target": name, **diagnostics.to_record()} for name, diagnostics in found.items()],
+    }

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+from counterfold.base.records import as_dictionary
 from counterfold.cli._answers import join_rewards
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import AnswerOptions, LogOptions, Requirement, TableOverTime, make_option, take_options
 from counterfold.cli.printing import print_answer
 
 if TYPE_CHECKING:
+    from counterfold.cli.records import CompareRecord
     from counterfold.evaluation.comparison import Comparison
     from counterfold.log.contents import Contents
 
@@ -54,7 +56,11 @@ def compare(
         compared = {decisive: (guard_comparison(each, baseline, rules, decisive), found[decisive].contents)}
 
     def describe() -> dict[str, Any]:
-        return join_rewards({name: {"log": log.describe(of), **one.to_dict()} for name, (one, of) in compared.items()})
+        answers: dict[str, CompareRecord] = {
+            reward: {"log": log.describe(contents), **comparison.to_record()}
+            for reward, (comparison, contents) in compared.items()
+        }
+        return as_dictionary(join_rewards(answers))
 
     report.write_answers({reward: one for reward, (one, _) in compared.items()}, describe, log)
     if answer.common.as_json:

@@ -1,8 +1,14 @@
 """The command `demo`: an answer on embedded data, beside the truth."""
 
+from typing import TYPE_CHECKING
+
+from counterfold.base.records import as_dictionary
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import Everything, Json, Seed, Threads, take_options
 from counterfold.cli.printing import print_answer
+
+if TYPE_CHECKING:
+    from counterfold.cli.records import DemoRecord
 
 STORY = (
     "Handwritten digits as a bandit: an old policy guessed the digit in each image, nearly at random, and earned 1 "
@@ -25,7 +31,8 @@ def demo(
 
     problem = draw_digits(seed)
     result = evaluate(problem.log, problem.target, seed=seed, threads=threads)
-    answer = {"truth": problem.truth, **result.to_dict()}
+    record: DemoRecord = {"truth": problem.truth, **result.to_record()}
+    answer = as_dictionary(record)
     report.write_answers({"": Comparison({"new policy": result})}, lambda: answer, truth=problem.truth)
     if as_json:
         print_answer(answer)

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from counterfold.cli._answers import join_rewards, list_evaluations
+from counterfold.base.records import as_dictionary
+from counterfold.cli._answers import join_rewards
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import AnswerOptions, Everything, LogOptions, Requirement, TableOverTime, take_options
 from counterfold.cli.printing import print_answer
 
 if TYPE_CHECKING:
+    from counterfold.cli.records import EvaluateRecord
     from counterfold.evaluation.assembly import Results
     from counterfold.evaluation.result import Evaluation
 
@@ -46,9 +48,14 @@ def evaluate(
 
 
 def describe(log: LogOptions, found: "Mapping[str, Results[Evaluation]]") -> dict[str, Any]:
-    """Return what JSON says of a log and its targets."""
-    each = {reward: (log.describe(contents), list_evaluations(one)) for reward, (one, contents) in found.items()}
-    return join_rewards({name: {"log": of, "evaluations": several} for name, (of, several) in each.items()})
+    """Return what JSON answers say about a log and its targets."""
+    answers: dict[str, EvaluateRecord] = {}
+    for reward, (evaluations, contents) in found.items():
+        answers[reward] = {
+            "log": log.describe(contents),
+            "evaluations": [{"target": name, **one.to_record()} for name, one in evaluations.items()],
+        }
+    return as_dictionary(join_rewards(answers))
 
 
 def write_report(report: ReportOptions, log: LogOptions, found: "Mapping[str, Results[Evaluation]]") -> None:

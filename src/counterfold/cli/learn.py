@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from counterfold.base.errors import ParameterError
 from counterfold.base.notation import split_commas
+from counterfold.base.records import as_dictionary
 from counterfold.cli import _texts
 from counterfold.cli._report import ReportOptions
 from counterfold.cli.options import (
@@ -22,6 +23,7 @@ from counterfold.cli.printing import print_answer, print_warnings
 from counterfold.io.schema.scan import LogScan
 
 if TYPE_CHECKING:
+    from counterfold.cli.records import LearnRecord
     from counterfold.learning import Learned
 
 SHARE = "Share of the decisions that a policy may take from the logger; repeat for several."
@@ -137,12 +139,13 @@ def learn(
     contents = found.evaluation.contents
 
     def describe() -> dict[str, Any]:
-        return {
+        record: LearnRecord = {
             "log": log.describe(contents),
             "out": wanted.out if found.beats_log else None,
             "attempt_out": wanted.attempt,
-            **found.to_dict(),
+            **found.to_record(),
         }
+        return as_dictionary(record)
 
     with wanted.hold_policies(found):
         report.write_learned(found, describe, log)

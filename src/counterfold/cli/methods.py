@@ -1,13 +1,15 @@
 """The command `methods`: everything that the folders hold."""
 
 import sys
-from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from counterfold.cli.options import Json
 from counterfold.cli.printing import print_json
+
+if TYPE_CHECKING:
+    from counterfold.cli.records import MethodsRecord
 
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown, with summaries and papers.")]
 
@@ -19,7 +21,8 @@ def methods(*, as_json: Json = False, as_markdown: Markdown = False) -> None:
 
     every = found.methods()
     if as_json:
-        print_json({"methods": [asdict(one) for one in every]})
+        record: MethodsRecord = {"methods": every}
+        print_json(record)
     elif as_markdown:
         typer.echo(found.markdown(every), file=sys.stdout, nl=False)
     else:

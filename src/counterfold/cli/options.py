@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from counterfold.evaluation.question import Question
     from counterfold.evaluation.result import Evaluation
     from counterfold.log.contents import Contents
+    from counterfold.log.records import LogRecord
 
 Command = Callable[..., None]
 COLUMNS = "The log and its columns"
@@ -94,11 +95,15 @@ class LogOptions:
         source = choose_source(self.columns.source, self.sql, self.db)
         return replace(self.columns, source=source, **values)
 
-    def describe(self, contents: "Contents") -> dict[str, Any]:
-        """Return what JSON says of the log."""
-        from counterfold.io.sources.query import describe
+    def describe(self, contents: "Contents") -> "LogRecord":
+        """Return what JSON answers say about the log."""
+        from counterfold.io.sources.query import show_source
 
-        return {**describe(self.columns.source, self.sql, self.db), **contents.to_dict()}
+        if self.sql is None:
+            return {"file": show_source(self.columns.source), **contents.to_record()}
+        if self.db is None:
+            return {"sql": self.sql, **contents.to_record()}
+        return {"sql": self.sql, "db": show_source(self.db), **contents.to_record()}
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,17 @@ import typer
 
 from counterfold.base import messages, standard_json
 from counterfold.base.errors import SupportWarning
+from counterfold.base.records import as_dictionary
 
 
-def print_json(answer: dict[str, Any]) -> None:
-    """Print standard JSON."""
-    typer.echo(standard_json.write(answer))
+def print_json(record: Any) -> None:
+    """Print a record as standard JSON."""
+    typer.echo(standard_json.write(as_dictionary(record)))
 
 
-def print_answer(answer: dict[str, Any]) -> None:
-    """Print an answer as standard JSON, with the questions that no check can tell."""
-    typer.echo(standard_json.write_answer(answer))
+def print_answer(record: Any) -> None:
+    """Print an answer as standard JSON, with the questions that no check can answer."""
+    typer.echo(standard_json.write_answer(as_dictionary(record)))
 
 
 def say(sentence: str) -> None:

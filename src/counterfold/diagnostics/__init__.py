@@ -1,9 +1,9 @@
 """Diagnostics: how far a log can answer for a target, one file for each check; the file's name is the check's."""
 
 from counterfold.base import registry
-from counterfold.diagnostics.base import Answer, Diagnostic, Diagnostics, Finding, Verdict
+from counterfold.diagnostics.base import Answer, Diagnostic, Diagnostics, Finding, Measurement, Verdict, measure_log
 
-__all__ = ["Answer", "Diagnostic", "Diagnostics", "Finding", "Verdict", "build_all"]
+__all__ = ["Answer", "Diagnostic", "Diagnostics", "Finding", "Measurement", "Verdict", "build_all", "measure_log"]
 
 
 def build_all() -> list[Diagnostic]:

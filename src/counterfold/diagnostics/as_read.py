@@ -11,7 +11,7 @@ class AsRead(Diagnostic):
     """Note how rows were made: signs that a reader turned, lines it skipped, and how text and gaps became numbers."""
 
     label = "as read"
-    measures = ()
+    measures = {}
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         notes = evidence.contents.notes

@@ -2,8 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,16 @@ from counterfold.base import messages
 from counterfold.base.arrays import Ints, count_least
 from counterfold.base.display import Reported
 from counterfold.base.errors import ParameterError
+from counterfold.base.records import as_dictionary
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.estimates import Estimate
 from counterfold.estimators.rows import Rows
 from counterfold.evidence.evidence import Evidence, Observer
 from counterfold.evidence.history import History, Period
 from counterfold.evidence.segments.answers import SegmentedColumn
+
+if TYPE_CHECKING:
+    from counterfold.diagnostics.records import DiagnosticsRecord
 
 Severity = Literal["note", "undecided", "caution", "not answerable"]
 """How bad a finding is, the worst last."""
@@ -32,6 +36,14 @@ Number = float | int | None
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
+LOG_NUMBERS = {
+    "rows": "Rows of the log.",
+    "bandwidth": "On a log of doses: the bandwidth of the kernel around the target's dose.",
+    "reward_low": "The smallest reward.",
+    "reward_high": "The largest reward.",
+}
+"""Numbers about the log that no diagnostic measures, and what each means."""
+
 NO_TIME = "`period` must be for a log whose `time` tells days, got none: name the column of when decisions were made."
 ROUNDING = 1e-9
 """How small an error, in relation to the value, is taken for a rounding error."""
@@ -39,12 +51,19 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is wrong: the diagnostic's name, how bad it is, what is wrong and what to do about it."""
+    """Something that a check found."""
 
     name: str
+    """The name of the check, as on the page of diagnostics."""
+
     severity: Severity
+    """How bad it is. A note is no reason for a worse verdict."""
+
     problem: str
+    """What is wrong."""
+
     remedy: str
+    """What to do about it."""
 
 
 class Measurement(NamedTuple):
@@ -84,14 +103,17 @@ class Diagnostic(Observer, ABC):
     label: ClassVar[str]
     """What the terminal calls what is measured."""
 
-    measures: ClassVar[tuple[str, ...]]
-    """The names of the numbers that are measured, in JSON and as attributes of `Diagnostics`."""
+    measures: ClassVar[Mapping[str, str]]
+    """The numbers that are measured, in JSON and as attributes of `Diagnostics`: their names, with descriptions."""
 
     is_always_shown: ClassVar[bool] = False
     """Whether the terminal shows what is measured even if nothing is wrong; of others it says that they passed."""
 
     needs_answer: ClassVar[bool] = False
     """Whether it examines an answer, and not the log and the target alone."""
+
+    examines_log: ClassVar[bool] = False
+    """Whether what it measures depends on the log alone. If so, all targets of a log share one measurement."""
 
     def witnesses(self, rows: Rows) -> Sequence[Estimator]:
         """Return estimators whose estimates are needed, besides the candidates."""
@@ -147,6 +169,11 @@ class Least:
         return Least(numbers[: self.most], counts[: self.most], self.most)
 
 
+def measure_log(evidence: Evidence, several: Sequence[Diagnostic]) -> dict[str, Measurement | None]:
+    """Return what diagnostics measure that examine the log alone, by their names."""
+    return {one.name: one.measure(evidence, None) for one in several if one.examines_log}
+
+
 def sort_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return findings with the worst first."""
     return tuple(sorted(findings, key=lambda finding: -SEVERITIES.index(finding.severity)))
@@ -180,18 +207,32 @@ class Diagnostics(Reported):
     unknown: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, evidence: Evidence, several: Sequence[Diagnostic], answer: Answer | None = None) -> "Diagnostics":
-        """Return what several diagnostics find; those that need an answer wait for one."""
+    def of(
+        cls,
+        evidence: Evidence,
+        several: Sequence[Diagnostic],
+        answer: Answer | None = None,
+        of_log: Mapping[str, Measurement | None] | None = None,
+    ) -> "Diagnostics":
+        """Return what several diagnostics find; those that need an answer wait for one.
+
+        `of_log` are the measurements of those that examine the log alone, if they are known.
+        """
+        if of_log is None:
+            of_log = measure_log(evidence, several)
         rewards = evidence.contents.rewards
-        measures: dict[str, Number] = {"rows": evidence.row_count, "bandwidth": evidence.rows.bandwidth}
-        measures |= {"reward_low": rewards.low, "reward_high": rewards.high}
+        log_numbers = (evidence.row_count, evidence.rows.bandwidth, rewards.low, rewards.high)
+        measures: dict[str, Number] = dict(zip(LOG_NUMBERS, log_numbers, strict=True))
         texts: dict[str, str] = {}
         findings: list[Finding] = []
         history: History | None = None
         unknown: list[str] = []
         for one in several:
             measures |= dict.fromkeys(one.measures)
-            found = None if one.needs_answer and answer is None else one.measure(evidence, answer)
+            if one.examines_log:
+                found = of_log[one.name]
+            else:
+                found = None if one.needs_answer and answer is None else one.measure(evidence, answer)
             if found is not None:
                 measures |= found.values
                 texts |= {one.label: found.text} if found.text else {}
@@ -256,6 +297,15 @@ class Diagnostics(Reported):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, texts, lists and dictionaries."""
-        findings = [asdict(finding) for finding in self.findings]
-        known = {"verdict": self.verdict, "reasons": list(self.reasons), "findings": findings}
-        return {**self.measures, **known, "over_time": None if self.history is None else self.history.to_dict()}
+        return as_dictionary(self.to_record())
+
+    def to_record(self) -> "DiagnosticsRecord":
+        """Return what JSON answers say about the checks."""
+        record: DiagnosticsRecord = {
+            "verdict": self.verdict,
+            "reasons": list(self.reasons),
+            "findings": list(self.findings),
+            "over_time": None if self.history is None else self.history.to_record(),
+        }
+        # The type does not name the measures: each diagnostic declares its own.
+        return cast("DiagnosticsRecord", {**self.measures, **record})

@@ -29,7 +29,9 @@ class CappedRewards(Diagnostic):
     least_share: float = 0.001
     times: float = 5.0
     label = "capped rewards"
-    measures = ("capped_rewards",)
+    measures = {
+        "capped_rewards": "Rows with the largest or the smallest reward, if hardly any rows have a reward next to it.",
+    }
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         ends: Ends | None = evidence.observed.get(OutlyingRewards().name)

@@ -47,8 +47,15 @@ class ChangedActions(Diagnostic):
 
     alarm: float = 0.001
     much: float = 0.25
+    examines_log = True
     label = "actions along the log"
-    measures = ("changed_actions_p", "changed_actions_share")
+    measures = {
+        "changed_actions_p": (
+            "The p-value of how the effects of actions change along the log, if they do not, corrected for "
+            "multiple tests."
+        ),
+        "changed_actions_share": "The share of the rewards that such a change explains.",
+    }
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         kept: KeptRows | None = evidence.observed.get(ShiftedRewards().name)

@@ -86,7 +86,12 @@ class ClippedPropensities(Diagnostic):
     times: float = 5.0
     sees_target = False
     label = "clipped propensities"
-    measures = ("clipped_rows",)
+    measures = {
+        "clipped_rows": (
+            "Rows with the smallest propensity, if it is a round number and hardly any rows have a propensity "
+            "next to it."
+        ),
+    }
 
     def observe(self, rows: Rows) -> LeastPropensities | None:
         if rows.has("logging_probs") or rows.precision is not None or rows.kind == "doses":

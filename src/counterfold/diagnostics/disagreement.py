@@ -24,7 +24,11 @@ class Disagreement(Diagnostic):
     large: float = 3.0
     some: float = 0.5
     label = "second opinion"
-    measures = ("disagreement",)
+    measures = {
+        "disagreement": (
+            "The distance between the answer and a second estimator (SNIPS), in standard errors of the difference."
+        ),
+    }
     is_always_shown = True
     needs_answer = True
 

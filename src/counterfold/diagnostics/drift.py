@@ -64,10 +64,17 @@ class Drift(Diagnostic):
     unsteady: float = 0.5
     late: float = 0.5
     label = "over time"
-    measures = (
-        *("periods", "drift_p", "drift", "difference_drift_p", "difference_drift"),
-        *("logged_drift_p", "late_rows"),
-    )
+    measures = {
+        "periods": "Periods in the table over time.",
+        "drift_p": "The p-value of the differences between the periods' values, if nothing changes.",
+        "drift": "The standard deviation of the periods' values beyond chance.",
+        "difference_drift_p": (
+            "The p-value of the differences between the periods' uplifts over the log, if nothing changes."
+        ),
+        "difference_drift": "The standard deviation of the periods' uplifts over the log beyond chance.",
+        "logged_drift_p": "The p-value of the differences between the periods' logged rewards, if nothing changes.",
+        "late_rows": "Rows at the end of the log whose rewards do not seem to be in yet.",
+    }
 
     def observe(self, rows: Rows) -> History | None:
         return History.of(rows)

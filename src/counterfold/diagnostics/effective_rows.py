@@ -189,7 +189,15 @@ class EffectiveRows(Diagnostic):
     few_expected: float = FEW_EXPECTED_ROWS
     share: float = EXPECTED_SHARE
     label = "effective rows"
-    measures = ("effective_rows", "expected_rows")
+    measures = {
+        "effective_rows": (
+            "The effective sample size: how many decisions of the target itself would be as informative as the log."
+        ),
+        "expected_rows": (
+            "The effective sample size that a log like this has on average; about its maximum, where only "
+            "propensities are known."
+        ),
+    }
     is_always_shown = True
 
     def observe(self, rows: Rows) -> ExpectedSums | None:

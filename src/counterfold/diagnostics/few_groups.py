@@ -16,7 +16,9 @@ class FewGroups(Diagnostic):
     few: int = FEW_GROUPS
     nearly_all: float = 0.9
     label = "groups"
-    measures = ("groups",)
+    measures = {
+        "groups": "Groups of rows, such as users.",
+    }
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         groups = evidence.contents.groups

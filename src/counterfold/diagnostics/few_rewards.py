@@ -52,7 +52,12 @@ class FewRewards(Diagnostic):
     much: float = 0.25
     too_much: float = 0.4
     label = "enough rewards"
-    measures = ("effective_rewards", "top_row_share", "top_five_share", "value_without_top_row")
+    measures = {
+        "effective_rewards": "The number of equally weighted rewards that the answer is equivalent to.",
+        "top_row_share": "The share of the answer that the largest contribution supplies.",
+        "top_five_share": "The share of the answer that the five largest contributions supply.",
+        "value_without_top_row": "The value by SNIPS without the row with the largest contribution.",
+    }
 
     def observe(self, rows: Rows) -> Supplied:
         usual, weights, rewards = rows.usual_reward, rows.masses, rows.rewards

@@ -29,7 +29,10 @@ class FittedPropensities(Diagnostic):
 
     alarm: float = 0.01
     label = "fitted propensities"
-    measures = ("propensity_log_loss", "propensity_rival_p")
+    measures = {
+        "propensity_log_loss": "The log loss of fitted propensities.",
+        "propensity_rival_p": "The p-value of how much better another classifier predicts the actions.",
+    }
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         fitted = evidence.contents.fitted

@@ -34,8 +34,11 @@ class FutureColumns(Diagnostic):
     """
 
     large: float = 0.9
+    examines_log = True
     label = "columns of the future"
-    measures = ("explained_share",)
+    measures = {
+        "explained_share": "The largest share of an action's rewards that one context column explains.",
+    }
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         kept: KeptRows | None = evidence.observed.get(ShiftedRewards().name)

@@ -22,7 +22,12 @@ class HarmedSegment(Diagnostic):
     """
 
     label = "segments"
-    measures = ("harmed_segments",)
+    measures = {
+        "harmed_segments": (
+            "The number of segments in which the target earns less than the log, or than the baseline of a "
+            "comparison; null unless columns were named in `by`."
+        ),
+    }
     needs_answer = True
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:

@@ -47,7 +47,11 @@ class InformedTarget(Diagnostic):
     alarm: float = 0.001
     doubtful: float = 0.01
     label = "what the target knows"
-    measures = ("informed_target_p",)
+    measures = {
+        "informed_target_p": (
+            "The p-value of the dependence of the target's probabilities on the logged action, if there is none."
+        ),
+    }
 
     def observe(self, rows: Rows) -> Agreement | None:
         if rows.kind == "doses" or not (rows.has("target_probs") and rows.has("logging_probs")):

@@ -27,7 +27,9 @@ class KnownRows(Diagnostic):
     some: float = 0.05
     many: float = 0.5
     label = "known rows"
-    measures = ("learnt_share",)
+    measures = {
+        "learnt_share": "The share of the rows that the target was trained on, if it is a policy of `learn`.",
+    }
 
     def observe(self, rows: Rows) -> AllRecognised | None:
         return None if rows.recognised is None else AllRecognised.of(rows.recognised, rows.learnt_rows)

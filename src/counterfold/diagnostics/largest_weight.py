@@ -16,7 +16,10 @@ class LargestWeight(Diagnostic):
 
     large_share: float = 0.1
     label = "largest weight"
-    measures = ("largest_weight", "largest_share")
+    measures = {
+        "largest_weight": "The largest weight of a row.",
+        "largest_share": "The share of the largest weight in the sum of all weights.",
+    }
 
     def observe(self, rows: Rows) -> Largest:
         return Largest(float(rows.masses.max()))

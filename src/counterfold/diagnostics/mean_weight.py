@@ -48,7 +48,10 @@ class MeanWeight(Diagnostic):
 
     surprising: float = 0.001
     label = "mean weight"
-    measures = ("mean_weight", "mean_weight_p")
+    measures = {
+        "mean_weight": "The mean weight, which should be 1.",
+        "mean_weight_p": "The p-value of the difference between the mean weight and its expected value.",
+    }
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement:
         mean = evidence.total_weight / evidence.decision_count

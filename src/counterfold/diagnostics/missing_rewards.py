@@ -24,7 +24,10 @@ class MissingRewards(Diagnostic):
 
     level: float = 0.001
     label = "missing rewards"
-    measures = ("missing_rewards", "missing_rewards_p")
+    measures = {
+        "missing_rewards": "Missing rewards.",
+        "missing_rewards_p": "The p-value of the dependence of missing rewards on the action, if there is none.",
+    }
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         found = evidence.contents.missing_rewards

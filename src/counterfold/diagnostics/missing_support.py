@@ -24,7 +24,11 @@ class MissingSupport(Diagnostic):
     too_much: float = TOO_MUCH_UNSUPPORTED
     sees_target = False
     label = "support"
-    measures = ("unsupported_rows", "unsupported_mass", "unexplored_rows")
+    measures = {
+        "unsupported_rows": "Rows in which the target may take actions that the log could never take.",
+        "unsupported_mass": "The target's probability of such actions.",
+        "unexplored_rows": "Rows whose logged action had probability 1.",
+    }
     is_always_shown = True
 
     def observe(self, rows: Rows) -> int | None:

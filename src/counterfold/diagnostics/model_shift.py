@@ -20,7 +20,9 @@ class ModelShift(Diagnostic):
     large: float = 1.0
     stretch: float = 1.5
     label = "reward model"
-    measures = ("model_shift",)
+    measures = {
+        "model_shift": "How many standard errors the answer moves when the reward model predicts only held-out rows.",
+    }
     needs_answer = True
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:

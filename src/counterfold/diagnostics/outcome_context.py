@@ -29,7 +29,12 @@ class OutcomeContext(Diagnostic):
 
     alarm: float = 0.005
     label = "context"
-    measures = ("context_p",)
+    measures = {
+        "context_p": (
+            "The p-value of the dependence of the context on the action, if there is none, corrected for "
+            "multiple tests."
+        ),
+    }
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         balance = evidence.balance

@@ -21,7 +21,9 @@ class OutcomeSegments(Diagnostic):
     """
 
     label = "segments known before"
-    measures = ("outcome_segments",)
+    measures = {
+        "outcome_segments": "The number of segments in which the mean weight differs from its expected value.",
+    }
     needs_answer = True
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:

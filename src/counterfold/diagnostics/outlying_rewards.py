@@ -143,8 +143,11 @@ class OutlyingRewards(Diagnostic):
     far_single: float = 100.0
     far_scale: float = 1000.0
     sees_target = False
+    examines_log = True
     label = "outlying rewards"
-    measures = ("outlying_rewards",)
+    measures = {
+        "outlying_rewards": "Rows whose reward is far away from all others.",
+    }
 
     def observe(self, rows: Rows) -> Ends:
         return Ends(Least.of(rows.rewards, KEPT), Least.of(-rows.rewards, KEPT))

@@ -25,7 +25,11 @@ class PerfectValue(Diagnostic):
     room: float = 0.02
     fewest: int = 20
     label = "room for improvement"
-    measures = ("room_left",)
+    measures = {
+        "room_left": (
+            "How much room the value leaves, as a share of the room between the best action and the end of the rewards."
+        ),
+    }
     needs_answer = True
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:

@@ -22,7 +22,11 @@ class Propensities(Diagnostic):
 
     alarm: float = 0.005
     label = "propensities"
-    measures = ("propensities_p",)
+    measures = {
+        "propensities_p": (
+            "The p-value of the logged actions, if the propensities are right, corrected for multiple tests."
+        ),
+    }
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         balance = evidence.balance

@@ -51,7 +51,9 @@ class RepeatedContext(Diagnostic):
     alarm: float = 0.001
     sees_target = False
     label = "repeated context"
-    measures = ("repeated_context_rows",)
+    measures = {
+        "repeated_context_rows": "Rows of frequent contexts that always have the same reward.",
+    }
 
     def observe(self, rows: Rows) -> Buckets | None:
         context = rows.examples.context

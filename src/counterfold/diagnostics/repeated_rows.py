@@ -226,8 +226,13 @@ class RepeatedRows(Diagnostic):
     many: float = 0.2
     surprising: float = 0.001
     sees_target = False
+    examines_log = True
     label = "repeated rows"
-    measures = ("repeated_share", "row_copies", "repeated_excess")
+    measures = {
+        "repeated_share": "The share of rows that equal an earlier row, by chance or not.",
+        "row_copies": "How many copies of every row the log holds.",
+        "repeated_excess": "The share of rows that are repeated beyond what propensities explain.",
+    }
 
     def observe(self, rows: Rows) -> Seen:
         has_hours = tells_hours(rows)

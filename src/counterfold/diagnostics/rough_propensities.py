@@ -35,7 +35,10 @@ class RoughPropensities(Diagnostic):
     large: float = 0.02
     unknown: float = 0.01
     label = "precision"
-    measures = ("rough_share", "undrawn_mass")
+    measures = {
+        "rough_share": "How far the answer may be off, as a share of it, because propensities are counted or rounded.",
+        "undrawn_mass": "The target's probability of actions that have probability 0 in the log for that reason.",
+    }
 
     def observe(self, rows: Rows) -> Doubt | None:
         if rows.precision is None:

@@ -141,8 +141,16 @@ class RowOrder(Diagnostic):
     silent: float = 0.1
     large: float = 0.25
     sees_target = False
+    examines_log = True
     label = "row order"
-    measures = ("row_order_p", "row_order", "silent_rows")
+    measures = {
+        "row_order_p": (
+            "On a log without times: the p-value of the differences between the mean rewards of stretches of "
+            "neighbouring rows, if the order of rows means nothing."
+        ),
+        "row_order": "The standard deviation of these mean rewards beyond chance.",
+        "silent_rows": "On a log without times: rows at its end or its beginning, hardly any of which has a reward.",
+    }
 
     def observe(self, rows: Rows) -> Stretches | None:
         return None if rows.has_days else Stretches.of(rows)

@@ -22,7 +22,11 @@ class SeveralLoggers(Diagnostic):
 
     alarm: float = 0.001
     label = "several loggers"
-    measures = ("loggers_p",)
+    measures = {
+        "loggers_p": (
+            "The p-value of the differences between the rows of several loggers, if these decided side by side."
+        ),
+    }
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         found = None if evidence.balance is None else evidence.balance.loggers

@@ -27,8 +27,15 @@ class ShiftedRewards(Diagnostic):
     alarm: float = 0.001
     own: float = 0.25
     sees_target = False
+    examines_log = True
     label = "rewards of their rows"
-    measures = ("next_reward_p", "next_reward_share", "own_reward_share")
+    measures = {
+        "next_reward_p": (
+            "The p-value of the dependence of the next row's reward on context and action, if there is none."
+        ),
+        "next_reward_share": "The share of the variance of the next row's reward that context and action explain.",
+        "own_reward_share": "The share of the variance of a row's own reward that context and action explain.",
+    }
 
     def observe(self, rows: Rows) -> KeptRows | None:
         return KeptRows.of(rows)

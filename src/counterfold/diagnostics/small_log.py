@@ -38,7 +38,20 @@ class SmallLog(Diagnostic):
     much: float = 0.25
     sees_target = False
     label = "size of the log"
-    measures = ("reward_level", "possible_loss", "possible_gain")
+    measures = {
+        "reward_level": (
+            "The level of the rewards: their mean distance from the usual reward, or their standard deviation if "
+            "that is smaller."
+        ),
+        "possible_loss": (
+            "How much less than the log, or than the baseline of a comparison, the target may earn according to "
+            "the interval."
+        ),
+        "possible_gain": (
+            "How much more than the log, or than the baseline of a comparison, the target may earn according to "
+            "the interval."
+        ),
+    }
     needs_answer = True
 
     def observe(self, rows: Rows) -> Distances:

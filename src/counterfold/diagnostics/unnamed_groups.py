@@ -166,7 +166,13 @@ class UnnamedGroups(Diagnostic):
     repeated: float = 1.05
     unlike: float = 0.5
     label = "unnamed groups"
-    measures = ("design_effect", "design_effect_p")
+    measures = {
+        "design_effect": (
+            "The design effect of users or clusters that were not named as groups: how many times as large the "
+            "variance is because of them."
+        ),
+        "design_effect_p": "The p-value of the design effect, if rows are independent.",
+    }
 
     def observe(self, rows: Rows) -> Users | None:
         if rows.identifiers is None:

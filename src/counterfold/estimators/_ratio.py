@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from counterfold.base import validation
-from counterfold.base.arrays import Floats
+from counterfold.base.arrays import Floats, Ints
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.rows import Rows
 
@@ -67,22 +67,22 @@ class Capped(Ratio):
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
-        return [cls(cap) for cap in share_grid(rows.weights, rows.counts)]  # type: ignore[call-arg] # the only field
+        return [cls(cap) for cap in share_grid(rows.weights, rows.counts, rows.by_weight)]  # type: ignore[call-arg] # the only field
 
 
 SHARES = (0.1, 0.3, 0.6, 0.9)
 """How much of all weight the caps of a grid leave."""
 
 
-def share_grid(weights: Floats, counts: Floats | None = None) -> list[float]:
+def share_grid(weights: Floats, counts: Floats | None = None, order: Ints | None = None) -> list[float]:
     r"""Return the caps M that leave these shares of all weight, $\sum_i c_i \min(w_i, M) = s \sum_i c_i w_i$.
 
-    The sum is piecewise linear in M, with a knot at every weight.
+    The sum is piecewise linear in M, with a knot at every weight. `order` sorts the weights, if that is known.
 
     >>> share_grid(np.array([1.0, 1.0, 8.0]))
     [0.3333333333333333, 1.0, 4.0, 7.0]
     """
-    order = np.argsort(weights)
+    order = np.argsort(weights) if order is None else order
     ordered, each = weights[order], np.ones(len(weights)) if counts is None else counts[order]
     above = each.sum() - each.cumsum()
     left = np.concatenate([[0.0], (each * ordered).cumsum() + above * ordered])

@@ -9,6 +9,7 @@ import numpy as np
 
 from counterfold.base import messages, registry, validation
 from counterfold.base.arrays import Floats, Ints
+from counterfold.base.cached import cached_property
 from counterfold.base.display import Displayed
 from counterfold.base.errors import DataError
 from counterfold.estimators.unseen_rewards import Limits, Unseen
@@ -133,12 +134,12 @@ class Estimate(Displayed):
         weights = None if self.weights is None else self.weights[..., place]
         return Units.of(self.contributions[place], groups, sizes, weights, self.unseen.slope)
 
-    @property
+    @cached_property
     def value(self) -> float:
         """Return the mean contribution."""
         return float(np.average(self.contributions, weights=self.sizes))
 
-    @property
+    @cached_property
     def shown_variance(self) -> float:
         """Return the variance of the value as contributions show it."""
         return standard_error(self.contributions, self.groups, self.sizes) ** 2
@@ -169,10 +170,22 @@ class Estimate(Displayed):
         >>> round(low, 2), round(high, 2)
         (0.0, 3.95)
         """
+        if level is None and method is None:
+            return self._own_interval
         level, method = self.level if level is None else level, self.method if method is None else method
         validation.inside(0, 1, level=level)
-        found: Interval = registry.resolve("intervals", Interval, method, "`method` must be an interval")
-        low, high = found.around(self.units, level, self.stderr)
+        return self._make_interval(
+            level, registry.resolve("intervals", Interval, method, "`method` must be an interval")
+        )
+
+    @cached_property
+    def _own_interval(self) -> Bounds:
+        """Return the interval of the estimate's own level and method, which many findings ask for."""
+        return self._make_interval(self.level, self.method)
+
+    def _make_interval(self, level: float, method: Interval) -> Bounds:
+        """Return an interval, no narrower than what rewards that were not seen allow."""
+        low, high = method.around(self.units, level, self.stderr)
         return Bounds(*self.unseen.widen(low, high, self.value, level))
 
     def find_confidence(self, number: float = 0.0) -> float:

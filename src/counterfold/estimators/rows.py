@@ -15,7 +15,7 @@ from counterfold.log import kernels
 from counterfold.log.log import Kind, Log
 from counterfold.log.logger_checks import Loggers
 from counterfold.log.propensities import Precision
-from counterfold.models.base import Examples, Lazy, Pull, Refits, RewardModel, check_predictions
+from counterfold.models.base import Examples, Lazy, Pulls, Refits, RewardModel, check_predictions
 from counterfold.policies.given.base import Target
 from counterfold.policies.training_rows import LearntRows
 
@@ -129,6 +129,9 @@ class Rows:
         """The reward of nearly all rows, such as that of no click; 0 where no reward is so common."""
         if self.whole is not None:
             return self.whole.usual_reward
+        if self.counts is None:
+            middle = float(np.partition(self.rewards, len(self) // 2)[len(self) // 2])  # what most rows have is there
+            return middle if np.count_nonzero(self.rewards == middle) >= USUAL_SHARE * len(self) else 0.0
         values, places = np.unique(self.rewards, return_inverse=True)
         counts = np.bincount(places, self.counts)
         return float(values[counts.argmax()]) if counts.max() >= USUAL_SHARE * counts.sum() else 0.0
@@ -140,6 +143,11 @@ class Rows:
             return self.whole.weighted_reward
         total = float(self.masses.sum())
         return float(self.masses @ self.rewards) / total if total else 0.0
+
+    @cached_property
+    def by_weight(self) -> Ints:
+        """The places of the rows in the order of their weights."""
+        return np.argsort(self.weights)
 
     @cached_property
     def order(self) -> Ints | None:
@@ -211,7 +219,7 @@ class Rows:
         return self.model.settle(self.examples)
 
     @cached_property
-    def known_pulls(self) -> dict[float, Pull]:
+    def known_pulls(self) -> dict[tuple[float, ...], Pulls]:
         """How far rows move TruncatedSNDR by what the model learns from them, for caps that were asked for before."""
         return {}
 

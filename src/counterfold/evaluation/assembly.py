@@ -16,7 +16,7 @@ from counterfold.base.errors import DataError, ParameterError, SupportWarning, b
 from counterfold.base.messages import cut, shorten, show
 from counterfold.base.progress import Progress, as_progress, show_progress
 from counterfold.base.threads import Pool, limit_blas
-from counterfold.diagnostics import Answer, Diagnostic, Diagnostics, build_all
+from counterfold.diagnostics import Answer, Diagnostic, Diagnostics, Measurement, build_all, measure_log
 from counterfold.engines import choose_engine
 from counterfold.engines.base import Engine, Request, Source
 from counterfold.estimators.base import Estimator, LoggedValue
@@ -60,9 +60,14 @@ def evaluate_targets(
     threads: int | None = None,
     progress: Progress | bool = True,
     engine: Engine | str = "auto",
+    with_exhibits: bool = True,
 ) -> dict[str, Results[Evaluation]]:
-    """Return the evaluation of every target of a log by each of its rewards, by an engine or the name of one."""
-    pool, progress, diagnostics, shown = Pool(threads), as_progress(progress), build_all(), exhibits.build_all()
+    """Return the evaluation of every target of a log by each of its rewards, by an engine or the name of one.
+
+    `with_exhibits` says whether somebody looks at them, as nobody does at those of a policy that only competes.
+    """
+    pool, progress, diagnostics = Pool(threads), as_progress(progress), build_all()
+    shown = exhibits.build_all() if with_exhibits else []
     where = engine if isinstance(engine, Engine) else choose_engine(source, engine, pool)
     if not where.keeps_rows:
         question.refuse_need_of_rows()
@@ -71,14 +76,26 @@ def evaluate_targets(
         witnesses = list_witnesses(diagnostics, rows)
         return list(dict.fromkeys([*question.resolve(rows).required_estimators, *witnesses]))
 
+    of_log: dict[str, Mapping[str, Measurement | None]] = {}  # what diagnostics measure of the log, by its reward
+
     def answer(reward: str, name: str, evidence: Evidence) -> Evaluation:
         require_range(evidence.contents.rewards, question.reward_range)
         warn_of_missing_support(evidence, name)
         visible = progress if where.keeps_rows else False  # choosing from sums takes no time
         by = "" if isinstance(source, Log) or len(source.rewards) == 1 else f" by {show(reward)}"
         with show_progress(f"Estimating {cut(show(name), 30)}{by}", progress=visible) as moved:
-            choice = question.resolve(evidence.rows)
-            return Assembly(question, choice, evidence, diagnostics, shown, replace(pool, progress=moved)).evaluate()
+            if reward not in of_log:
+                of_log[reward] = measure_log(evidence, diagnostics)
+            assembly = Assembly(
+                question=question,
+                choice=question.resolve(evidence.rows),
+                evidence=evidence,
+                diagnostics=diagnostics,
+                of_log=of_log[reward],
+                exhibits=shown,
+                pool=replace(pool, progress=moved),
+            )
+            return assembly.evaluate()
 
     def list_segmented(rows: Rows) -> Sequence[Estimator]:
         return question.resolve(rows).segmented_estimators
@@ -142,6 +159,7 @@ class Assembly:
     choice: Choice
     evidence: Evidence
     diagnostics: Sequence[Diagnostic]
+    of_log: Mapping[str, Measurement | None]
     exhibits: Sequence[exhibits.Exhibit]
     pool: Pool
 
@@ -183,7 +201,7 @@ class Assembly:
             selector=choice.selector,
             table=table,
             left_out=choice.left_out,
-            diagnostics=replace(Diagnostics.of(evidence, self.diagnostics, examined), exhibits=apart),
+            diagnostics=replace(Diagnostics.of(evidence, self.diagnostics, examined, self.of_log), exhibits=apart),
             seed=question.seed,
             logged=logged,
             method=question.interval,

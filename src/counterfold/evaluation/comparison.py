@@ -1,13 +1,14 @@
 """Comparison: how much more several targets would have earned than the log did, or than one of them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, get_args
 
 from counterfold.base import messages, standard_json
 from counterfold.base.cached import cached_property
 from counterfold.base.display import Reported
 from counterfold.base.errors import ParameterError
+from counterfold.base.records import as_dictionary
 from counterfold.diagnostics import Diagnostics, Verdict
 from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation.decision import LOG, Decision, Field
@@ -19,6 +20,9 @@ from counterfold.evaluation.result import Evaluation, describe_segments, judge_s
 from counterfold.evidence.segments.answers import Segment, SegmentedColumn
 from counterfold.intervals.base import Bounds
 from counterfold.policies.given import has_fixed_shares
+
+if TYPE_CHECKING:
+    from counterfold.evaluation.records import ComparisonRecord, NamedAnswerRecord, NamedDifferenceRecord
 
 
 @dataclass(frozen=True)
@@ -176,31 +180,38 @@ class Comparison(Reported):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain numbers, texts, lists and dictionaries."""
-        over_time = {name: one.to_dict() for name, one in self.over_time().items()}
-        differences = [
-            {
-                "target": name,
-                "answerable": self.is_answerable(name),
-                **self.evaluations[name].difference(gap),
-                "simultaneous": self._describe_ends(name),
-                "next_step": asdict(self.advise(name)),
-                "over_time": over_time.get(name),
-                "segments": describe_segments(self.evaluations[name].segmented, self.segments[name]),
-            }
-            for name, gap in self.differences.items()
-        ]
-        steps = {one["target"]: one["next_step"] for one in differences}
-        evaluations = [
-            {"target": name, **one.to_dict(), "next_step": steps.get(name)} for name, one in self.evaluations.items()
-        ]
-        decision = None if self.decision is None else asdict(self.decision)
-        both = {"baseline": self.baseline or LOG, "decision": decision}
-        guarded = [asdict(one) for one in self.guarded]
-        return {**both, "guarded": guarded, "differences": differences, "evaluations": evaluations}
+        return as_dictionary(self.to_record())
 
-    def _describe_ends(self, name: str) -> dict[str, Any] | None:
-        ends = self.simultaneous.get(name)
-        return None if ends is None else self.evaluations[name].ends(ends)
+    def to_record(self) -> "ComparisonRecord":
+        """Return what JSON answers say about the comparison."""
+        over_time = self.over_time()
+        steps = {name: self.advise(name) for name in self.differences}
+        differences: list[NamedDifferenceRecord] = []
+        for name, gap in self.differences.items():
+            evaluation = self.evaluations[name]
+            ends = self.simultaneous.get(name)
+            differences.append(
+                {
+                    "target": name,
+                    "answerable": self.is_answerable(name),
+                    **evaluation.difference(gap),
+                    "simultaneous": None if ends is None else evaluation.ends(ends),
+                    "next_step": steps[name],
+                    "over_time": over_time.get(name),
+                    "segments": describe_segments(evaluation.segmented, self.segments[name]),
+                }
+            )
+        evaluations: list[NamedAnswerRecord] = [
+            {"target": name, **evaluation.to_record(), "next_step": steps.get(name)}
+            for name, evaluation in self.evaluations.items()
+        ]
+        return {
+            "baseline": self.baseline or LOG,
+            "decision": self.decision,
+            "guarded": self.guarded,
+            "differences": differences,
+            "evaluations": evaluations,
+        }
 
     def to_json(self) -> str:
         """Return the comparison as standard JSON; a number that is not finite is null."""

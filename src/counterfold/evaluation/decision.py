@@ -7,38 +7,46 @@ import numpy as np
 
 from counterfold.base.arrays import Floats
 from counterfold.base.cached import cached_property
+from counterfold.diagnostics import Verdict
 from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation.joint import LOWEST, Joint, find_each_level, standardise, stretch_noise
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How one policy, the first of which is the log's own (`log`), stands among all that the log can answer for.
-
-    `probability_best` is that it earns most; `may_be_best` says that the log cannot tell it from the best one.
-    """
+    """How one policy compares with all others that the log can answer for."""
 
     policy: str
+    """The target's name; the first policy is the one that logged, `log`."""
+
     probability_best: float
+    """The probability that it earns the most."""
+
     may_be_best: bool
+    """Whether the log cannot tell it from the best policy."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What several differences to the baseline say together.
-
-    With probability `level` all of their intervals hold at once if each has the level `each_level`. `choice` is the
-    policy whose difference is largest by the lower end of such an interval, among those that keep to all guards; it is
-    None if no lower end is above 0: then none beats the baseline safely. `verdict` is that on its difference: where it
-    is a caution, the choice is safe only if what the caution is about turns out to be harmless. With probability
-    `level` the best policy is among those of the `standings` that may be.
-    """
+    """What all differences together say: which target to choose, and which may be the best."""
 
     level: float
+    """The probability that all simultaneous intervals cover, and that the best policy is among those that may be."""
+
     each_level: float
+    """The level of each of the simultaneous intervals."""
+
     choice: str | None
+    """The target whose simultaneous interval has the highest lower end, among those that keep to all guards.
+
+    Null if no lower end is above 0: no target beats the baseline safely.
+    """
+
     standings: list[Standing]
-    verdict: str | None = None
+    """A line for each policy that the log can answer for, the one that logged first."""
+
+    verdict: Verdict | None = None
+    """The verdict on the choice: a caution must be looked into first; null if there is no choice."""
 
     @property
     def contenders(self) -> list[str]:

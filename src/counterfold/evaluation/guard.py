@@ -7,6 +7,7 @@ from typing import Any, Literal
 from counterfold.base import messages
 from counterfold.base.errors import ParameterError
 from counterfold.base.notation import has_relation, read_relation
+from counterfold.diagnostics import Verdict
 from counterfold.estimators.estimates import Estimate
 from counterfold.io.schema.roles import NAMED_ROLES
 from counterfold.io.schema.scan import LogScan
@@ -19,20 +20,28 @@ FORMS = "such as `latency <= +2%`, `refund >= -0.01` or `latency <= 200`"
 
 @dataclass(frozen=True)
 class GuardLine:
-    """How one target keeps to one guard.
-
-    `value` is what it would earn in the guard's reward, `limit` what it may by the estimates, and `end` how far the
-    value may be from that in the direction of the limit; with the level of the comparison, no value of any target is
-    beyond its end in any guard. `probability` is that the guard holds, of this target alone. Numbers are None where the
-    log cannot answer.
-    """
+    """How one target keeps to one guard. Numbers are None where the log cannot answer."""
 
     guard: str
+    """The guard as it was given."""
+
     value: float | None
+    """What the target would earn in the guard's reward; null, as the other numbers, where the log cannot answer."""
+
     end: float | None
+    """The bound of the value in the direction of the limit.
+
+    With the level of the comparison, no value of any target is beyond its bound in any guard.
+    """
+
     limit: float | None
+    """The limit, computed from the estimates."""
+
     probability: float | None
-    verdict: str
+    """The probability that the guard holds, for this target alone."""
+
+    verdict: Verdict
+    """The verdict on the target by that reward."""
 
 
 @dataclass(frozen=True)

@@ -29,17 +29,25 @@ CHECK_LIMIT = (
 
 @dataclass(frozen=True)
 class Guarded:
-    """Whether a target keeps to all guards: the `probability` that all hold, and that it earns more as well.
-
-    It `passes` if all hold with the level of the comparison, and the `end` of none is beyond its limit: with that
-    level, all targets that pass keep to all guards.
-    """
+    """Whether a target keeps to all guards."""
 
     target: str
+    """The target's name."""
+
     passes: bool
+    """Whether all guards hold with the level of the comparison, and no `end` is beyond its limit.
+
+    With that level, all targets that pass keep to all guards.
+    """
+
     probability: float | None
+    """The probability that all guards hold at once; null where the log cannot answer."""
+
     probability_better: float | None
+    """The probability that all guards hold and that the target earns more than the baseline."""
+
     guards: list[GuardLine]
+    """A line for each guard."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,20 +42,36 @@ It is below 1e-5 standard deviations of the rewards: what probabilities of singl
 
 @dataclass(frozen=True)
 class NextStep:
-    """What to do now, as one of a few words and as a sentence.
+    """What to do now.
 
-    `effect` is the difference that an A/B test is to show: the estimated one, or the largest gain that the log leaves
-    possible where the estimate is no gain or needs too large a test. `per_arm` is how many decisions each arm needs to
-    show it, at a two-sided level of 5 % with a power of 80 %, and `times_rows` how many times as many rows a log like
-    this one needs to show the estimated difference. They are None where the log cannot answer, or where there is no
-    difference to be shown.
+    The numbers are None where the log cannot answer, or where there is no difference to show.
     """
 
     action: Action
+    """The step in a word or two.
+
+    `keep` also where there is nothing to decide, because the target is the policy that logged. `evaluate` follows a
+    check alone and appears in its report only.
+    """
+
     sentence: str
+    """The step in words, with what to do first."""
+
     per_arm: int | None = None
+    """How many decisions each arm of an A/B test needs to show the `effect`; null where there is none to show.
+
+    This is for a two-sided level of 5 % and a power of 80 %.
+    """
+
     times_rows: float | None = None
+    """How many times as many rows a log like this one needs to show the estimated difference with a power of 80 %."""
+
     effect: float | None = None
+    """The difference that the A/B test is planned for; null where there is none to show.
+
+    It is the estimated difference, or the largest gain that the log leaves possible where the estimate is no gain or
+    needs too large a test.
+    """
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,40 +1,60 @@
 """Over time: how much more one target would have earned than another, or than the log, in each period."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from counterfold.base.arrays import Floats
+from counterfold.base.records import as_dictionary
 from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation.result import Evaluation
-from counterfold.evidence.history import PIECES, compare_periods
+from counterfold.evidence.history import PIECES, PeriodName, compare_periods
 from counterfold.intervals.base import normal_quantile, student_quantile
 
 
-class PeriodDifference(NamedTuple):
-    """A line of the table: the period's first day or hour, its rows, and the difference there with its interval."""
+@dataclass(frozen=True)
+class PeriodDifference:
+    """A line of a difference over time."""
 
     start: str
+    """The first day or hour of the period."""
+
     rows: int
+    """Its rows."""
+
     difference: float
+    """How much more the target would have earned in it than the baseline."""
+
     stderr: float
+    """The standard error of the difference, paired."""
+
     low: float
+    """The lower end of its interval, at the level of the answer."""
+
     high: float
+    """The upper end of its interval."""
 
 
 @dataclass(frozen=True)
 class DifferenceOverTime:
-    """A difference in each `period`, by some `estimator`, and how likely chance lets it change so (`p`, if known)."""
+    """A difference to the baseline over time."""
 
-    period: str
+    period: PeriodName
+    """The length of a period."""
+
     estimator: str
+    """The estimator of these values."""
+
     p: float | None
+    """The p-value of the differences between the periods, if nothing changes; null where there are too few periods."""
+
     table: list[PeriodDifference]
+    """A line for each period that has rows."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain numbers, texts, lists and dictionaries."""
-        return {**vars(self), "table": [line._asdict() for line in self.table]}
+        return as_dictionary(self)
 
 
 def compare_over_time(

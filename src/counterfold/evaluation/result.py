@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, get_args
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from counterfold.base import messages, standard_json, validation
 from counterfold.base.cached import cached_property
 from counterfold.base.display import Reported
+from counterfold.base.records import as_dictionary
 from counterfold.diagnostics import Diagnostics, Finding, Verdict
 from counterfold.diagnostics.harmed_segment import HarmedSegment
 from counterfold.diagnostics.small_log import SmallLog
@@ -17,26 +18,38 @@ from counterfold.evaluation.design import Design
 from counterfold.evaluation.next_step import NextStep, Trial, advise
 from counterfold.evaluation.robustness import Robustness
 from counterfold.evidence.history import Period
-from counterfold.evidence.segments.answers import Segment, SegmentedColumn, subtract_answers
+from counterfold.evidence.segments.answers import VERDICTS, Segment, SegmentedColumn, subtract_answers
 from counterfold.exhibits import Shown
 from counterfold.intervals.base import Bounds, Interval
 from counterfold.log.contents import Contents
 from counterfold.selectors.base import Selector
 
+if TYPE_CHECKING:
+    from counterfold.evaluation.records import AnswerRecord, DifferenceRecord, IntervalRecord
+    from counterfold.evidence.records import SegmentsRecord
+
 
 @dataclass(frozen=True)
 class Candidate:
-    """One line of the table: a candidate, what it says, how it scored (lower is better) and whether it was chosen.
-
-    `share` is its share in the answer: 1 for the chosen one, unless the selector mixes several.
-    """
+    """An estimator that competed."""
 
     name: str
+    """Its name, with its parameters."""
+
     value: float
+    """Its estimate of what the target would have earned."""
+
     stderr: float
+    """The standard error of the estimate, as if the reward model were fixed."""
+
     score: float
+    """The score by which the selector ranks it, the lower the better."""
+
     chosen: bool
+    """Whether it has the largest share."""
+
     share: float
+    """Its share in the answer: 1 if it alone was chosen, less where the selector mixes several."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,17 +194,20 @@ class Evaluation(Reported):
         low, high = self.estimate.unseen.limits
         return min(max(number, low), high)
 
-    def ends(self, bounds: Bounds) -> dict[str, Any]:
-        """Return an interval as plain numbers, with its level and how it was made."""
+    def ends(self, bounds: Bounds) -> "IntervalRecord":
+        """Return what JSON answers say about an interval of the level and method of this evaluation."""
         return {"level": self.level, "low": bounds.low, "high": bounds.high, "method": repr(self.method)}
 
-    def difference(self, gap: Estimate) -> dict[str, Any]:
-        """Return a difference to another value as plain numbers, its interval made like that of the value."""
-        interval = gap.interval()
-        return {"value": gap.value, "stderr": gap.stderr, "interval": self.ends(interval)}
+    def difference(self, gap: Estimate) -> "DifferenceRecord":
+        """Return what JSON answers say about a difference to another value."""
+        return {"value": gap.value, "stderr": gap.stderr, "interval": self.ends(gap.interval())}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain numbers, texts, lists and dictionaries."""
+        return as_dictionary(self.to_record())
+
+    def to_record(self) -> "AnswerRecord":
+        """Return what JSON answers say about the evaluation."""
         return {
             "value": self.value,
             "stderr": self.stderr,
@@ -203,16 +219,16 @@ class Evaluation(Reported):
             "seed": self.seed,
             "verdict": self.verdict,
             "answerable": self.answerable,
-            "next_step": asdict(self.next_step),
-            "robustness": asdict(self.robustness),
-            "diagnostics": self.diagnostics.to_dict(),
+            "next_step": self.next_step,
+            "robustness": self.robustness,
+            "diagnostics": self.diagnostics.to_record(),
             "left_out": self.left_out,
             "context": {
                 "taken": list(self.contents.context),
                 "left_out": dict(self.contents.left_out),
-                "encoded": {name: dict(how) for name, how in self.contents.encoded.items()},
+                "encoded": dict(self.contents.encoded),
             },
-            "table": [asdict(candidate) for candidate in self.table],
+            "table": self.table,
             "segments": describe_segments(self.segmented, self.segments),
         }
 
@@ -234,26 +250,27 @@ OWN = {"harmed-segment", "outcome-segments", "small-log"}
 
 def judge_segments(columns: Sequence[SegmentedColumn], diagnostics: Diagnostics) -> list[Segment]:
     """Return a line for each segment; no verdict on one is better than that on the whole."""
-    rank: Sequence[str] = get_args(Verdict)
-    against = [one for one in diagnostics.findings if one.severity != "note" and one.name not in OWN]
     lines = [line for column in columns for line in column.table]
-    if not against:
+    against = (one for one in diagnostics.findings if one.severity != "note" and one.name not in OWN)
+    worst = next(against, None)
+    # A log that is only too small is no reason: each segment has a verdict of its own on that.
+    if worst is None or worst.severity == "note" or worst.severity == "undecided":  # noqa: PLR1714 (mypy reads these)
         return lines
-    worst = against[0]
+    at_best, reason = worst.severity, f"of the whole log: {worst.problem}"
     return [
         line
-        if rank.index(line.verdict) >= rank.index(worst.severity)
-        else replace(line, verdict=worst.severity, reason=f"of the whole log: {worst.problem}")
+        if VERDICTS.index(line.verdict) >= VERDICTS.index(at_best)
+        else replace(line, verdict=at_best, reason=reason)
         for line in lines
     ]
 
 
-def describe_segments(columns: Sequence[SegmentedColumn], lines: Sequence[Segment]) -> list[dict[str, Any]] | None:
-    """Return what JSON says of segments, column by column; nothing where no column was named."""
+def describe_segments(columns: Sequence[SegmentedColumn], lines: Sequence[Segment]) -> "list[SegmentsRecord] | None":
+    """Return what JSON answers say about segments, column by column; None where no column was named."""
     if not columns:
         return None
-    found = []
+    records: list[SegmentsRecord] = []
     for column in columns:
-        table = [asdict(line) for line in lines if line.column == column.name]
-        found.append({"column": column.name, "note": column.note, "table": table})
-    return found
+        table = [line for line in lines if line.column == column.name]
+        records.append({"column": column.name, "note": column.note, "table": table})
+    return records

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from counterfold.base import messages, standard_json
 from counterfold.base.display import Reported
 from counterfold.base.errors import ParameterError
+from counterfold.base.records import as_dictionary
 from counterfold.engines.base import Source
 from counterfold.evaluation.assembly import Results
 from counterfold.evaluation.result import Evaluation
@@ -14,6 +15,9 @@ from counterfold.log import log_checks
 from counterfold.log.log import Log
 from counterfold.models import Column
 from counterfold.models.base import Given
+
+if TYPE_CHECKING:
+    from counterfold.evaluation.records import RewardsRecord
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,11 @@ class RewardEvaluations(Mapping[str, Evaluation], Reported):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the evaluations as plain numbers, texts, lists and dictionaries."""
-        return {"rewards": [{"reward": name, **one.to_dict()} for name, one in self.evaluations.items()]}
+        return as_dictionary(self.to_record())
+
+    def to_record(self) -> "RewardsRecord":
+        """Return what JSON answers say about the evaluations."""
+        return {"rewards": [{"reward": name, **one.to_record()} for name, one in self.evaluations.items()]}
 
     def to_json(self) -> str:
         """Return the evaluations as standard JSON; a number that is not finite is null."""

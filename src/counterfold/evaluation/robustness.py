@@ -10,41 +10,64 @@ from counterfold.intervals.base import Bounds
 
 @dataclass(frozen=True)
 class Carrier:
-    """A `part` of the log, a group or a day, without which a conclusion could not be drawn.
-
-    `difference` is that of SNIPS to the log without it; None if no weight is left then.
-    """
+    """A part of the log without which the conclusion fails."""
 
     part: str
+    """What it is: `group` or `day`."""
+
     name: str
+    """The day, or a row of the group by which to find it."""
+
     rows: int
+    """How many rows it has."""
+
     difference: float | None
+    """The difference between SNIPS and the log without it; null if no weight is left then."""
 
 
 @dataclass(frozen=True)
 class Robustness:
-    """How wrong the data may be before the difference to the log is no longer told from 0.
-
-    `is_told` says whether it is now. `propensity_factor` is the least factor by which the odds p / (1 - p) of all
-    logged actions must be wrong, or on a log of doses all densities (`factor_of`), each in its worst way; None if
-    there is nothing to change, or if `largest_factor`, the largest one that was tried, does not. `unsupported_share`
-    is the share of what the log could never do that must earn the worst reward of the log; None if even all of it does
-    not change the conclusion, or if everything was tried. `without_row`, `without_group` and `without_day` are what
-    SNIPS, which is `snips` of all rows, says without the row, the group or the day that matters most; None where there
-    is none. `hangs_on` has a group and a day if the interval of the difference, moved by as much as that of SNIPS
-    moves without it, would hold 0.
-    """
+    """How wrong the data may be before the conclusion fails: the difference to the log is no longer told from 0."""
 
     is_told: bool
+    """Whether the interval of the difference excludes 0 now."""
+
     propensity_factor: float | None
+    """The smallest factor that makes the conclusion fail; null if there is none to fail, or if no factor tried does.
+
+    The odds p / (1 - p) of all logged actions, or the densities of logged doses, are off by this factor, each in its
+    worst direction.
+    """
+
     factor_of: Literal["odds", "densities"] | None
+    """What is off by the factor: `odds`, or `densities` on a log of doses; null if no row has a weight."""
+
     largest_factor: float | None
+    """The largest factor that was tried."""
+
     unsupported_share: float | None
+    """The share of unsupported decisions that must earn the worst reward of the log to make the conclusion fail.
+
+    Null if even all of them do not, or if the log supports all actions.
+    """
+
     snips: float | None
+    """The value by SNIPS of all rows."""
+
     without_row: float | None
+    """The value by SNIPS without the most influential row."""
+
     without_group: float | None
+    """The value by SNIPS without the most influential group; null where there are no groups."""
+
     without_day: float | None
+    """The value by SNIPS without the most influential day; null where the log has no days."""
+
     hangs_on: tuple[Carrier, ...]
+    """A group and a day without which the conclusion fails, if there are such.
+
+    Without it, the interval of the difference includes 0, if it moves by as much as the difference of SNIPS does.
+    """
 
     @classmethod
     def of(cls, exhibits: Mapping[str, Shown], uplift: Bounds) -> "Robustness":

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from counterfold.base.arrays import Ints
+from counterfold.base.arrays import Ints, group_rows
 from counterfold.estimators.estimates import standard_error
 from counterfold.estimators.rows import Rows
 from counterfold.estimators.unseen_rewards import Chance, Unseen
@@ -20,16 +20,15 @@ def predict_rows(evidence: Evidence, answer: Answered) -> Rows | None:
     if rows is None or not rows.weights.any():
         return None
     there = np.flatnonzero(rows.weights > 0)
-    return rows.take(there, lambda: rows.q[there])
+    return rows if len(there) == len(rows) else rows.take(there, lambda: rows.q[there])
 
 
 def compare_bins(rows: Rows, places: Ints, names: list[str], level: float) -> list[Line]:
     """Return a line for each bin that has rows: their predicted and observed reward under the weights, and ends."""
-    order = np.argsort(places, kind="stable")
-    known, starts = np.unique(places[order], return_index=True)
+    order, bins = group_rows(places, len(names))
     whole = Spread.of(rows.rewards)
-    several = zip(known.tolist(), np.split(order, starts[1:]), strict=True)
-    return [{"name": names[place], "rows": len(some), **compare(rows, some, whole, level)} for place, some in several]
+    several = ((name, order[own]) for name, own in zip(names, bins, strict=True) if own.start < own.stop)
+    return [{"name": name, "rows": len(some), **compare(rows, some, whole, level)} for name, some in several]
 
 
 def compare(rows: Rows, some: Ints, whole: Spread, level: float) -> dict[str, float]:

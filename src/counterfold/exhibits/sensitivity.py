@@ -68,13 +68,16 @@ def bound_values(rows: Rows) -> tuple[Floats, Floats]:
     sure = weights * rows.propensity[order] if rows.kind == "labels" else np.zeros(len(order))
     fixed, doubtful = (sure.sum(), sure @ rewards), weights - sure
     below = np.append(0.0, doubtful.cumsum()), np.append(0.0, (doubtful * rewards).cumsum())
-    factor = np.array(FACTORS)[:, None]
+    above = [part[-1] - part for part in below]
 
-    def find_values(first: Floats, rest: Floats) -> Floats:
+    def find_values(first: float, rest: float) -> Floats:
         """Return SNIPS with what is doubtful of the lowest rewards' weights times one factor, else times another."""
         weight, reward = (
-            always + first * part + rest * (part[-1] - part) for always, part in zip(fixed, below, strict=True)
+            always + first * lower + rest * upper for always, lower, upper in zip(fixed, below, above, strict=True)
         )
         return np.asarray(reward / weight)
 
-    return find_values(factor, 1 / factor).min(axis=1), find_values(1 / factor, factor).max(axis=1)
+    # one factor at a time, so that what is computed stays near the processor
+    least = [find_values(factor, 1 / factor).min() for factor in FACTORS]
+    most = [find_values(1 / factor, factor).max() for factor in FACTORS]
+    return np.array(least), np.array(most)

@@ -104,7 +104,8 @@ class Units:
         It does so as the units are reweighted a little.
         """
         scaled = (self.values - self.value) / self.stderr
-        return float(self.stderr * (scaled**3).sum() / np.square(scaled).sum() / len(self))
+        squares = np.square(scaled)
+        return float(self.stderr * (squares * scaled).sum() / squares.sum() / len(self))
 
 
 class Interval(ABC):

@@ -18,14 +18,16 @@ preference for simpler policies, 0.234 at 0.25 and at 0.5, and 0.229 at 1.
 
 @dataclass(frozen=True)
 class Simpler:
-    """Why a simpler policy was chosen: `contender` has the largest lower bound, and earns no more beyond noise.
-
-    `difference` is how much more the contender earns than the chosen policy, and `stderr` its standard error.
-    """
+    """A contender that earns no more than the chosen one beyond noise."""
 
     contender: str
+    """The contender with the largest lower bound."""
+
     difference: float
+    """How much more it earns than the chosen one."""
+
     stderr: float
+    """The standard error of the difference."""
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfold.base.arrays import Floats
+from counterfold.base.arrays import Floats, Ints
 from counterfold.base.errors import SupportWarning
 from counterfold.base.progress import Progress
 from counterfold.evaluation.assembly import evaluate_targets
 from counterfold.evaluation.question import Question
 from counterfold.evaluation.result import Evaluation
 from counterfold.learning.choice import choose_contender, stitch
+from counterfold.learning.choosing import include_choosing, measure_choosing
 from counterfold.learning.contenders import Contender, list_contenders
 from counterfold.learning.large import OtherRows
 from counterfold.learning.learners.base import Learner, TrainingRows
@@ -21,7 +22,7 @@ from counterfold.learning.limits import ActionLimits, LimitLine, fit_within
 from counterfold.learning.out_of_fold import Decided, Decisions, OutOfFold, assign_outer_folds, find_possible
 from counterfold.learning.refitting import include_refitting
 from counterfold.learning.result import ContenderLine, Learned
-from counterfold.learning.screening import pick_finalists, rank_contenders
+from counterfold.learning.screening import find_differences, pick_finalists, rank_contenders
 from counterfold.learning.some_rows import take_rows
 from counterfold.log.log import Log
 from counterfold.policies.learned.features import Features
@@ -54,11 +55,12 @@ class Contest:
         outside = self.split(progress)
         fold, decisions, contenders = outside.fold, outside.decide(), self.list_contenders()
         probs = self.mix(decisions)
-        evaluations = self.evaluate(self.list_shown(probs))
+        evaluations = self.evaluate(self.list_shown(probs), with_exhibits=False)
         choice = choose_contender(evaluations, self.list_complexity())
         by_fold = {number: self.choose_without(number, outside) for number in outside.numbers}
         stitched, imitated = stitch(probs, by_fold, fold), decisions.probs[LOGGER.name]
-        attempt = self.value_attempt(stitched, by_fold, choice.name, outside)
+        choosing = self.measure_choosing(probs, fold, choice.name)
+        attempt = self.value_attempt(stitched, by_fold, choice.name, outside, choosing)
         beats_log = attempt.answerable and attempt.uplift().interval().low > 0
         evaluation = attempt if beats_log else self.evaluate({"policy": imitated})["policy"]
         attempted = self.refit(contenders[choice.name])
@@ -78,19 +80,26 @@ class Contest:
         )
 
     def value_attempt(
-        self, stitched: Floats, by_fold: Mapping[int, str], winner: str, outside: OutOfFold
+        self, stitched: Floats, by_fold: Mapping[int, str], winner: str, outside: OutOfFold, choosing: float
     ) -> Evaluation:
         """Return what the folds' policies earn, with the doubt about the policy that is learnt from all rows.
 
-        Where every fold and all rows choose the same constant arm, that policy is the one that was valued.
+        The error is larger by choosing. Where every fold and all rows choose the same constant arm, the policy that is
+        saved is the one that was valued, and there is no other doubt.
         """
         is_same = (
             self.limits is None and self.list_contenders()[winner].is_constant and set(by_fold.values()) == {winner}
         )
         if is_same:
-            return self.evaluate({"policy": stitched})["policy"]
+            return include_choosing(self.evaluate({"policy": stitched})["policy"], choosing)
         valued = self.evaluate({"policy": stitched, "fewer": self.decide_by_fewer(by_fold, outside)})
-        return include_refitting(valued["policy"], valued["fewer"], len(outside.numbers))
+        return include_refitting(valued["policy"], valued["fewer"], len(outside.numbers), choosing)
+
+    def measure_choosing(self, probs: Mapping[str, Floats], fold: Ints, winner: str) -> float:
+        """Return how many times as large the error of what the folds' policies earn is, because rows choose."""
+        examples = self.rows.examples
+        differences = find_differences(self.rows, probs)
+        return measure_choosing(differences, examples.units, examples.counts, fold, list(probs).index(winner))
 
     def list_shown(self, probs: Mapping[str, Floats]) -> dict[str, Floats]:
         """Return the contenders that the table shows: all but constant arms, of which it has the best ones."""
@@ -114,7 +123,7 @@ class Contest:
     def value_winner(self, decisions: Decisions, left_out: Mapping[str, str], others: OtherRows) -> Learned:
         """Return the winner by these rows, learnt from all of them, and valued by the other rows of a large log."""
         probs = self.mix(decisions)
-        evaluations = self.evaluate(self.list_shown(probs))
+        evaluations = self.evaluate(self.list_shown(probs), with_exhibits=False)
         choice = choose_contender(evaluations, self.list_complexity())
         policy = attempted = self.refit(self.list_contenders()[choice.name])
         attempt = evaluation = others.value(policy)
@@ -169,7 +178,7 @@ class Contest:
         constants = {name for name, one in self.list_contenders().items() if one.is_constant}
         finalists = pick_finalists(rank_contenders(self.rows.take(kept), probs), constants)
         within = replace(self, log=take_rows(self.log, kept))
-        return within.evaluate({name: one for name, one in probs.items() if name in finalists})
+        return within.evaluate({name: one for name, one in probs.items() if name in finalists}, with_exhibits=False)
 
     def decide_by_fewer(self, chosen: Mapping[int, str], outside: OutOfFold) -> Floats:
         """Return what the contender that each fold takes would do (n x A), if it were learnt without another fold, too.
@@ -188,12 +197,19 @@ class Contest:
                 found[outside.fold == number] += probs / len(others)
         return found
 
-    def evaluate(self, probs: Mapping[str, Floats]) -> dict[str, Evaluation]:
+    def evaluate(self, probs: Mapping[str, Floats], *, with_exhibits: bool = True) -> dict[str, Evaluation]:
         """Return what policies would have earned, by name."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SupportWarning)  # the verdict says the same
             targets = {name: Decided(one) for name, one in probs.items()}
-            found = evaluate_targets(self.log, targets, self.question, threads=self.threads, progress=False)
+            found = evaluate_targets(
+                self.log,
+                targets,
+                self.question,
+                threads=self.threads,
+                progress=False,
+                with_exhibits=with_exhibits,
+            )
         return next(iter(found.values())).targets
 
     def list_limits(self, policy: Policy, probs: Floats) -> list[LimitLine]:

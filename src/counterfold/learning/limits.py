@@ -33,18 +33,25 @@ in units of the distance between the smallest and the largest score.
 
 @dataclass(frozen=True)
 class LimitLine:
-    """How a policy keeps to a limit: `most` or `least` is what is allowed per decision, the others are what is taken.
-
-    `expected` is by the policy in the rows that it was learnt from, `out_of_fold` by those of the folds in rows that
-    they were not learnt from, and `logged` what the log took.
-    """
+    """A limit on what a policy may take, and what is taken per decision: a share, or costs."""
 
     limit: str
+    """The limit."""
+
     most: float | None
+    """The upper limit, if there is one."""
+
     least: float | None
+    """The lower limit, if there is one."""
+
     expected: float
+    """What the policy takes in the rows that it was trained on."""
+
     out_of_fold: float
+    """What the policies of the folds take in held-out rows."""
+
     logged: float
+    """What the log took."""
 
 
 @dataclass(frozen=True, eq=False)

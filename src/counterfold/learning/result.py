@@ -1,35 +1,54 @@
 """Learned: a policy, what it is worth by rows that it was not learnt from, and what it competed with."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from counterfold.base import messages, standard_json
 from counterfold.base.display import Reported
+from counterfold.base.records import as_dictionary
+from counterfold.diagnostics import Verdict
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
 from counterfold.learning.choice import Simpler
 from counterfold.learning.limits import LimitLine
 from counterfold.policies.learned.policy import Policy
 
+if TYPE_CHECKING:
+    from counterfold.learning.records import LearnedRecord
+
 
 @dataclass(frozen=True)
 class ContenderLine:
-    """One line of the table: a contender, what it would have earned out of fold, and more than the log.
+    """A policy that competed: a learner, and the share of decisions that it takes from the logger.
 
-    `folds` says in how many folds the rows of all other ones choose it, and `chosen` whether all rows do; of a large
-    log these are the rows that it was learnt from, and no fold chooses. The interval is as if it had been the only
-    contender: those of the chosen ones are too good on average, and `Learned.evaluation` is corrected for that.
+    Its interval is as if it had been the only contender. Those of chosen contenders are too good on average;
+    `Learned.evaluation` is corrected for that.
     """
 
     contender: str
+    """Its name."""
+
     value: float
+    """What it would have earned per decision, by rows that it was not trained on."""
+
     gain: float
+    """How much more than the log."""
+
     low: float
+    """The lower end of the interval of the gain, as if it had been the only contender."""
+
     high: float
-    verdict: str
+    """The upper end of the interval."""
+
+    verdict: Verdict
+    """good, undecided (a sound log that is too small), caution or not answerable."""
+
     folds: int
+    """In how many folds the rows of all other folds choose it; 0 on a large log, where no fold chooses."""
+
     chosen: bool
+    """Whether all rows choose it; on a large log, the rows that it was trained on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,13 +135,17 @@ class Learned(Reported):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain numbers, texts, lists and dictionaries."""
+        return as_dictionary(self.to_record())
+
+    def to_record(self) -> "LearnedRecord":
+        """Return what JSON answers say about the policy and its contenders."""
         return {
             "beats_log": self.beats_log,
             "chosen": self.chosen,
-            "simpler": None if self.simpler is None else asdict(self.simpler),
+            "simpler": self.simpler,
             "sentence": self.sentence,
             "sample": self.sample,
-            "next_step": asdict(self.next_step),
+            "next_step": self.next_step,
             "policy": {
                 "share": self.policy.share,
                 "explore": self.policy.explore,
@@ -131,11 +154,11 @@ class Learned(Reported):
                 "importance": dict(self.policy.importance),
                 "text": self.policy.describe(),
             },
-            "contenders": [asdict(line) for line in self.table],
+            "contenders": self.table,
             "left_out": dict(self.left_out),
-            "limits": [asdict(line) for line in self.limits],
-            "evaluation": self.evaluation.to_dict(),
-            "attempt": self.attempt.to_dict(),
+            "limits": list(self.limits),
+            "evaluation": self.evaluation.to_record(),
+            "attempt": self.attempt.to_record(),
         }
 
     def to_json(self) -> str:

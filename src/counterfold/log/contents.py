@@ -2,16 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from counterfold.base.arrays import Floats
+from counterfold.base.records import as_dictionary
 from counterfold.log.encoding import ColumnEncoding, note_encodings
 from counterfold.log.log import Log
 from counterfold.log.missing_rewards import MissingRewards
 from counterfold.log.propensities import FittedPropensities
 from counterfold.log.segments.cuts import Cut
+
+if TYPE_CHECKING:
+    from counterfold.log.records import EncodingRecord, EndsRecord, LogRecord
 
 ROUNDING = 1e-9
 """How small a part of a variance is taken for a rounding error."""
@@ -45,7 +49,8 @@ class Spread:
             return cls(*ends, total, number, float(apart @ apart), float((apart * apart) @ apart), number, number)
         total, weight = float(values @ counts), float(counts.sum())
         apart = values - total / weight
-        powers = float(apart * apart @ counts), float(apart**3 @ counts)
+        squares = apart * apart
+        powers = float(squares @ counts), float(squares * apart @ counts)
         return cls(*ends, total, number, *powers, weight, float(counts @ counts))
 
     def __add__(self, other: "Spread") -> "Spread":
@@ -56,6 +61,11 @@ class Spread:
         cubes += gap**3 * mine * other.weight * (mine - theirs)
         total, count = self.total + other.total, self.count + other.count
         return Spread(*ends, total, count, squares, cubes, weight, self.weight_squares + other.weight_squares)
+
+    @property
+    def ends(self) -> "EndsRecord":
+        """Return the smallest and the largest number."""
+        return {"low": self.low, "high": self.high}
 
     @property
     def mean(self) -> float:
@@ -104,7 +114,7 @@ class Contents:
     kept: Spread | None = None
     missing_rewards: MissingRewards | None = None
     columns: tuple[tuple[str, str], ...] = ()
-    encoded: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    encoded: Mapping[str, "EncodingRecord"] = field(default_factory=dict)
     taken: Mapping[str, str] = field(default_factory=dict)
     identifiers: tuple[str, ...] = ()
     repeated: Mapping[str, bool] = field(default_factory=dict)
@@ -139,21 +149,25 @@ class Contents:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON says of a log."""
+        """Return what the log holds as plain numbers, texts, lists and dictionaries."""
+        return as_dictionary(self.to_record())
+
+    def to_record(self) -> "LogRecord":
+        """Return what JSON answers say about the log."""
         return {
             "rows": self.rewards.count,
-            "kept": None if self.kept is None else {"low": self.kept.low, "high": self.kept.high},
+            "kept": None if self.kept is None else self.kept.ends,
             "decisions": self.rewards.weight,
             "kind": "labels" if self.doses is None else "doses",
             "actions": [str(action) for action in self.actions],
-            "dose": None if self.doses is None else {"low": self.doses.low, "high": self.doses.high},
+            "dose": None if self.doses is None else self.doses.ends,
             "context": list(self.context),
             "left_out": dict(self.left_out),
-            "encoded": {name: dict(how) for name, how in self.encoded.items()},
+            "encoded": dict(self.encoded),
             "groups": self.groups,
             "loggers": None if self.loggers is None else [str(label) for label in self.loggers],
             "action_features": self.action_features,
-            "fitted_propensities": None if self.fitted is None else self.fitted.to_dict(),
+            "fitted_propensities": None if self.fitted is None else self.fitted.to_record(),
         }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from counterfold.base.arrays import Floats, Ints
 from counterfold.base.hashing import assign_folds
 from counterfold.models._policy_models import Derived, PolicyModels, predict_folds
-from counterfold.models._pulls import Lessons, RidgePull, make_pull, pull_values, sum_lessons
+from counterfold.models._pulls import Lessons, RidgePulls, find_pulls, sum_lessons
 from counterfold.models.base import Examples, FitNoise, Predictor, RewardModel, check_predictions
 
 
@@ -54,8 +54,8 @@ class Fitted(RewardModel):
                 q[mine] = check_predictions(predict(some), some)
         return q
 
-    def find_pull(self, examples: Examples, shares: Floats, *, of_policy: bool) -> RidgePull:
-        return make_pull(self._models, examples, shares, of_policy=of_policy)
+    def find_pulls(self, examples: Examples, caps: Sequence[float]) -> RidgePulls:
+        return find_pulls(self._models, examples, caps)
 
     def count_lessons(self, examples: Examples) -> int:
         width = len(self._models[0].slopes) + 1
@@ -65,4 +65,5 @@ class Fitted(RewardModel):
         return sum_lessons(self._models, examples, residuals, unit, units)
 
     def pull_values(self, examples: Examples, caps: Sequence[float], lessons: Lessons) -> Floats:
-        return pull_values(self._models, examples, caps, lessons)
+        pulls = self.find_pulls(examples, caps)
+        return lessons.move(pulls.own, pulls.shared)

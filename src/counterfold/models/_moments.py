@@ -288,13 +288,19 @@ def add_products(sums: Floats, several: Sequence[Floats]) -> None:
             dsyrk(1.0, rows.T, beta=1.0, c=one.T, lower=1, overwrite_c=1)
 
 
-def solve_positive(several: Floats, right: Floats) -> Floats:
-    """Return the solutions of equations that are positive definite but for rounding errors, by upper triangles."""
+def solve_positive(several: Floats, right: Floats, penalty: float = 0.0) -> Floats:
+    """Return the solutions of equations that are positive definite but for rounding errors, by upper triangles.
+
+    The penalty is added to the diagonal of each.
+    """
     from scipy.linalg.lapack import dposv
 
     solved = np.empty_like(right)
     for place, gram in enumerate(several):
-        _, solved[place], failed = dposv(gram.T, right[place], lower=1)  # the same matrix, as LAPACK wants it
+        equations = np.array(gram.T, order="F")  # the same matrix, as LAPACK wants it
+        equations[np.diag_indices_from(equations)] += penalty
+        _, solved[place], failed = dposv(equations, right[place], lower=1, overwrite_a=1)
         if failed:
-            solved[place] = np.linalg.pinv(gram.T, hermitian=True) @ right[place]
+            penalised = gram.T + penalty * np.eye(len(gram))
+            solved[place] = np.linalg.pinv(penalised, hermitian=True) @ right[place]
     return solved

@@ -45,17 +45,13 @@ class Equations(NamedTuple):
     alpha: float
     factor: float
 
-    def solve(self, gradient: Floats) -> tuple[Floats, Floats]:
-        """Return what the products of a row's columns and errors are multiplied by, to know how it moves a value.
+    def solve(self, gradients: Floats) -> tuple[Floats, Floats]:
+        """Return what the products of a row's columns and errors are multiplied by, to know how it moves values.
 
-        `gradient` (A x p) is that of the value in the coefficients of all actions. The first result (A x p) is for the
-        errors of an action's own model, the second one (p) for those of the shared model.
+        `gradients` (values x A x p) are those of the values in the coefficients of all actions. The first result
+        (values x A x p) is for the errors of an action's own model, the second one (values x p) for those of the shared
+        model.
         """
-        own = np.asarray(np.linalg.solve(self.own, gradient[:, :, None])[:, :, 0], dtype=np.float64)
-        return self.factor * own, self.factor * np.linalg.solve(self.common, self.alpha * own.sum(axis=0))
-
-    def solve_all(self, gradients: Floats) -> tuple[Floats, Floats]:
-        """Return the same for several values at once, from the gradients of each (values x A x p)."""
         own = np.linalg.solve(self.own, gradients.transpose(1, 2, 0)).transpose(2, 0, 1)
         shared = np.linalg.solve(self.common, self.alpha * own.sum(axis=1).T).T
         return np.asarray(self.factor * own), np.asarray(self.factor * shared)
@@ -79,7 +75,23 @@ class PolicyModels:
 
     def __call__(self, rows: Examples) -> Floats:
         """Return the predicted reward of every action (n x A)."""
-        return predict_folds([self], rows, np.zeros(len(rows), dtype=np.intp))
+        q = np.empty((len(rows), rows.n_actions))
+        for start in range(0, len(rows), NEAR):
+            near = slice(start, start + NEAR)
+            self._predict_near(rows.take(near), q[near])
+        return q
+
+    def _predict_near(self, rows: Examples, q: Floats) -> None:
+        """Fill in the predictions of a few rows."""
+        width, scaling = rows.context.shape[1], self.scaling
+        slopes = self.slopes / scaling.scale[:, None]
+        np.matmul(rows.columns - scaling.centre[:width], slopes[:width], out=q)
+        q += self.intercepts - scaling.centre[width:] @ slopes[width:]
+        for logarithm, slope in zip(rows.log_probs, slopes[width:], strict=True):
+            q += slope * logarithm
+        low, high = self.limits
+        if low <= high:
+            np.clip(q, low, high, out=q)
 
     def see_logged(self, rows: Examples) -> Floats:
         """Return what the models see of the logged actions (n x p)."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfold.base.arrays import Floats, row_sums
+from counterfold.base.arrays import Floats, count_different, row_sums
 from counterfold.models._logistic import find_log_odds, fit_logistic
 from counterfold.models._moments import scale_counts
 from counterfold.models._policy_models import Derived, PolicyModels
@@ -73,7 +73,7 @@ def fit_pooled(solved: PolicyModels, rows: Examples, share: float) -> Predictor:
     columns = np.column_stack([bent[np.arange(len(rows)), rows.actions], rows.see(rows.actions)])
     scaling = find_scaling(columns, bent, rows)
     columns = (columns - scaling.centre) / scaling.scale
-    penalty = PENALTY * len(rows) / len(np.unique(rows.units))
+    penalty = PENALTY * len(rows) / count_different(rows.units)
     if link.is_logistic:
         found = fit_logistic(columns, (rewards == high).astype(np.float64), counts, STEEPEST * penalty)
     else:

@@ -1,25 +1,25 @@
 """Pulls: how far rows move values by being among those that reward models are trained on, row by row or in sums."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from counterfold.base.arrays import Floats, Ints, group_rows
 from counterfold.base.hashing import assign_folds
-from counterfold.log.partition import ByNumber
 from counterfold.models._policy_models import PolicyModels, weigh_rows
 from counterfold.models.base import Examples
 
 
 @dataclass(frozen=True, eq=False)
-class RidgePull:
-    r"""How far rows move a value by what models learn from them, to first order; two pulls can be subtracted.
+class RidgePulls:
+    r"""How far rows move several values by what models learn from them, to first order.
 
     A ridge regression $\hat\beta = H^{-1} \sum_i u_i z_i r_i$ moves by $H^{-1} z_i u_i (r_i - z_i^\top \hat\beta)$
-    where a row is added, and a value $V(\hat\beta)$ by that times its gradient. `own` (folds x A x p) and `shared`
-    (folds x p) are the products of $H^{-1}$ and the gradient, summed over the models of all folds but the row's own.
+    where a row is added, and a value $V(\hat\beta)$ by that times its gradient. `own` (values x folds x A x p) and
+    `shared` (values x folds x p) are the products of $H^{-1}$ and the gradients, summed over the models of all folds
+    but the row's own.
 
     Cook, Weisberg (1982), "Residuals and influence in regression".
     """
@@ -28,14 +28,12 @@ class RidgePull:
     own: Floats
     shared: Floats
 
-    def __sub__(self, other: "RidgePull") -> "RidgePull":
-        return replace(self, own=self.own - other.own, shared=self.shared - other.shared)
-
-    def move(self, others: Sequence["RidgePull"], examples: Examples, residuals: Floats) -> Floats:
-        """Return how far one decision like each row's moves this value, and others by the same models (values x n)."""
+    def move(self, examples: Examples, residuals: Floats) -> Floats:
+        """Return how far one decision like each row's moves each value (values x n)."""
         codes = assign_folds(examples.units, len(self.models)) * examples.n_actions + examples.actions
         order, places = group_rows(codes, len(self.models) * examples.n_actions)
-        columns, lines = np.take(self.models[0].see_logged(examples).T, order, axis=1), self._list_lines(others)
+        columns = np.take(self.models[0].see_logged(examples).T, order, axis=1)
+        lines = self._list_lines()
         products = np.empty((lines.shape[1], len(order)))
         for some, place in zip(lines, places, strict=True):
             if place.start < place.stop:
@@ -47,32 +45,16 @@ class RidgePull:
         moved[:, order] = wrong * own + apart * shared
         return moved
 
-    def _list_lines(self, others: Sequence["RidgePull"]) -> Floats:
+    def _list_lines(self) -> Floats:
         """Return what the columns of a row are multiplied by, for each fold and action (folds A x lines x p).
 
-        The lines are the `own` of this pull and of others, then the `shared` of all, and last the shared model.
+        The lines are the `own` of all values, then the `shared` of all, and last the shared model.
         """
-        n_actions, several = self.own.shape[1], [self, *others]
+        values, _, n_actions, width = self.own.shape
+        own = self.own.reshape(values, -1, width).swapaxes(0, 1)
         levels = np.stack([one.equations.shared for one in self.models])
-        shared = np.repeat(np.stack([*(one.shared for one in several), levels], axis=1), n_actions, axis=0)
-        own = np.stack([one.own.reshape(len(shared), -1) for one in several], axis=1)
-        return np.concatenate([own, shared], axis=1)
-
-
-def make_pull(models: Sequence[PolicyModels], examples: Examples, shares: Floats, *, of_policy: bool) -> RidgePull:
-    """Return the pull on the mean prediction in rows that have these shares: under the target, or of logged actions."""
-    fold, found = assign_folds(examples.units, len(models)), []
-    for number, model in enumerate(models):
-        mine = np.flatnonzero(fold == number)
-        some = examples.take(mine)
-        if of_policy:
-            gradient = model.sum_policy(some, shares[mine])
-        else:
-            taken = ByNumber(some.actions, some.n_actions)
-            gradient = taken.sums((model.see_logged(some) * shares[mine, None]).T).T
-        found.append(model.equations.solve(gradient))
-    own, shared = (np.stack(several) for several in zip(*found, strict=True))
-    return RidgePull(tuple(models), own.sum(axis=0) - own, shared.sum(axis=0) - shared)
+        shared = np.concatenate([self.shared.swapaxes(0, 1), levels[:, None]], axis=1)
+        return np.concatenate([own, np.repeat(shared, n_actions, axis=0)], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +75,7 @@ class Lessons:
     def move(self, own: Floats, shared: Floats) -> Floats:
         """Return how far each unit moves values (values x units) whose factors are `own` and `shared`.
 
-        These are the fields of `RidgePull`, of each value (values x folds x A x p, and values x folds x p).
+        These are the fields of `RidgePulls`.
         """
         moved = np.zeros((len(own), self.own.shape[1]))
         for place, (of_actions, of_all) in enumerate(zip(self.own, self.shared, strict=True)):
@@ -130,8 +112,8 @@ def sum_lessons(
     )
 
 
-def pull_values(models: Sequence[PolicyModels], examples: Examples, caps: Sequence[float], lessons: Lessons) -> Floats:
-    """Return how far units move `TruncatedSNDR` on these rows, with each cap on weights (caps x units)."""
+def find_pulls(models: Sequence[PolicyModels], examples: Examples, caps: Sequence[float]) -> RidgePulls:
+    """Return how far rows move `TruncatedSNDR` on these rows, with each cap on weights."""
     counts = np.ones(len(examples)) if examples.counts is None else examples.counts
     masses = np.minimum(examples.importance, np.array(caps)[:, None]) * counts
     totals = masses.sum(axis=1, keepdims=True)
@@ -142,10 +124,10 @@ def pull_values(models: Sequence[PolicyModels], examples: Examples, caps: Sequen
     for number, model in enumerate(models):
         mine = np.flatnonzero(fold == number)
         gradients = find_gradients(model, examples.take(mine), even[mine], logged[:, mine])
-        found.append(model.equations.solve_all(gradients))
+        found.append(model.equations.solve(gradients))
     own, shared = (np.stack(several, axis=1) for several in zip(*found, strict=True))
     # a row teaches the models of all folds but its own
-    return lessons.move(own.sum(axis=1, keepdims=True) - own, shared.sum(axis=1, keepdims=True) - shared)
+    return RidgePulls(models, own.sum(axis=1, keepdims=True) - own, shared.sum(axis=1, keepdims=True) - shared)
 
 
 def find_gradients(model: PolicyModels, examples: Examples, even: Floats, logged: Floats) -> Floats:
@@ -154,13 +136,11 @@ def find_gradients(model: PolicyModels, examples: Examples, even: Floats, logged
     A value is the mean prediction under the target, where rows have the shares `even`, less the mean prediction of
     the logged actions, where rows have the shares `logged` of that value (values x n).
     """
-    from scipy.sparse import csr_array
-
-    n_actions = examples.n_actions
-    values, rows = logged.shape
     of_policy = model.sum_policy(examples, even)
-    lines = (np.arange(values)[:, None] * n_actions + examples.actions).ravel()
-    places = np.tile(np.arange(rows), values)
-    taken = csr_array((logged.ravel(), (lines, places)), (values * n_actions, rows))
-    of_logged = taken @ model.see_logged(examples)
-    return np.asarray(of_policy - of_logged.reshape(values, n_actions, -1))
+    gradients = np.repeat(of_policy[None], len(logged), axis=0)
+    order, places = group_rows(examples.actions, examples.n_actions)
+    columns, shares = model.see_logged(examples)[order], logged[:, order]
+    for action, place in enumerate(places):
+        if place.start < place.stop:
+            gradients[:, action] -= shares[:, place] @ columns[place]
+    return gradients

@@ -133,14 +133,11 @@ Predictor = Callable[[Examples], Floats]
 """Predicted rewards (n x A) of rows whose rewards are not used."""
 
 
-class Pull(Protocol):
-    """How far each row moves a value by being one of those that a reward model learns from."""
+class Pulls(Protocol):
+    """How far each row moves several values by being one of those that a reward model learns from."""
 
-    def move(self, others: Any, examples: Examples, residuals: Floats) -> Floats:
-        """Return how far one decision like each row's moves this value, and others by the same models (values x n)."""
-
-    def __sub__(self, other: Any) -> "Pull":
-        """Return the pull on the difference of two values."""
+    def move(self, examples: Examples, residuals: Floats) -> Floats:
+        """Return how far one decision like each row's moves each value (values x n)."""
 
 
 FitNoise = Literal["none", "known", "unknown"]
@@ -174,7 +171,7 @@ class RewardModel(ABC):
 
     @property
     def fit_noise(self) -> FitNoise:
-        """Say whether it is known how far each row moves values by what the model learns from it; see `find_pull`."""
+        """Say whether it is known how far each row moves values by what the model learns from it; see `find_pulls`."""
         return "unknown"
 
     @property
@@ -190,10 +187,10 @@ class RewardModel(ABC):
         """Return the model as it is once it has learnt from these rows, if it then predicts each of them by itself."""
         return self
 
-    def find_pull(self, examples: Examples, shares: Floats, *, of_policy: bool) -> Pull:
-        """Return how far rows move a mean prediction by what the model learns from them, where that is known.
+    def find_pulls(self, examples: Examples, caps: Sequence[float]) -> Pulls:
+        """Return how far rows move `TruncatedSNDR` on these rows by what the model learns from them, for each cap.
 
-        The mean is over rows that have these shares, under the target or of the logged actions.
+        The caps are on weights.
         """
         raise NotImplementedError(f"{type(self).__name__} does not tell")
 

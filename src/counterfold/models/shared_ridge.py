@@ -96,7 +96,7 @@ class SharedRidge(Summed):
     def from_moments(self, known: Solved, scaling: Scaling) -> PolicyModels:
         sums, alpha, common = known.sums, self.alpha or 1.0, self.common or 1.0
         gram, shared = sums[:, :-1, :-1], solve_shared(sums, [common])
-        solved = draw_together(gram, sums[:, :-1, -1], shared, alpha)[0]
+        solved = draw_together(sums, shared, [alpha])[0, 0]
         own, total = gram + alpha * np.eye(gram.shape[1]), add_common(gram.sum(axis=0), common)
         limits = float(known.low.min()), float(known.high.max())
         equations = Equations(own, total, shared[0], alpha, known.factor)
@@ -114,19 +114,18 @@ def lower_rewards(sums: Floats, level: float) -> Floats:
 
 def find_losses(known: Floats, held: Floats, alphas: Sequence[float], commons: Sequence[float]) -> Floats:
     """Return the squared errors on held rows of models solved from the others, for every pair of penalties."""
-    gram, right, shared = known[:, :-1, :-1], known[:, :-1, -1], solve_shared(known, commons)
-    losses = np.full((len(alphas), len(commons)), held[:, -1, -1].sum())
-    for place, alpha in enumerate(alphas):
-        solved = draw_together(gram, right, shared, alpha)  # the penalties of the shared model share the work
-        products = (held[:, :-1, :-1] @ solved.transpose(1, 2, 0)).transpose(2, 0, 1)
-        losses[place] += np.einsum("cad,cad->c", solved, products - 2 * held[:, :-1, -1])
-    return losses
+    solved = draw_together(known, solve_shared(known, commons), alphas)
+    coefficients = solved.reshape(-1, *solved.shape[2:])  # of all pairs (pairs x A x (1 + d))
+    products = (held[:, :-1, :-1] @ coefficients.transpose(1, 2, 0)).transpose(2, 0, 1)
+    losses = np.einsum("cad,cad->c", coefficients, products - 2 * held[:, :-1, -1])
+    return np.asarray(held[:, -1, -1].sum() + losses.reshape(len(alphas), len(commons)))
 
 
 def solve_shared(sums: Floats, commons: Sequence[float]) -> Floats:
     """Return the intercept and slopes that all actions share (C x (1 + d)), for several penalties."""
     total = sums.sum(axis=0)
-    return np.stack([np.linalg.solve(add_common(total[:-1, :-1], common), total[:-1, -1]) for common in commons])
+    equations = np.stack([add_common(total[:-1, :-1], common) for common in commons])
+    return np.linalg.solve(equations, total[:-1, -1:])[:, :, 0]
 
 
 def add_common(gram: Floats, common: float) -> Floats:
@@ -136,9 +135,16 @@ def add_common(gram: Floats, common: float) -> Floats:
     return gram + np.diag(penalty)
 
 
-def draw_together(gram: Floats, right: Floats, shared: Floats, alpha: float) -> Floats:
-    """Return intercepts and slopes of all actions (C x A x (1 + d)), drawn towards each of several shared ones."""
-    apart = right[:, :, None] - gram @ shared.T
-    penalty = alpha * np.eye(gram.shape[1])
-    own = (np.linalg.solve if gram.shape[1] < WIDE else solve_positive)(gram + penalty, apart)
-    return np.asarray(shared[:, None] + own.transpose(2, 0, 1))
+def draw_together(sums: Floats, shared: Floats, alphas: Sequence[float]) -> Floats:
+    """Return intercepts and slopes of all actions, drawn towards each of several shared ones by several penalties.
+
+    The result has a line for each penalty and each shared model (penalties x C x A x (1 + d)).
+    """
+    gram = sums[:, :-1, :-1]
+    apart = sums[:, :-1, -1:] - gram @ shared.T
+    if gram.shape[1] < WIDE:
+        penalties = np.multiply.outer(alphas, np.eye(gram.shape[1]))
+        own = np.linalg.solve(gram + penalties[:, None], apart)
+    else:
+        own = np.stack([solve_positive(gram, apart, alpha) for alpha in alphas])
+    return np.asarray(shared[:, None] + own.transpose(0, 3, 1, 2))

@@ -33,15 +33,28 @@ LEGEND = (
 
 @dataclass(frozen=True)
 class Method:
-    """One method: its name on the command line, and what the code says of it."""
+    """A method."""
 
     folder: str
+    """The kind of method: estimators, selectors and so on."""
+
     name: str
+    """Its name on the command line."""
+
     summary: str
+    """What it does."""
+
     parameters: str
+    """Its parameters."""
+
     limits: str
+    """What it equals at some values of its parameters."""
+
     needs: str
+    """What it needs of a log."""
+
     reference: str
+    """The paper that it is from."""
 
 
 def methods() -> list[Method]:

@@ -10,7 +10,7 @@ from counterfold.base.arrays import Floats
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.rows import Rows
 from counterfold.log.partition import Partition
-from counterfold.models.base import Pull
+from counterfold.models.base import Pulls
 
 
 @dataclass(frozen=True)
@@ -36,19 +36,12 @@ def move_values(caps: Sequence[float], rows: Rows) -> Floats:
     """Return how far TruncatedSNDR with each cap would move if all decisions were like each row's (caps x n)."""
     whole = rows.whole or rows
     decisions = whole.total * (1.0 if whole.counts is None else float(whole.counts.mean()))
-    first, *others = [find_pull(whole, cap) for cap in caps]
-    return decisions * first.move(others, rows.examples, rows.residuals)
+    return decisions * find_pulls(whole, tuple(caps)).move(rows.examples, rows.residuals)
 
 
-def find_pull(rows: Rows, max_weight: float) -> Pull:
-    """Return the pull on TruncatedSNDR, which is DM where no weight is left; it is found once."""
-    known, counts = rows.known_pulls, np.ones(len(rows)) if rows.counts is None else rows.counts
-    if max_weight in known:
-        return known[max_weight]
-    if max_weight == 0:
-        found = rows.fitted.find_pull(rows.examples, counts / counts.sum(), of_policy=True)
-    else:
-        masses = np.minimum(rows.weights, max_weight) * counts
-        shares = masses / (masses.sum() or 1.0)
-        found = find_pull(rows, 0.0) - rows.fitted.find_pull(rows.examples, shares, of_policy=False)
-    return known.setdefault(max_weight, found)
+def find_pulls(rows: Rows, caps: tuple[float, ...]) -> Pulls:
+    """Return the pulls on TruncatedSNDR with each cap, which is DM where no weight is left; they are found once."""
+    known = rows.known_pulls
+    if caps not in known:
+        known[caps] = rows.fitted.find_pulls(rows.examples, caps)
+    return known[caps]

@@ -46,7 +46,7 @@ USUAL, SPREAD = {TruncatedSNIPS: 1.0, TruncatedSNDR: 0.05}, 1.0
 BOLDNESS = np.exp(np.linspace(-5.0, 3.0, 65))
 """The values of boldness that are weighed against each other."""
 
-DOUBT = 5.0
+DOUBT = 4.0
 """How much larger the variance of what is left of the bias is stated than the steps say, which know little of it.
 
 By this intervals hold the truth as often as they should on development problems.
@@ -56,7 +56,11 @@ EVEN = 0.5
 """How far the mixture of two ladders is drawn from the best one, by what is known, towards their mean."""
 
 BOLD = {TruncatedSNIPS: 0.5, TruncatedSNDR: 0.2}
-"""The boldness on each ladder that differences rely on besides the one that is learnt."""
+"""The boldness on each ladder that is relied on besides the one that is learnt.
+
+The lower steps are measured well, and so decide what boldness is learnt. They say little of the higher ones where the
+logging policy chose by what rewards depend on and the model does not see: all low rungs are wrong together then.
+"""
 
 
 class Purpose(NamedTuple):
@@ -70,7 +74,7 @@ class Purpose(NamedTuple):
     doubt: float
 
 
-VALUE = Purpose(fixed=0.0, doubt=DOUBT)
+VALUE = Purpose(fixed=0.2, doubt=DOUBT)
 """For the value of a target: the squared error is to be small."""
 
 DIFFERENCE = Purpose(fixed=0.7, doubt=2.0)
@@ -94,10 +98,11 @@ class Ladder(Selector):
     The `boldness` c says how much rungs usually differ: little where a reward model is good. By default it is learnt:
     its logarithm is normal around that of 1, or of 0.05 on the ladder of the model, with a standard deviation of 1,
     times the likelihood of all steps, $V_l - V_{l-1} \sim N(0, c^2 \tau_l^2 + s_l^2)$; $\mathbb E_c$ is the mean under
-    it. The answer is half-way between the mean of both ladders and their mixture with the least estimated error.
-    What may be left of the bias is part of the error, five times doubted. Nothing is random here. docs/ladder.md tells
-    why. A shortened step is a bias towards the log, which a difference to the log does not cancel. So differences have
-    shares of their own, by which the boldness is 0.5, or 0.2 on the ladder of the model, with a probability of 0.7.
+    it, but with a probability of 0.2 the boldness is 0.5, or 0.2 on the ladder of the model, whatever the steps say.
+    The answer is half-way between the mean of both ladders and their mixture with the least estimated error. What may
+    be left of the bias is part of the error, four times doubted. Nothing is random here. docs/ladder.md tells why. A
+    shortened step is a bias towards the log, which a difference to the log does not cancel. So differences have shares
+    of their own, by which that probability is 0.7.
 
     A candidate's score is its squared distance from that answer, plus the variances of the distance and of itself. If
     all rungs are candidates, as in the default set, the answer is the mixture itself; else it is the best candidate.
@@ -159,13 +164,13 @@ class Ladder(Selector):
         What is left of the bias is doubted as much as in the whole log where the segment is all of it, and the less
         the smaller it is: its steps are noisier, so that they leave more room for a bias themselves.
         """
-        noise = self.jackknife(sums, self.rungs)[1]
+        known = self.jackknife(sums, self.rungs)
         purposes = [VALUE, DIFFERENCE]
         answers = []
-        for purpose, (shares, doubt) in zip(purposes, self.mix_for(sums, purposes), strict=True):
+        for purpose, (shares, doubt) in zip(purposes, self.mix_for(sums, purposes, known), strict=True):
             mixture = Mixture(self.rungs, tuple(shares.tolist()))
             times = (1 + (purpose.doubt - 1) * share) / purpose.doubt
-            answers.append(UnitAnswer(mixture, moves=shares @ noise, bias_variance=times * doubt))
+            answers.append(UnitAnswer(mixture, moves=shares @ known.moves, bias_variance=times * doubt))
         value, difference = answers
         if self.boldness is not None:  # which holds for differences, too
             return value
@@ -180,22 +185,26 @@ class Ladder(Selector):
         return judge.select_from_sums(sum_buckets(rows, every, pool), candidates, rng)
 
     def select_from_sums(self, sums: Sums, candidates: Candidates, rng: np.random.Generator) -> Selection:
-        (shares, doubt), (bold_shares, bold_doubt) = self.mix_for(sums, [VALUE, DIFFERENCE])
-        known = {plain: rung for rung, plain in PLAIN.items() if rung in self.rungs}
-        values, noise = self.jackknife(sums, [*(known.get(one, one) for one in candidates), *self.rungs])
+        rung_of = {plain: rung for rung, plain in PLAIN.items() if rung in self.rungs}
+        judged = [rung_of.get(one, one) for one in candidates]
+        every = list(dict.fromkeys([*self.rungs, *judged]))
+        known = self.jackknife(sums, every)
+        rungs = known.take(range(len(self.rungs)))
+        others = known.take([every.index(one) for one in judged])
+        (shares, doubt), (bold_shares, bold_doubt) = self.mix_for(sums, [VALUE, DIFFERENCE], rungs)
         count = len(candidates)
-        gaps, apart = values[:count] - shares @ values[count:], noise[:count] - shares @ noise[count:]
-        scores = gaps**2 + np.square(apart).sum(axis=1) + np.square(noise[:count]).sum(axis=1)
+        gaps, apart = others.values - shares @ rungs.values, others.moves - shares @ rungs.moves
+        scores = gaps**2 + np.square(apart).sum(axis=1) + np.square(others.moves).sum(axis=1)
         there = {one: place for place, one in reversed(list(enumerate(candidates)))}
         places = [there.get(rung, there.get(PLAIN.get(rung, rung), -1)) for rung in self.rungs]
-        steps = tuple(self.describe_steps(shares, values[count:], noise[count:]))
+        steps = tuple(self.describe_steps(shares, rungs.values, rungs.moves))
         if min(places) < 0:
             return replace(choose_lowest(scores), steps=steps)
 
         def describe_mixture(of_rungs: Floats, bias_variance: float) -> Selection:
             mixture = np.zeros(count)
             np.add.at(mixture, places, of_rungs)
-            moves = of_rungs @ noise[count:]
+            moves = of_rungs @ rungs.moves
             return Selection(scores, int(np.argmax(mixture)), mixture, moves, bias_variance)
 
         found = replace(describe_mixture(shares, doubt), steps=steps)
@@ -203,13 +212,14 @@ class Ladder(Selector):
             return found
         return replace(found, for_differences=describe_mixture(bold_shares, bold_doubt))
 
-    def jackknife(self, sums: Sums, estimators: Sequence[Estimator]) -> tuple[Floats, Floats]:
+    def jackknife(self, sums: Sums, estimators: Sequence[Estimator]) -> "Jackknife":
         """Return what estimators say, and how that moves when a unit is left out, also of what models learn from."""
-        values, moves = sums.jackknife(estimators)
-        pulled = [place for place, one in enumerate(estimators) if one in self.pulls]
+        values, shown = sums.jackknife(estimators)
+        moves, pulls = shown.copy(), self.pulls
+        pulled = [place for place, one in enumerate(estimators) if one in pulls]
         if pulled:
-            moves[pulled] += sums.jackknife([self.pulls[estimators[place]] for place in pulled])[1]
-        return values, moves
+            moves[pulled] += sums.jackknife([pulls[estimators[place]] for place in pulled])[1]
+        return Jackknife(values, shown, moves)
 
     def describe_steps(self, shares: Floats, values: Floats, noise: Floats) -> Iterator[Step]:
         """Yield every rung, with its share in the answer, and how far the step to it was taken."""
@@ -223,20 +233,23 @@ class Ladder(Selector):
                 numbers = float(values[mine][place]), float(stderr[place]), float(taken[place]) if place else None
                 yield Step(type(rung).__name__, rung.max_weight, *numbers, float(shares[mine][place]))
 
-    def mix_rungs(self, sums: Sums, purpose: Purpose = VALUE) -> tuple[Floats, float]:
-        """Return the share of each rung, and the variance of what may be left of the bias."""
-        return self.mix_for(sums, [purpose])[0]
+    def mix_for(self, sums: Sums, purposes: Sequence[Purpose], known: "Jackknife") -> list[tuple[Floats, float]]:
+        """Return for each purpose the share of each rung, and the variance of what may be left of the bias.
 
-    def mix_for(self, sums: Sums, purposes: Sequence[Purpose]) -> list[tuple[Floats, float]]:
-        """Return for each purpose the share of each rung, and the variance of what may be left of the bias."""
-        measured = [self.measure_steps(sums, ladder) for ladder in self.ladders]
-        noise = sums.jackknife(self.rungs)[1]  # the jackknife knows too little of heavy weights, so of learning, too
+        `known` is the jackknife of all rungs.
+        """
+        measured = []
+        first = 0
+        for ladder in self.ladders:
+            measured.append(self.measure_steps(sums, ladder, known.take(range(first, first + len(ladder)))))
+            first += len(ladder)
         found = []
         for purpose in purposes:
             climbed = [self.climb(steps, ladder, purpose) for steps, ladder in zip(measured, self.ladders, strict=True)]
             shares, left = climbed[0]
             if len(climbed) == 2:  # there is no third ladder
-                shares, left = self.mix_ladders(sums, climbed, noise)
+                # the jackknife knows too little of heavy weights, so of learning, too
+                shares, left = self.mix_ladders(sums, climbed, known.shown)
             found.append((shares, purpose.doubt * left))
         return found
 
@@ -255,13 +268,12 @@ class Ladder(Selector):
         remaining = float((1 - share) ** 2 * left + share**2 * right)
         return np.concatenate([(1 - share) * one, share * other]), remaining
 
-    def measure_steps(self, sums: Sums, ladder: Rungs) -> "Steps":
-        """Return the steps of one ladder, their noise, and how long they may be."""
+    def measure_steps(self, sums: Sums, ladder: Rungs, known: "Jackknife") -> "Steps":
+        """Return the steps of one ladder, whose jackknife is known, their noise, and how long they may be."""
         weighted, weight, square = np.stack([one.outcome_sums(sums.of_estimator(one)) for one in ladder], axis=1)
         left, spread = weight.sum(axis=1), measure_variance(weighted, weight, square).max()
         reach = np.square(1 - left[:-1] / np.maximum(left[1:], np.finfo(float).tiny)) * spread
-        values, noise = self.jackknife(sums, ladder)
-        return Steps(np.diff(values), np.square(np.diff(noise, axis=0)).sum(axis=1), reach)
+        return Steps(np.diff(known.values), np.square(np.diff(known.moves, axis=0)).sum(axis=1), reach)
 
     def climb(self, steps: "Steps", ladder: Rungs, purpose: Purpose) -> tuple[Floats, float]:
         """Return the share of each rung of one ladder, and the variance of what may be left of the bias."""
@@ -273,6 +285,22 @@ class Ladder(Selector):
             chance = np.append((1 - purpose.fixed) * chance, purpose.fixed)
         taken, left = steps.shorten(bold, chance)
         return np.append(1.0, taken) - np.append(taken, 0.0), left
+
+
+class Jackknife(NamedTuple):
+    """What estimators say, and how that moves when a unit is left out (estimators x units).
+
+    `shown` are the moves with the reward model as it is, and `moves` those with what it learns from the unit.
+    """
+
+    values: Floats
+    shown: Floats
+    moves: Floats
+
+    def take(self, places: Sequence[int]) -> "Jackknife":
+        """Return the same of some estimators."""
+        some = list(places)
+        return Jackknife(self.values[some], self.shown[some], self.moves[some])
 
 
 class Steps(NamedTuple):
@@ -299,7 +327,7 @@ class Steps(NamedTuple):
         """
         own = np.square(bold)[:, None] * self.reach
         each = np.divide(own, own + self.noise, out=np.ones_like(own), where=own + self.noise > 0)
-        taken = np.minimum.accumulate(chance @ each)
+        taken = np.minimum.accumulate(np.minimum(chance @ each, 1.0))  # rounding may take a step a little too far
         variance = chance @ (each * self.noise + np.square((each - taken) * self.lengths))
         return taken, float(np.maximum(variance - taken**2 * self.noise, 0.0).sum())
 

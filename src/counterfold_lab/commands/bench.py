@@ -1,7 +1,7 @@
 """The commands `bench ...`: how well answers do on many problems whose truth is known."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import ConsoleRenderable
 
     from counterfold_lab.learning.benchmark import LearningBenchmark, LearningResults
+    from counterfold_lab.records import LearningRecord, SelectionRecord
     from counterfold_lab.selection.benchmark import Benchmark, BenchmarkResults
 
 bench = typer.Typer(help="Measure ways to answer on many problems whose truth is known.")
@@ -54,7 +55,7 @@ def selection(
 
     chosen, jobs = which.list_families(KNOWN), run.count_jobs()
     benchmark = Benchmark(run.out, problems, which.part, chosen, run.data, run.seed, jobs, training)
-    measure(benchmark, "selection", show_selection, as_json=run.as_json)
+    measure(benchmark, "selection", show_selection, describe_selection, as_json=run.as_json)
 
 
 @bench.command()
@@ -66,13 +67,14 @@ def learning(*, problems: FewProblems = 12, which: ProblemOptions, rows: Sizes =
 
     chosen, sizes = which.list_families(KNOWN), tuple(rows or (500, 2000))
     benchmark = LearningBenchmark(run.out, problems, which.part, chosen, sizes, run.seed, run.count_jobs(), run.data)
-    measure(benchmark, "learning", show_learning, as_json=run.as_json)
+    measure(benchmark, "learning", show_learning, describe_learning, as_json=run.as_json)
 
 
 def measure(
     benchmark: "Benchmark | LearningBenchmark",
     name: str,
     show: "Callable[[Any], Sequence[ConsoleRenderable]]",
+    describe: Callable[[str, Any], Any],
     *,
     as_json: bool,
 ) -> None:
@@ -81,13 +83,36 @@ def measure(
     with print_warnings(), bar(f"Benchmark of {name}", unit="problems") as progress:
         found = benchmark.run(progress)
     if as_json:
-        files = [str(file) for file in found.files]
-        print_json({"benchmark": name, "part": benchmark.part, **asdict(found), "files": files})
+        print_json(describe(benchmark.part, found))
         return
     from counterfold.report import console
     from counterfold_lab.report import paper
 
     console.show(*show(found), paper.paths(found.files))
+
+
+def describe_selection(part: str, found: "BenchmarkResults") -> "SelectionRecord":
+    """Return what JSON says about the benchmark of selection."""
+    return {
+        "benchmark": "selection",
+        "part": part,
+        "scores": found.scores,
+        "coverage": found.coverage,
+        "verdicts": found.verdicts,
+        "checks": found.checks,
+        "files": [str(file) for file in found.files],
+    }
+
+
+def describe_learning(part: str, found: "LearningResults") -> "LearningRecord":
+    """Return what JSON says about the benchmark of learning."""
+    return {
+        "benchmark": "learning",
+        "part": part,
+        "gains": found.gains,
+        "coverage": found.coverage,
+        "files": [str(file) for file in found.files],
+    }
 
 
 def show_selection(found: "BenchmarkResults") -> "Sequence[ConsoleRenderable]":

@@ -1,7 +1,7 @@
 """The command `paper`: an experiment of the paper, rerun and shown beside the published results."""
 
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,9 @@ from counterfold.base.progress import bar
 from counterfold.cli.options import make_option, take_options
 from counterfold.cli.printing import print_json, print_warnings
 from counterfold_lab.commands._options import ExperimentOptions
+
+if TYPE_CHECKING:
+    from counterfold_lab.records import CostsRecord, FigureRecord
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,8 @@ def show_figure(options: PaperOptions, run: ExperimentOptions) -> None:
     with print_warnings(), bar(f"Running {figure}", unit="tasks") as progress:
         lines, files = experiment.run(run.count_jobs(), progress)
     if run.as_json:
-        found = {"lines": [asdict(line) for line in lines], "files": [str(file) for file in files]}
-        print_json({"figure": figure, **found})
+        record: FigureRecord = {"figure": figure, "lines": lines, "files": [str(file) for file in files]}
+        print_json(record)
     else:
         console.show(tables.table(figure, lines), tables.overlaps(lines), tables.paths(files))
 
@@ -86,6 +89,7 @@ def show_costs(options: PaperOptions, run: ExperimentOptions) -> None:
             found = measure_costs(*wanted, pasif=pasif, progress=progress)
         file = write_csv(found, run.out / "table.csv")
     if run.as_json:
-        print_json({"table": [asdict(one) for one in found], "files": [str(file)]})
+        record: CostsRecord = {"table": found, "files": [str(file)]}
+        print_json(record)
     else:
         console.show(tables.costs(found), tables.paths([file]))

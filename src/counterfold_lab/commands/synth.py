@@ -1,17 +1,21 @@
 """The command `synth`: a log of any size whose truth is known."""
 
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from counterfold.base.errors import ParameterError
 from counterfold.base.progress import bar
+from counterfold.base.records import as_dictionary
 from counterfold.cli.options import Json, Seed, make_option, take_options
 from counterfold.cli.printing import print_json
+
+if TYPE_CHECKING:
+    from counterfold_lab.records import SynthRecord
 
 UNITS = {"k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}
 LARGEST = 10**13
@@ -49,7 +53,15 @@ def synth(log: SynthOptions, *, as_json: Json = False, seed: Seed = 0) -> None:
     with bar("Writing the log", unit="rows") as progress:
         written = write_log(problem, parse_size("rows", log.rows), place, log.threads, progress)
     if as_json:
-        print_json(asdict(written) | {"settings": asdict(problem)})
+        record: SynthRecord = {
+            "path": written.path,
+            "files": written.files,
+            "rows": written.rows,
+            "bytes": written.bytes,
+            "truth": written.truth,
+            "settings": as_dictionary(problem),
+        }
+        print_json(record)
         return
     grid = tables.new_grid()
     grid.add_row("written", str(written.path))

@@ -77,28 +77,33 @@ def learn_by_boosting(log: Log, seed: int) -> Decide:
 
 
 def learn_by_forest(log: Log, seed: int) -> Decide:
-    """Return EconML's doubly robust policy forest, with its own settings but for the models, as for the tree."""
+    """Return EconML's doubly robust policy forest, with its own settings and models, on one thread."""
     from econml.policy import DRPolicyForest
 
-    return learn_by_doubly_robust(log, DRPolicyForest, {"n_estimators": 100, "n_jobs": 1, "random_state": seed})
+    return learn_by_doubly_robust(log, DRPolicyForest(n_jobs=1, random_state=seed))
 
 
 def learn_by_econml(log: Log, seed: int) -> Decide:
-    """Return EconML's doubly robust policy tree, with linear models of rewards and propensities.
+    """Return EconML's doubly robust policy tree, with linear models of rewards and propensities."""
+    from econml.policy import DRPolicyTree
+    from sklearn.linear_model import LogisticRegression, Ridge
+
+    learner = DRPolicyTree(
+        model_regression=Ridge(alpha=1.0),
+        model_propensity=LogisticRegression(max_iter=200),
+        cv=3,
+        max_depth=3,
+        min_samples_leaf=20,
+        random_state=seed,
+    )
+    return learn_by_doubly_robust(log, learner)
+
+
+def learn_by_doubly_robust(log: Log, learner: Any) -> Decide:
+    """Return the policy of a doubly robust learner of EconML.
 
     Actions that were hardly ever logged are left out, because every part of the rows must have each.
     """
-    from econml.policy import DRPolicyTree
-
-    return learn_by_doubly_robust(log, DRPolicyTree, {"max_depth": 3, "min_samples_leaf": 20, "random_state": seed})
-
-
-def learn_by_doubly_robust(log: Log, method: Any, settings: dict[str, Any]) -> Decide:
-    """Return the policy of a doubly robust learner of EconML; actions that were hardly ever logged are left out."""
-    from sklearn.linear_model import LogisticRegression, Ridge
-
-    models = {"model_regression": Ridge(alpha=1.0), "model_propensity": LogisticRegression(max_iter=200)}
-    learner = method(**models, cv=3, **settings)
     codes = np.flatnonzero(np.bincount(log.action, minlength=len(log.actions)) >= FEWEST)
     kept = np.isin(log.action, codes)
     if len(codes) < 2:

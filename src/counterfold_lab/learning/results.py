@@ -27,36 +27,57 @@ STYLES = {
 
 @dataclass(frozen=True)
 class Gain:
-    """What policies of one method earn more than the logger, in standard deviations of the rewards.
+    """How much more than the logger the policies of one method earn.
 
-    `low` and `high` are the bootstrap interval of the mean, which resamples problems. `worse` is the share of problems
-    on which the policy is worse than the logger. Over all families, every problem counts the same.
+    Over all families, every problem counts the same.
     """
 
     family: str
+    """The family of problems."""
+
     rows: int
+    """The rows of each log."""
+
     method: str
+    """The method."""
+
     problems: int
+    """The number of problems."""
+
     gain: float
+    """The mean gain, in standard deviations of the rewards."""
+
     low: float
+    """The lower end of its bootstrap interval, which resamples problems."""
+
     high: float
+    """The upper end of its bootstrap interval."""
+
     worse: float
+    """The share of problems on which the policy is worse than the logger."""
 
 
 @dataclass(frozen=True)
 class Holding:
-    """How often the stated interval of 95 % holds the true value of the learnt policy, and how wide it is.
-
-    `answers_of` says of which problems: all, those whose verdict is good, those where a policy beats the log, or those
-    where nothing does. The p-value is that of the two-sided binomial test.
-    """
+    """How often the interval of a learnt policy, at a level of 95 %, covers its true value."""
 
     rows: int
+    """The rows of each log."""
+
     answers_of: str
+    """The problems: all, those whose verdict is good, those where a policy beats the log, or those where none does."""
+
     answers: int
+    """The number of answers."""
+
     share: float
+    """The share of the answers whose interval covers the true value."""
+
     p_value: float
+    """The p-value of the share, by the two-sided binomial test."""
+
     width: float | None
+    """The mean width of the intervals."""
 
 
 def gains(rows: Sequence[Row]) -> list[Gain]:

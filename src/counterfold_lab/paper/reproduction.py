@@ -79,14 +79,25 @@ PUBLISHED_SECONDS = {UNIT: 0.06, "OCV_DR": 0.13, "SLOPE": 0.005, PASIF_NAME: 13.
 
 @dataclass(frozen=True)
 class Cost:
-    """The mean seconds of a method on a dataset, their ratio to those of OCV_IPS there, and the published ratio."""
+    """What a method costs."""
 
     dataset: str
+    """The dataset."""
+
     method: str
+    """The method."""
+
     runs: int
+    """The number of runs."""
+
     seconds: float
+    """The mean time in seconds."""
+
     ratio: float
+    """The ratio of the time to that of OCV with IPS on the same dataset."""
+
     published_ratio: float
+    """The published ratio."""
 
 
 def measure_costs(

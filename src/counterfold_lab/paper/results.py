@@ -22,22 +22,40 @@ ALL = "all datasets"
 
 @dataclass(frozen=True)
 class Line:
-    """The mean squared error, or regret, of one method on one dataset over all runs and temperatures.
-
-    `family` is the set of candidates that the method chose from, and `low` and `high` are a bootstrap interval.
-    """
+    """A method on a dataset, over all runs and temperatures."""
 
     dataset: str
+    """The dataset."""
+
     size: int
+    """Its rows."""
+
     family: str
+    """The set of candidates that the method chose from."""
+
     method: str
+    """The method."""
+
     runs: int
+    """The number of runs."""
+
     mean: float
+    """The mean squared error, or regret."""
+
     low: float
+    """The lower end of its bootstrap interval."""
+
     high: float
+    """The upper end of its bootstrap interval."""
+
     published: float | None = None
+    """The published mean."""
+
     published_low: float | None = None
+    """The lower end of the published interval."""
+
     published_high: float | None = None
+    """The upper end of the published interval."""
 
     @property
     def overlaps(self) -> bool | None:

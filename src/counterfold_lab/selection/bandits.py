@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from counterfold.base.arrays import Floats, Ints, row_sums
 from counterfold.log.log import Log
@@ -24,6 +24,7 @@ Reward = Literal[
     "revenue",
     "scattered",
     "prices",
+    "ratings",
 ]
 Model = Literal["fitted", "good", "bad"]
 
@@ -37,6 +38,9 @@ TARGET_COLD_SHARE = 1 / 6
 
 TEXT_LEVELS = 40
 """How many levels the useless text column has; the log holds it as indicator columns."""
+
+JUMP = 1.5
+"""How much higher ratings are where the shared column is above its median."""
 
 HOURS = 24
 """How many hours of equal length the rows of a log with a rotation cover."""
@@ -92,6 +96,7 @@ class Bandit:
     rotates: bool = False
     log_normal: bool = False
     useless: int = 0
+    moved_ranges: float = 0.0
 
     def draw_problem(self, seed: int) -> Problem:
         """Return the log, the target and its truth that a seed makes."""
@@ -147,9 +152,19 @@ class Bandit:
                 is_inside = context[:, :1] > ndtri(1 - self.subgroup)
                 level = scores[0].mean(axis=1, keepdims=True)
                 scores[0] = np.where(is_inside, 1.5 * scores[0], 0.5 * level)
+            if self.moved_ranges:
+                place = ndtr(context[:, 0])
+                scores[0] = 0.3 * scores[0] + JUMP * ((place > 0.5)[:, None] - 0.5)
+                scores[1] = self.prefer_by_range(place)
+                scores[2] = self.prefer_by_range(place - self.moved_ranges)
             return np.asarray(scores)
 
         return compute_scores
+
+    def prefer_by_range(self, place: Floats) -> Floats:
+        """Return a score of 1 for the action of the range that each place in [0, 1] is in, and of 0 for the others."""
+        ranges = np.clip(np.floor(place * self.actions), 0, self.actions - 1)
+        return np.eye(self.actions)[ranges.astype(np.intp)]
 
     def logging(self, scores: Floats) -> Floats:
         """Return the policy that logged, row by row."""
@@ -189,6 +204,8 @@ class Bandit:
             return np.exp(0.5 * scores) * compute_prices(self.actions)
         if self.reward == "purchases":  # about one in twenty buys
             return np.asarray(1 / (1 + np.exp(3.2 - 0.7 * scores)))
+        if self.reward == "ratings":
+            scores = np.clip(3.0 + scores, 1.0, 5.0)
         return scores + 10.0 if self.reward == "shifted" else scores
 
     def draw_rewards(self, means: Floats, rng: np.random.Generator) -> Floats:
@@ -204,6 +221,8 @@ class Bandit:
             return np.asarray(means + np.exp(0.6 * means) * rng.standard_t(2.5, len(means)) / 2)
         if self.reward in {"skewed", "revenue", "prices"}:
             return self.draw_payments(means, rng)
+        if self.reward == "ratings":
+            return np.asarray(1 + rng.binomial(4, (means - 1) / 4), dtype=np.float64)
         return np.asarray(means + rng.standard_normal(len(means)))
 
     def draw_payments(self, means: Floats, rng: np.random.Generator) -> Floats:
@@ -305,6 +324,16 @@ FAMILIES: dict[str, dict[str, Sequence[Any]]] = {
     "price tails": {"reward": ("prices",), "actions": (200, 500), "exploration": (0.1, 0.3), "rows": THREE},
     "rotation": {"rotates": (True,), "reward": ("normal",), "rows": THREE},
     "useless columns": {"useless": (20,), "rows": THREE},
+    "shared column": {
+        "moved_ranges": (-0.12, -0.06, 0.06, 0.12),
+        "reward": ("ratings",),
+        "actions": (4,),
+        "floor": (0.05,),
+        "logging_beta": (20.0,),
+        "target_beta": (5.0,),
+        "exploration": (0.0,),
+        "rows": (300, 1500, 6000),
+    },
 }
 """Families of problems, by the settings in which they differ from the usual ones."""
 

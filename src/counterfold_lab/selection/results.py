@@ -48,65 +48,120 @@ COVERAGE_STYLES = {GOOD: (VERDICT_COLOURS["good"], -0.15, "o"), NOT_GOOD: (VERDI
 class Score:
     """The squared errors of one method on one family, in units of the rewards' variance (1 for the paper's problems).
 
-    `low` and `high` are the bootstrap interval of the mean, which resamples problems. `regret` is the mean less that of
-    the oracle; it may be negative for a method with values that the oracle cannot choose. `ratio` is the mean divided
-    by that of the best fixed or theory-tuned method of the family, both resampled together. `worst` is the share of
-    problems on which no fixed method, selector or default is worse. Over all families every family counts the same:
-    means are means over families, and the ratio is the geometric mean, which no family of large errors dominates.
+    Over all families, every family counts the same: means are means over families, and the ratio is the geometric
+    mean, which no family of large errors dominates.
     """
 
     family: str
+    """The family of problems."""
+
     method: str
+    """The method that answers."""
+
     kind: str
+    """The kind of method."""
+
     problems: int
+    """The number of problems."""
+
     mean: float
+    """The mean squared error, in units of the rewards' variance."""
+
     low: float
+    """The lower end of its bootstrap interval, which resamples problems."""
+
     high: float
+    """The upper end of its bootstrap interval."""
+
     median: float
+    """The median squared error."""
+
     regret: float
+    """The mean less that of the oracle, which is negative for values that the oracle cannot choose."""
+
     ratio: float
+    """The mean divided by that of the best fixed or theory-tuned method of the family."""
+
     ratio_low: float
+    """The lower end of the ratio's bootstrap interval, which resamples both means together."""
+
     ratio_high: float
+    """The upper end of the ratio's bootstrap interval."""
+
     worst: float | None
+    """The share of problems on which no fixed method, selector or default is worse."""
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How often the default's interval of 95 % holds the truth, and its width in standard deviations of the rewards.
-
-    The p-value is that of the two-sided binomial test. The paper's problems share runs, so theirs is a rough guide.
-    """
+    """How often the default's interval, at a level of 95 %, covers the true value."""
 
     family: str
+    """The family of problems."""
+
     answers_of: str
+    """The answers that are counted, such as those with a good verdict."""
+
     answers: int
+    """The number of answers."""
+
     covered: int
+    """The number of answers whose interval covers the true value."""
+
     share: float
+    """Their share."""
+
     p_value: float
+    """The p-value of the share, by the two-sided binomial test.
+
+    It is a rough guide for the paper's problems, which share runs.
+    """
+
     width: float | None
+    """The mean width of the intervals, in standard deviations of the rewards."""
 
 
 @dataclass(frozen=True)
 class Alarm:
-    """How well a verdict warns of large errors: how many of its answers have one, with precision and recall."""
+    """How well a verdict warns of large errors."""
 
     family: str
+    """The family of problems."""
+
     verdict: str
+    """The verdict."""
+
     answers: int
+    """The answers with this verdict."""
+
     large: int
+    """Those that have a large error."""
+
     precision: float
+    """Their share of the answers with this verdict."""
+
     recall: float | None
+    """Their share of all large errors."""
 
 
 @dataclass(frozen=True)
 class CheckAlarms:
-    """How often one diagnostic spoke against an answer."""
+    """How often one diagnostic raises an alarm."""
 
     family: str
+    """The family of problems."""
+
     check: str
+    """The check."""
+
     answers: int
+    """The number of answers."""
+
     alarms: int
+    """The number of alarms."""
+
     share: float
+    """The share of the answers with an alarm."""
 
 
 FamilyErrors = tuple[list[Any], Floats, tuple[Floats, Floats, Floats, Floats]]

@@ -74,7 +74,7 @@ def climb(formula, data, q, units, boldness, fixed):
     return caps, [share - further for share, further in zip(taken, [*taken[1:], 0.0], strict=True)], left
 
 
-def ladder(data, q, units, boldness, fixed=0.0, doubt=5.0):
+def ladder(data, q, units, boldness, fixed=0.2, doubt=4.0):
     """Return shares by (formula, cap), the answer and its error; without predictions there is but one ladder."""
     shares, answer, error, _ = ladder_against_log(data, q, units, boldness, fixed, doubt)
     return shares, answer, error

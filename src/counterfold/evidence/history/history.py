@@ -1,7 +1,7 @@
 """History: what was decided and earned in each hour or day, in sums that add up; and tables of it by longer periods."""
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,12 @@ from counterfold.evidence.history.means import Means, Squares, Weights
 from counterfold.evidence.history.pieces import PIECES, Pieces, pair_periods
 from counterfold.log.partition import ByNumber
 
-PERIODS = {"hour": 0, "day": 0, "week": 0, "month": 1, "quarter": 3, "year": 12}
+if TYPE_CHECKING:
+    from counterfold.evidence.records import OverTimeRecord
+
+PeriodName = Literal["hour", "day", "week", "month", "quarter", "year"]
+
+PERIODS: dict[PeriodName, int] = {"hour": 0, "day": 0, "week": 0, "month": 1, "quarter": 3, "year": 12}
 """The periods of a table, the shortest first, and how many months each has if it is made of months."""
 
 HOUR = 3.6e9
@@ -35,21 +40,36 @@ NOISELESS = 1e-6
 """A difference whose error is below this share of that of the mean reward is one of equal policies."""
 
 
-class Period(NamedTuple):
-    """A line of the table: the period's first day or hour, its rows, the target's value there and what the log earned.
+@dataclass(frozen=True)
+class Period:
+    """A line of the table over time.
 
-    `difference` is the value less what the log earned, and its error is paired row by row. Errors are those of the
-    period's own rows, or of as many rows of the whole log if that is larger.
+    Errors are those of the period's own rows, or of as many rows of the whole log if that is larger.
     """
 
     start: str
+    """The first day or hour of the period."""
+
     rows: int
+    """Its rows."""
+
     value: float
+    """What the target would have earned in it."""
+
     stderr: float
+    """The standard error of the value."""
+
     logged: float
+    """What the log earned in it."""
+
     logged_stderr: float
+    """The standard error of what the log earned."""
+
     difference: float
+    """The value less what the log earned."""
+
     difference_stderr: float
+    """The standard error of the difference, paired row by row."""
 
 
 class Terms(NamedTuple):
@@ -92,7 +112,7 @@ class History:
     pieces: Pieces
     is_hourly: bool
     alike: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    period: str | None = None
+    period: PeriodName | None = None
 
     @classmethod
     def of(cls, rows: Rows) -> "History | None":
@@ -136,7 +156,7 @@ class History:
         """Say whether hours tell more than days."""
         return self.is_hourly and len(self.numbers) > len(self.by_day.numbers)
 
-    def choose_period(self) -> str:
+    def choose_period(self) -> PeriodName:
         """Return the shortest period of which there are not too many, with enough rows each; or the longest."""
         rows, several = self.sums[11].sum(), []
         for period in list(PERIODS)[not self.has_hours :]:
@@ -146,7 +166,7 @@ class History:
             several += [period] if count > 1 else []
         return several[-1] if several else "day"
 
-    def find_keys(self, period: str) -> Ints:
+    def find_keys(self, period: PeriodName) -> Ints:
         """Return the number of the period of each hour or day."""
         days = self.numbers // 24 if self.is_hourly else self.numbers
         if PERIODS[period]:
@@ -156,14 +176,15 @@ class History:
 
     def by(self, period: str | None) -> "History":
         """Return the same, with a table by some period; the best one for the log if it is None."""
-        if period is not None:
-            validation.one_of(PERIODS, period=period)
+        if period is None:
+            return replace(self, period=None)
+        validation.one_of(PERIODS, period=period)
         if period == "hour" and not self.is_hourly:
             raise ParameterError(f"`period` must be `day` or longer on a log of more than {HOURS} hours.")
-        return replace(self, period=period)
+        return replace(self, period=next(name for name in PERIODS if name == period))
 
     @cached_property
-    def used_period(self) -> str:
+    def used_period(self) -> PeriodName:
         """Return the period of the table."""
         return self.period or self.choose_period()
 
@@ -255,7 +276,6 @@ class History:
         lines = zip(self.starts, self.weights.rows.astype(int).tolist(), *numbers, strict=True)
         return [Period(*line) for line in lines]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the table as plain numbers and texts."""
-        lines = [one._asdict() for one in self.table]
-        return {"period": self.used_period, "estimator": self.estimator, "table": lines}
+    def to_record(self) -> "OverTimeRecord":
+        """Return what JSON answers say about the table."""
+        return {"period": self.used_period, "estimator": self.estimator, "table": self.table}

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -21,7 +21,9 @@ ALARM = 1e-4
 ROUNDING = 1e-9
 """How far a mean weight may be from the expected one, since weights have rounding errors."""
 
-VERDICTS = ("good", "caution", "not answerable")
+SegmentVerdict = Literal["good", "caution", "not answerable"]
+
+VERDICTS: tuple[SegmentVerdict, ...] = get_args(SegmentVerdict)
 """The verdicts on a segment, the worst last."""
 
 
@@ -62,56 +64,94 @@ class SegmentAnswer:
     expected: float
     baseline: "SegmentAnswer | None" = None
 
-    def judge(self) -> tuple[str, str | None]:
+    def judge(self) -> tuple[SegmentVerdict, str | None]:
         """Return the verdict on the segment alone, and the reason if it is not good: the worse one, of two targets."""
         own, other = self.judge_target(), ("good", None) if self.baseline is None else self.baseline.judge_target()
         return own if VERDICTS.index(own[0]) >= VERDICTS.index(other[0]) else (other[0], f"of the baseline: {other[1]}")
 
-    def judge_target(self) -> tuple[str, str | None]:
+    def judge_target(self) -> tuple[SegmentVerdict, str | None]:
         """Return the verdict on what the target would have earned there, and the reason if it is not good."""
         rows, groups, effective, missing = self.kept
         worth = f"its {rows} rows are worth only {effective:.3g} for this target"
         worth = worth if effective else "the target never takes a logged action there"
         lacking = f"{missing:.1%} of what the target does there could never be logged"
         is_unknown = effective < TOO_FEW_ROWS or not math.isfinite(self.estimate.stderr)
-        reasons = (
+        reasons: tuple[tuple[SegmentVerdict, bool, str], ...] = (
             ("not answerable", is_unknown, worth),
             ("not answerable", missing >= TOO_MUCH_UNSUPPORTED, lacking),
             ("caution", missing >= SOME_UNSUPPORTED, lacking),
             ("caution", effective < FEW_ROWS, worth),
             ("caution", groups < FEW_GROUPS, f"its rows are of only {groups} groups"),
         )
-        return next(((verdict, reason) for verdict, is_so, reason in reasons if is_so), ("good", None))
+        for verdict, is_so, reason in reasons:
+            if is_so:
+                return verdict, reason
+        return "good", None
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A line of the table: a segment, what the target would have earned there and how much more than the log did.
+    """A line of the table of segments. Its intervals cover the true values of all segments of the column at once.
 
-    Intervals cover the truth of all segments of the column at once with the level of the answer. `pooled` is the
-    difference drawn towards that of the whole log as far as noise alone may have made it another one, by one standard
-    error at most; its interval is for this segment alone. In a comparison, `logged` is what the baseline would have
-    earned, differences are to that, and the verdict is the worse of both. `reason` says why it is not good.
+    In a comparison with a baseline, the baseline takes the place of the log, and the verdict is the worse of both.
     """
 
     column: str
+    """The column that was cut."""
+
     segment: str
+    """The value of the column, or the range of its numbers."""
+
     rows: int
+    """Its rows."""
+
     effective_rows: float
+    """Its effective sample size for the target."""
+
     value: float
+    """What the target would have earned in it."""
+
     stderr: float
+    """The standard error of the value."""
+
     low: float
+    """The lower end of the value's interval."""
+
     high: float
+    """The upper end of the value's interval."""
+
     logged: float
+    """What the log earned in it, or what the baseline would have earned."""
+
     difference: float
+    """How much more the target would have earned in it."""
+
     difference_stderr: float
+    """The standard error of the difference."""
+
     difference_low: float
+    """The lower end of the difference's interval."""
+
     difference_high: float
+    """The upper end of the difference's interval."""
+
     pooled: float
+    """The difference, shrunk towards that of the whole log as far as noise may explain it.
+
+    It moves by one standard error at most.
+    """
+
     pooled_low: float
+    """The lower end of the pooled difference's interval, which is for this segment alone."""
+
     pooled_high: float
-    verdict: str
+    """The upper end of the pooled difference's interval."""
+
+    verdict: SegmentVerdict
+    """The verdict on the segment."""
+
     reason: str | None
+    """Why the verdict is not good."""
 
     @property
     def answerable(self) -> bool:

@@ -101,11 +101,9 @@ def read_query(text: str) -> str:
         return Path(name).read_text(encoding="utf-8-sig")
 
 
-def describe(source: Any, query: str | None, db: str | None) -> dict[str, Any]:
-    """Return what JSON says of where a log is, without passwords."""
-    if query is None:
-        return {"file": show_uri(source) if find_scheme(source) else source}
-    return {"sql": query} | ({} if db is None else {"db": show_uri(db)})
+def show_source(source: str) -> str:
+    """Return where a log is, a path or an address, without passwords."""
+    return show_uri(source) if find_scheme(source) else source
 
 
 def read_frame(name: str, value: Any) -> pa.Table:

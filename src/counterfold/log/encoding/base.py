@@ -1,15 +1,18 @@
 """Summary: what all rows tell of a column of the context; ColumnEncoding: how the column becomes numbers."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import pyarrow as pa
 
 from counterfold.base.arrays import Floats
 from counterfold.base.messages import show
 from counterfold.base.validation import Checker
+
+if TYPE_CHECKING:
+    from counterfold.log.records import EncodingRecord
 
 LEVELS, COLUMNS = 20, 120
 """At most how many values of a text have a column each, fewer where all texts would have more than COLUMNS then."""
@@ -89,7 +92,7 @@ class ColumnEncoding(ABC):
         """Say how it is made numbers."""
 
     @abstractmethod
-    def to_dict(self) -> Mapping[str, Any]:
+    def to_dict(self) -> "EncodingRecord":
         """Return what JSON says of it."""
 
     def tell_split(self, place: int, threshold: float) -> Split:

@@ -1,8 +1,8 @@
 """Columns of days or points in time: days since the first one, the day of the week and the hour."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,9 @@ from counterfold.base.messages import show
 from counterfold.base.validation import Checker
 from counterfold.log.encoding.base import MISSING, ColumnEncoding, Split, Summary, split_number
 from counterfold.log.encoding.kinds import is_date
+
+if TYPE_CHECKING:
+    from counterfold.log.records import EncodingRecord
 
 PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 """How many units of Arrow's points in time a day has."""
@@ -82,7 +85,7 @@ class DateEncoding(ColumnEncoding):
         gaps = f", {self.gaps}" if self.missing else ""
         return f"`{self.name}` by {', '.join(known)}{gaps}"
 
-    def to_dict(self) -> Mapping[str, Any]:
+    def to_dict(self) -> "EncodingRecord":
         return {"kind": "dates", "missing": self.missing, "first_day": self.first}
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,9 @@ from counterfold.base.messages import list_some, show
 from counterfold.base.validation import Checker, is_number
 from counterfold.log.encoding.base import CONSTANT, MISSING, ColumnEncoding, Split, Summary
 from counterfold.log.encoding.kinds import is_numeric
+
+if TYPE_CHECKING:
+    from counterfold.log.records import EncodingRecord
 
 MOST, CHARACTERS, BYTES = 1 << 16, 1 << 24, 1 << 26
 """The different values of a column are counted if there are at most so many, with at most so many characters.
@@ -133,7 +136,7 @@ class LevelEncoding(ColumnEncoding):
         gaps = f", {self.gaps}" if self.missing else ""
         return f"`{self.name}` by {len(self.levels)} values{more}{gaps}"
 
-    def to_dict(self) -> Mapping[str, Any]:
+    def to_dict(self) -> "EncodingRecord":
         return {"kind": "levels", "missing": self.missing, "levels": list(self.levels), "rare_levels": self.rare}
 
 

@@ -1,8 +1,8 @@
 """Columns of numbers: a missing one is filled in with the mean, and a second column says where."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,9 @@ from counterfold.base.errors import DataError, MissingNumbersError
 from counterfold.base.validation import WHOLE, Checker
 from counterfold.log.encoding.base import MISSING, ColumnEncoding, Summary
 from counterfold.log.encoding.kinds import is_bytes, is_numeric, is_text
+
+if TYPE_CHECKING:
+    from counterfold.log.records import EncodingRecord
 
 FILL = "Fill it in, or leave the column out (`ignore`, --ignore)"
 
@@ -51,7 +54,7 @@ class NumberEncoding(ColumnEncoding):
     def describe(self) -> str:
         return f"`{self.name}` by its mean where it is missing ({self.missing} of {self.rows} rows)"
 
-    def to_dict(self) -> Mapping[str, Any]:
+    def to_dict(self) -> "EncodingRecord":
         return {"kind": "numbers", "missing": self.missing, "filled_with": self.fill}
 
 

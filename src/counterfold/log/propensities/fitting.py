@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from counterfold.base.notation import split_head
 from counterfold.log.propensities.calibration import Calibration
 from counterfold.log.propensities.classifiers import CLASSIFIERS, make_forest
 from counterfold.log.propensities.quality import Quality, compare_losses
+
+if TYPE_CHECKING:
+    from counterfold.log.records import FittedPropensitiesRecord
 
 FOLDS = 5
 """Into how many parts rows are divided; the propensities of each are predicted by a fit on the others."""
@@ -172,9 +175,16 @@ class FittedPropensities:
         """Return what classifiers see of some rows."""
         return add_available(context if self.places is None else context[:, self.places], available)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return how they were fitted, and how good they are, as plain numbers, texts and lists."""
-        return {"classifier": self.wish.name, **self.quality.to_dict()}
+    def to_record(self) -> "FittedPropensitiesRecord":
+        """Return how they were fitted, and how well they predict held-out rows."""
+        return {
+            "classifier": self.wish.name,
+            "rows": self.quality.rows,
+            "log_loss": self.quality.log_loss,
+            "plain_log_loss": self.quality.plain_log_loss,
+            "rival_p": self.quality.rival_p,
+            "reliability": list(self.quality.reliability),
+        }
 
     @cached_property
     def count(self) -> int:

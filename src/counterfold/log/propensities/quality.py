@@ -1,8 +1,7 @@
 """Quality: how well fitted propensities tell the actions of rows that they were not fitted on."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,12 +12,18 @@ BINS = 10
 """How many lines a table of reliability has."""
 
 
-class Bin(NamedTuple):
-    """Pairs of rows and actions with similar probabilities: how many, the mean, and how often they were taken."""
+@dataclass(frozen=True)
+class Bin:
+    """Pairs of a row and an action with similar predicted probabilities."""
 
     pairs: int
+    """The number of pairs."""
+
     predicted: float
+    """Their mean predicted probability."""
+
     observed: float
+    """The share of the pairs whose action was taken."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +47,6 @@ class Quality:
         frequencies = np.bincount(codes, minlength=probs.shape[1]) / len(codes)
         plain = log_loss(np.broadcast_to(frequencies, probs.shape), codes)
         return cls(len(codes), log_loss(probs, codes), plain, rival_p, tuple(compare_frequencies(probs, codes)))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain numbers and lists."""
-        return asdict(self) | {"reliability": [one._asdict() for one in self.reliability]}
 
 
 def compare_frequencies(probs: Floats, codes: Ints) -> Sequence[Bin]:

@@ -1,5 +1,6 @@
 """Calibration: what was predicted against what happened, of reward models and of fitted propensities."""
 
+from dataclasses import asdict
 from typing import Any
 
 import altair as alt
@@ -98,7 +99,7 @@ def draw_reliability(case: Case) -> Figure | None:
     fitted = None if case.contents is None else case.contents.fitted
     if fitted is None:
         return None
-    lines = [one._asdict() | {"name": str(place)} for place, one in enumerate(fitted.quality.reliability, 1)]
+    lines = [asdict(one) | {"name": str(place)} for place, one in enumerate(fitted.quality.reliability, 1)]
     chart = draw_diagonal(lines, "fitted probability", "how often it was taken")
     return Figure(
         "Fitted propensities: predicted and observed",

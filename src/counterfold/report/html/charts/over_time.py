@@ -1,6 +1,7 @@
 """Over time: what the target would have earned in each period, and what the log did."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import altair as alt
@@ -28,7 +29,7 @@ def draw_over_time(case: Case) -> Figure | None:
     if history is None or not case.is_answerable or len(history.table) < 2:
         return None
     today, target = base.name_both(case)
-    lines = [one._asdict() for one in history.table]
+    lines = [asdict(one) for one in history.table]
     kinds = ((target, "value", "stderr"), (today, "logged", "logged_stderr"))
     both = [describe(line, who, line[value], line[stderr]) for who, value, stderr in kinds for line in lines]
     error = min((one["stderr"] for one in lines if one["stderr"] > 0), default=0.0)
@@ -51,7 +52,7 @@ def draw_difference(case: Case) -> Figure | None:
     found = None if answered is None else answered.compared.over_time().get(case.target)
     if answered is None or found is None or not answered.is_known or answered.is_same or len(found.table) < 2:
         return None
-    lines = [{**line._asdict(), "who": base.name_both(case)[1], "value": line.difference} for line in found.table]
+    lines = [{**asdict(line), "who": base.name_both(case)[1], "value": line.difference} for line in found.table]
     error = min((line.stderr for line in found.table if line.stderr > 0), default=0.0)
     level = f"{100 * answered.evaluation.level:g} %"
     chance = "" if found.p is None else f" If nothing changed, chance would let it differ so with p = {found.p:.2g}."

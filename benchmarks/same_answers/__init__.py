@@ -1,0 +1,1 @@
+"""The benchmark of same answers, as a package; `tests/support` has a module of the same name."""
