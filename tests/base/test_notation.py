@@ -117,6 +117,13 @@ def test_every_strategy_is_read_back(folder, name):
     assert repr(registry.build(folder, write_strategy(name, strategy))) == repr(strategy)
 
 
+def test_spaces_around_names_and_signs_mean_nothing():
+    assert registry.build("selectors", " ocv : validator = dr : splits = 3 ") == cf.OCV(validator=cf.DR(), splits=3)
+    assert repr(parse_target("softmax : score : temperature = 0.5")) == repr(cf.Softmax("score", temperature=0.5))
+    assert read_costs(" 2*discount  +gift<= 30 % ") == ([2.0, 1.0, 0.0], 0.3)
+    assert Guard.of("latency<=+ 2 %").amount == 0.02
+
+
 @given(st.floats(1e-9, 1e9), st.integers(2, 10**6), st.floats(0.01, 0.99))
 def test_numbers_of_strategies_are_read_back(threshold, splits, share):
     assert registry.build("estimators", f"switch-dr:threshold={threshold!r}") == cf.SwitchDR(threshold)

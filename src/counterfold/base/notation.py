@@ -139,11 +139,11 @@ def split_head(text: str) -> tuple[str, str]:
 def read_setting(text: str) -> Setting:
     """Return the field and the value of a text FIELD=VALUE.
 
-    >>> read_setting("temperature=0.5")
+    >>> read_setting("temperature = 0.5")
     Setting(field='temperature', value='0.5')
     """
     field, equals, value = text.partition("=")
-    return Setting(field, value if equals else None)
+    return Setting(field.strip(), value.strip() if equals else None)
 
 
 def read_number(field: str, text: str) -> float:
