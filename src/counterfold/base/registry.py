@@ -13,6 +13,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from counterfold.base import messages
 from counterfold.base.errors import ParameterError
+from counterfold.base.notation import read_setting, refuse_number, split_head, split_text, unquote
 
 FOLDERS = {
     "figures": "report.figures",
@@ -71,7 +72,7 @@ def build(folder: str, text: str, **given: Any) -> Any:
     """Return an instance from `NAME` or `NAME:FIELD=VALUE:...`; values are read as the fields' types say.
 
     A value that is itself such an object takes the settings behind it that are not the outer one's. Fields may also be
-    `given` as they are.
+    `given` as they are. `base/notation.py` describes the language.
 
     >>> build("estimators", "switch-dr:threshold=5")
     SwitchDR(threshold=5.0)
@@ -80,7 +81,7 @@ def build(folder: str, text: str, **given: Any) -> Any:
     >>> build("models", "cross-fitted:model=ridge-per-action:alpha=1:folds=3").model
     RidgePerAction(alpha=1.0)
     """
-    name, *settings = text.split(":")
+    name, *settings = split_text(text, ":", "NAME:FIELD=VALUE")
     found = find(folder, name)
     hints = get_type_hints(found)
     known = [field.name for field in fields(found)]
@@ -88,12 +89,12 @@ def build(folder: str, text: str, **given: Any) -> Any:
     texts: dict[str, str] = {}
     nested = ""
     for setting in settings:
-        field, equals, value = setting.partition("=")
+        field, value = read_setting(setting)
         if field in given or field in texts:
             raise ParameterError(f"`{field}` must be set once, got it again in `{text}`.")
         if field not in known and nested:
             texts[nested] += f":{setting}"
-        elif not equals or field not in known:
+        elif value is None or field not in known:
             raise ParameterError(f"`{text}` must be NAME or NAME:FIELD=VALUE; `{name}` {takes}, got `{setting}`.")
         else:
             texts[field], nested = value, field if _find_folder(hints[field]) else ""
@@ -122,6 +123,7 @@ def _options(hint: Any) -> tuple[Any, ...]:
 
 def _read(field: str, hint: Any, text: str) -> Any:
     """Return the text as a number, a word or an object of the package, whichever the field's type allows."""
+    text = unquote(text)
     folder = _find_folder(hint)
     if folder:
         return build(folder, text)
@@ -134,7 +136,7 @@ def _read(field: str, hint: Any, text: str) -> Any:
     if hint is Any:
         return _import_class(field, text)
     if set(options) <= {int, float}:
-        raise ParameterError(f"`{field}` must be a number, got {text!r}.")
+        raise refuse_number(field, text)
     return text
 
 
@@ -156,7 +158,7 @@ def allow_current_folder() -> None:
 
 def import_name(path: str, rule: str) -> Any:
     """Return what `MODULE:NAME` names, also in the current folder; what goes wrong breaks a rule, in one sentence."""
-    module, _, name = path.partition(":")
+    module, name = split_head(path)
     allow_current_folder()
     try:
         return getattr(import_module(module), name)

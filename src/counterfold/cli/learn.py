@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from counterfold.base.errors import ParameterError
+from counterfold.base.notation import split_commas
 from counterfold.base.records import as_dictionary
 from counterfold.cli import _texts
 from counterfold.cli._report import ReportOptions
@@ -16,7 +17,6 @@ from counterfold.cli.options import (
     LogOptions,
     Requirement,
     make_option,
-    split_commas,
     take_options,
 )
 from counterfold.cli.printing import print_answer, print_warnings

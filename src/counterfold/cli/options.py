@@ -2,7 +2,7 @@
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from functools import update_wrapper
 from inspect import Parameter
@@ -13,6 +13,7 @@ import typer
 from counterfold import intervals
 from counterfold.base import messages, registry
 from counterfold.base.errors import ParameterError
+from counterfold.base.notation import split_commas
 from counterfold.cli import _texts
 from counterfold.cli.printing import print_warnings, say
 from counterfold.io.schema.scan import LogScan
@@ -269,15 +270,6 @@ def build_value(kind: Any, name: str, given: Mapping[str, Any]) -> Any:
     known = [one for one in fields(kind) if is_dataclass(one.type) or one.name in given]
     build: Any = kind
     return build(**{one.name: build_value(one.type, one.name, given) for one in known})
-
-
-def split_commas(texts: Iterable[str] | None) -> list[str]:
-    """Return the values of an option that may be repeated, or given once with commas.
-
-    >>> split_commas(["ips, dr", "snips"])
-    ['ips', 'dr', 'snips']
-    """
-    return [item.strip() for text in texts or () for item in text.split(",") if item.strip()]
 
 
 def split_names(option: str, texts: Sequence[str]) -> list[str]:

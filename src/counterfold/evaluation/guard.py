@@ -1,20 +1,16 @@
 """Guard: a limit on another reward, as users write it, and on which rewards guards may be."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from counterfold.base import messages
 from counterfold.base.errors import ParameterError
+from counterfold.base.notation import has_relation, read_relation
 from counterfold.diagnostics import Verdict
 from counterfold.estimators.estimates import Estimate
-from counterfold.evaluation import inequalities
 from counterfold.io.schema.roles import NAMED_ROLES
 from counterfold.io.schema.scan import LogScan
-
-ENCLOSED = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\bcase\b.*?\bend\b", re.DOTALL | re.IGNORECASE)
-"""What of an expression may hold relations of its own: quoted texts, parentheses and cases."""
 
 TAKEN = ("action", "propensity", "logging_probs")
 """Roles whose columns are found under these names, unless others are named."""
@@ -68,22 +64,29 @@ class Guard:
 
         A signed number is a change from the baseline; others are levels, and so are those in parentheses.
         """
-        given = text.strip() if isinstance(text, str) else ""
-        own = inequalities.ENCLOSED.fullmatch(given)
-        if own is not None:
-            require_one_relation(text, own[1])
-            return cls(" ".join(given.split()), own[1], own[2] == "<=", "level", float(own[3]))
-        words = inequalities.SIGNED.fullmatch(given)
-        if words is None:
+        relation = read_relation(text) if isinstance(text, str) else None
+        if relation is None:
             raise ParameterError(f"`guards` must be texts {FORMS}, got {messages.shorten(text)}.")
-        reward, side, sign, number, percent = words.groups()
-        require_one_relation(text, reward)
-        if percent and not sign:
-            more, level = f"`+{number}%` or `-{number}%` for a change", f"`{float(number) / 100:g}` for a level"
-            raise ParameterError(f"`guards` must have {more}, or {level}, got {messages.shorten(text)}.")
-        size = float(sign + number) / (100 if percent else 1)
-        kind: Any = "share" if percent else "difference" if sign else "level"
-        return cls(" ".join(text.split()), reward, side == "<=", kind, size)
+        # A reward that is compared with something itself is yes or no, and within any limit.
+        if has_relation(relation.left):
+            way = "Give each limit as a guard of its own"
+            raise ParameterError(f"`guards` must have one relation each, got {messages.shorten(text)}. {way}.")
+        if relation.is_percentage and not relation.sign:
+            change = f"`+{relation.number}%` or `-{relation.number}%` for a change"
+            level = f"`{relation.amount:g}` for a level"
+            raise ParameterError(f"`guards` must have {change}, or {level}, got {messages.shorten(text)}.")
+        kind: Literal["level", "difference", "share"] = "level"
+        if relation.is_percentage:
+            kind = "share"
+        elif relation.sign and not relation.is_enclosed:
+            kind = "difference"
+        return cls(
+            text=" ".join(text.split()),
+            reward=relation.left,
+            is_most=relation.side == "<=",
+            kind=kind,
+            amount=relation.amount,
+        )
 
     def is_kept(self, line: GuardLine) -> bool:
         """Say whether the value of a line is clearly on the right side of its limit."""
@@ -113,16 +116,6 @@ class Guard:
         if self.kind == "difference":
             return target - base, self.amount
         return target - base.times(1 + self.amount * (1 if base.value >= 0 else -1)), 0.0
-
-
-def require_one_relation(text: str, reward: str) -> None:
-    """Refuse a guard whose reward is compared with something itself: that is yes or no, and within any limit."""
-    bare, count = reward, 1
-    while count:
-        bare, count = ENCLOSED.subn("", bare)
-    if re.search("[<>=]", bare):
-        way = "Give each limit as a guard of its own"
-        raise ParameterError(f"`guards` must have one relation each, got {messages.shorten(text)}. {way}.")
 
 
 def read_guards(texts: Sequence[str] | str) -> tuple[Guard, ...]:

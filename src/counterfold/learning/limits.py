@@ -1,6 +1,5 @@
 """Limits: how often a policy may take actions, or must, and the prices of actions by which it keeps to that."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -10,13 +9,10 @@ import numpy as np
 from counterfold.base.arrays import Bools, Floats
 from counterfold.base.errors import ParameterError
 from counterfold.base.messages import clean_sentence, list_names, shorten, show, suggest
-from counterfold.evaluation.inequalities import NUMBER, UNSIGNED
+from counterfold.base.notation import read_relation, read_term
 from counterfold.learning.learners.base import Learner, TrainingRows, fit_learner
 from counterfold.log.labels import write_label
 from counterfold.policies.learned.scorers import PricedScorer, Scorer, choose, share_evenly
-
-TERM = re.compile(rf"(?:({NUMBER})\s*\*\s*)?(.*\S)", re.DOTALL)
-"""A cost or none, and an action."""
 
 FORMS = "{'discount': 0.2}, or texts such as `discount <= 20%`, `gift >= 5%` or `2 * discount + gift <= 0.3`"
 
@@ -147,21 +143,33 @@ def limit_share(name: Any, share: Any, labels: Sequence[str], side: str = "<=") 
 
 def read_limit(text: Any, labels: Sequence[str]) -> tuple[str, Floats, float]:
     """Return the limit that a text describes: of one action's share, or of the costs of several."""
-    words = UNSIGNED.fullmatch(text.strip()) if isinstance(text, str) else None
-    if words is None:
+    relation = read_relation(text) if isinstance(text, str) else None
+    if relation is None or relation.sign or relation.is_enclosed:
         raise ParameterError(f"`limits` must be {FORMS}, got {shorten(text)}.")
-    left, side, most = words[1], words[2], float(words[3]) / (100 if words[4] else 1)
-    if left in labels:
-        return limit_share(left, most, labels, side)
-    terms = [TERM.fullmatch(one.strip()) for one in left.split("+")]
-    known = [(float(one[1] or 1), one[2]) for one in terms if one is not None]
-    if len(known) < len(terms) or not all(one > 0 for one in [most, *(cost for cost, _ in known)]):
+    most = relation.amount
+    if relation.left in labels:
+        return limit_share(relation.left, most, labels, relation.side)
+    terms = [read_cost(piece.strip(), labels) for piece in relation.left.split("+")]
+    costs = [cost for cost, _ in terms]
+    if not all(name for _, name in terms) or not all(amount > 0 for amount in [most, *costs]):
         raise ParameterError(f"`limits` must be {FORMS}, got {shorten(text)}.")
-    costs = [cost for cost, _ in known]
-    if not all(LEAST_AMOUNT <= one <= MOST_AMOUNT for one in [most, *costs, *(cost / most for cost in costs)]):
+    ratios = [cost / most for cost in costs]
+    if not all(LEAST_AMOUNT <= amount <= MOST_AMOUNT for amount in [most, *costs, *ratios]):
         rule = f"`limits` must have numbers from {LEAST_AMOUNT:g} to {MOST_AMOUNT:g}"
         raise ParameterError(f"{rule}, got {shorten(text)}. Give costs in a larger or smaller unit.")
-    return clean_sentence(" ".join(text.split())), SIGNS[side] * find_costs(known, labels), SIGNS[side] * most
+    sign = SIGNS[relation.side]
+    return clean_sentence(" ".join(text.split())), sign * find_costs(terms, labels), sign * most
+
+
+def read_cost(text: str, labels: Sequence[str]) -> tuple[float, str]:
+    """Return the cost and the action of a term such as `2 * discount`.
+
+    A label may itself look like a term, such as `1/2 * price`: it is that label, unless there is an action `price`.
+    """
+    cost, name = read_term(text)
+    if name not in labels and text in labels:
+        return 1.0, text
+    return 1.0 if cost is None else cost, name
 
 
 def find_costs(terms: Sequence[tuple[float, str]], labels: Sequence[str]) -> Floats:

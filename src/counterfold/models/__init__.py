@@ -6,6 +6,7 @@ from typing import Any
 from counterfold.base import registry
 from counterfold.base.arrays import Floats
 from counterfold.base.errors import DataError, ParameterError
+from counterfold.base.notation import split_head
 from counterfold.base.validation import WHOLE, Checker
 from counterfold.log.indices import align_rows
 from counterfold.log.log import Kind, Log
@@ -58,7 +59,7 @@ def as_model(value: Any, log: Log, draws: int = 1, check: Checker = WHOLE) -> Re
         return None
     if isinstance(value, str):
         text = CHOSEN[value][log.kind] if value in CHOSEN else value
-        registry.find("models", text.partition(":")[0], tuple(CHOSEN))
+        registry.find("models", split_head(text)[0], tuple(CHOSEN))
         value = registry.build("models", text)
     if isinstance(value, type):
         got = f"the class {value.__name__}"

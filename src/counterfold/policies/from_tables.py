@@ -11,6 +11,7 @@ import pyarrow as pa
 from counterfold.base import messages
 from counterfold.base.arrays import Ints
 from counterfold.base.errors import DataError, ParameterError
+from counterfold.base.notation import unquote
 from counterfold.base.validation import Checker
 from counterfold.io.schema import columns, roles
 from counterfold.io.schema.layout import Layout
@@ -22,7 +23,6 @@ from counterfold.policies.given import (
     as_target,
     find_form,
     name_column,
-    read_text,
     refuse_ambiguity,
     require_given,
 )
@@ -141,7 +141,7 @@ def find_text(value: Any, form: TargetForm) -> str | None:
 def bind_columns(value: Any, table: pa.Table) -> TargetForm:
     """Return the form of a target; a text is a column's name, or else a label or what the grammar makes of it."""
     if isinstance(value, str):
-        name = next((one for one in (value, read_text(value)) if roles.places(table, "target", one)), None)
+        name = next((one for one in (value, unquote(value)) if roles.places(table, "target", one)), None)
         if name is not None:
             return name_column(name, roles.find_kind(table, name), table.column_names)
         hint = suggest_target(table.column_names) if value == "target" else ""

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterfold.base.notation import split_commas
 from counterfold.base.progress import bar
-from counterfold.cli.options import make_option, split_commas, take_options
+from counterfold.cli.options import make_option, take_options
 from counterfold.cli.printing import print_json, print_warnings
 from counterfold_lab.commands._options import ExperimentOptions
 

@@ -177,7 +177,8 @@ def test_without_times_of_rewards_missing_ones_are_missing():
 
 
 @pytest.mark.parametrize(
-    ("text", "length"), [("7d", "7 days"), ("2 weeks", "14 days"), ("36H", "36 hours"), ("1min", "1 minute")]
+    ("text", "length"),
+    [("7d", "7 days"), ("2 weeks", "14 days"), ("36H", "36 hours"), ("1min", "1 minute"), (".5d", "12 hours")],
 )
 def test_lengths(text, length):
     assert show_length(read_length("horizon", text)) == length

@@ -23,7 +23,7 @@ BAD = {
     "softmax:score:temperature=-1": r"`temperature` must be a finite number above 0, got -1\.0",
     "softmax:score:temperature=inf": r"`temperature` must be a finite number above 0, got inf",
     "softmax:score:temperature=nan": r"`temperature` must be a finite number above 0, got nan",
-    "softmax:score:temperature=warm": r"must have a number there, got `warm`",
+    "softmax:score:temperature=warm": r"`temperature` must be a number, got .warm.",
     "softmax:score:temprature=1": r"takes `temperature`, each once, got `temprature=1`\. Did you mean `temperature`\?",
     "softmax:score:0.5": r"takes `temperature`, each once, got `0.5`\. Write what holds a colon in quotes",
     "softmax:score:temperature=1:temperature=2": r"each once, got `temperature=2`",

@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from counterfold.base import messages, registry
 from counterfold.base.errors import DataError, ParameterError
+from counterfold.base.notation import split_head
 from counterfold.io.formats.base import COMPRESSIONS, Reader
 
 
@@ -36,14 +37,15 @@ def find_reader(file: PurePath, name: str | None = None) -> Reader:
 def build_reader(name: str) -> Reader:
     """Return what reads a format, by its name or by an ending of its files, such as `jsonl`."""
     known, endings = registry.names("readers"), list_readers()
-    word, colon, settings = name.partition(":") if isinstance(name, str) else ("", "", "")
+    written, _ = split_head(name) if isinstance(name, str) else ("", "")
+    word = written
     ending = f".{word.lower().removeprefix('.')}"
     if word not in known and ending in endings:
         word = type(endings[ending]).__module__.rpartition(".")[2].replace("_", "-")
     if word not in known:
         hint = messages.suggest(str(name), known)
         raise ParameterError(f"`format` must be one of {', '.join(known)}, got {messages.shorten(name)}.{hint}")
-    found: Reader = registry.build("readers", f"{word}{colon}{settings}")
+    found: Reader = registry.build("readers", word + name[len(written) :])
     return found
 
 

@@ -1,14 +1,23 @@
 """Lengths of time, and how errors and notes show these and times."""
 
-import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from counterfold.base.errors import ParameterError
 from counterfold.base.messages import shorten
+from counterfold.base.notation import read_amount
 
-LENGTH = re.compile(r"\s*(\d+(?:\.\d*)?)\s*(w|weeks?|d|days?|h|hours?|m|min|minutes?|s|sec|seconds?)\s*", re.IGNORECASE)
-SECONDS = {"w": 604_800, "d": 86_400, "h": 3600, "m": 60, "s": 1}
+SECONDS = {
+    **dict.fromkeys(("w", "week", "weeks"), 604_800),
+    **dict.fromkeys(("d", "day", "days"), 86_400),
+    **dict.fromkeys(("h", "hour", "hours"), 3600),
+    **dict.fromkeys(("m", "min", "minute", "minutes"), 60),
+    **dict.fromkeys(("s", "sec", "second", "seconds"), 1),
+}
+"""How many seconds each unit has, by all its names."""
+
+LARGEST_NUMBER = 1e6
+"""No length of time has so many of any unit."""
 
 
 def read_length(name: str, value: Any) -> timedelta:
@@ -17,10 +26,10 @@ def read_length(name: str, value: Any) -> timedelta:
     >>> read_length("horizon", "1.5 days")
     datetime.timedelta(days=1, seconds=43200)
     """
-    match = LENGTH.fullmatch(value) if isinstance(value, str) else None
+    amount = read_amount(value) if isinstance(value, str) else None
     length = value if isinstance(value, timedelta) else None
-    if match is not None and float(match[1]) < 1e6:
-        length = timedelta(seconds=float(match[1]) * SECONDS[match[2][0].lower()])
+    if amount is not None and amount.unit in SECONDS and float(amount.number) < LARGEST_NUMBER:
+        length = timedelta(seconds=float(amount.number) * SECONDS[amount.unit])
     if length is None or length <= timedelta(0):
         raise ParameterError(f"`{name}` must be a length of time such as 7d, 12h or 30min, got {shorten(value)}.")
     return length

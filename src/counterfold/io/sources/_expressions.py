@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from counterfold.base import messages
 from counterfold.base.errors import CounterfoldError, DataError, ParameterError
+from counterfold.base.notation import count_nested_parentheses
 from counterfold.base.validation import NUMBER
 from counterfold.io.sources._duckdb import connect, load_duckdb
 
@@ -57,6 +58,9 @@ MEMORY = 1 << 30
 
 PATIENCE = 300.0
 """How many seconds an expression may take for some rows; simple ones take a second for ten million."""
+
+DEEPEST = 1000
+"""How many parentheses may be open. DuckDB takes no more than a thousand, and minutes if ten thousand never close."""
 
 LASTING = ("scalar", "CONSISTENT"), ("macro", None)
 """The kinds of functions that give the same number for the same row, whenever they are asked."""
@@ -152,20 +156,15 @@ def parse_expression(role: str, text: str, columns: tuple[str, ...]) -> Computed
 
     A reward needs a column; anything else may be one number for all rows.
     """
-    if text.isidentifier():
+    if text.isidentifier() or not is_unicode(text):
         return None
     may_be_constant = role != "reward"
     if may_be_constant and NUMBER.fullmatch(text):
         return Constant(role, text, float(text))
     called, hint = name_expression(role, text), messages.suggest(text, columns)
-    duckdb = load_duckdb(f"{called} {WRITTEN}; an expression", hint)
+    load_duckdb(f"{called} {WRITTEN}; an expression", hint)
     with explain(f"{called} {WRITTEN}", hint), closing(connect("", None, {})) as connection:
-        duckdb.SQLExpression(text)  # which must be one, and nothing behind it
-        parsed = connection.execute("select json_serialize_sql($1::varchar)", [f"select (\n{text}\n)"]).fetchall()[0][0]
-        tree = json.loads(parsed)
-        if tree["error"]:  # it has a name of its own, such as `a as b`, or `a b`
-            raise duckdb.ParserException("Parser Error: syntax error")
-        parts = list(list_parts(tree["statements"][0]["node"]["select_list"]))
+        parts = list(list_parts(parse_sql(text, called, connection)))
         for part in parts:
             require_row_alone(part, called, connection)
         read = [one["column_names"] for one in parts if one["class"] == "COLUMN_REF"]
@@ -184,6 +183,23 @@ def parse_expression(role: str, text: str, columns: tuple[str, ...]) -> Computed
     return Expression(role, text, found, tuple(name for name in functions if name in SKIPPING))
 
 
+def parse_sql(text: str, called: str, connection: Any) -> Any:
+    """Return the tree that DuckDB makes of an expression."""
+    duckdb = load_duckdb()
+    too_deep = f"{called} must have fewer operations within each other. Compute it as a column of its own."
+    if count_nested_parentheses(text) > DEEPEST:
+        raise ParameterError(too_deep)
+    duckdb.SQLExpression(text)  # which must be one, and nothing behind it
+    [(parsed,)] = connection.execute("select json_serialize_sql($1::varchar)", [f"select (\n{text}\n)"]).fetchall()
+    try:
+        tree = json.loads(parsed)
+    except RecursionError:
+        raise ParameterError(too_deep) from None
+    if tree["error"]:  # it has a name of its own, such as `a as b`, or `a b`
+        raise duckdb.ParserException("Parser Error: syntax error")
+    return tree["statements"][0]["node"]["select_list"]
+
+
 def unify_numbers(table: pa.Table) -> pa.Table:
     """Return a table whose whole numbers cannot overflow, and with nothing in place of what is not a number.
 
@@ -200,11 +216,25 @@ def unify_numbers(table: pa.Table) -> pa.Table:
 
 
 def list_parts(node: Any) -> Iterator[dict[str, Any]]:
-    """Yield all parts of a parsed expression."""
-    if isinstance(node, dict) and "class" in node:
-        yield node
-    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-        yield from list_parts(inner)
+    """Yield all parts of a parsed expression, in the order in which they are written."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            if "class" in node:
+                yield node
+            waiting += reversed(node.values())
+        elif isinstance(node, list):
+            waiting += reversed(node)
+
+
+def is_unicode(text: str) -> bool:
+    """Say whether a text can be encoded: one that a shell has passed on may hold bytes that are no characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def require_row_alone(part: dict[str, Any], called: str, connection: Any) -> None:

@@ -12,6 +12,7 @@ from counterfold.base.arrays import Bools, Floats, Ints
 from counterfold.base.cached import cached_property
 from counterfold.base.errors import ModelError, ParameterError, blame
 from counterfold.base.hashing import assign_folds, sample_least
+from counterfold.base.notation import split_head
 from counterfold.log.propensities.calibration import Calibration
 from counterfold.log.propensities.classifiers import CLASSIFIERS, make_forest
 from counterfold.log.propensities.quality import Quality, compare_losses
@@ -241,7 +242,7 @@ def as_fit(value: Any) -> PropensityFit | None:
     if isinstance(value, PropensityFit):
         return value
     if isinstance(value, str):
-        word, _, name = value.partition(":")
+        word, name = split_head(value)
         if word != WORD:
             return None
         validation.one_of((WORD, *(f"{WORD}:{one}" for one in CLASSIFIERS)), propensity=value)

@@ -1,28 +1,21 @@
 """Precision: how well logged probabilities are known that were counted in draws of the policy, or rounded."""
 
-import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from counterfold.base import messages, validation
 from counterfold.base.arrays import Floats
 from counterfold.base.errors import ParameterError
+from counterfold.base.notation import read_amount
 
 RULE = "`propensity_precision` must be like '1000 draws', '3 digits' or 'float16'"
 
 
 class Precision(ABC):
     """How well probabilities are known, as a text says it."""
-
-    pattern: ClassVar[str]
-
-    @classmethod
-    @abstractmethod
-    def read(cls, number: str) -> Self:
-        """Return what a text that matches the pattern says."""
 
     @property
     @abstractmethod
@@ -62,11 +55,8 @@ class Draws(Precision):
     """
 
     number: int
-    pattern = r"([1-9]\d*) draws"
-
-    @classmethod
-    def read(cls, number: str) -> Self:
-        return cls(int(number))
+    units: ClassVar[tuple[str, ...]] = ("draws",)
+    largest_number: ClassVar[int] = validation.LARGEST_COUNT
 
     @property
     def text(self) -> str:
@@ -92,11 +82,8 @@ class Digits(Precision):
     """
 
     number: int
-    pattern = r"([1-9]|1[0-5]) digits?"
-
-    @classmethod
-    def read(cls, number: str) -> Self:
-        return cls(int(number))
+    units: ClassVar[tuple[str, ...]] = ("digit", "digits")
+    largest_number: ClassVar[int] = 15
 
     @property
     def text(self) -> str:
@@ -121,22 +108,14 @@ class Half(Precision):
     True
     """
 
-    pattern = r"(float16)"
     text = "of half precision"
     step = 2.0**-11
-
-    @classmethod
-    def read(cls, number: str) -> Self:
-        return cls()
 
     def correct(self, propensity: Floats) -> Floats:
         return np.maximum(propensity, 2.0**-26)
 
     def find_errors(self, propensity: Floats) -> Floats:
         return np.minimum(self.step + 2.0**-25 / propensity, 1.0)
-
-
-KINDS: tuple[type[Precision], ...] = (Draws, Digits, Half)
 
 
 def as_precision(value: Any) -> Precision | None:
@@ -147,8 +126,14 @@ def as_precision(value: Any) -> Precision | None:
     """
     if value is None or isinstance(value, Precision):
         return value
-    for kind in KINDS:
-        found = re.fullmatch(kind.pattern, value.strip()) if isinstance(value, str) else None
-        if found is not None:
-            return kind.read(found[1])
+    if isinstance(value, str) and value.strip() == "float16":
+        return Half()
+    amount = read_amount(value) if isinstance(value, str) else None
+    if amount is not None and amount.number.isdecimal():
+        # As a float first: `int` refuses texts of thousands of digits.
+        number = float(amount.number)
+        if amount.unit in Draws.units and 1 <= number <= Draws.largest_number:
+            return Draws(int(amount.number))
+        if amount.unit in Digits.units and 1 <= number <= Digits.largest_number:
+            return Digits(int(amount.number))
     raise ParameterError(f"{RULE}, got {messages.shorten(value)}.")

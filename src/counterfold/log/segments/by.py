@@ -1,17 +1,15 @@
 """By: which columns are cut into segments, as users write it."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from counterfold.base import messages
 from counterfold.base.errors import ParameterError
+from counterfold.base.notation import read_cut
 
 MOST = 50
 """Of more different values the largest ones are segments, and all others are one together."""
-
-SPEC = re.compile(r"(.+):(\d+)")
 
 
 class By(NamedTuple):
@@ -23,13 +21,13 @@ class By(NamedTuple):
     @classmethod
     def of(cls, text: str, columns: Iterable[str]) -> "By":
         """Return what a text such as "device" or "age:5" names; a column that is called so comes first."""
-        found = None if text in columns else SPEC.fullmatch(text)
-        if found is None:
+        column, parts = (text, None) if text in columns else read_cut(text)
+        if parts is None:
             return cls(text, None)
-        if not 2 <= int(found[2]) <= MOST:
+        if not 2 <= parts <= MOST:
             shown = messages.show(text)
             raise ParameterError(f"`by` must cut numbers into 2 to {MOST} parts, as in `age:5`, got `{shown}`.")
-        return cls(found[1], int(found[2]))
+        return cls(column, int(parts))
 
 
 def resolve_by(texts: Sequence[str], columns: Sequence[str]) -> tuple[By, ...]:

@@ -15,7 +15,6 @@ from counterfold.log.log_checks import check_matrix, count_dimensions
 from counterfold.policies.given._matrix import FixedShares, Policy
 from counterfold.policies.given._matrix import has_fixed_shares as has_fixed_shares
 from counterfold.policies.given._text import Text as Text
-from counterfold.policies.given._values import read_text as read_text
 from counterfold.policies.given.actions import Actions
 from counterfold.policies.given.base import Reads as Reads
 from counterfold.policies.given.base import Target, TargetForm

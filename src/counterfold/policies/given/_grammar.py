@@ -3,10 +3,9 @@
     TARGET  = PART | SHARE * PART + SHARE * PART + ...
     PART    = a column | a label | NAME | NAME:VALUE | NAME:VALUE:FIELD=VALUE | MODULE:OBJECT[:FIELD=VALUE]
 
-What holds one of the characters : + * , = is written in quotes.
+The text is taken apart by `base/notation.py`, whose rules on quotes and numbers hold.
 """
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,13 +15,8 @@ from typing import Any
 
 from counterfold.base import messages, registry
 from counterfold.base.errors import ParameterError
-from counterfold.policies.given._values import read_text, split_text
+from counterfold.base.notation import read_setting, read_term, split_text, starts_with_factor, unquote
 from counterfold.policies.given.base import TargetForm
-
-NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE]-?\d+)?"
-SHARE = re.compile(rf"(?P<share>{NUMBER})(?:\s*/\s*(?P<of>{NUMBER}))?\s*\*\s*(?P<part>.+)", re.DOTALL)
-STARTED = re.compile(r"[\d.,%/\s]+\*")
-"""What begins like a share, right or wrong."""
 
 MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 OBJECT = re.compile(r"[^\W\d]\w*")
@@ -56,27 +50,26 @@ def parse_target(text: str) -> TargetForm | None:
     >>> parse_target("0.1*uniform + 0.9*always:red").parts
     [(0.1, 'uniform'), (0.9, 'always:red')]
     """
-    pieces = split_text(text, "+")
-    shares = [SHARE.fullmatch(piece) for piece in pieces]
-    if not any(map(STARTED.match, pieces)):
+    pieces = split_text(text, "+", "target")
+    if not any(starts_with_factor(piece) for piece in pieces):
         return parse_part(text)
     from counterfold.policies.given.mixture import Mixture
 
     parts = []
-    for piece, found in zip(pieces, shares, strict=True):
-        if found is None or SHARE.fullmatch(found["part"]):
+    for piece in pieces:
+        share, part = read_term(piece)
+        if share is None or read_term(part).factor is not None:
             got = f"got `{messages.show(piece)}` in `{messages.show(text)}`"
             raise ParameterError(f"every part of a mixture must have one share, as in 0.1*uniform + 0.9*red, {got}.")
-        of = float(found["of"] or 1)
-        parts.append((float(found["share"]) / of if of else math.inf, found["part"]))
+        parts.append((share, part))
     return Mixture(parts)
 
 
 def parse_part(text: str) -> TargetForm | None:
     """Return what a text says that is no mixture; in quotes it is a name."""
-    if read_text(text) != text:
+    if unquote(text) != text:
         return None
-    head, *rest = split_text(text, ":")
+    head, *rest = split_text(text, ":", "target")
     forms = list_forms()
     if head in forms:
         return build_form(forms[head], text, rest)
@@ -119,15 +112,15 @@ def build_form(form: type[TargetForm], text: str, pieces: Sequence[str]) -> Targ
 
 def read_settings(form: type[TargetForm], known: Sequence[str], pieces: Sequence[str]) -> dict[str, Any]:
     """Return the values of fields from texts FIELD=VALUE."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for piece in pieces:
-        field, equals, value = piece.partition("=")
-        if not equals or field not in known or field in found:
+        field, value = read_setting(piece)
+        if value is None or field not in known or field in values:
             takes = f"takes {messages.join_choices(known)}, each once" if known else "takes no settings"
             hint = messages.suggest(field, known) or " Write what holds a colon in quotes."
             raise ParameterError(f"`{form.syntax}` {takes}, got `{messages.show(piece)}`.{hint}")
-        found[field] = form.takes[field](value)
-    return found
+        values[field] = form.takes[field](value)
+    return values
 
 
 def has_module(name: str) -> bool:

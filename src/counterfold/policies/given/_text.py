@@ -6,11 +6,11 @@ from typing import Any
 
 from counterfold.base import messages
 from counterfold.base.errors import CounterfoldError, DataError, ParameterError
+from counterfold.base.notation import unquote
 from counterfold.base.validation import Checker
 from counterfold.log.labels import spell_label, write_label
 from counterfold.log.log import Log
 from counterfold.policies.given._grammar import parse_target, suggest_form
-from counterfold.policies.given._values import read_text
 from counterfold.policies.given.actions import Actions
 from counterfold.policies.given.base import Reads, Target, TargetForm
 
@@ -38,7 +38,7 @@ class Text(TargetForm):
     @classmethod
     def of(cls, text: str, columns: Sequence[str] | None = None, hint: str = "") -> "Text":
         """Return what a text may be; `hint` suggests another one if it is nothing."""
-        name = read_text(text)
+        name = unquote(text)
         try:
             return cls(name, parse_target(text), columns=columns, hint=hint)
         except CounterfoldError as error:  # it may be a label all the same

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from counterfold.base.notation import unquote
 from counterfold.base.validation import Checker
 from counterfold.log.indices import align_rows
 from counterfold.log.label_checks import check_labels
@@ -13,7 +14,6 @@ from counterfold.log.labels import encode_labels
 from counterfold.log.log import Log
 from counterfold.log.log_checks import count_dimensions
 from counterfold.policies.given import _features
-from counterfold.policies.given._values import read_text
 from counterfold.policies.given.base import Reads, Target, TargetForm
 
 NEVER_TAKEN = " If the log never took it, list all actions in `actions`."
@@ -37,7 +37,7 @@ class Actions(TargetForm):
 
     labels: Any
     syntax = "actions:COLUMN"
-    takes = {"labels": read_text}
+    takes = {"labels": unquote}
 
     @property
     def reads(self) -> tuple[Reads, ...]:

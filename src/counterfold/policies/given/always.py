@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from counterfold.base.notation import unquote
 from counterfold.base.validation import Checker
 from counterfold.log.log import Log
-from counterfold.policies.given._values import read_text
 from counterfold.policies.given.actions import Actions
 from counterfold.policies.given.base import Target, TargetForm
 
@@ -24,7 +24,7 @@ class Always(TargetForm):
 
     label: Any
     syntax = "always:LABEL"
-    takes = {"label": read_text}
+    takes = {"label": unquote}
 
     def resolve(self, log: Log, check: Checker) -> Target:
         return Actions(self.label).resolve(log, check)

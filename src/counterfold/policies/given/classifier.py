@@ -9,13 +9,13 @@ import pyarrow as pa
 
 from counterfold.base.errors import DataError, ModelError, ParameterError, blame
 from counterfold.base.messages import list_names, shorten
+from counterfold.base.notation import read_list
 from counterfold.base.validation import Checker
 from counterfold.log.labels import write_label
 from counterfold.log.log import Log
 from counterfold.log.log_checks import check_matrix, order_policy
 from counterfold.policies.given import _features
 from counterfold.policies.given._learnt import explain_strangers, resolve_policy, restore_columns
-from counterfold.policies.given._values import read_list
 from counterfold.policies.given.actions import Actions
 from counterfold.policies.given.base import Reads, Target, TargetForm
 from counterfold.policies.learned.policy import Policy

@@ -6,11 +6,11 @@ from typing import Any
 
 from counterfold.base.errors import ParameterError
 from counterfold.base.messages import shorten
+from counterfold.base.notation import read_list
 from counterfold.base.validation import Checker
 from counterfold.log.indices import call_on_context
 from counterfold.log.log import Log
 from counterfold.policies.given import _features
-from counterfold.policies.given._values import read_list
 from counterfold.policies.given.base import Reads, Target, TargetForm
 
 

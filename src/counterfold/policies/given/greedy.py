@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from counterfold.base.notation import read_names
 from counterfold.base.validation import Checker
 from counterfold.log.log import Log
 from counterfold.policies.given._choice import Scored, share_equally
-from counterfold.policies.given._values import read_names
 from counterfold.policies.given.base import Target, TargetForm
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from counterfold.base.cached import cached_property
 from counterfold.base.errors import DataError, ModelError, ParameterError, blame
 from counterfold.base.messages import list_names, shorten, show
+from counterfold.base.notation import read_list, unquote
 from counterfold.base.validation import Checker
 from counterfold.log.log import Log
 from counterfold.log.log_checks import ByLabel, check_matrix, order_policy
 from counterfold.policies.given import _features
 from counterfold.policies.given._files import read_model_file
-from counterfold.policies.given._values import read_list, read_text
 from counterfold.policies.given.actions import Actions
 from counterfold.policies.given.base import Reads, Target, TargetForm
 
@@ -43,7 +43,7 @@ class ONNX(TargetForm):
     columns: Sequence[str] | None = None
     values: Mapping[str, Any] | None = None
     syntax = "onnx:FILE:columns=COLUMNS"
-    takes = {"path": read_text, "columns": read_list}
+    takes = {"path": unquote, "columns": read_list}
 
     def __post_init__(self) -> None:
         if not isinstance(self.path, (str, PathLike)):

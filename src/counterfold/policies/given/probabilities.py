@@ -10,13 +10,13 @@ import numpy as np
 from counterfold.base.arrays import Floats
 from counterfold.base.errors import DataError
 from counterfold.base.messages import show
+from counterfold.base.notation import unquote
 from counterfold.base.validation import FIRST, Checker
 from counterfold.log.indices import align_rows
 from counterfold.log.labels import find_shared_name, simplify_label
 from counterfold.log.log import Log
 from counterfold.log.log_checks import count_dimensions
 from counterfold.policies.given import _features
-from counterfold.policies.given._values import read_text
 from counterfold.policies.given.base import Reads, Target, TargetForm, refuse_ambiguity
 
 TARGET_NAME = re.compile(r"(?i:(.*[_ .-])?(target|policy|pi|p|prob|probs|probability|probabilities)([_ .-].*|\d*))")
@@ -50,7 +50,7 @@ class Probabilities(TargetForm):
     columns: Sequence[str] = ()
     column: str | None = None
     syntax = "probabilities:COLUMN"
-    takes = {"values": read_text}
+    takes = {"values": unquote}
 
     @property
     def reads(self) -> tuple[Reads, ...]:

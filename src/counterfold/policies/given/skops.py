@@ -8,12 +8,12 @@ from typing import Any
 from counterfold.base.cached import cached_property
 from counterfold.base.errors import DataError, ParameterError, blame
 from counterfold.base.messages import list_names, shorten, show
+from counterfold.base.notation import read_list, unquote
 from counterfold.base.validation import Checker
 from counterfold.log.log import Log
 from counterfold.policies.given import _features
 from counterfold.policies.given._files import read_model_file
 from counterfold.policies.given._former_types import rename_former_types
-from counterfold.policies.given._values import read_list, read_text
 from counterfold.policies.given.base import Reads, Target, TargetForm
 from counterfold.policies.given.classifier import Classifier, can_predict
 from counterfold.policies.learned.policy import Policy
@@ -64,7 +64,7 @@ class Skops(TargetForm):
     columns: Sequence[str] | None = None
     trusted: Sequence[str] = field(default=())
     syntax = "skops:FILE:columns=COLUMNS:trusted=TYPES"
-    takes = {"path": read_text, "columns": read_list, "trusted": read_list}
+    takes = {"path": unquote, "columns": read_list, "trusted": read_list}
 
     def __post_init__(self) -> None:
         if not isinstance(self.path, (str, PathLike)):

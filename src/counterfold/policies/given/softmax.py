@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from counterfold.base import validation
+from counterfold.base.notation import read_names, read_number
 from counterfold.base.validation import Checker
 from counterfold.log.log import Log
 from counterfold.policies.given._choice import Scored
-from counterfold.policies.given._values import read_names, read_number
 from counterfold.policies.given.base import Target, TargetForm
 
 
@@ -31,7 +32,7 @@ class Softmax(Scored):
     scores: Any
     temperature: float = 1.0
     syntax = "softmax:COLUMNS:temperature=NUMBER"
-    takes = {"scores": read_names, "temperature": read_number}
+    takes = {"scores": read_names, "temperature": partial(read_number, "temperature")}
 
     def __post_init__(self) -> None:
         validation.above(0, temperature=self.temperature)
