@@ -135,7 +135,7 @@ def find_evidence(rows: PreparedRows, request: Request) -> Task[dict[str, Eviden
 def sum_targets(plan: Plan, rows: PreparedRows, request: Request) -> Task[dict[str, Evidence]]:
     """Return the evidence on each target, by the passes of a plan."""
     first, balance = None, None
-    check = plan.builder.layout.checker(None)
+    check = plan.builder.schema.roles.checker(None)
     if plan.needs_first_pass:
         first = yield rows.ask("Pass 1 of 2: checking", plan.first_pass, plan.columns)
         require_log(first.rewards, check)
@@ -149,7 +149,7 @@ def sum_targets(plan: Plan, rows: PreparedRows, request: Request) -> Task[dict[s
         log_checks.refuse_copies(plan.log.reward, plan.log.propensity, last.rewards.count, check)
     if first is None:
         plan, balance = plan.test_balance(last.balance)
-    contents = replace(describe_contents(plan, first, last), cuts=last_pass.builder.layout.cuts)
+    contents = replace(describe_contents(plan, first, last), cuts=last_pass.builder.schema.segments.cuts)
     evidence: dict[str, Evidence] = {}
     for name, found in last.targets.items():
         observed = {**last.observed, **found.observed}
@@ -162,8 +162,9 @@ def sum_targets(plan: Plan, rows: PreparedRows, request: Request) -> Task[dict[s
 
 def sum_balance(plan: Plan, first: FirstPassSums) -> BalanceSums | None:
     """Return what tells which columns are context: the sums of all rows, or of a row of each group in the sample."""
-    layout, stream = plan.builder.layout, plan.first_pass.balance
-    return stream.sums(layout.log(*first.batch)) if plan.builder.has_groups else first.balance
+    if not plan.builder.has_groups:
+        return first.balance
+    return plan.first_pass.balance.sums(plan.builder.schema.read_log(*first.batch))
 
 
 def require_log(rewards: Spread, check: Checker) -> None:
@@ -177,12 +178,18 @@ def prepare_last_pass(plan: Plan, first: FirstPassSums | None, request: Request)
     batch, count, builder = plan.head, len(plan.head.row_numbers), plan.builder
     if first is not None:
         batch, count = first.batch, first.rewards.count
+        schema = builder.schema
         seen = None if first.seen is None else first.seen > 0
-        builder = replace(builder, layout=replace(builder.layout, seen=seen).learn_cuts(first.by))
+        schema = replace(
+            schema,
+            actions=replace(schema.actions, seen=seen),
+            segments=schema.segments.learn(first.by),
+        )
+        builder = replace(builder, schema=schema)
     models = plan.fit(first)
     samples = {name: replace(rows, stands_for=count) for name, rows in builder.build(batch, models)[1].items()}
     estimators = {name: request.list_estimators(rows) for name, rows in samples.items()}
-    has_cuts = bool(builder.layout.cuts)
+    has_cuts = bool(builder.schema.segments.cuts)
     segmented = {name: request.list_segmented(rows) for name, rows in samples.items()} if has_cuts else {}
     known_units = None if first is None else first.known_units
     balance = plan.first_pass.balance if first is None else None
@@ -192,6 +199,6 @@ def prepare_last_pass(plan: Plan, first: FirstPassSums | None, request: Request)
 def describe_contents(plan: Plan, first: FirstPassSums | None, last: LastPassSums) -> Contents:
     """Return what the log holds, by its first rows and by what the passes found."""
     known, groups = Contents.of(plan.log), None if first is None else first.group_count
-    actions = known.actions if plan.builder.layout.actions is not None else ()
+    actions = known.actions if plan.builder.schema.actions.labels is not None else ()
     log = replace(known, rewards=last.rewards, propensities=last.propensities, kept=last.kept)
     return replace(log, actions=actions, groups=groups)

@@ -93,8 +93,8 @@ class FirstPass:
             log, targets = self.builder.build(batch, {})
             models = {name: stream.sums(targets[name].examples) for name, stream in self.streams.items()}
         else:
-            log = self.builder.layout.log(*batch)
-        is_known = self.builder.layout.actions is not None
+            log = self.builder.schema.read_log(*batch)
+        is_known = self.builder.schema.actions.labels is not None
         return FirstPassSums(
             rewards=Spread.of(log.reward, log.counts),
             seen=np.bincount(log.action, minlength=len(log.actions)) if is_known else None,
@@ -102,5 +102,5 @@ class FirstPass:
             sample=Sample.of(batch, self.size, self.row_count),
             models=models,
             balance=None if self.builder.has_groups else self.balance.sums(log),
-            by=self.builder.layout.summarise_by(*batch),
+            by=self.builder.schema.segments.summarise(*batch),
         )

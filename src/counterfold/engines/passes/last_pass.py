@@ -109,7 +109,11 @@ class LastPass:
 
     def _sum_target(self, name: str, rows: Rows, observers: Sequence[Observer]) -> TargetSums:
         rows = self._stand_for_all(name, rows)
-        bucket, cuts, estimators = self.assign_buckets(rows.examples.units), self.builder.layout.cuts, self.segmented
+        bucket, cuts, estimators = (
+            self.assign_buckets(rows.examples.units),
+            self.builder.schema.segments.cuts,
+            self.segmented,
+        )
         sums = sum_by_bucket(rows, self.estimators[name], bucket, BUCKETS)
         segments = sum_segments(rows, estimators[name], bucket, cuts) if cuts else None
         squared = float(np.square(rows.masses).sum())

@@ -20,20 +20,13 @@ from counterfold.log.encoding.kinds import is_categorical, is_numeric, is_text
 from counterfold.log.encoding.levels import COVERED, write_level
 from counterfold.log.encoding.lists import is_vector
 from counterfold.log.encoding.spoilt_numbers import find_spoilt_numbers
+from counterfold.log.facts import ActionFeatures
 from counterfold.log.label_checks import check_labels
 from counterfold.log.log_checks import find_places, refuse_beside_doses
 
 ENCODED = "nothing need be done, unless they mean something else: then make numbers of them"
 
 LEFT_OUT = "put values that belong together as one, or make numbers of them, if they say which actions are alike"
-
-
-@dataclass(frozen=True, eq=False)
-class ActionFeatures:
-    """What is known of each action of a log (A x k); `notes` say what became of texts, and what to do about it."""
-
-    values: Floats
-    notes: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, eq=False)

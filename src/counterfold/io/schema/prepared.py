@@ -1,7 +1,8 @@
 """Which preparation the rows of a log need; and all rows in memory once they are prepared."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -11,27 +12,78 @@ from counterfold.base.errors import DataError
 from counterfold.base.messages import list_names
 from counterfold.io.files.schemas import require_readable
 from counterfold.io.schema import roles
-from counterfold.io.schema.batches import Batch, Pass, run_together
+from counterfold.io.schema.batches import Batch, LogRows, Pass, Result, Task, run_together
 from counterfold.io.schema.delays import Delay
 from counterfold.io.schema.preparation import Preparation
+from counterfold.io.schema.resolution import learn_columns, resolve_columns
 from counterfold.io.schema.scan import LogScan
+from counterfold.io.schema.schema import Schema
 from counterfold.io.sources import parse_expression
 from counterfold.log.encoding.kinds import is_numeric
+from counterfold.log.indices import find_index
+from counterfold.log.log import Log
 
 if TYPE_CHECKING:
     from counterfold.io.sources import Computed
 
 
-def prepare_table(scan: LogScan, table: pa.Table) -> tuple[pa.Table, Ints | None]:
-    """Return all rows of a source with the reward that is asked for, and the numbers of those that are left, if so."""
-    whole = Batch(table, np.arange(table.num_rows))
+@dataclass(frozen=True, eq=False)
+class WholeRows(LogRows):
+    """All rows of a log in memory, which are one batch.
+
+    - `table`: the rows with the reward that is asked for, without those that are left out.
+    - `row_numbers`: the numbers in the source of the rows in the table, if some were left out.
+    """
+
+    scan: LogScan
+    table: pa.Table
+    row_numbers: Ints | None
+    is_whole: ClassVar[bool] = True
+
+    @classmethod
+    def prepare(cls, scan: LogScan, table: pa.Table) -> Self:
+        """Return the rows of a source with the reward that is asked for."""
+        source_rows = Batch(table, np.arange(table.num_rows))
+        preparation = run_on_batch(choose_preparation(scan, lambda: table.schema).learn(), source_rows)
+        left = preparation.prepare(source_rows)
+        row_numbers = left.row_numbers if preparation.dropped else None
+        return cls(scan, preparation.mark_schema(left.table), row_numbers)
+
+    @property
+    def first(self) -> Batch:
+        return Batch(self.table, np.arange(self.table.num_rows))
+
+    @property
+    def count(self) -> int:
+        return int(self.table.num_rows)
+
+    def ask(self, label: str, work: Callable[[Batch], Any], columns: Sequence[str]) -> Pass:
+        return Pass(label, work, columns)
+
+    def run(self, task: Task[Result]) -> Result:
+        """Return the result of a task, whose passes read these rows."""
+        return run_on_batch(task, self.first)
+
+    def read_log(self, schema: Schema) -> Log:
+        """Return all rows as a log."""
+        return schema.read_log(self.table, self.row_numbers, find_index(self.scan.source), is_whole=True)
+
+
+def run_on_batch(task: Task[Result], whole: Batch) -> Result:
+    """Return the result of a task, whose passes are over a batch that holds all rows."""
 
     def total(passes: list[Pass]) -> list[Any]:
         return [one.work_on(whole) for one in passes]
 
-    (known,) = run_together([choose_preparation(scan, lambda: table.schema).learn()], total)
-    left = known.prepare(whole)
-    return known.mark_schema(left.table), left.row_numbers if known.dropped else None
+    (result,) = run_together([task], total)
+    return result
+
+
+def read_log(scan: LogScan) -> Log:
+    """Return the whole of a log in memory."""
+    rows = WholeRows.prepare(scan, scan.opened.table())
+    schema = rows.run(learn_columns(rows, resolve_columns(scan, rows.table)))
+    return rows.read_log(schema)
 
 
 def take_left(value: Any, row_numbers: Ints | None, count: int) -> Any:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from inspect import signature
 from numbers import Real
-from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from counterfold.base import messages
@@ -13,10 +12,7 @@ from counterfold.base.errors import ParameterError
 from counterfold.io.schema.column_names import list_names, require_name, require_rewards
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from counterfold.io.schema.action_features import ActionSource
-    from counterfold.io.schema.layout import Layout
     from counterfold.io.sources.base import RowSource
     from counterfold.log.log import Log
     from counterfold.log.propensities import PropensityFit
@@ -114,16 +110,13 @@ class LogScan:
     def read(self) -> "Log":
         """Return the whole log in memory."""
         from counterfold.base import capacity
-        from counterfold.io.schema.prepared import prepare_table
-        from counterfold.log.indices import find_index
+        from counterfold.io.schema import prepared
 
         if not isinstance(self.reward, str):
             got = f"{len(self.reward)}; `evaluate`, `check` and `compare` take several"
             raise ParameterError(f"`reward` must be one column or expression for a `Log`, got {got}.")
         capacity.require_rows(self.opened.rows, self.opened.size)
-        table, row_numbers = prepare_table(self, self.opened.table())
-        layout = self.layout(table).learn_from(table)
-        return layout.log(table, row_numbers, find_index(self.source), is_whole=True)
+        return prepared.read_log(self)
 
     @cached_property
     def rewards(self) -> Sequence[str]:
@@ -160,38 +153,6 @@ class LogScan:
         from counterfold.io.sources import open_source
 
         return open_source(self.source, self.format)
-
-    def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
-        """Return what the columns of a table hold, or of one like it, besides those of the targets."""
-        from counterfold.io.schema import roles
-        from counterfold.io.schema.layout import Layout, choose_summaries
-        from counterfold.io.schema.resolution import resolve_roles
-        from counterfold.log.propensities import as_precision
-
-        known: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(self) if one.metadata.get("role")}
-        fit, ignore, chosen = self.find_fit(table.column_names), self.ignore, self.context
-        if fit is not None:
-            del known["propensity"]
-            ignore = [*ignore, "propensity"]
-        roles.refuse_misspelt(table, self.ignore)
-        names = resolve_roles(self, table, known, ignore, targets)
-        found, named = names.roles, chosen is not None
-        described = None if self.action_source is None else self.action_source.read(found)
-        kinds = {role: known[role].kind for role in found}
-        free = [] if named else roles.list_free(table, found, [*ignore, *names.identifiers], targets)
-        context = roles.list_context(table, found, chosen, free, targets)
-        layout = Layout(found, kinds, context, self.actions, described, named_context=named, fit=fit)
-        layout = replace(layout, logger_weights=self.logger_weights, summaries=choose_summaries(table, context))
-        outcomes, left_out = roles.find_outcomes(table), roles.find_left_out(table, found, free)
-        plain = [] if named else [name for name in outcomes if name not in {*found.values(), *ignore}]
-        left_out |= dict.fromkeys(plain, "it is known only with the reward") | names.explain(named=named)
-        layout = replace(layout, outcomes=outcomes, missing_rewards=roles.find_missing_rewards(table))
-        layout = replace(layout, by=roles.find_by(table, self.by, found))
-        layout = replace(layout, precision=as_precision(self.propensity_precision), left_out=left_out)
-        is_private, notes = isinstance(self.source, (str, PathLike)), [*roles.find_notes(table), *names.notes]
-        layout = replace(layout, taken=names.taken, repeated=names.repeated)
-        layout = replace(layout, identifiers=[*names.identifiers, *names.look_alikes, *names.repeated])
-        return replace(layout, is_private=is_private, notes=notes).read_clock(table)
 
 
 class Columns(TypedDict, total=False):
