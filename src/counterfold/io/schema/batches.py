@@ -1,4 +1,4 @@
-"""Batch: some rows of a log as a table; LogRows: all of them; Pass: a sum over all rows; tasks, which ask for passes."""
+"""Batch: some rows of a log as a table; LogRows: all rows; Pass: a sum over all rows; tasks, which ask for passes."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence

@@ -1,7 +1,7 @@
 """From the columns of a log to its schema: what their names and the first rows show, and what only all rows show."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from os import PathLike
 
 import pyarrow as pa
@@ -11,7 +11,8 @@ from counterfold.base.row_counts import Tally
 from counterfold.base.validation import WHOLE, Checker
 from counterfold.io.schema import propensities, roles
 from counterfold.io.schema.batches import Batch, LogRows, Task
-from counterfold.io.schema.scan import LogScan, Role
+from counterfold.io.schema.column_roles import ROLES, ColumnArgument
+from counterfold.io.schema.scan import LogScan
 from counterfold.io.schema.schema import (
     ColumnRoles,
     ContextColumns,
@@ -35,7 +36,7 @@ def resolve_columns(scan: LogScan, table: pa.Table, targets: Sequence[str] = ())
 
     What only all rows show is still missing: how the context becomes numbers, for example.
     """
-    searched: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(scan) if one.metadata.get("role")}
+    searched = dict(ROLES)
     ignore = scan.ignore
     fit = scan.find_fit(table.column_names)
     if fit is not None:
@@ -117,7 +118,11 @@ def learn_context(rows: LogRows, context: ContextColumns, *, has_gaps: bool) -> 
 
 
 def resolve_roles(
-    scan: LogScan, table: pa.Table, searched: Mapping[str, Role], ignore: Sequence[str], targets: Sequence[str]
+    scan: LogScan,
+    table: pa.Table,
+    searched: Mapping[str, ColumnArgument],
+    ignore: Sequence[str],
+    targets: Sequence[str],
 ) -> FoundNames:
     """Return the column of each role that a log has, named or not, once all that must be there is."""
     context = scan.context or ()

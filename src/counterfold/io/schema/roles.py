@@ -15,8 +15,8 @@ from counterfold.io.files.schemas import require_readable
 from counterfold.io.formats import suggest_format
 from counterfold.io.formats.base import NO_CONTEXT, NOTES
 from counterfold.io.schema import columns
+from counterfold.io.schema.column_roles import ColumnArgument
 from counterfold.io.schema.policy_columns import find_policy_columns
-from counterfold.io.schema.scan import Role
 from counterfold.io.schema.usual_names import USUAL_NAMES
 from counterfold.log.encoding.kinds import is_categorical, is_date, is_numeric
 from counterfold.log.encoding.spoilt_numbers import find_spoilt_numbers
@@ -97,19 +97,22 @@ def list_places(table: pa.Table, names: Sequence[str]) -> list[str]:
 
 
 def find_roles(
-    table: pa.Table, known: Mapping[str, Role], named: Mapping[str, str | None], ignore: Sequence[str]
+    table: pa.Table,
+    searched: Mapping[str, ColumnArgument],
+    named: Mapping[str, str | None],
+    ignore: Sequence[str],
 ) -> dict[str, str]:
     """Return the column of each role: the one that the user named, or the one of that very name if it is there."""
     roles = {role: name for role, name in named.items() if name is not None}
-    there = {role for role in known if role in table.column_names}
-    there -= {role for role in there if known[role].kind == "times" and not holds_dates(table.column(role))}
+    there = {role for role in searched if role in table.column_names}
+    there -= {role for role in there if searched[role].kind == "times" and not holds_dates(table.column(role))}
     there |= {role for role in ("logging_probs", "logger_probs") if places(table, role, role)}
     there -= set(ignore)
     if not {"action", "dose"} & set(roles):
         kind = "dose" if "dose" in there and "action" not in there else "action"
         roles = {kind: kind} | roles
-    for role, (_, beside) in known.items():
-        if role in there and role not in roles and beside in roles:
+    for role, argument in searched.items():
+        if role in there and role not in roles and argument.beside in roles:
             roles[role] = role
     return roles
 

@@ -1,15 +1,16 @@
 """LogScan, read_log() and read_target(): files and data frames, with columns mapped by name."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from counterfold.base import messages
 from counterfold.base.cached import cached_property
 from counterfold.base.errors import ParameterError
 from counterfold.io.schema.column_names import list_names, require_name, require_rewards
+from counterfold.io.schema.column_roles import ARGUMENTS, ROLES
 
 if TYPE_CHECKING:
     from counterfold.io.schema.action_features import ActionSource
@@ -18,28 +19,13 @@ if TYPE_CHECKING:
     from counterfold.log.propensities import PropensityFit
 
 
-class Role(NamedTuple):
-    """What a column is for: `kind` is that of its values, a key of `READERS` in `columns.py`.
-
-    Where the user does not name the column, it is looked for under the role's name, but only `beside` another role.
-    """
-
-    kind: str
-    beside: str | None = None
-
-
-def _column(role: Role, default: str | None = None) -> Any:
-    """Return a field for the name of the column that has a role."""
-    return field(default=default, metadata={"role": role})
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogScan:
     """A log that is not read yet: a file, a folder of files or a data frame, and which columns hold what.
 
-    The arguments are those of `read_log`, and options of the command line; a field's metadata tell the role that its
-    column has in a log, which is an argument of `Log`. `evaluate` reads the log into memory if it fits, and otherwise a
-    few rows at a time; its targets are then names of columns, or others that can be computed row by row.
+    The arguments are those of `read_log`, and options of the command line; `column_roles.py` says what each is for, and
+    which role its column has in a log. `evaluate` reads the log into memory if it fits, and otherwise a few rows at a
+    time; its targets are then names of columns, or others that can be computed row by row.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf
@@ -49,24 +35,24 @@ class LogScan:
     """
 
     source: Any = field(kw_only=False)
-    action: str | None = _column(Role("labels"))
-    dose: str | None = _column(Role("numbers"))
-    reward: str | Sequence[str] = _column(Role("numbers"), "reward")
+    action: str | None = None
+    dose: str | None = None
+    reward: str | Sequence[str] = "reward"
     missing_reward: str = "error"
     reward_time: str | None = None
     horizon: Any = None
     until: Any = None
-    propensity: Any = _column(Role("numbers", beside="reward"))  # noqa: RUF009 (as all others)
-    logging_probs: str | None = _column(Role("matrix", beside="action"))
-    logger_probs: str | None = _column(Role("matrices", beside="action"))
-    logger: str | None = _column(Role("labels", beside="logger_probs"))  # alone it may be any column of that name
+    propensity: Any = None
+    logging_probs: str | None = None
+    logger_probs: str | None = None
+    logger: str | None = None
     logger_weights: str = "balanced"
     propensity_precision: str | None = None
     context: Sequence[str] | None = None
-    group: str | None = _column(Role("labels", beside="reward"))
-    available: str | None = _column(Role("matrix", beside="action"))
-    kept: str | None = _column(Role("numbers", beside="reward"))
-    time: str | None = _column(Role("times", beside="reward"))  # found by itself only if it is of dates
+    group: str | None = None
+    available: str | None = None
+    kept: str | None = None
+    time: str | None = None
     by: str | Sequence[str] = ()
     actions: Sequence[Any] | None = None
     action_features: Any = None
@@ -77,11 +63,13 @@ class LogScan:
         is_number = isinstance(self.propensity, Real) and not isinstance(self.propensity, bool)
         if is_number and float(self.propensity) > 0:
             object.__setattr__(self, "propensity", repr(float(self.propensity)))  # the same in every row
-        for one in fields(self):
-            name = getattr(self, one.name)
-            is_fitted = one.name == "propensity" and self.find_fit() is not None
-            if one.metadata.get("role") and (name is not None or one.default) and not is_fitted:
-                require_name(one.name, name) if one.name != "reward" else require_rewards(name)
+        for role in ROLES:
+            column = getattr(self, role)
+            is_fitted = role == "propensity" and self.find_fit() is not None
+            if role == "reward":
+                require_rewards(column)
+            elif column is not None and not is_fitted:
+                require_name(role, column)
         self._require_reward_settings()
         if self.context is not None:
             object.__setattr__(self, "context", list_names("context", self.context))
@@ -156,7 +144,10 @@ class LogScan:
 
 
 class Columns(TypedDict, total=False):
-    """The arguments of a `LogScan` besides its source, for functions that take a source and its columns."""
+    """The arguments of a `LogScan` besides its source, for functions that take a source and its columns.
+
+    A test compares names and types with those of `LogScan` and with `column_roles.py`.
+    """
 
     action: str | None
     dose: str | None
@@ -202,11 +193,10 @@ HINTS = {"period": " Ask the answer: `result.over_time('week')`.", "engine": " I
 
 def require_known(columns: Mapping[str, Any], function: Callable[..., Any]) -> None:
     """Require that all arguments of a call are known; suggest the nearest one otherwise."""
-    roles = [one.name for one in fields(LogScan) if one.name != "source"]
-    unknown = next((name for name in columns if name not in roles), None)
+    unknown = next((name for name in columns if name not in ARGUMENTS), None)
     if unknown is not None:
         own = [name for name in signature(function).parameters if name != "columns"]
-        hint = HINTS.get(unknown) or messages.suggest(unknown, [*own, *roles])
+        hint = HINTS.get(unknown) or messages.suggest(unknown, [*own, *ARGUMENTS])
         raise ParameterError(f"`{function.__name__}` has no argument `{messages.show(unknown)}`.{hint}")
 
 
