@@ -44,10 +44,15 @@ class FirstPassSums:
         if self.groups is not None and other.groups is not None:
             groups = np.union1d(self.groups, other.groups)[:GROUPS]
         seen = None if self.seen is None or other.seen is None else self.seen + other.seen
-        models = {name: mine + other.models[name] for name, mine in self.models.items()}
-        rewards, balance = self.rewards + other.rewards, add_known(self.balance, other.balance)
-        by = add_known(self.by, other.by)
-        return FirstPassSums(rewards, seen, groups, self.sample + other.sample, models, balance, by)
+        return FirstPassSums(
+            rewards=self.rewards + other.rewards,
+            seen=seen,
+            groups=groups,
+            sample=self.sample + other.sample,
+            models={name: mine + other.models[name] for name, mine in self.models.items()},
+            balance=add_known(self.balance, other.balance),
+            by=add_known(self.by, other.by),
+        )
 
     @property
     def batch(self) -> Batch:

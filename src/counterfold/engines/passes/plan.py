@@ -90,10 +90,11 @@ class Plan:
         if self.model is None or first is None:
             return {}
         samples = self._list_samples(first)
-        found = {name: self._solve(name, sums, samples.get(name)) for name, sums in first.models.items()}
-        found = found or fit_on_sample(self.model, self.builder.examples(first.batch), first.rewards.count)
-        shared = next(iter(found.values()))
-        return {name: found.get(name, shared) for name in self.builder.targets}
+        models = {name: self._solve(name, sums, samples.get(name)) for name, sums in first.models.items()}
+        if not models:
+            models = fit_on_sample(self.model, self.builder.examples(first.batch), first.rewards.count)
+        shared = next(iter(models.values()))  # of all targets that need no model of their own
+        return {name: models.get(name, shared) for name in self.builder.targets}
 
     def unfit_rows(self, sample: Rows, count: int) -> Rows | None:
         """Return all rows of a log with so many, and its reward model as it is in memory, if the sample holds them.
@@ -112,9 +113,10 @@ class Plan:
 
     def _solve(self, name: str, sums: ModelSums, sample: Examples | None) -> Fitted:
         """Return a model from sums, as if columns that turned out to be no context had never been there."""
-        stream, known = self.first_pass.streams[name], self.first_pass.balance.columns.sources
-        kept = [place for place, source in enumerate(known) if source not in self.log.left_out]
-        kept += range(len(known), stream.width)  # what policies think of actions
+        stream = self.first_pass.streams[name]
+        sources = self.first_pass.balance.columns.sources
+        kept = [place for place, source in enumerate(sources) if source not in self.log.left_out]
+        kept += range(len(sources), stream.width)  # what policies think of actions
         return solve_stream(stream.narrow(kept), sums.narrow(kept), sample)
 
 

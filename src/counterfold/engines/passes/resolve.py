@@ -20,8 +20,7 @@ from counterfold.engines.base import Request, list_columns
 from counterfold.engines.passes.sample import Sample
 from counterfold.io.schema import columns, roles
 from counterfold.io.schema.batches import Batch, LogRows, Task
-from counterfold.io.schema.columns import list_values
-from counterfold.io.schema.maps import list_keys
+from counterfold.io.schema.columns import list_keys, list_values
 from counterfold.io.schema.resolution import learn_columns, resolve_columns
 from counterfold.io.schema.schema import ContextColumns, Schema
 from counterfold.log import log_checks

@@ -1,6 +1,6 @@
 """LogScan, read_log() and read_target(): files and data frames, with columns mapped by name."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from numbers import Real
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from counterfold.base import messages
 from counterfold.base.cached import cached_property
 from counterfold.base.errors import ParameterError
-from counterfold.io.schema.column_names import list_names, require_name, require_rewards
 from counterfold.io.schema.column_roles import ARGUMENTS, ROLES
 
 if TYPE_CHECKING:
@@ -17,6 +16,39 @@ if TYPE_CHECKING:
     from counterfold.io.sources.base import RowSource
     from counterfold.log.log import Log
     from counterfold.log.propensities import PropensityFit
+
+
+def require_name(argument: str, value: object) -> None:
+    """Require the name of one column."""
+    if not isinstance(value, str):
+        raise ParameterError(f"`{argument}` must be the name of a column, as text, got {messages.shorten(value)}.")
+
+
+def require_rewards(value: object) -> None:
+    """Require the name of one column, or of several different ones, or expressions in their place."""
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names) or not names:
+        rule = "must be the name of a column, as text"
+        got = messages.shorten(value)
+        raise ParameterError(f"`reward` {rule}, got {got}. Several rewards are a list of such names.")
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise ParameterError(f"`reward` must be given once each, got `{messages.show(repeated)}` more than once.")
+
+
+def list_names(argument: str, value: object) -> Sequence[str]:
+    """Return the names of columns that are listed in any way, or the only one."""
+    names: Sequence[Any]
+    if isinstance(value, (list, tuple)):
+        names = value
+    elif isinstance(value, str) or not isinstance(value, Iterable):
+        names = [value]
+    else:
+        names = list(value)
+    if isinstance(value, Mapping) or not all(isinstance(name, str) for name in names):
+        got = messages.shorten(value)
+        raise ParameterError(f"`{argument}` must be names of columns, as a list of texts, got {got}.")
+    return names
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -86,8 +118,10 @@ class LogScan:
             require_name(name, value or name)
         if self.horizon is not None:
             Delay.of(self.time or "time", self.reward_time, self.horizon, self.until)
-        for name in (name for name in ("reward_time", "until") if self.horizon is None and getattr(self, name)):
-            raise ParameterError(f"`{name}` must be given with `horizon`, the time that rewards are waited for.")
+            return
+        for name in ("reward_time", "until"):
+            if getattr(self, name):
+                raise ParameterError(f"`{name}` must be given with `horizon`, the time that rewards are waited for.")
 
     def find_fit(self, columns: Sequence[str] = ()) -> "PropensityFit | None":
         """Return how propensities are to be fitted, if so; a column of that name is meant where there is one."""
