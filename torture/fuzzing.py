@@ -87,7 +87,7 @@ def fuzz_by_coverage(kind, seconds, folder):
     with atheris.instrument_imports(include=["counterfold"]):
         import counterfold.engines.local
         import counterfold.io.formats
-        import counterfold.io.schema.layout  # noqa: F401
+        import counterfold.io.schema.schema  # noqa: F401
     write_corpus(kind, folder / "corpus")
     target = Target(kind, folder)
 

@@ -18,7 +18,7 @@ from counterfold.base.errors import CounterfoldError
 from counterfold.evaluation.guard import Guard
 from counterfold.io.formats import build_reader
 from counterfold.io.formats.dsjson import Dsjson
-from counterfold.io.schema.lengths import read_length, show_length
+from counterfold.io.schema.delays import read_length, show_length
 from counterfold.io.sources._expressions import Expression, parse_expression
 from counterfold.learning.limits import read_limit
 from counterfold.log.propensities import as_fit, as_precision

@@ -35,7 +35,7 @@ def test_the_default_selector_gives_the_answer_of_memory(model, candidates, rows
 
 
 def test_the_ladder_of_a_sorted_log_knows_all_weights(table, save_table, monkeypatch):
-    monkeypatch.setattr("counterfold.engines.passes.plan.HEAD", 500)
+    monkeypatch.setattr("counterfold.engines.passes.batches.HEAD", 500)
     probs, logged = (np.array(table.column(name).to_pylist()) for name in ("target", "propensity"))
     weights = probs[np.arange(ROWS), table.column("action").to_numpy()] / logged
     path = save_table(table.take(np.argsort(weights)))

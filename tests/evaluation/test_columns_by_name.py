@@ -1,7 +1,5 @@
 """Columns by name for every source in evaluate, check and compare, as on the command line; and what is refused."""
 
-from dataclasses import fields
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,7 +9,7 @@ import pytest
 
 import counterfold as cf
 from counterfold.evaluation import Settings
-from counterfold.io.schema.scan import Columns
+from counterfold.io.schema.column_roles import ARGUMENTS
 
 ROWS = 600
 NAMED = {"action": "item_id", "reward": "click", "propensity": "pscore", "context": ["age"]}
@@ -118,7 +116,6 @@ def test_mistakes_in_names(table):
 
 
 def test_the_arguments_are_those_of_a_scan_and_of_an_evaluation():
-    roles = {one.name for one in fields(cf.LogScan)} - {"source"}
-    assert set(Columns.__annotations__) == roles
+    roles = set(ARGUMENTS)
     own = set(cf.evaluate.__kwdefaults__) | {"candidates", "selector", "reward_model"}
     assert set(Settings.__annotations__) == own | roles

@@ -54,7 +54,7 @@ KINDS = [*FAST, *(pytest.param(one, marks=pytest.mark.slow) for one in SLOW)]
 @pytest.fixture(params=KINDS)
 def log(request, tmp_path, monkeypatch):
     """Return a file of many pieces, few rows of which are the first, and what is asked of it besides its rewards."""
-    for module in ("local", "passes.plan"):
+    for module in ("local", "passes.batches"):
         monkeypatch.setattr(f"counterfold.engines.{module}.HEAD", 300)
     columns, settings = (FAST | SLOW)[request.param]
     pa.parquet.write_table(pa.table(PLAIN | columns), tmp_path / "log.parquet", row_group_size=250)

@@ -16,6 +16,7 @@ from counterfold.base.errors import ParameterError
 from counterfold.base.notation import split_commas
 from counterfold.cli import _texts
 from counterfold.cli.printing import print_warnings, say
+from counterfold.io.schema.column_roles import ARGUMENTS
 from counterfold.io.schema.scan import LogScan
 
 if TYPE_CHECKING:
@@ -255,12 +256,11 @@ def annotate_field(one: "Field[Any]") -> Any:
     """Return what typer needs to know of a field of `LogScan`: a sequence is an option that can be repeated."""
     if one.default is MISSING:
         return Annotated[str | None, typer.Argument(metavar="LOG", help=_texts.SOURCE, show_default=False)]
-    if one.name not in _texts.LOG_TEXTS and "role" not in one.metadata:
-        return one.type
-    texts = _texts.LOG_TEXTS.get(one.name, ("COLUMN", f"Column of the {one.name}.", f"{one.name}, if there"))
+    argument = ARGUMENTS[one.name]
     kinds = (one.type, *get_args(one.type))
     kind: Any = list[str] if any(get_origin(kind) is Sequence for kind in kinds) else str
-    return Annotated[kind | None, make_option(*texts, panel=COLUMNS)]
+    option = make_option(argument.metavar, argument.help, argument.default, panel=COLUMNS)
+    return Annotated[kind | None, option]
 
 
 def build_value(kind: Any, name: str, given: Mapping[str, Any]) -> Any:

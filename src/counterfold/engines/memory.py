@@ -2,16 +2,18 @@
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pyarrow as pa
 
 from counterfold.base import capacity
 from counterfold.base.arrays import Bools
 from counterfold.base.cached import cached_property
 from counterfold.base.threads import Pool
-from counterfold.base.validation import WHOLE
+from counterfold.base.validation import WHOLE, Checker
 from counterfold.engines.base import Engine, Request, Source, is_on_spark, list_columns, list_features
+from counterfold.engines.passes.resolve import resolve_schema
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.estimates import Estimate
 from counterfold.estimators.rows import Rows
@@ -19,10 +21,10 @@ from counterfold.estimators.sums import Sums, sum_buckets
 from counterfold.evidence.evidence import Evidence, Unsupported, observe_rows, refit_on_blocks, split_observers
 from counterfold.evidence.segments.sums import AllSegmentSums, SegmentUnits, sum_all_segments
 from counterfold.io.schema import roles
-from counterfold.io.schema.prepared import prepare_table, take_left
+from counterfold.io.schema.prepared import WholeRows, take_left
+from counterfold.io.schema.scan import LogScan
 from counterfold.log.assignment import Balance, choose_context
 from counterfold.log.contents import Contents
-from counterfold.log.indices import find_index
 from counterfold.log.log import Log
 from counterfold.models import Column, as_model
 from counterfold.models.cross_fitted import CrossFitted
@@ -52,49 +54,79 @@ class Memory(Engine):
     def gather(self, request: Request) -> Generator[tuple[str, str, Evidence]]:
         """Yield the evidence; a log is read once, and its rows are worked on for one reward after the other."""
         if isinstance(self.source, Log):
-            rewards: dict[str, Source] = {"reward": self.source}
-            tables = [None]
-        else:
-            opened, rewards = self.source.opened, dict(self.source.split())
-            capacity.require_rows(opened.rows, opened.size)  # before it is read
-            tables = [opened.table()] * len(rewards)  # the last one to take it leaves it to nobody
-        for reward, source in rewards.items():
-            found = self._gather_targets(source, tables.pop(), request)
-            yield from ((reward, name, evidence) for name, evidence in found)
+            targets = make_readers(request.targets, None)
+            inputs = Inputs(self.source, targets, None, request.reward_model, WHOLE)
+            for name, evidence in find_evidence(inputs, request):
+                yield "reward", name, evidence
+            return
+        opened = self.source.opened
+        scans = self.source.split()
+        capacity.require_rows(opened.rows, opened.size)  # before it is read
+        tables = [opened.table()] * len(scans)  # the last one to take it leaves it to nobody
+        for reward, scan in scans.items():
+            for name, evidence in find_evidence(read_inputs(scan, tables.pop(), request), request):
+                yield reward, name, evidence
 
-    def _gather_targets(self, log: Source, table: Any, request: Request) -> Generator[tuple[str, Evidence]]:
-        """Yield the evidence on each target, of a log or of all rows of one that is not read yet."""
-        given, readers, check = request.reward_model, make_readers(request.targets, None), WHOLE
-        if not isinstance(log, Log):
-            count, index = table.num_rows, find_index(log.source)
-            table, row_numbers = prepare_table(log, table)
-            capacity.require_rows(table.num_rows, table.nbytes)
-            targets = {name: take_left(one, row_numbers, count) for name, one in request.targets.items()}
-            readers, given = make_readers(targets, table), take_left(given, row_numbers, count)
-            named = list_columns(readers.values(), given)
-            layout = log.layout(table, named).learn_from(table)
-            for reader in readers.values():
-                reader.refuse_outcomes(layout)
-            log = layout.log(table, row_numbers, index, is_whole=True)
-            if isinstance(given, Column):
-                check = WHOLE.name_columns({"reward_model": given.name})
-                given = roles.read_predictions(table, given.name)
-            table = table.select(roles.list_places(table, [*named, *list_features(readers.values())]))
-        for reader in readers.values():
-            reader.form.require_known(log)
-        require_room(log, readers.values())
-        log, balance = choose_context(log, keep_all=any(one.uses_context for one in readers.values()))
-        contents = Contents.of(log)
-        of_log, of_targets = split_observers(request.observers)
-        shared: dict[str, Any] | None = None
-        for number, (name, reader) in enumerate(readers.items(), start=1):
-            target = reader.read(log, table)
-            table = table if number < len(readers) else None  # which takes as much room as the rows made of it
-            rows = Rows.of(log, target, as_model(given, log, target.draws, check))
-            if shared is None:
-                shared = observe_rows(rows, of_log)
-            observed = {**shared, **observe_rows(rows, of_targets)}
-            yield name, RowEvidence.of(rows, contents, observed, balance)
+
+class Inputs(NamedTuple):
+    """A log in memory, and what belongs to its rows.
+
+    - `log`: all rows.
+    - `targets`: how each target is read.
+    - `table`: the columns from which targets are read, unless they were given beside a log.
+    - `reward_model`: a reward model, or predicted rewards.
+    - `check`: what names the column of predicted rewards in errors.
+    """
+
+    log: Log
+    targets: Mapping[str, TargetReader]
+    table: pa.Table | None
+    reward_model: Any
+    check: Checker
+
+
+def read_inputs(scan: LogScan, table: pa.Table, request: Request) -> Inputs:
+    """Return all rows of a log that is not read yet."""
+    row_count = table.num_rows
+    rows = WholeRows.prepare(scan, table)
+    del table  # it takes as much room as the rows that are left of it
+    capacity.require_rows(rows.count, rows.table.nbytes)
+    given_targets = {name: take_left(one, rows.row_numbers, row_count) for name, one in request.targets.items()}
+    targets = make_readers(given_targets, rows.table)
+    schema = rows.run(resolve_schema(rows, request, targets))
+    log = rows.read_log(schema)
+
+    check = WHOLE
+    reward_model = take_left(request.reward_model, rows.row_numbers, row_count)
+    if isinstance(reward_model, Column):
+        check = WHOLE.name_columns({"reward_model": reward_model.name})
+        reward_model = roles.read_predictions(rows.table, reward_model.name)
+    read_columns = [*list_columns(targets.values(), request.reward_model), *list_features(targets.values())]
+    left = rows.table.select(roles.list_places(rows.table, read_columns))
+    return Inputs(log, targets, left, reward_model, check)
+
+
+def find_evidence(inputs: Inputs, request: Request) -> Generator[tuple[str, Evidence]]:
+    """Yield the evidence on each target of a log in memory."""
+    log, targets, table, reward_model, check = inputs
+    del inputs  # so that the table is free once the last target is read from it
+    for target in targets.values():
+        target.form.require_known(log)
+    require_room(log, targets.values())
+    log, balance = choose_context(log, keep_all=any(target.uses_context for target in targets.values()))
+    contents = Contents.of(log)
+    of_log, of_targets = split_observers(request.observers)
+    shared: dict[str, Any] | None = None
+    for number, (name, reader) in enumerate(targets.items(), start=1):
+        target_of_rows = reader.read(log, table)
+        if number == len(targets):
+            table = None  # it takes as much room as the rows made of it
+        model = as_model(reward_model, log, target_of_rows.draws, check)
+        rows = Rows.of(log, target_of_rows, model)
+        if shared is None:
+            shared = observe_rows(rows, of_log)
+        observed = {**shared, **observe_rows(rows, of_targets)}
+        yield name, RowEvidence.of(rows, contents, observed, balance)
 
 
 def require_room(log: Log, targets: Iterable[TargetReader]) -> None:

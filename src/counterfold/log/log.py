@@ -19,6 +19,7 @@ from counterfold.base.per_row import ByRow, take_each, take_marked
 from counterfold.base.validation import WHOLE, Checker, freeze
 from counterfold.log import log_checks, propensity_checks
 from counterfold.log.encoding import ColumnEncoding
+from counterfold.log.facts import LogFacts
 from counterfold.log.indices import align_rows, align_several, choose_index
 from counterfold.log.known_actions import KnownActions, find_actions, find_categories
 from counterfold.log.label_checks import check_labels
@@ -128,6 +129,7 @@ class Log(Displayed):
         least_kept: float | None = None,
         time: ArrayLike | Times | None = None,
         by: Mapping[str, ArrayLike] | tuple[Segmentation, ...] | None = None,
+        facts: LogFacts | None = None,
     ) -> None:
         """Check every argument and keep what the estimators need."""
         self.named_context, self.precision = named_context, as_precision(propensity_precision)
@@ -156,8 +158,28 @@ class Log(Displayed):
             self._mix_loggers(logger_weights, logger_shares)
             if action_features is not None:
                 self.action_features = log_checks.check_action_features(action_features, self.actions)
-        if not check.is_part:
+        if check.is_part:
+            self.row_units = np.asarray(check.row_numbers)  # folds go by the places in the longer log
+        else:
             log_checks.refuse_copies(self.reward, self.propensity, len(self), check)
+        if facts is not None:
+            self._keep_facts(facts)
+
+    def _keep_facts(self, facts: LogFacts) -> None:
+        """Keep what is known of the table that the rows were read from."""
+        self.left_out = facts.left_out
+        self.notes = tuple(facts.notes)
+        self.taken = facts.taken
+        self.missing_rewards = facts.missing_rewards
+        self.by_context = facts.by_context
+        self.identifiers = facts.identifiers
+        self.repeated = facts.repeated
+        if facts.skewed is not None:
+            self.skewed = facts.skewed
+        if facts.action_features is not None:
+            described = facts.action_features.read(self.actions)
+            self.notes = (*self.notes, *described.notes)
+            self.action_features = log_checks.check_action_features(described.values, self.actions)
 
     def _know_doses(self, given: Mapping[str, Any], fit: Fit | None, check: Checker) -> None:
         """Keep doses and their densities."""

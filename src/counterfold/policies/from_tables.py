@@ -14,7 +14,7 @@ from counterfold.base.errors import DataError, ParameterError
 from counterfold.base.notation import unquote
 from counterfold.base.validation import Checker
 from counterfold.io.schema import columns, roles
-from counterfold.io.schema.layout import Layout
+from counterfold.io.schema.schema import ColumnRoles
 from counterfold.log.encoding.lists import find_list, spread_lists
 from counterfold.log.log import Log
 from counterfold.policies.given import (
@@ -119,13 +119,16 @@ class TargetReader:
             )
         return as_target(self.fill(table, row_numbers), log, self.checker(row_numbers))
 
-    def refuse_outcomes(self, layout: Layout) -> None:
+    def refuse_outcomes(self, log_roles: ColumnRoles) -> None:
         """Refuse a policy that looks at what was decided or at what came of it."""
-        for role in (role for role in roles.AFTER_DECISION if layout.roles.get(role) in self.features):
-            what = roles.NAMED_ROLES.get(role, f"the {role}")
-            raise DataError(f"`target` must not look at column `{layout.roles[role]}`, which is {what}.")
-        for name in (name for name in layout.outcomes if name in self.features):
-            raise DataError(f"`target` must not look at column `{name}`, {roles.WITH_REWARD}.")
+        for role in roles.AFTER_DECISION:
+            column = log_roles.columns.get(role)
+            if column in self.features:
+                what = roles.NAMED_ROLES.get(role, f"the {role}")
+                raise DataError(f"`target` must not look at column `{column}`, which is {what}.")
+        for name in log_roles.outcomes:
+            if name in self.features:
+                raise DataError(f"`target` must not look at column `{name}`, {roles.WITH_REWARD}.")
 
     def refuse_misreading(self, log: Log, table: pa.Table, row_numbers: Ints) -> None:
         """Refuse a target that can be read in no way or in two ways, by the first rows of a long log."""

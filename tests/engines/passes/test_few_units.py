@@ -109,7 +109,7 @@ def test_the_noise_of_fitting_is_that_of_the_whole_log_though_it_is_sorted(table
 
 
 def test_long_lists_of_context_make_a_smaller_sample(table, save_table, monkeypatch):
-    monkeypatch.setattr("counterfold.engines.passes.whole_layout.NUMBERS", 1 << 17)
+    monkeypatch.setattr("counterfold.engines.passes.resolve.NUMBERS", 1 << 17)
     rng = np.random.default_rng(0)
     path = save_table(table.append_column("v", [rng.normal(size=(ROWS, 50)).tolist()]))
     scans = [cf.LogScan(path, context=[name]) for name in ("x0", "v")]

@@ -117,7 +117,7 @@ def test_the_sample_does_not_depend_on_the_pieces():
 
 
 def test_grids_come_from_a_sample_of_large_logs(table, save_table, monkeypatch):
-    monkeypatch.setattr("counterfold.engines.passes.whole_layout.SAMPLE", 1000)
+    monkeypatch.setattr("counterfold.engines.passes.resolve.SAMPLE", 1000)
     path = save_table(table, row_group_size=100)
     memory, local = both(path, candidates=["truncated-ips", "group-ips"])
     caps = [[one.name for one in result.table if "Truncated" in one.name] for result in (memory, local)]

@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 import counterfold as cf
-from counterfold.io.schema.lengths import read_length, show_length
+from counterfold.io.schema.delays import read_length, show_length
 
 ROWS, DAY = 1200, np.timedelta64(1, "D")
 ENGINES = ("memory", "local")

@@ -6,6 +6,8 @@ import pyarrow.parquet
 import pytest
 
 import counterfold as cf
+from counterfold.io.schema.prepared import WholeRows
+from counterfold.io.schema.resolution import learn_columns, resolve_columns
 from counterfold.policies.from_tables import TargetReader
 from scored_logs import LABELS, make_columns, make_table
 
@@ -41,8 +43,9 @@ def read():
 
     def probabilities(table, target, **roles):
         reader = TargetReader.of(target, table)
-        layout = cf.LogScan(table, **roles).layout(table, reader.columns).learn_from(table)
-        return reader.read(layout.log(table), table).probs
+        rows = WholeRows.prepare(cf.LogScan(table, **roles), table)
+        schema = rows.run(learn_columns(rows, resolve_columns(rows.scan, table, reader.columns)))
+        return reader.read(rows.read_log(schema), table).probs
 
     return probabilities
 

@@ -6,6 +6,7 @@ import pytest
 
 import counterfold as cf
 from counterfold.base import registry
+from counterfold.io.schema.resolution import resolve_columns
 from counterfold.policies.given import as_target
 from scored_logs import LABELS, ROWS, be_greedy, be_soft, make_columns, make_table
 
@@ -138,7 +139,7 @@ def test_columns_of_scores_are_no_context(columns, save):
         result = cf.evaluate(path, "greedy:score", ["ips"], engine=engine, progress=False)
         assert result.value
     table = make_table(columns, layout="spread")
-    reader_columns = cf.LogScan(table).layout(table, ["score", "policy"]).context
+    reader_columns = resolve_columns(cf.LogScan(table), table, ["score", "policy"]).context.names
     assert list(reader_columns) == ["age", "height", "city", "chosen"]
     with pytest.raises(cf.DataError, match="`context` must not hold column `score_red`, which is the target"):
         cf.evaluate(path, "greedy:score", context=["age", "score_red"])

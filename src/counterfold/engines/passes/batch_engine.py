@@ -15,13 +15,12 @@ from counterfold.engines.passes.first_pass import FirstPassSums
 from counterfold.engines.passes.last_pass import LastPass, LastPassSums
 from counterfold.engines.passes.plan import Plan
 from counterfold.engines.passes.sum_evidence import SumEvidence
+from counterfold.estimators.base import Estimator
 from counterfold.estimators.sums import add_known
 from counterfold.evidence.evidence import Evidence
 from counterfold.io.schema.batches import Batch, Pass, Result, Task, run_together
-from counterfold.io.schema.preparation import Preparation
 from counterfold.io.schema.prepared import choose_preparation
 from counterfold.io.schema.same_context import COLUMN, ContextGroups
-from counterfold.io.schema.scan import LogScan
 from counterfold.log import log_checks
 from counterfold.log.assignment import BalanceSums
 from counterfold.log.contents import Contents, Spread
@@ -38,11 +37,12 @@ class BatchEngine(Engine, BatchReader):
     groups: ContextGroups | None
 
     def gather(self, request: Request) -> Generator[tuple[str, str, Evidence]]:
-        rows = self._prepare_rewards(progress=request.progress)
-        found = self._run([find_evidence(one, request) for one in rows], progress=request.progress)
-        for one, targets in zip(rows, found, strict=True):
+        rows_by_reward = self._prepare_rewards(progress=request.progress)
+        tasks = [find_evidence(rows, request) for rows in rows_by_reward]
+        results = self._run(tasks, progress=request.progress)
+        for rows, targets in zip(rows_by_reward, results, strict=True):
             for name, evidence in targets.items():
-                yield str(one.scan.reward), name, evidence
+                yield str(rows.scan.reward), name, evidence
 
     def find_groups(self, *, progress: Progress | bool) -> ContextGroups | None:
         """Return which rows of a log with one reward have the same context, if nobody named groups and any do."""
@@ -57,21 +57,24 @@ class BatchEngine(Engine, BatchReader):
     def _prepare_rewards(self, *, progress: Progress | bool) -> list[PreparedRows]:
         """Return the rows of the log as each of its rewards needs them, without those that were drawn before."""
         scans = list(self.scan.split().values())
-        wishes = [choose_preparation(one, self.find_schema).learn() for one in scans]
-        preparations = self._run(wishes, progress=progress)
+        tasks = [choose_preparation(scan, self.find_schema).learn() for scan in scans]
+        preparations = self._run(tasks, progress=progress)
         if self.drawn is not None:
-            scans = [one.know_actions(self.drawn.log.known_actions) for one in scans]
-            preparations = [replace(one, drawn=self.drawn.units) for one in preparations]
+            scans = [scan.know_actions(self.drawn.log.known_actions) for scan in scans]
+            preparations = [replace(preparation, drawn=self.drawn.units) for preparation in preparations]
         if self.groups is not None:
-            scans = [one.name_group(COLUMN) for one in scans]
-            preparations = [replace(one, groups=self.groups) for one in preparations]
+            scans = [scan.name_group(COLUMN) for scan in scans]
+            preparations = [replace(preparation, groups=self.groups) for preparation in preparations]
         heads = self.read_heads(preparations)
-        return [self._prepare(*known) for known in zip(scans, preparations, heads, strict=True)]
-
-    def _prepare(self, scan: LogScan, known: Preparation, head: Batch) -> PreparedRows:
-        """Return the rows as one reward needs them; the first ones tell what was done."""
-        marked = Batch(known.mark_schema(head.table), head.row_numbers)
-        return PreparedRows(scan, known, marked, self.count_rows() - known.dropped)
+        return [
+            PreparedRows(
+                scan=scan,
+                preparation=preparation,
+                head=Batch(preparation.mark_schema(head.table), head.row_numbers),
+                row_count=self.count_rows() - preparation.dropped,
+            )
+            for scan, preparation, head in zip(scans, preparations, heads, strict=True)
+        ]
 
     def _run(self, tasks: Sequence[Task[Result]], *, progress: Progress | bool) -> list[Result]:
         """Return what tasks find, one for each reward; the passes that they ask for at the same time are one."""
@@ -135,7 +138,7 @@ def find_evidence(rows: PreparedRows, request: Request) -> Task[dict[str, Eviden
 def sum_targets(plan: Plan, rows: PreparedRows, request: Request) -> Task[dict[str, Evidence]]:
     """Return the evidence on each target, by the passes of a plan."""
     first, balance = None, None
-    check = plan.builder.layout.checker(None)
+    check = plan.builder.schema.roles.checker(None)
     if plan.needs_first_pass:
         first = yield rows.ask("Pass 1 of 2: checking", plan.first_pass, plan.columns)
         require_log(first.rewards, check)
@@ -149,21 +152,30 @@ def sum_targets(plan: Plan, rows: PreparedRows, request: Request) -> Task[dict[s
         log_checks.refuse_copies(plan.log.reward, plan.log.propensity, last.rewards.count, check)
     if first is None:
         plan, balance = plan.test_balance(last.balance)
-    contents = replace(describe_contents(plan, first, last), cuts=last_pass.builder.layout.cuts)
+    contents = replace(describe_contents(plan, first, last), cuts=last_pass.builder.schema.segments.cuts)
     evidence: dict[str, Evidence] = {}
-    for name, found in last.targets.items():
-        observed = {**last.observed, **found.observed}
-        known = last_pass.samples[name], contents, found.unsupported, found.squared_weight, observed
-        sums = found.sums.without_empty, last_pass.models.get(name), found.segments
-        all_rows = plan.unfit_rows(last_pass.samples[name], last.rewards.count)
-        evidence[name] = SumEvidence(*known, *sums, all_rows, balance=balance)
+    for name, target in last.targets.items():
+        sample = last_pass.samples[name]
+        evidence[name] = SumEvidence(
+            rows=sample,
+            contents=contents,
+            unsupported=target.unsupported,
+            squared_weight=target.squared_weight,
+            observed={**last.observed, **target.observed},
+            sums=target.sums.without_empty,
+            model=last_pass.models.get(name),
+            segments=target.segments,
+            all_rows=plan.unfit_rows(sample, last.rewards.count),
+            balance=balance,
+        )
     return evidence
 
 
 def sum_balance(plan: Plan, first: FirstPassSums) -> BalanceSums | None:
     """Return what tells which columns are context: the sums of all rows, or of a row of each group in the sample."""
-    layout, stream = plan.builder.layout, plan.first_pass.balance
-    return stream.sums(layout.log(*first.batch)) if plan.builder.has_groups else first.balance
+    if not plan.builder.has_groups:
+        return first.balance
+    return plan.first_pass.balance.sums(plan.builder.schema.read_log(*first.batch))
 
 
 def require_log(rewards: Spread, check: Checker) -> None:
@@ -174,24 +186,47 @@ def require_log(rewards: Spread, check: Checker) -> None:
 
 def prepare_last_pass(plan: Plan, first: FirstPassSums | None, request: Request) -> LastPass:
     """Return what the last pass sums, once it is known who competes for every target."""
-    batch, count, builder = plan.head, len(plan.head.row_numbers), plan.builder
+    batch = plan.head
+    count = len(plan.head.row_numbers)
+    builder = plan.builder
     if first is not None:
-        batch, count = first.batch, first.rewards.count
+        batch = first.batch
+        count = first.rewards.count
+        schema = builder.schema
         seen = None if first.seen is None else first.seen > 0
-        builder = replace(builder, layout=replace(builder.layout, seen=seen).learn_cuts(first.by))
+        schema = replace(
+            schema,
+            actions=replace(schema.actions, seen=seen),
+            segments=schema.segments.learn(first.by),
+        )
+        builder = replace(builder, schema=schema)
     models = plan.fit(first)
     samples = {name: replace(rows, stands_for=count) for name, rows in builder.build(batch, models)[1].items()}
     estimators = {name: request.list_estimators(rows) for name, rows in samples.items()}
-    has_cuts = bool(builder.layout.cuts)
-    segmented = {name: request.list_segmented(rows) for name, rows in samples.items()} if has_cuts else {}
-    known_units = None if first is None else first.known_units
-    balance = plan.first_pass.balance if first is None else None
-    return LastPass(builder, models, estimators, segmented, samples, request.observers, known_units, balance)
+    segmented: dict[str, Sequence[Estimator]] = {}
+    if builder.schema.segments.cuts:
+        segmented = {name: request.list_segmented(rows) for name, rows in samples.items()}
+    return LastPass(
+        builder=builder,
+        models=models,
+        estimators=estimators,
+        segmented=segmented,
+        samples=samples,
+        observers=request.observers,
+        known_units=None if first is None else first.known_units,
+        balance=plan.first_pass.balance if first is None else None,
+    )
 
 
 def describe_contents(plan: Plan, first: FirstPassSums | None, last: LastPassSums) -> Contents:
     """Return what the log holds, by its first rows and by what the passes found."""
-    known, groups = Contents.of(plan.log), None if first is None else first.group_count
-    actions = known.actions if plan.builder.layout.actions is not None else ()
-    log = replace(known, rewards=last.rewards, propensities=last.propensities, kept=last.kept)
-    return replace(log, actions=actions, groups=groups)
+    of_first_rows = Contents.of(plan.log)
+    knows_actions = plan.builder.schema.actions.labels is not None
+    return replace(
+        of_first_rows,
+        rewards=last.rewards,
+        propensities=last.propensities,
+        kept=last.kept,
+        actions=of_first_rows.actions if knows_actions else (),
+        groups=None if first is None else first.group_count,
+    )

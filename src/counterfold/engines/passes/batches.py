@@ -3,13 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from counterfold.base.progress import Progress
 from counterfold.estimators.sums import Sum
-from counterfold.io.schema.batches import Batch, Pass
+from counterfold.io.schema.batches import Batch, LogRows, Pass
 from counterfold.io.schema.preparation import Preparation
 from counterfold.io.schema.scan import LogScan
 from counterfold.log.assignment import FIRST
@@ -41,13 +41,22 @@ class BatchReader(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedRows:
+class PreparedRows(LogRows):
     """The rows of a long log with one of its rewards, without those that are left out; `head` are the first ones."""
 
     scan: LogScan
     preparation: Preparation
     head: Batch
-    count: int
+    row_count: int
+    is_whole: ClassVar[bool] = False
+
+    @property
+    def first(self) -> Batch:
+        return self.head.first(HEAD)
+
+    @property
+    def count(self) -> int:
+        return self.row_count
 
     def ask(self, label: str, work: Callable[[Batch], Any], columns: Sequence[str]) -> Pass:
         """Return a pass over these rows, as one over the rows of the source."""

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from counterfold.base.validation import WHOLE
 from counterfold.diagnostics.base import Least
-from counterfold.engines.passes.batches import HEAD, PreparedRows
+from counterfold.engines.passes.batches import PreparedRows
 from counterfold.engines.passes.sample import Sample
 from counterfold.io.schema.batches import Batch, Task
-from counterfold.io.schema.layout import Layout
+from counterfold.io.schema.resolution import resolve_columns
 from counterfold.io.schema.same_context import ContextGroups, count_few, find_common, hash_contexts
+from counterfold.io.schema.schema import ContextColumns
 
 SAMPLED, KEPT = 1 << 16, 1 << 13
 """So many rows tell which contexts are common, and so many contexts how many rows have the same one."""
@@ -43,10 +45,10 @@ class ContextCounts:
 
 def find_context_groups(rows: PreparedRows) -> Task[ContextGroups | None]:
     """Return which rows of a log have the same context, if nobody named groups, and few rows have the same one."""
-    head = rows.head.first(HEAD).table
-    layout = rows.scan.layout(head)
-    context = list_context(layout, head)
-    if "group" in layout.roles or not context:
+    table = rows.first.table
+    schema = resolve_columns(rows.scan, table)
+    context = list_context(schema.context, table)
+    if "group" in schema.columns or not context:
         return None
 
     def count(batch: Batch) -> ContextCounts:
@@ -58,7 +60,7 @@ def find_context_groups(rows: PreparedRows) -> Task[ContextGroups | None]:
     return found.find_groups(context, rows.count)
 
 
-def list_context(layout: Layout, head: pa.Table) -> tuple[str, ...]:
+def list_context(context: ContextColumns, table: pa.Table) -> tuple[str, ...]:
     """Return the columns of the context, without those that the first rows show to be none, such as identifiers."""
-    reasons = {} if layout.named_context else layout.summarise(head).explain()
-    return tuple(name for name in layout.context if name not in reasons)
+    reasons = {} if context.is_named else context.summarise(table, WHOLE).explain()
+    return tuple(name for name in context.names if name not in reasons)

@@ -9,13 +9,14 @@ import pyarrow as pa
 
 from counterfold.base.arrays import Floats, Ints
 from counterfold.base.errors import DataError
-from counterfold.engines.passes.batches import HEAD, PreparedRows
-from counterfold.engines.passes.plan import list_actions
-from counterfold.engines.passes.whole_layout import know_times, list_read_columns
+from counterfold.base.validation import Checker
+from counterfold.engines.passes.batches import PreparedRows
+from counterfold.engines.passes.resolve import list_actions, list_read_columns
 from counterfold.io.schema import columns
 from counterfold.io.schema.batches import Batch, Task
 from counterfold.io.schema.drawn import DrawnUnits, draw_row_keys
-from counterfold.io.schema.layout import Layout
+from counterfold.io.schema.resolution import judge_times, resolve_columns
+from counterfold.io.schema.schema import Schema, SegmentColumns
 from counterfold.log import log_checks
 from counterfold.log.encoding import ContextSummary
 from counterfold.log.log import Log
@@ -77,33 +78,49 @@ class DrawnRows:
 def draw_sample(rows: PreparedRows, count: Count) -> Task[Drawn]:
     """Return whole units of a log; all its rows tell what the actions are, and how the context is encoded."""
     log_checks.require_rows(rows.count)
-    head = rows.head.first(HEAD).table
-    layout = replace(rows.scan.layout(head), by=())
-    if "action" in layout.roles:
-        layout = layout.know_actions((yield from list_actions(layout, head, rows)))
-    if layout.guesses_time:
-        layout = yield from know_times(rows, layout)
-    group = layout.roles.get("group")
-    size = count(len(layout.actions or ()), columns.count_numbers(head, layout.context))
+    table = rows.first.table
+    schema = replace(resolve_columns(rows.scan, table), segments=SegmentColumns())
+    if "action" in schema.columns:
+        labels = yield from list_actions(rows, schema)
+        schema = replace(schema, actions=schema.actions.name_all(labels))
+    if schema.guesses_time:
+        schema = yield from judge_times(rows, schema)
+    group = schema.columns.get("group")
+    size = count(schema.actions.count, columns.count_numbers(table, schema.context.names))
     limit = int(min(MOST, SPARE * size / rows.count) * 2.0**63)
 
     def draw(batch: Batch) -> DrawnRows:
-        keys = draw_row_keys(batch, group)
-        earned = sum_rewards(layout, batch.table)
-        return DrawnRows(batch, keys, limit, size, layout.summarise(*batch), earned).take_below(limit)
+        candidates = DrawnRows(
+            batch=batch,
+            keys=draw_row_keys(batch, group),
+            limit=limit,
+            size=size,
+            summary=schema.context.summarise(batch.table, Checker(batch.row_numbers)),
+            earned=sum_rewards(schema, batch.table),
+        )
+        return candidates.take_below(limit)
 
-    found = (yield rows.ask("Drawing rows to learn from", draw, list_read_columns(layout, head, ()))).cut()
-    decisions, earned = (found.earned - sum_rewards(layout, found.batch.table)).tolist()
-    units = DrawnUnits(found.limit, group, len(found.keys), rows.count, earned / decisions if decisions else 0.0)
+    drawn: DrawnRows = yield rows.ask("Drawing rows to learn from", draw, list_read_columns(schema, table, ()))
+    drawn = drawn.cut()
+    decisions, earned = (drawn.earned - sum_rewards(schema, drawn.batch.table)).tolist()
+    units = DrawnUnits(
+        limit=drawn.limit,
+        group=group,
+        row_count=len(drawn.keys),
+        total=rows.count,
+        reward=earned / decisions if decisions else 0.0,
+    )
     require_both(units, size)
-    layout = layout.learn(found.summary)
-    return Drawn(make_log(layout, found.batch), units, list(layout.context))
+    schema = replace(schema, context=schema.context.learn(drawn.summary))
+    return Drawn(make_log(schema, drawn.batch), units, list(schema.context.names))
 
 
-def sum_rewards(layout: Layout, table: pa.Table) -> Floats:
+def sum_rewards(schema: Schema, table: pa.Table) -> Floats:
     """Return how many decisions some rows stand for, and the sum of their rewards."""
-    rewards = columns.read_numbers(table, layout.roles["reward"])
-    kept = columns.read_numbers(table, layout.roles["kept"]) if "kept" in layout.roles else np.ones(len(rewards))
+    rewards = columns.read_numbers(table, schema.columns["reward"])
+    kept = np.ones(len(rewards))
+    if "kept" in schema.columns:
+        kept = columns.read_numbers(table, schema.columns["kept"])
     return np.array([(1 / kept).sum(), (rewards / kept).sum()])
 
 
@@ -117,10 +134,10 @@ def require_both(units: DrawnUnits, size: int) -> None:
         raise DataError(f"`log` must have {what} to learn from and others to value the policy, got too few.{way}")
 
 
-def make_log(layout: Layout, batch: Batch) -> Log:
+def make_log(schema: Schema, batch: Batch) -> Log:
     """Return rows that were drawn as a log, in their order."""
     order = np.argsort(batch.row_numbers, kind="stable")
     try:
-        return layout.log(batch.table.take(order).combine_chunks(), batch.row_numbers[order], is_whole=True)
+        return schema.read_log(batch.table.take(order).combine_chunks(), batch.row_numbers[order], is_whole=True)
     except DataError as error:
         raise DataError(f"in the {len(order)} rows to learn from, {error}") from None

@@ -44,10 +44,15 @@ class FirstPassSums:
         if self.groups is not None and other.groups is not None:
             groups = np.union1d(self.groups, other.groups)[:GROUPS]
         seen = None if self.seen is None or other.seen is None else self.seen + other.seen
-        models = {name: mine + other.models[name] for name, mine in self.models.items()}
-        rewards, balance = self.rewards + other.rewards, add_known(self.balance, other.balance)
-        by = add_known(self.by, other.by)
-        return FirstPassSums(rewards, seen, groups, self.sample + other.sample, models, balance, by)
+        return FirstPassSums(
+            rewards=self.rewards + other.rewards,
+            seen=seen,
+            groups=groups,
+            sample=self.sample + other.sample,
+            models={name: mine + other.models[name] for name, mine in self.models.items()},
+            balance=add_known(self.balance, other.balance),
+            by=add_known(self.by, other.by),
+        )
 
     @property
     def batch(self) -> Batch:
@@ -93,8 +98,8 @@ class FirstPass:
             log, targets = self.builder.build(batch, {})
             models = {name: stream.sums(targets[name].examples) for name, stream in self.streams.items()}
         else:
-            log = self.builder.layout.log(*batch)
-        is_known = self.builder.layout.actions is not None
+            log = self.builder.schema.read_log(*batch)
+        is_known = self.builder.schema.actions.labels is not None
         return FirstPassSums(
             rewards=Spread.of(log.reward, log.counts),
             seen=np.bincount(log.action, minlength=len(log.actions)) if is_known else None,
@@ -102,5 +107,5 @@ class FirstPass:
             sample=Sample.of(batch, self.size, self.row_count),
             models=models,
             balance=None if self.builder.has_groups else self.balance.sums(log),
-            by=self.builder.layout.summarise_by(*batch),
+            by=self.builder.schema.segments.summarise(*batch),
         )

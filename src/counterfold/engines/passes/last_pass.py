@@ -33,11 +33,13 @@ class TargetSums:
     segments: AllSegmentSums | None = None
 
     def __add__(self, other: "TargetSums") -> "TargetSums":
-        unsupported = add_known(self.unsupported, other.unsupported)
-        squared = self.squared_weight + other.squared_weight
-        observed = add_observed(self.observed, other.observed)
-        segments = add_known(self.segments, other.segments)
-        return TargetSums(self.sums + other.sums, unsupported, squared, observed, segments)
+        return TargetSums(
+            sums=self.sums + other.sums,
+            unsupported=add_known(self.unsupported, other.unsupported),
+            squared_weight=self.squared_weight + other.squared_weight,
+            observed=add_observed(self.observed, other.observed),
+            segments=add_known(self.segments, other.segments),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +57,14 @@ class LastPassSums:
     observed: Mapping[str, Any]
 
     def __add__(self, other: "LastPassSums") -> "LastPassSums":
-        targets = {name: mine + other.targets[name] for name, mine in self.targets.items()}
-        rewards, propensities = self.rewards + other.rewards, self.propensities + other.propensities
-        balance, kept = add_known(self.balance, other.balance), add_known(self.kept, other.kept)
-        observed = add_observed(self.observed, other.observed)
-        return LastPassSums(targets, rewards, propensities, balance, kept, observed)
+        return LastPassSums(
+            targets={name: mine + other.targets[name] for name, mine in self.targets.items()},
+            rewards=self.rewards + other.rewards,
+            propensities=self.propensities + other.propensities,
+            balance=add_known(self.balance, other.balance),
+            kept=add_known(self.kept, other.kept),
+            observed=add_observed(self.observed, other.observed),
+        )
 
 
 def add_observed(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,11 +101,13 @@ class LastPass:
         of_log, of_targets = split_observers(self.observers)
         first = next(iter(targets))
         observed = observe_rows(self._stand_for_all(first, targets[first]), of_log)
-        found = {name: self._sum_target(name, rows, of_targets) for name, rows in targets.items()}
-        balance = None if self.balance is None else self.balance.sums(log)
-        kept = None if log.kept is None else Spread.of(log.kept)
         return LastPassSums(
-            found, Spread.of(log.reward, log.counts), Spread.of(log.propensity), balance, kept, observed
+            targets={name: self._sum_target(name, rows, of_targets) for name, rows in targets.items()},
+            rewards=Spread.of(log.reward, log.counts),
+            propensities=Spread.of(log.propensity),
+            balance=None if self.balance is None else self.balance.sums(log),
+            kept=None if log.kept is None else Spread.of(log.kept),
+            observed=observed,
         )
 
     def _stand_for_all(self, name: str, rows: Rows) -> Rows:
@@ -108,13 +115,17 @@ class LastPass:
         return replace(rows, whole=self.samples[name])
 
     def _sum_target(self, name: str, rows: Rows, observers: Sequence[Observer]) -> TargetSums:
+        """Return the sums of one target."""
         rows = self._stand_for_all(name, rows)
-        bucket, cuts, estimators = self.assign_buckets(rows.examples.units), self.builder.layout.cuts, self.segmented
-        sums = sum_by_bucket(rows, self.estimators[name], bucket, BUCKETS)
-        segments = sum_segments(rows, estimators[name], bucket, cuts) if cuts else None
-        squared = float(np.square(rows.masses).sum())
-        observed = observe_rows(rows, observers)
-        return TargetSums(sums, Unsupported.of(rows), squared, observed, segments)
+        buckets = self.assign_buckets(rows.examples.units)
+        cuts = self.builder.schema.segments.cuts
+        return TargetSums(
+            sums=sum_by_bucket(rows, self.estimators[name], buckets, BUCKETS),
+            unsupported=Unsupported.of(rows),
+            squared_weight=float(np.square(rows.masses).sum()),
+            observed=observe_rows(rows, observers),
+            segments=sum_segments(rows, self.segmented[name], buckets, cuts) if cuts else None,
+        )
 
     def assign_buckets(self, units: Ints) -> Ints:
         """Return the bucket of each row."""

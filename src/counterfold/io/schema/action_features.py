@@ -20,20 +20,13 @@ from counterfold.log.encoding.kinds import is_categorical, is_numeric, is_text
 from counterfold.log.encoding.levels import COVERED, write_level
 from counterfold.log.encoding.lists import is_vector
 from counterfold.log.encoding.spoilt_numbers import find_spoilt_numbers
+from counterfold.log.facts import ActionFeatures
 from counterfold.log.label_checks import check_labels
 from counterfold.log.log_checks import find_places, refuse_beside_doses
 
 ENCODED = "nothing need be done, unless they mean something else: then make numbers of them"
 
 LEFT_OUT = "put values that belong together as one, or make numbers of them, if they say which actions are alike"
-
-
-@dataclass(frozen=True, eq=False)
-class ActionFeatures:
-    """What is known of each action of a log (A x k); `notes` say what became of texts, and what to do about it."""
-
-    values: Floats
-    notes: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,32 +51,40 @@ class ActionTable:
             raise _name_source(error) from None
         return ActionFeatures(features.values[np.searchsorted(rows, places)], features.notes)
 
-    def _refuse_repeated(self, known: Sequence[Any]) -> None:
+    def _refuse_repeated(self, labels: Sequence[Any]) -> None:
         """Refuse several rows for an action of the log."""
         counts = Counter(self.labels)
-        repeated = [label for label in known if counts[label] > 1]
+        repeated = [label for label in labels if counts[label] > 1]
         if repeated:
             got = f"got {messages.list_some(repeated)} more often"
             raise DataError(f"column `{self.label}` must hold each action once, {got}.")
 
     def _encode(self, table: pa.Table, check: Checker) -> ActionFeatures:
         """Return numbers and lists of numbers, and 0 or 1 for each value of a text that several actions have."""
-        kinds = {name: table.column(name) for name in table.column_names}
-        numbers = [name for name, column in kinds.items() if is_vector(column) or holds_numbers(column)]
-        texts = {name: read_values(kinds[name]) for name in kinds if name not in numbers and holds_text(kinds[name])}
+        numbers: list[str] = []
+        texts: dict[str, list[str | None]] = {}
+        others: dict[str, str] = {}
+        for name in table.column_names:
+            column = table.column(name)
+            if is_vector(column) or holds_numbers(column):
+                numbers.append(name)
+            elif holds_text(column):
+                texts[name] = read_values(column)
+            else:
+                others[name] = f"it is {column.type}, which is no number and no text"
+
         spoilt = find_spoilt_numbers(table, texts, check)
         chosen, reasons = choose_values({name: Counter(cells) for name, cells in texts.items() if name not in spoilt})
-        others = {name: column.type for name, column in kinds.items() if name not in {*numbers, *texts}}
-        reasons |= spoilt | {name: f"it is {kind}, which is no number and no text" for name, kind in others.items()}
+        reasons |= spoilt | others
         marks = [mark_value(texts[name], value) for name, values in chosen.items() for value in values]
         columns = [*read_features(table, numbers, check).columns, *marks]
         if not columns:
-            found = "; ".join(f"{messages.show(name)}: {why}" for name, why in reasons.items()) or "none"
+            got = "; ".join(f"{messages.show(name)}: {why}" for name, why in reasons.items()) or "none"
             rule = "numbers, or texts that some actions have in common,"
             way = "Put values that belong together as one, or make numbers of them"
-            raise DataError(f"there must be {rule} beside column `{self.label}`, got {found}. {way}.")
-        told = [describe_values(name, texts[name], values) for name, values in chosen.items()]
-        return ActionFeatures(np.column_stack(columns), write_notes(told, reasons))
+            raise DataError(f"there must be {rule} beside column `{self.label}`, got {got}. {way}.")
+        descriptions = [describe_values(name, texts[name], values) for name, values in chosen.items()]
+        return ActionFeatures(np.column_stack(columns), write_notes(descriptions, reasons))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,13 +99,13 @@ class ActionSource:
 
         return read_table(self.source)
 
-    def read(self, found: Mapping[str, str]) -> ActionTable | None:
+    def read(self, column_roles: Mapping[str, str]) -> ActionTable | None:
         """Return what it has beside the labels, by the columns of a log; there are no actions in one of doses."""
-        if "dose" in found:
+        if "dose" in column_roles:
             refuse_beside_doses({"action_features": self.source})
-        if "action" not in found:
+        if "action" not in column_roles:
             return None
-        label = found["action"]
+        label = column_roles["action"]
         try:
             roles.require(self._rows, {"action": label})
             labels = check_labels(label, read_labels(self._rows, label), self._rows.num_rows, WHOLE).tolist()
@@ -150,25 +151,28 @@ def choose_values(counted: Counts) -> tuple[dict[str, list[str | None]], dict[st
     chosen: dict[str, list[str | None]] = {}
     room = COLUMNS
     for name in sorted((name for name in counted if name not in reasons), key=lambda name: len(shared[name])):
-        values, counts = shared[name][:room], counted[name]
+        values = shared[name][:room]
+        counts = counted[name]
         share = sum(counts[value] for value in values if value is not None) / count_present(counts)
         if share < COVERED:
-            known = f"{len(values)} of its {len(counts.keys() - {None})} values"
-            reasons[name] = f"there is room for {known}, those of {100 * share:.0f} % of the actions"
+            part = f"{len(values)} of its {len(counts.keys() - {None})} values"
+            reasons[name] = f"there is room for {part}, those of {100 * share:.0f} % of the actions"
         else:
-            chosen[name], room = values, room - len(values)
+            chosen[name] = values
+            room -= len(values)
     return {name: chosen[name] for name in counted if name in chosen}, reasons
 
 
 def rank_shared(counts: Counter[str | None]) -> list[str | None]:
     """Return the values that several actions have, the most frequent first."""
-    several = [value for value, number in counts.items() if number > 1]
-    return sorted(several, key=lambda value: (-counts[value], value is None, value or ""))
+    shared = [value for value, number in counts.items() if number > 1]
+    return sorted(shared, key=lambda value: (-counts[value], value is None, value or ""))
 
 
 def explain_values(counts: Counter[str | None]) -> str | None:
     """Say why a text tells nothing of what actions have in common, if so."""
-    present, own = count_present(counts), sum(counts[value] == 1 for value in counts.keys() - {None})
+    present = count_present(counts)
+    own = sum(counts[value] == 1 for value in counts.keys() - {None})
     if not present:
         return "no action has a value"
     if len(counts) == 1:
@@ -190,15 +194,20 @@ def mark_value(cells: Sequence[str | None], value: str | None) -> Floats:
 
 def describe_values(name: str, cells: Sequence[str | None], values: Sequence[str | None]) -> str:
     """Say which values of a text became columns."""
-    named, missing = set(values) - {None}, cells.count(None)
+    named = set(values) - {None}
+    missing = cells.count(None)
     rest = len(set(cells) - {None} - named)
     more = f" and {rest} rare ones together" if rest else ""
     gaps = f", missing for {missing} of {len(cells)} actions" if missing else ""
     return f"`{messages.show(name)}` by {len(named)} value{'s' * (len(named) != 1)}{more}{gaps}"
 
 
-def write_notes(told: Sequence[str], reasons: Mapping[str, str]) -> list[tuple[str, str]]:
+def write_notes(descriptions: Sequence[str], reasons: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return what an answer must say of features of actions, and what to do about it."""
-    left_out = "; ".join(f"`{messages.show(name)}`, as {why}" for name, why in reasons.items())
-    notes = [(f"texts of `action_features` were made numbers: {'; '.join(told)}", ENCODED)] if told else []
-    return [*notes, (f"columns of `action_features` were left out: {left_out}", LEFT_OUT)] if left_out else notes
+    notes: list[tuple[str, str]] = []
+    if descriptions:
+        notes.append((f"texts of `action_features` were made numbers: {'; '.join(descriptions)}", ENCODED))
+    if reasons:
+        left_out = "; ".join(f"`{messages.show(name)}`, as {why}" for name, why in reasons.items())
+        notes.append((f"columns of `action_features` were left out: {left_out}", LEFT_OUT))
+    return notes

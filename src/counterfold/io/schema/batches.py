@@ -1,13 +1,17 @@
-"""Batch: some rows of a log as a table; Pass: what is to be summed over all rows; and tasks, which ask for passes."""
+"""Batch: some rows of a log as a table; LogRows: all rows; Pass: a sum over all rows; tasks, which ask for passes."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import pyarrow as pa
 
 from counterfold.base.arrays import Bools, Ints
 from counterfold.base.errors import MissingNumbersError
 from counterfold.base.hashing import sample_least
+
+if TYPE_CHECKING:
+    from counterfold.io.schema.scan import LogScan
 
 
 class Batch(NamedTuple):
@@ -52,6 +56,34 @@ class Pass(NamedTuple):
     def work_on(self, batch: Batch) -> Any:
         """Return what is known of a batch, which may have more columns."""
         return self.work(batch.select(self.columns))
+
+
+class LogRows(ABC):
+    """The rows of a log with one of its rewards, without those that are left out: in memory, or a few at a time.
+
+    - `scan`: the log, and which columns the user named.
+    - `first`: the first rows, which show what the columns hold.
+    - `count`: how many rows there are.
+    - `is_whole`: whether `first` are all rows. Then there is nothing to read again, and `Log` learns from its own rows
+      what others must be told.
+    """
+
+    scan: "LogScan"
+    is_whole: ClassVar[bool]
+
+    @property
+    @abstractmethod
+    def first(self) -> Batch:
+        """Return the first rows."""
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """Return the number of rows."""
+
+    @abstractmethod
+    def ask(self, label: str, work: Callable[[Batch], Any], columns: Sequence[str]) -> Pass:
+        """Return a pass over these rows."""
 
 
 Result = TypeVar("Result")

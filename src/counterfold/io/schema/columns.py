@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from counterfold.base import messages
+from counterfold.base import capacity, messages
 from counterfold.base.arrays import Floats, Ints
 from counterfold.base.dictionaries import share_labels
 from counterfold.base.errors import DataError
 from counterfold.base.hashing import hash_numbers, hash_rows, hash_texts
 from counterfold.base.validation import FIRST, WHOLE, Checker
-from counterfold.io.schema.maps import list_keys, spread_maps
 from counterfold.log.encoding.json_texts import find_first_text, parse_json
 from counterfold.log.encoding.kinds import is_list, is_numeric, is_text
 from counterfold.log.encoding.lists import is_vector, name_elements, stack_lists
@@ -28,9 +27,9 @@ def find_spread(table: pa.Table, name: str, least: int = 2) -> dict[str, str]:
         return {}
     for separator in SEPARATORS:
         start = f"{name}{separator}"
-        found = {column: column.removeprefix(start) for column in table.column_names if column.startswith(start)}
-        if len(found) >= least:
-            return found
+        spread = {column: column.removeprefix(start) for column in table.column_names if column.startswith(start)}
+        if len(spread) >= least:
+            return spread
     return {}
 
 
@@ -102,12 +101,12 @@ def read_matrix(table: pa.Table, name: str, check: Checker = WHOLE, missing: flo
     if pa.types.is_map(column.type):
         if not is_numeric(column.type.item_type):
             raise DataError(f"column `{name}` must be maps to numbers, got {column.type}.")
-        return spread_maps(name, column, check, missing)
+        return _spread_maps(name, column, check, missing)
     if pa.types.is_struct(column.type):
-        known = _spread_structs(name, column, check, missing)
-        if not known:
+        by_action = _spread_structs(name, column, check, missing)
+        if not by_action:
             raise DataError(f"column `{name}` must name actions, got empty objects in all {len(column)} rows.")
-        return ByLabel(tuple(known), np.column_stack(list(known.values())))
+        return ByLabel(tuple(by_action), np.column_stack(list(by_action.values())))
     if is_list(column.type):
         return stack_lists(name, column, check)
     raise DataError(f"column `{name}` must be lists of numbers, got {column.type}.")
@@ -118,14 +117,19 @@ def count_numbers(table: pa.Table, names: Iterable[str]) -> int:
     import pyarrow.compute as pc
 
     total = 0
-    for column in (table.column(name) for name in names if name in table.column_names):
+    for name in names:
+        if name not in table.column_names:
+            continue
+        column = table.column(name)
         if pa.types.is_map(column.type):
             total += len(list_keys(column))
         elif pa.types.is_struct(column.type):
-            flat = pa.table({"": column}).flatten()
-            total += count_numbers(flat, flat.column_names)
+            fields = pa.table({"": column}).flatten()
+            total += count_numbers(fields, fields.column_names)
+        elif is_list(column.type):
+            total += pc.max(pc.list_value_length(column)).as_py() or 0
         else:
-            total += (pc.max(pc.list_value_length(column)).as_py() or 0) if is_list(column.type) else 1
+            total += 1
     return total
 
 
@@ -139,14 +143,16 @@ def read_matrices(table: pa.Table, name: str, loggers: Iterable[str], check: Che
         if not pa.types.is_struct(column.type):
             raise DataError(f"column `{name}` must be objects from logger to probabilities, got {column.type}.")
         table = pa.table({name: column}).flatten()
-    found = {}
-    for column, rest in find_spread(table, name, least=1).items():
-        start, separator, label = column.removesuffix(rest), column[len(name)], rest
-        if is_numeric(table.column(column).type):
-            fitting = [logger for logger in loggers if rest.startswith(f"{logger}{separator}")]
-            label = max(fitting, key=len, default=rest.partition(separator)[0])
-        found[label] = f"{start}{label}"
-    return {label: read_matrix(table, place, check) for label, place in found.items()}
+    columns_of_loggers: dict[str, str] = {}
+    for column, end in find_spread(table, name, least=1).items():
+        start = column.removesuffix(end)
+        separator = column[len(name)]
+        label = end
+        if is_numeric(table.column(column).type):  # the end is LOGGER.ACTION
+            fitting = [logger for logger in loggers if end.startswith(f"{logger}{separator}")]
+            label = max(fitting, key=len, default=end.partition(separator)[0])
+        columns_of_loggers[label] = f"{start}{label}"
+    return {label: read_matrix(table, column, check) for label, column in columns_of_loggers.items()}
 
 
 def read_features(table: pa.Table, names: Iterable[str], check: Checker = WHOLE) -> pa.Table:
@@ -160,27 +166,68 @@ def read_features(table: pa.Table, names: Iterable[str], check: Checker = WHOLE)
     return pa.table(columns)
 
 
+def _spread_maps(name: str, column: pa.ChunkedArray, check: Checker, missing: float) -> ByLabel:
+    """Return maps from action to number as a column for each action, `missing` where a map does not name it."""
+    combined = column.combine_chunks()
+    maps = combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+    present = maps.is_valid().to_numpy(zero_copy_only=False)
+    check.every(name, np.array([None] * len(maps)), present, "maps in every row")
+    # The keys of a slice are those of all rows of the array that it is a part of: its own start at the first offset.
+    offsets = maps.offsets.to_numpy()
+    start = int(offsets[0])
+    count = int(offsets[-1] - offsets[0])
+    keys = maps.keys.slice(start, count).dictionary_encode()
+    labels = tuple(str(label) for label in keys.dictionary.to_pylist())
+    rows = np.repeat(np.arange(len(maps)), np.diff(offsets))
+    places = keys.indices.to_numpy()
+    _refuse_repeated_keys(name, rows, places, labels, check)
+    if not check.is_part:  # what reads a few rows at a time knows how many
+        capacity.require_matrix(f"column `{name}`", len(maps), len(labels), capacity.find_limit())
+    dense = np.full((len(maps), len(labels)), missing)
+    dense[rows, places] = maps.items.slice(start, count).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return ByLabel(labels, dense)
+
+
+def _refuse_repeated_keys(name: str, rows: Ints, places: Ints, labels: Sequence[str], check: Checker) -> None:
+    """Refuse maps that name an action more than once: it is unknown which of its numbers is meant."""
+    cells, counts = np.unique(rows * len(labels) + places, return_counts=True)
+    repeated = cells[counts > 1]
+    if len(repeated):
+        bad_rows = repeated // len(labels)
+        label = messages.shorten(labels[repeated[0] % len(labels)])
+        times = int(counts[counts > 1][0])
+        where = f"{len(np.unique(bad_rows))} of {rows[-1] + 1} rows, first at row {check.row(int(bad_rows[0]))}"
+        rule = "must be maps that name each action once"
+        raise DataError(f"column `{name}` {rule}, got {label} {times} times in {where}.")
+
+
+def list_keys(column: pa.ChunkedArray) -> list[Any]:
+    """Return the different keys of maps, in no order; a slice may know keys of rows that are not its own."""
+    keys = [chunk.keys for chunk in column.chunks]
+    return list(pa.chunked_array(keys, column.type.key_type).unique().to_pylist())
+
+
 def _spread_structs(name: str, column: pa.ChunkedArray, check: Checker, missing: float) -> dict[str, Floats]:
     """Return the fields of structs; a field without a value is `missing`, unless the whole struct is."""
     flat = pa.table({name: column}).flatten()
     repeated = [field for field, count in Counter(flat.column_names).items() if count > 1]
     if repeated:
         raise DataError(f"column `{name}` must name each action once, got {messages.list_some(repeated)} more often.")
-    known = {}
+    by_action: dict[str, Floats] = {}
     for field in flat.column_names:
         values = read_numbers(flat, field, check)
         if column.null_count == 0 and flat.column(field).null_count:  # NaN is no null, and stays
             values = np.where(flat.column(field).is_null().to_numpy(), missing, values)
-        known[field.removeprefix(f"{name}.")] = values
-    return known
+        by_action[field.removeprefix(f"{name}.")] = values
+    return by_action
 
 
 def hash_values(table: pa.Table, name: str) -> Ints:
     """Return a hash for each value of a column of labels, -1 where it has none."""
     column = table.column(name)
     if pa.types.is_integer(column.type):
-        known = column.is_valid().to_numpy()
-        return np.where(known, hash_numbers(column.fill_null(0).to_numpy().astype(np.int64)), -1)
+        is_present = column.is_valid().to_numpy()
+        return np.where(is_present, hash_numbers(column.fill_null(0).to_numpy().astype(np.int64)), -1)
     if is_numeric(column.type):
         numbers = column.cast(pa.float64(), safe=False).to_numpy()
         return np.where(np.isnan(numbers), -1, hash_rows([numbers]))

@@ -85,17 +85,21 @@ class Preparation:
     def columns(self) -> list[str]:
         """Return the columns that are needed, whatever else is read."""
         needed = [name for one in self.computed for name in one.columns]
-        needed += [] if self.groups is None else list(self.groups.context)
-        needed += [] if self.drawn is None else [name for name in self.drawn.columns if name not in self.made]
-        if self.needs_sums:
-            needed += [] if self.reward in self.made else [self.reward]
-            needed += [] if self.delay is None else list(self.delay.columns.values())
+        if self.groups is not None:
+            needed += self.groups.context
+        if self.drawn is not None:
+            needed += [name for name in self.drawn.columns if name not in self.made]
+        if self.needs_sums and self.reward not in self.made:
+            needed.append(self.reward)
+        if self.delay is not None:
+            needed += self.delay.columns.values()
         return list(dict.fromkeys(needed))
 
     @property
     def made(self) -> list[str]:
         """Return the columns that are computed."""
-        return [*([] if self.groups is None else [COLUMN]), *(one.text for one in self.computed)]
+        computed = [one.text for one in self.computed]
+        return computed if self.groups is None else [COLUMN, *computed]
 
     @property
     def needs_sums(self) -> bool:
@@ -110,28 +114,34 @@ class Preparation:
         """Return the preparation with what all rows tell, if it needs to know; refuse what cannot be right."""
         if not self.needs_sums:
             return self
-        known = self
+        preparation = self
         if self.delay is not None:
             times = yield Pass("Reading times", self.delay.observe, list(self.delay.columns.values()))
-            known = replace(self, delay=self.delay.close(times))
-        needed = list(dict.fromkeys([*known.columns, *([] if known.action is None else [known.action])]))
-        sums: RewardSums = yield Pass("Reading rewards", known.count, needed)
-        if known.delay is not None:
-            known.delay.refuse_wrong_times(sums.tally)
-        known = replace(known, sums=sums)
-        if known.row_count < 2:
-            got = f"{known.row_count} of {sums.tally.rows}"
+            preparation = replace(self, delay=self.delay.close(times))
+        needed = preparation.columns
+        if self.action is not None:
+            needed = list(dict.fromkeys([*needed, self.action]))
+        sums: RewardSums = yield Pass("Reading rewards", preparation.count, needed)
+        if preparation.delay is not None:
+            preparation.delay.refuse_wrong_times(sums.tally)
+        preparation = replace(preparation, sums=sums)
+        if preparation.row_count < 2:
+            got = f"{preparation.row_count} of {sums.tally.rows}"
             called = Checker().name_columns({"reward": self.reward}).called("reward")
             raise DataError(f"{called} must be there in at least 2 rows, got {got}.")
-        return known
+        return preparation
 
     @property
     def dropped(self) -> int:
         """Return how many rows are left out."""
-        drawn = 0 if self.drawn is None else self.drawn.row_count
-        if self.sums is None:
-            return drawn
-        return drawn + self.sums.tally.count("young") + (self.sums.tally.count("missing") if self.way == "drop" else 0)
+        dropped = 0
+        if self.drawn is not None:
+            dropped += self.drawn.row_count
+        if self.sums is not None:
+            dropped += self.sums.tally.count("young")
+            if self.way == "drop":
+                dropped += self.sums.tally.count("missing")
+        return dropped
 
     @property
     def row_count(self) -> int:
@@ -141,13 +151,19 @@ class Preparation:
     def count(self, batch: Batch) -> RewardSums:
         """Return what some rows tell of their rewards."""
         table, row_numbers = batch
-        found = self.find_rewards(self.add_columns(table))
-        young = found.marks["young"][0] if "young" in found.marks else np.zeros(table.num_rows, dtype=bool)
-        by_action = [Counter[str](), Counter[str]()]
-        if self.action is not None and not pa.types.is_nested(table.schema.field(self.action).type):
-            labels = table.column(self.action)
-            by_action = [count_labels(labels, found.is_missing), count_labels(labels, ~found.is_missing & ~young)]
-        return RewardSums(Tally.of(row_numbers, found.marks), *by_action)
+        rewards = self.find_rewards(self.add_columns(table))
+        tally = Tally.of(row_numbers, rewards.marks)
+        if self.action is None or pa.types.is_nested(table.schema.field(self.action).type):
+            return RewardSums(tally, missing=Counter(), there=Counter())
+        labels = table.column(self.action)
+        is_there = ~rewards.is_missing
+        if "young" in rewards.marks:
+            is_there &= ~rewards.marks["young"][0]
+        return RewardSums(
+            tally,
+            missing=count_labels(labels, rewards.is_missing),
+            there=count_labels(labels, is_there),
+        )
 
     def add_columns(self, table: pa.Table) -> pa.Table:
         """Return the table with the columns that are computed."""
@@ -166,22 +182,30 @@ class Preparation:
             times = table.column(self.delay.columns.get("reward_time", self.delay.columns["time"]))
             marks = {name.removeprefix("is_"): (mark, times) for name, mark in ripe._asdict().items()}
             is_missing = is_missing & ~ripe.is_young & ~ripe.is_unrewarded & ~ripe.is_late
-            is_dropped, is_zero = ripe.is_young, ripe.is_late | ripe.is_unrewarded
-        marks["missing"] = is_missing, column
-        is_dropped = is_dropped | is_missing if self.way == "drop" else is_dropped
-        is_zero = is_zero | is_missing if self.way == "zero" else is_zero
+            is_dropped = ripe.is_young
+            is_zero = ripe.is_late | ripe.is_unrewarded
+        marks["missing"] = (is_missing, column)
+        if self.way == "drop":
+            is_dropped = is_dropped | is_missing
+        if self.way == "zero":
+            is_zero = is_zero | is_missing
         return Rewards(fill_zeros(column, is_zero), is_dropped, is_missing, marks)
 
     def prepare(self, batch: Batch) -> Batch:
         """Return some rows with their rewards, without those that are left out."""
-        batch = batch if self.groups is None else self.groups.append_to(batch)
-        batch = batch if self.drawn is None else self.drawn.leave_out(batch)
-        table, row_numbers = self.add_columns(batch.table), batch.row_numbers
+        if self.groups is not None:
+            batch = self.groups.append_to(batch)
+        if self.drawn is not None:
+            batch = self.drawn.leave_out(batch)
+        table = self.add_columns(batch.table)
+        row_numbers = batch.row_numbers
         if self.needs_sums:
-            found = self.find_rewards(table)
-            table = table.set_column(table.column_names.index(self.reward), self.reward, found.column)
+            rewards = self.find_rewards(table)
+            table = table.set_column(table.column_names.index(self.reward), self.reward, rewards.column)
             if self.dropped:
-                table, row_numbers = table.filter(pa.array(~found.is_dropped)), row_numbers[~found.is_dropped]
+                is_left = ~rewards.is_dropped
+                table = table.filter(pa.array(is_left))
+                row_numbers = row_numbers[is_left]
         return Batch(table, row_numbers)
 
     def mark_schema(self, table: pa.Table) -> pa.Table:
@@ -202,24 +226,31 @@ class Preparation:
     @property
     def notes(self) -> list[tuple[str, str]]:
         """Return what was done with rows and rewards, and what that assumes."""
-        found = [] if self.drawn is None else [self.drawn.note]
-        found += [] if self.groups is None else [self.groups.note]
-        found += [note_skipping(one.role, function) for one in self.computed for function in one.skipping]
+        notes: list[tuple[str, str]] = []
+        if self.drawn is not None:
+            notes.append(self.drawn.note)
+        if self.groups is not None:
+            notes.append(self.groups.note)
+        for computed in self.computed:
+            notes += [note_skipping(computed.role, function) for function in computed.skipping]
         if self.sums is None:
-            return found
+            return notes
         tally = self.sums.tally
-        found += [] if self.delay is None else self.delay.list_notes(tally)
+        if self.delay is not None:
+            notes += self.delay.list_notes(tally)
         if tally.count("missing") and self.way in REMEDIES:
             done, remedy = REMEDIES[self.way]
-            found.append((f"{tally.count('missing'):,} of {tally.rows:,} rows have no reward and {done}", remedy))
-        return found
+            notes.append((f"{tally.count('missing'):,} of {tally.rows:,} rows have no reward and {done}", remedy))
+        return notes
 
     @cached_property
     def missing_rewards(self) -> MissingRewards | None:
         """Return which rewards were missing, of all rows that are old enough, if something was done about it."""
         if self.sums is None or self.way not in REMEDIES:
             return None
-        missing, there, tally = self.sums.missing, self.sums.there, self.sums.tally
+        missing = self.sums.missing
+        there = self.sums.there
+        tally = self.sums.tally
         by_action = {label: (missing[label], missing[label] + there[label]) for label in sorted({*missing, *there})}
         return MissingRewards.of(self.way, tally.count("missing"), tally.rows - tally.count("young"), by_action)
 
@@ -261,5 +292,5 @@ def fill_zeros(column: pa.ChunkedArray, is_zero: Bools) -> pa.ChunkedArray:
 
 def count_labels(labels: pa.ChunkedArray, chosen: Bools) -> "Counter[str]":
     """Return how many of the chosen rows have each label."""
-    found = labels.filter(pa.array(chosen)).value_counts()
-    return Counter({str(one["values"]): one["counts"].as_py() for one in found})
+    counts = labels.filter(pa.array(chosen)).value_counts()
+    return Counter({str(label["values"]): label["counts"].as_py() for label in counts})

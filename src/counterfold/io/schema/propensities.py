@@ -20,22 +20,25 @@ PROBABILITY = re.compile(
 """What columns of propensities are called besides."""
 
 
-def require_propensities(table: pa.Table, found: Mapping[str, str], targets: Sequence[str]) -> None:
+def require_propensities(table: pa.Table, column_roles: Mapping[str, str], targets: Sequence[str]) -> None:
     """Require a column that says how likely the logged actions were; suggest one otherwise."""
     wanted = ("propensity", "logging_probs")
-    if not {*wanted, "logger", "logger_probs", "dose"} & set(found):
+    if not {*wanted, "logger", "logger_probs", "dose"} & set(column_roles):
         useful = [name for name in table.column_names if may_be_propensity(table, name)]
-        usual = (roles.suggest_column(role, role, useful) for role in wanted)
-        likely = (roles.name_column("propensity", name) for name in find_probabilities(table, found, targets))
-        hint = next(filter(None, (*usual, *likely)), f" {FIT}")
+        usual = [roles.suggest_column(role, role, useful) for role in wanted]
+        likely = [roles.name_column("propensity", name) for name in find_probabilities(table, column_roles, targets)]
+        hint = next(filter(None, [*usual, *likely]), f" {FIT}")
         raise DataError(f"a log must have `logging_probs` or `propensity`, got neither.{hint}")
 
 
-def find_probabilities(table: pa.Table, found: Mapping[str, str], targets: Sequence[str]) -> Iterator[str]:
+def find_probabilities(table: pa.Table, column_roles: Mapping[str, str], targets: Sequence[str]) -> Iterator[str]:
     """Yield the columns whose names and first rows say that they are probabilities, but not of the reward."""
-    taken, reward = {*found.values(), *targets}, found["reward"].casefold()
-    likely = [name for name in table.column_names if PROBABILITY.fullmatch(name) and not RATE.fullmatch(name)]
-    for name in (name for name in likely if name not in taken and reward not in name.casefold()):
+    used = {*column_roles.values(), *targets}
+    reward = column_roles["reward"].casefold()
+    for name in table.column_names:
+        is_likely = PROBABILITY.fullmatch(name) is not None and RATE.fullmatch(name) is None
+        if not is_likely or name in used or reward in name.casefold():
+            continue
         if is_numeric(table.schema.field(name).type):
             first = columns.read_numbers(table.slice(0, FIRST), name)
             if ((first > 0) & (first <= 1)).all() and (first < 1).any():
@@ -50,12 +53,12 @@ def may_be_propensity(table: pa.Table, name: str) -> bool:
     return bool(((first > 0) & (first < 1)).any())
 
 
-def refuse_one_of_several(table: pa.Table, found: Mapping[str, str]) -> None:
+def refuse_one_of_several(table: pa.Table, column_roles: Mapping[str, str]) -> None:
     """Refuse propensities that are called like the probabilities of one action, beside those of others."""
-    if not {"propensity", "action"} <= set(found):
+    if not {"propensity", "action"} <= set(column_roles):
         return
-    name = found["propensity"]
-    labels = columns.list_first_labels(table, found["action"])
+    name = column_roles["propensity"]
+    labels = columns.list_first_labels(table, column_roles["action"])
     shared = find_shared_name(name, table.column_names, labels)
     if shared is not None:
         rule = "hold the probability of the logged action in each row"

@@ -15,8 +15,8 @@ from counterfold.io.files.schemas import require_readable
 from counterfold.io.formats import suggest_format
 from counterfold.io.formats.base import NO_CONTEXT, NOTES
 from counterfold.io.schema import columns
+from counterfold.io.schema.column_roles import ColumnArgument
 from counterfold.io.schema.policy_columns import find_policy_columns
-from counterfold.io.schema.scan import Role
 from counterfold.io.schema.usual_names import USUAL_NAMES
 from counterfold.log.encoding.kinds import is_categorical, is_date, is_numeric
 from counterfold.log.encoding.spoilt_numbers import find_spoilt_numbers
@@ -48,10 +48,12 @@ WITH_REWARD = (
 )
 
 
-def suggest_column(role: str, name: str, known: Sequence[str]) -> str:
+def suggest_column(role: str, name: str, columns_there: Sequence[str]) -> str:
     """Return a sentence that suggests the column for a role: one with a usual name, or with the nearest one."""
-    found = find_usual(role, known)
-    return messages.suggest(name, known) if name != role or found is None else name_column(role, found)
+    usual = find_usual(role, columns_there)
+    if name != role or usual is None:
+        return messages.suggest(name, columns_there)
+    return name_column(role, usual)
 
 
 def tells_rows_apart(table: pa.Table, name: str) -> bool:
@@ -67,21 +69,21 @@ def tells_rows_apart(table: pa.Table, name: str) -> bool:
     return values != list(range(values[0], values[0] + len(values)))
 
 
-def suggest_header(known: Sequence[str]) -> str:
+def suggest_header(names: Sequence[str]) -> str:
     """Return a sentence that suggests a header, where most columns are called like numbers."""
-    numbers = sum(NUMBER.fullmatch(name) is not None for name in known)
-    return " The first line of a file must hold the names of its columns." if 2 * numbers > len(known) else ""
+    numbers = sum(NUMBER.fullmatch(name) is not None for name in names)
+    return " The first line of a file must hold the names of its columns." if 2 * numbers > len(names) else ""
 
 
-def find_usual(role: str, known: Sequence[str]) -> str | None:
+def find_usual(role: str, columns_there: Sequence[str]) -> str | None:
     """Return the column that has a usual name of a role, if there is one."""
-    there = {column.casefold(): column for column in reversed(known)}
+    there = {column.casefold(): column for column in reversed(columns_there)}
     return next((there[usual] for usual in (role, *USUAL_NAMES.get(role, ())) if usual in there), None)
 
 
-def name_column(role: str, found: str) -> str:
+def name_column(role: str, column: str) -> str:
     """Return a sentence that suggests a column for a role, and how it is named."""
-    return f" Did you mean `{found}`? Then name it: `{role}={found!r}` (--{role.replace('_', '-')} {found})."
+    return f" Did you mean `{column}`? Then name it: `{role}={column!r}` (--{role.replace('_', '-')} {column})."
 
 
 def places(table: pa.Table, role: str, name: str) -> list[str]:
@@ -97,19 +99,22 @@ def list_places(table: pa.Table, names: Sequence[str]) -> list[str]:
 
 
 def find_roles(
-    table: pa.Table, known: Mapping[str, Role], named: Mapping[str, str | None], ignore: Sequence[str]
+    table: pa.Table,
+    searched: Mapping[str, ColumnArgument],
+    named: Mapping[str, str | None],
+    ignore: Sequence[str],
 ) -> dict[str, str]:
     """Return the column of each role: the one that the user named, or the one of that very name if it is there."""
     roles = {role: name for role, name in named.items() if name is not None}
-    there = {role for role in known if role in table.column_names}
-    there -= {role for role in there if known[role].kind == "times" and not holds_dates(table.column(role))}
+    there = {role for role in searched if role in table.column_names}
+    there -= {role for role in there if searched[role].kind == "times" and not holds_dates(table.column(role))}
     there |= {role for role in ("logging_probs", "logger_probs") if places(table, role, role)}
     there -= set(ignore)
     if not {"action", "dose"} & set(roles):
         kind = "dose" if "dose" in there and "action" not in there else "action"
         roles = {kind: kind} | roles
-    for role, (_, beside) in known.items():
-        if role in there and role not in roles and beside in roles:
+    for role, argument in searched.items():
+        if role in there and role not in roles and argument.beside in roles:
             roles[role] = role
     return roles
 
@@ -118,10 +123,10 @@ def require(table: pa.Table, roles: dict[str, str], context: Sequence[str] = ())
     """Require every column; suggest the nearest name otherwise."""
     for role, name in [*roles.items(), *(("context", name) for name in context)]:
         if not places(table, role, name):
-            known = table.column_names
-            useful = [one for one in known if tells_rows_apart(table, one)]
-            hint = suggest_column(role, name, useful) + suggest_format(known) + suggest_header(known)
-            raise DataError(f"column `{messages.show(name)}` must be there.{hint} Found: {messages.list_names(known)}.")
+            names = table.column_names
+            useful = [other for other in names if tells_rows_apart(table, other)]
+            hint = suggest_column(role, name, useful) + suggest_format(names) + suggest_header(names)
+            raise DataError(f"column `{messages.show(name)}` must be there.{hint} Found: {messages.list_names(names)}.")
         require_readable(table.schema, places(table, role, name))
 
 
@@ -148,17 +153,20 @@ def list_context(
 
 def find_by(table: pa.Table, texts: Sequence[str], roles: Mapping[str, str]) -> tuple[By, ...]:
     """Return the columns whose values are segments, which must be known before the decision."""
-    several = resolve_by(texts, table.column_names)
-    for one in several:
-        require(table, {"by": one.column})
-        require_values(one.column, table.schema.field(one.column).type)
-        known_later = next((role for role in AFTER_DECISION if roles.get(role) == one.column), None)
-        what = None if known_later is None else f"which is {NAMED_ROLES.get(known_later, f'the {known_later}')}"
-        what = WITH_REWARD if one.column in find_outcomes(table) else what
-        if what is not None:
+    columns_by = resolve_by(texts, table.column_names)
+    for by in columns_by:
+        require(table, {"by": by.column})
+        require_values(by.column, table.schema.field(by.column).type)
+        later_roles = [role for role in AFTER_DECISION if roles.get(role) == by.column]
+        reason = None
+        if by.column in find_outcomes(table):
+            reason = WITH_REWARD
+        elif later_roles:
+            reason = f"which is {NAMED_ROLES.get(later_roles[0], f'the {later_roles[0]}')}"
+        if reason is not None:
             rule = "must be a column that is known before the decision"
-            raise DataError(f"`by` {rule}, got `{messages.show(one.column)}`, {what}.")
-    return several
+            raise DataError(f"`by` {rule}, got `{messages.show(by.column)}`, {reason}.")
+    return columns_by
 
 
 def may_be_context(table: pa.Table, name: str) -> bool:
@@ -171,8 +179,8 @@ def may_be_context(table: pa.Table, name: str) -> bool:
 
 def find_left_out(table: pa.Table, roles: Mapping[str, str], free: Sequence[str]) -> dict[str, str]:
     """Return the columns that are free, but not taken for context by themselves, and why."""
-    known = {name: (table.schema.field(name).metadata or {}).get(NO_CONTEXT) for name in free}
-    by_files = {name: reason.decode() for name, reason in known.items() if reason is not None}
+    marks = {name: (table.schema.field(name).metadata or {}).get(NO_CONTEXT) for name in free}
+    by_files = {name: reason.decode() for name, reason in marks.items() if reason is not None}
     dates = [name for name in free if is_date(table.schema.field(name).type)]
     others = {name: table.schema.field(name).type for name in free if not may_be_context(table, name)}
     nested = {name: NESTED.format(name_kind(kind)) for name, kind in others.items() if not is_categorical(kind)}
@@ -191,8 +199,10 @@ def name_kind(kind: pa.DataType) -> str:
 
 def refuse_misspelt(table: pa.Table, ignore: Sequence[str]) -> None:
     """Refuse a column to be ignored that is not there, unless it is called like one of a target."""
-    for name in (name for name in ignore if not name.startswith("target") and not places(table, "target", name)):
-        hint = messages.suggest(name, [one for one in table.column_names if one not in ignore])
+    for name in ignore:
+        if name.startswith("target") or places(table, "target", name):
+            continue
+        hint = messages.suggest(name, [other for other in table.column_names if other not in ignore])
         found = messages.list_names(table.column_names)
         raise DataError(f"column `{messages.show(name)}` in `ignore` must be there.{hint} Found: {found}.")
 
@@ -209,8 +219,8 @@ def find_outcomes(table: pa.Table) -> list[str]:
 
 def find_missing_rewards(table: pa.Table) -> MissingRewards | None:
     """Return which rewards were missing before something was done about it, if anything was."""
-    found = (table.schema.metadata or {}).get(MISSING)
-    return None if found is None else MissingRewards(**json.loads(found))
+    packed = (table.schema.metadata or {}).get(MISSING)
+    return None if packed is None else MissingRewards(**json.loads(packed))
 
 
 def find_notes(table: pa.Table) -> list[tuple[str, str]]:
@@ -237,7 +247,7 @@ def refuse_two_roles(table: pa.Table, roles: Mapping[str, str], targets: Sequenc
             if other != role and {other, role} not in MAY_BE_ONE:
                 both = f"`{other}` and `{role}`"
                 raise DataError(f"column `{place}` must have one role, got {both}. Name another column for one.")
-    for place in (place for name in targets for place in places(table, "target", name)):
+    for place in list_places(table, targets):
         if owner.get(place, "propensity") not in {"propensity", "logging_probs"}:  # the log's policy is a fair target
             raise DataError(
                 f"column `{place}` must have one role, got `{owner[place]}` and `target`. Name another target."

@@ -1,49 +1,63 @@
 """LogScan, read_log() and read_target(): files and data frames, with columns mapped by name."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from numbers import Real
-from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from counterfold.base import messages
 from counterfold.base.cached import cached_property
 from counterfold.base.errors import ParameterError
-from counterfold.io.schema.column_names import list_names, require_name, require_rewards
+from counterfold.io.schema.column_roles import ARGUMENTS, ROLES
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from counterfold.io.schema.action_features import ActionSource
-    from counterfold.io.schema.layout import Layout
     from counterfold.io.sources.base import RowSource
     from counterfold.log.log import Log
     from counterfold.log.propensities import PropensityFit
 
 
-class Role(NamedTuple):
-    """What a column is for: `kind` is that of its values, a key of `READERS` in `columns.py`.
-
-    Where the user does not name the column, it is looked for under the role's name, but only `beside` another role.
-    """
-
-    kind: str
-    beside: str | None = None
+def require_name(argument: str, value: object) -> None:
+    """Require the name of one column."""
+    if not isinstance(value, str):
+        raise ParameterError(f"`{argument}` must be the name of a column, as text, got {messages.shorten(value)}.")
 
 
-def _column(role: Role, default: str | None = None) -> Any:
-    """Return a field for the name of the column that has a role."""
-    return field(default=default, metadata={"role": role})
+def require_rewards(value: object) -> None:
+    """Require the name of one column, or of several different ones, or expressions in their place."""
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names) or not names:
+        rule = "must be the name of a column, as text"
+        got = messages.shorten(value)
+        raise ParameterError(f"`reward` {rule}, got {got}. Several rewards are a list of such names.")
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise ParameterError(f"`reward` must be given once each, got `{messages.show(repeated)}` more than once.")
+
+
+def list_names(argument: str, value: object) -> Sequence[str]:
+    """Return the names of columns that are listed in any way, or the only one."""
+    names: Sequence[Any]
+    if isinstance(value, (list, tuple)):
+        names = value
+    elif isinstance(value, str) or not isinstance(value, Iterable):
+        names = [value]
+    else:
+        names = list(value)
+    if isinstance(value, Mapping) or not all(isinstance(name, str) for name in names):
+        got = messages.shorten(value)
+        raise ParameterError(f"`{argument}` must be names of columns, as a list of texts, got {got}.")
+    return names
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogScan:
     """A log that is not read yet: a file, a folder of files or a data frame, and which columns hold what.
 
-    The arguments are those of `read_log`, and options of the command line; a field's metadata tell the role that its
-    column has in a log, which is an argument of `Log`. `evaluate` reads the log into memory if it fits, and otherwise a
-    few rows at a time; its targets are then names of columns, or others that can be computed row by row.
+    The arguments are those of `read_log`, and options of the command line; `column_roles.py` says what each is for, and
+    which role its column has in a log. `evaluate` reads the log into memory if it fits, and otherwise a few rows at a
+    time; its targets are then names of columns, or others that can be computed row by row.
 
     >>> import pyarrow as pa
     >>> import counterfold as cf
@@ -53,24 +67,24 @@ class LogScan:
     """
 
     source: Any = field(kw_only=False)
-    action: str | None = _column(Role("labels"))
-    dose: str | None = _column(Role("numbers"))
-    reward: str | Sequence[str] = _column(Role("numbers"), "reward")
+    action: str | None = None
+    dose: str | None = None
+    reward: str | Sequence[str] = "reward"
     missing_reward: str = "error"
     reward_time: str | None = None
     horizon: Any = None
     until: Any = None
-    propensity: Any = _column(Role("numbers", beside="reward"))  # noqa: RUF009 (as all others)
-    logging_probs: str | None = _column(Role("matrix", beside="action"))
-    logger_probs: str | None = _column(Role("matrices", beside="action"))
-    logger: str | None = _column(Role("labels", beside="logger_probs"))  # alone it may be any column of that name
+    propensity: Any = None
+    logging_probs: str | None = None
+    logger_probs: str | None = None
+    logger: str | None = None
     logger_weights: str = "balanced"
     propensity_precision: str | None = None
     context: Sequence[str] | None = None
-    group: str | None = _column(Role("labels", beside="reward"))
-    available: str | None = _column(Role("matrix", beside="action"))
-    kept: str | None = _column(Role("numbers", beside="reward"))
-    time: str | None = _column(Role("times", beside="reward"))  # found by itself only if it is of dates
+    group: str | None = None
+    available: str | None = None
+    kept: str | None = None
+    time: str | None = None
     by: str | Sequence[str] = ()
     actions: Sequence[Any] | None = None
     action_features: Any = None
@@ -81,11 +95,13 @@ class LogScan:
         is_number = isinstance(self.propensity, Real) and not isinstance(self.propensity, bool)
         if is_number and float(self.propensity) > 0:
             object.__setattr__(self, "propensity", repr(float(self.propensity)))  # the same in every row
-        for one in fields(self):
-            name = getattr(self, one.name)
-            is_fitted = one.name == "propensity" and self.find_fit() is not None
-            if one.metadata.get("role") and (name is not None or one.default) and not is_fitted:
-                require_name(one.name, name) if one.name != "reward" else require_rewards(name)
+        for role in ROLES:
+            column = getattr(self, role)
+            is_fitted = role == "propensity" and self.find_fit() is not None
+            if role == "reward":
+                require_rewards(column)
+            elif column is not None and not is_fitted:
+                require_name(role, column)
         self._require_reward_settings()
         if self.context is not None:
             object.__setattr__(self, "context", list_names("context", self.context))
@@ -102,8 +118,10 @@ class LogScan:
             require_name(name, value or name)
         if self.horizon is not None:
             Delay.of(self.time or "time", self.reward_time, self.horizon, self.until)
-        for name in (name for name in ("reward_time", "until") if self.horizon is None and getattr(self, name)):
-            raise ParameterError(f"`{name}` must be given with `horizon`, the time that rewards are waited for.")
+            return
+        for name in ("reward_time", "until"):
+            if getattr(self, name):
+                raise ParameterError(f"`{name}` must be given with `horizon`, the time that rewards are waited for.")
 
     def find_fit(self, columns: Sequence[str] = ()) -> "PropensityFit | None":
         """Return how propensities are to be fitted, if so; a column of that name is meant where there is one."""
@@ -114,16 +132,13 @@ class LogScan:
     def read(self) -> "Log":
         """Return the whole log in memory."""
         from counterfold.base import capacity
-        from counterfold.io.schema.prepared import prepare_table
-        from counterfold.log.indices import find_index
+        from counterfold.io.schema import prepared
 
         if not isinstance(self.reward, str):
             got = f"{len(self.reward)}; `evaluate`, `check` and `compare` take several"
             raise ParameterError(f"`reward` must be one column or expression for a `Log`, got {got}.")
         capacity.require_rows(self.opened.rows, self.opened.size)
-        table, row_numbers = prepare_table(self, self.opened.table())
-        layout = self.layout(table).learn_from(table)
-        return layout.log(table, row_numbers, find_index(self.source), is_whole=True)
+        return prepared.read_log(self)
 
     @cached_property
     def rewards(self) -> Sequence[str]:
@@ -161,41 +176,12 @@ class LogScan:
 
         return open_source(self.source, self.format)
 
-    def layout(self, table: "pa.Table", targets: Sequence[str] = ()) -> "Layout":
-        """Return what the columns of a table hold, or of one like it, besides those of the targets."""
-        from counterfold.io.schema import roles
-        from counterfold.io.schema.layout import Layout, choose_summaries
-        from counterfold.io.schema.resolution import resolve_roles
-        from counterfold.log.propensities import as_precision
-
-        known: dict[str, Role] = {one.name: one.metadata["role"] for one in fields(self) if one.metadata.get("role")}
-        fit, ignore, chosen = self.find_fit(table.column_names), self.ignore, self.context
-        if fit is not None:
-            del known["propensity"]
-            ignore = [*ignore, "propensity"]
-        roles.refuse_misspelt(table, self.ignore)
-        names = resolve_roles(self, table, known, ignore, targets)
-        found, named = names.roles, chosen is not None
-        described = None if self.action_source is None else self.action_source.read(found)
-        kinds = {role: known[role].kind for role in found}
-        free = [] if named else roles.list_free(table, found, [*ignore, *names.identifiers], targets)
-        context = roles.list_context(table, found, chosen, free, targets)
-        layout = Layout(found, kinds, context, self.actions, described, named_context=named, fit=fit)
-        layout = replace(layout, logger_weights=self.logger_weights, summaries=choose_summaries(table, context))
-        outcomes, left_out = roles.find_outcomes(table), roles.find_left_out(table, found, free)
-        plain = [] if named else [name for name in outcomes if name not in {*found.values(), *ignore}]
-        left_out |= dict.fromkeys(plain, "it is known only with the reward") | names.explain(named=named)
-        layout = replace(layout, outcomes=outcomes, missing_rewards=roles.find_missing_rewards(table))
-        layout = replace(layout, by=roles.find_by(table, self.by, found))
-        layout = replace(layout, precision=as_precision(self.propensity_precision), left_out=left_out)
-        is_private, notes = isinstance(self.source, (str, PathLike)), [*roles.find_notes(table), *names.notes]
-        layout = replace(layout, taken=names.taken, repeated=names.repeated)
-        layout = replace(layout, identifiers=[*names.identifiers, *names.look_alikes, *names.repeated])
-        return replace(layout, is_private=is_private, notes=notes).read_clock(table)
-
 
 class Columns(TypedDict, total=False):
-    """The arguments of a `LogScan` besides its source, for functions that take a source and its columns."""
+    """The arguments of a `LogScan` besides its source, for functions that take a source and its columns.
+
+    A test compares names and types with those of `LogScan` and with `column_roles.py`.
+    """
 
     action: str | None
     dose: str | None
@@ -241,11 +227,10 @@ HINTS = {"period": " Ask the answer: `result.over_time('week')`.", "engine": " I
 
 def require_known(columns: Mapping[str, Any], function: Callable[..., Any]) -> None:
     """Require that all arguments of a call are known; suggest the nearest one otherwise."""
-    roles = [one.name for one in fields(LogScan) if one.name != "source"]
-    unknown = next((name for name in columns if name not in roles), None)
+    unknown = next((name for name in columns if name not in ARGUMENTS), None)
     if unknown is not None:
         own = [name for name in signature(function).parameters if name != "columns"]
-        hint = HINTS.get(unknown) or messages.suggest(unknown, [*own, *roles])
+        hint = HINTS.get(unknown) or messages.suggest(unknown, [*own, *ARGUMENTS])
         raise ParameterError(f"`{function.__name__}` has no argument `{messages.show(unknown)}`.{hint}")
 
 
