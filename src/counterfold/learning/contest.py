@@ -23,7 +23,6 @@ from counterfold.learning.out_of_fold import Decided, Decisions, OutOfFold, assi
 from counterfold.learning.refitting import include_refitting
 from counterfold.learning.result import ContenderLine, Learned
 from counterfold.learning.screening import find_differences, pick_finalists, rank_contenders
-from counterfold.learning.some_rows import take_rows
 from counterfold.log.log import Log
 from counterfold.policies.learned.features import Features
 from counterfold.policies.learned.policy import Policy
@@ -177,7 +176,7 @@ class Contest:
         probs = {name: one[kept] for name, one in self.mix(outside.decide(number)).items()}
         constants = {name for name, one in self.list_contenders().items() if one.is_constant}
         finalists = pick_finalists(rank_contenders(self.rows.take(kept), probs), constants)
-        within = replace(self, log=take_rows(self.log, kept))
+        within = replace(self, log=self.log.take(kept))
         return within.evaluate({name: one for name, one in probs.items() if name in finalists}, with_exhibits=False)
 
     def decide_by_fewer(self, chosen: Mapping[int, str], outside: OutOfFold) -> Floats:
