@@ -290,6 +290,16 @@ class Log(Displayed):
             log.fit_propensities(self.fitted.wish, without)
         return log
 
+    def group_by_context(self, groups: Ints) -> "Log":
+        """Return the same log, whose groups are rows of one context each; fitted propensities are fitted anew."""
+        log = copy(self)
+        log.group = freeze(groups)
+        log.by_context = True
+        if self.fitted is None:
+            return log
+        log.units = log.group
+        return log.refit()
+
     def add_notes(self, notes: Sequence[tuple[str, str]]) -> "Log":
         """Return the same log with more to be said of how its rows were made: what was done, and what to do."""
         log = copy(self)
