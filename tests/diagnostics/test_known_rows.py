@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import counterfold as cf
-from counterfold.policies.training_rows.remembered import SAME
+from counterfold.policies.training_rows import SAME
 
 COLUMNS = {"action": "item", "reward": "click", "propensity": "p", "progress": False}
 

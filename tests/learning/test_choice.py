@@ -7,79 +7,77 @@ import pytest
 
 import counterfold as cf
 from counterfold.estimators.estimates import Moves
-from counterfold.evaluation.question import Question
-from counterfold.learning.choice import Simpler, choose_contender, stitch
-from counterfold.learning.contest import Contest
+from counterfold.learning.comparison import choose_contender
+from counterfold.learning.folds import assign_outer_folds, stitch, train_without_folds
 from counterfold.learning.learners.base import TrainingRows
-from counterfold.learning.out_of_fold import OutOfFold, assign_outer_folds
-from counterfold.learning.refitting import include_refitting
-from learning_logs import draw_log
+from counterfold.learning.result import Simpler
+from counterfold.learning.valuation import OutOfFoldValuation, widen_for_retraining
+from learning_logs import draw_log, make_contest
 
 ALL = np.ones(3, dtype=bool)
 LEARNERS = [cf.GreedyLearner(), cf.SoftmaxLearner(), cf.PolicyTree(smallest_leaf=5), cf.WeightedClassifier()]
 
 
-def start(log, fold=None):
-    rows = TrainingRows.of(log, ALL)
-    fold = assign_outer_folds(rows, 5) if fold is None else fold
-    return OutOfFold(rows, LEARNERS, np.ones((len(log), 3), dtype=bool), fold, 0)
+def start_contest(log, shares=(1.0,)):
+    return make_contest(log, LEARNERS, shares)
 
 
-def decide(log, fold=None):
-    return start(log, fold).decide()
+def train(log, fold=None, *, with_pairs=False, shares=(1.0,)):
+    contest = start_contest(log, shares)
+    fold = assign_outer_folds(contest.rows, 5) if fold is None else fold
+    return train_without_folds(contest, fold, with_pairs=with_pairs)
 
 
 def test_decisions_do_not_depend_on_the_rewards_of_their_own_fold():
     log = draw_log(rows=200)
-    before = decide(log)
+    before = train(log)
     for number in range(5):
         own = before.fold == number
         changed = np.where(own, -5 * log.reward[::-1], log.reward)
-        after = decide(draw_log(rows=200, reward=changed), before.fold)
+        after = train(draw_log(rows=200, reward=changed), before.fold)
         for one in LEARNERS:
-            np.testing.assert_array_equal(before.probs[one.name][own], after.probs[one.name][own])
-            assert (before.probs[one.name] != after.probs[one.name]).any()
+            np.testing.assert_array_equal(before.decisions[one.name][own], after.decisions[one.name][own])
+            assert (before.decisions[one.name] != after.decisions[one.name]).any()
 
 
 def test_groups_are_never_in_two_folds():
     group = np.arange(200) // 7
-    fold = decide(draw_log(rows=200, group=group)).fold
+    fold = assign_outer_folds(TrainingRows.of(draw_log(rows=200, group=group), ALL), 5)
     assert all(len(set(fold[group == number])) == 1 for number in set(group))
 
 
 def test_a_fold_is_chosen_for_by_policies_that_do_not_know_it():
     log = draw_log(rows=200)
-    before = start(log)
+    before = train(log, with_pairs=True)
     for number in (0, 3):
         changed = np.where(before.fold == number, -5 * log.reward[::-1], log.reward)
-        after = start(draw_log(rows=200, reward=changed), before.fold)
+        after = train(draw_log(rows=200, reward=changed), before.fold, with_pairs=True)
         mine, theirs = before.decide(number), after.decide(number)
         for one in LEARNERS:
-            np.testing.assert_array_equal(mine.probs[one.name], theirs.probs[one.name])
+            np.testing.assert_array_equal(mine[one.name], theirs[one.name])
             own = before.fold == number
-            assert (mine.probs[one.name][own] == 0).all()  # nothing is decided there
-        before.decide()
-    assert len(before.fitted) == 5 + 4 + 3  # what is learnt without two folds serves both
+            assert (mine[one.name][own] == 0).all()  # nothing is decided there
+    assert len(before.scorers) == 5 + 4 + 3 + 2 + 1  # what is learnt without two folds serves both
 
 
-def start_contest(log):
-    return Contest(log, TrainingRows.of(log, ALL), LEARNERS, [1.0], 5, Question.of(), 1)
+def evaluate_without(number, policies):
+    return OutOfFoldValuation(policies.contest, policies).evaluate_without(number)
 
 
 @pytest.mark.parametrize("fitted", [False, True])
 def test_what_a_fold_is_chosen_by_does_not_depend_on_its_rewards(*, fitted):
     columns = {"logging_probs": None, "propensity": "fit"} if fitted else {}
     log = draw_log(rows=200, group=np.arange(200) // 2, **columns)
-    outside = start(log)
-    changed = np.where(outside.fold == 2, -5 * log.reward[::-1], log.reward)
+    policies = train(log, with_pairs=True)
+    changed = np.where(policies.fold == 2, -5 * log.reward[::-1], log.reward)
     other = draw_log(rows=200, group=np.arange(200) // 2, reward=changed, **columns)
-    mine = start_contest(log).evaluate_without(2, outside)
-    theirs = start_contest(other).evaluate_without(2, start(other))
+    mine = evaluate_without(2, policies)
+    theirs = evaluate_without(2, train(other, with_pairs=True))
     for name, one in mine.items():
         assert one.value == theirs[name].value
         assert one.interval == theirs[name].interval
         assert one.uplift().interval() == theirs[name].uplift().interval()
-    others = start_contest(log).evaluate_without(0, outside)
+    others = evaluate_without(0, policies)
     both = set(mine) & set(others)  # each has finalists of its own
     assert both
     assert all(mine[name].value != others[name].value for name in both)
@@ -91,8 +89,9 @@ def test_the_largest_lower_bound_is_chosen_and_not_the_largest_estimate():
     found = start_contest(log).evaluate(every)
     lows = {name: one.uplift().interval().low for name, one in found.items()}
     best = max(lows, key=lambda name: lows[name])
-    assert choose_contender(found).name == best
-    assert choose_contender(found, {"bold": 1, "shy": 1}) == choose_contender(found)
+    choice = choose_contender(found, {"bold": 1, "shy": 1})
+    assert choice.name == best
+    assert choice.simpler is None
 
 
 def decide_by_column(log, slope):
@@ -109,7 +108,7 @@ def test_a_simpler_policy_is_chosen_where_it_earns_as_much_within_noise():
         "always 0": np.eye(3)[[0] * 400],
     }
     found = start_contest(log).evaluate(every)
-    best = choose_contender(found).name
+    best = choose_contender(found, dict.fromkeys(found, 1)).name
     other = {"sure": "surer", "surer": "sure"}[best]
     complexity = {best: 4, other: 2, "always 0": 0}
     choice = choose_contender(found, complexity)
@@ -134,7 +133,7 @@ def test_a_simpler_policy_must_beat_the_log_itself_where_the_best_one_does():
 def test_the_error_of_the_saved_policy_holds_the_doubt_about_refitting():
     log = draw_log(rows=400)
     plain = start_contest(log).evaluate({"one": np.tile([0.2, 0.6, 0.2], (400, 1))})["one"]
-    wide = include_refitting(plain, plain, 5)
+    wide = widen_for_retraining(plain, fewer=plain, n_folds=5)
     assert wide.value == plain.value
     assert wide.uplift().stderr ** 2 == pytest.approx(1.15 * plain.uplift().stderr ** 2)
     assert wide.stderr**2 == pytest.approx(plain.stderr**2 + 0.15 * plain.uplift().stderr ** 2)
@@ -150,7 +149,7 @@ def test_the_doubt_about_refitting_is_added_where_contributions_show_more_than_m
         log_still = replace(plain.logged, moves=Moves(source, plain.logged.moves.values / 10))
         shown = replace(plain, estimate=still, logged=log_still)
         assert still.shown_variance > 2 * still.moves.variance
-        wide, doubt = include_refitting(shown, shown, 5), 0.15 * shown.uplift().stderr ** 2
+        wide, doubt = widen_for_retraining(shown, fewer=shown, n_folds=5), 0.15 * shown.uplift().stderr ** 2
         assert wide.uplift().stderr ** 2 == pytest.approx(1.15 * shown.uplift().stderr ** 2)
         assert wide.stderr**2 == pytest.approx(shown.stderr**2 + doubt)
         assert wide.uplift().interval().low < shown.uplift().interval().low
@@ -160,12 +159,14 @@ def test_the_upper_end_holds_what_one_fold_more_is_worth():
     every = {"better": [0.3, 0.2, 0.5], "worse": [0.1, 0.8, 0.1]}
     found = start_contest(draw_log(rows=400)).evaluate({name: np.tile(row, (400, 1)) for name, row in every.items()})
     worse, better = sorted(found.values(), key=lambda one: one.value)
-    same, wide = include_refitting(better, better, 5), include_refitting(better, worse, 5)
+    same = widen_for_retraining(better, fewer=better, n_folds=5)
+    wide = widen_for_retraining(better, fewer=worse, n_folds=5)
     gained = 0.6 * (better.value - worse.value)
     assert gained > 0
     for one, other in ((same.interval, wide.interval), (same.uplift().interval(), wide.uplift().interval())):
         assert (other.low, other.high) == (one.low, pytest.approx(one.high + gained))
-    assert include_refitting(worse, better, 5).interval == include_refitting(worse, worse, 5).interval
+    lower = widen_for_retraining(worse, fewer=better, n_folds=5)
+    assert lower.interval == widen_for_retraining(worse, fewer=worse, n_folds=5).interval
 
 
 def test_policies_of_fewer_rows_know_neither_of_two_folds():
@@ -173,17 +174,16 @@ def test_policies_of_fewer_rows_know_neither_of_two_folds():
         draw_log(rows=200),
         dict(enumerate(["GreedyLearner", "SoftmaxLearner", LEARNERS[2].name] + 2 * ["half"])),
     )
-    contest = Contest(log, TrainingRows.of(log, ALL), LEARNERS, [1.0, 0.5], 5, Question.of(), 1)
     chosen = {number: name.replace("half", "0.5 * GreedyLearner + imitation") for number, name in chosen.items()}
-    outside = contest.split(None)
-    found = contest.decide_by_fewer(chosen, outside)
+    policies = train(log, with_pairs=True, shares=(1.0, 0.5))
+    found = OutOfFoldValuation(policies.contest, policies).decide_by_fewer(chosen)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     possible, names = np.ones((1, 3), dtype=bool), {one.name: one for one in [*LEARNERS, cf.Imitation()]}
     for row in range(0, 200, 23):
-        number, wanted = int(outside.fold[row]), np.zeros(3)
+        number, wanted = int(policies.fold[row]), np.zeros(3)
         learner = chosen[number].removeprefix("0.5 * ").removesuffix(" + imitation")
         for other in set(range(5)) - {number}:
-            kept = np.flatnonzero((outside.fold != number) & (outside.fold != other))
+            kept = np.flatnonzero((policies.fold != number) & (policies.fold != other))
             rows = TrainingRows.of(log, ALL).take(kept)
             one, logger = (
                 names[name].fit(rows, 0).decide(log.context[[row]], possible, is_greedy=names[name].is_greedy)[0]

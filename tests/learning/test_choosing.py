@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from counterfold.evaluation.question import Question
-from counterfold.learning.choosing import include_choosing, measure_choosing
-from counterfold.learning.contest import Contest
-from counterfold.learning.learners.base import TrainingRows
-from learning_logs import draw_log
+from counterfold.learning.valuation import find_error_ratio, widen_for_choosing
+from learning_logs import draw_log, make_contest
 
 N_FOLDS = 5
 
@@ -19,7 +16,7 @@ def draw_differences(rng, means, n_rows=500):
 def measure(differences, winner=None):
     rows = np.arange(len(differences))
     winner = int(differences.mean(axis=0).argmax()) if winner is None else winner
-    return measure_choosing(differences, rows, None, rows % N_FOLDS, winner)
+    return find_error_ratio(differences, units=rows, counts=None, fold=rows % N_FOLDS, winner=winner)
 
 
 def value_by_loop(differences, fold):
@@ -67,8 +64,8 @@ def test_rows_of_one_unit_and_counts_are_as_rows_that_are_repeated():
     rows = np.arange(len(differences))
     counts = rng.integers(1, 4, len(rows)).astype(float)
     repeated = np.repeat(rows, counts.astype(int))
-    by_counts = measure_choosing(differences, rows, counts, rows % N_FOLDS, 2)
-    by_units = measure_choosing(differences[repeated], repeated, None, repeated % N_FOLDS, 2)
+    by_counts = find_error_ratio(differences, units=rows, counts=counts, fold=rows % N_FOLDS, winner=2)
+    by_units = find_error_ratio(differences[repeated], units=repeated, counts=None, fold=repeated % N_FOLDS, winner=2)
     assert by_counts == pytest.approx(by_units, rel=1e-9)
 
 
@@ -89,10 +86,9 @@ def test_nothing_to_gain_is_rarely_found_whichever_of_several_is_chosen():
 
 def test_the_difference_to_the_log_has_the_larger_error():
     log = draw_log(rows=400)
-    contest = Contest(log, TrainingRows.of(log, np.ones(3, dtype=bool)), [], [1.0], 5, Question.of(), 1)
-    plain = contest.evaluate({"one": np.tile([0.2, 0.6, 0.2], (400, 1))})["one"]
-    wide = include_choosing(plain, 1.3)
+    plain = make_contest(log, []).evaluate({"one": np.tile([0.2, 0.6, 0.2], (400, 1))})["one"]
+    wide = widen_for_choosing(plain, 1.3)
     assert wide.value == plain.value
     assert wide.uplift().stderr == pytest.approx(1.3 * plain.uplift().stderr)
     assert wide.uplift().interval().low < plain.uplift().interval().low
-    assert include_choosing(plain, 1.0).uplift().interval() == plain.uplift().interval()
+    assert widen_for_choosing(plain, 1.0).uplift().interval() == plain.uplift().interval()

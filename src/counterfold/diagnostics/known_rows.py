@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from counterfold.diagnostics.base import Answer, Diagnostic, Measurement, Severity
 from counterfold.estimators.rows import Rows
 from counterfold.evidence.evidence import Evidence
-from counterfold.policies.training_rows import AllRecognised, OverlapKind
+from counterfold.policies.training_rows import OverlapKind, RecognisedByEach
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class KnownRows(Diagnostic):
         "learnt_share": "The share of the rows that the target was trained on, if it is a policy of `learn`.",
     }
 
-    def observe(self, rows: Rows) -> AllRecognised | None:
-        return None if rows.recognised is None else AllRecognised.of(rows.recognised, rows.learnt_rows)
+    def observe(self, rows: Rows) -> RecognisedByEach | None:
+        return None if rows.recognised is None else RecognisedByEach.of(rows.recognised, rows.learnt_rows)
 
     def measure(self, evidence: Evidence, answer: Answer | None) -> Measurement | None:
         learnt, found = evidence.rows.learnt_rows, evidence.observed.get(self.name)

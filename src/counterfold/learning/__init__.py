@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any, Unpack
 
 from counterfold import intervals
-from counterfold.base import capacity, validation
+from counterfold.base import validation
 from counterfold.base.errors import DataError, ParameterError
 from counterfold.base.progress import Progress, as_progress, show_progress
 from counterfold.base.threads import Pool, limit_blas
@@ -17,22 +17,16 @@ from counterfold.estimators.unseen_rewards import Limits
 from counterfold.evaluation.question import Question
 from counterfold.intervals.base import Interval
 from counterfold.io.schema.scan import Columns, LogScan, open_log
-from counterfold.learning.contenders import (
-    check_shares,
-    count_policies,
-    find_allowed,
-    name_constants,
-    resolve_learners,
-    split_learners,
-)
+from counterfold.learning.contenders import check_shares, count_policies, resolve_learners
 from counterfold.learning.contest import Contest
-from counterfold.learning.large import OtherRows, draw_rows, group_large
-from counterfold.learning.learners.base import TrainingRows
-from counterfold.learning.limits import ActionLimits
+from counterfold.learning.folds import assign_outer_folds, train_without_folds
+from counterfold.learning.large_logs import OtherRowsValuation, draw_sample, find_groups
 from counterfold.learning.limits import LimitLine as LimitLine
+from counterfold.learning.method import learn_policy
 from counterfold.learning.result import ContenderLine as ContenderLine
 from counterfold.learning.result import Learned as Learned
 from counterfold.learning.same_context import choose_grouped_context
+from counterfold.learning.valuation import OutOfFoldValuation, Valuation
 from counterfold.log.log import Log
 
 SHARES = (1.0,)
@@ -42,8 +36,11 @@ A policy that takes half of the decisions gains half as much, with about half of
 the log, hardly ever one that takes fewer decisions has the largest lower bound.
 """
 
-MOST_FOLDS, MOST_EXPLORED = 20, 0.5
-"""Rows fall into at most so many folds, and at most such a share of the decisions is made at random."""
+MAX_FOLDS = 20
+"""The largest number of folds; the rounds of training grow with its square."""
+
+MAX_EXPLORED = 0.5
+"""The largest share of decisions that are made at random."""
 
 
 def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
@@ -101,51 +98,66 @@ def learn(  # noqa: PLR0913 (as `evaluate`, and what a policy may do)
     """
     require_sizes(folds, explore)
     question = Question.of(seed=seed, level=level, interval=interval, reward_range=reward_range)
-    wanted, parts, moved = resolve_learners(learners), check_shares(shares), as_progress(progress)
-    source = open_log(log, columns, learn)
-    where = group_large(choose_engine(require_one_reward(source), engine, Pool(threads)), progress=moved)
-    drawn = draw_rows(where, 2 * (count_policies(wanted) + 1) * len(parts), progress=moved)
+    wanted_learners = resolve_learners(learners)
+    checked_shares = check_shares(shares)
+    progress = as_progress(progress)
+    source = require_one_reward(open_log(log, columns, learn))
+    log_engine = find_groups(choose_engine(source, engine, Pool(threads)), progress=progress)
+
+    # Each learner and the imitation of the log have two matrices of rows and actions at each share.
+    n_matrices = 2 * (count_policies(wanted_learners) + 1) * len(checked_shares)
+    sample = draw_sample(log_engine, n_matrices, progress=progress)
     with limit_blas():
-        log = require_actions(read_rows(source) if drawn is None else drawn.log)
-        chosen = choose_grouped_context(log)
-        allowed = find_allowed(chosen, forbidden)
-        within, rows = ActionLimits.of(limits, chosen.actions, allowed, explore), TrainingRows.of(chosen, allowed)
-        kept, left_out = split_learners(name_constants(wanted, rows), rows)
-        capacity.require_matrix("the policies", len(chosen) * 2 * (len(kept) + 1) * len(parts), len(chosen.actions))
-        contest = Contest(chosen, rows, kept, parts, folds, question, threads, within, float(explore))
-        with show_progress("Learning", progress=moved) as move:
-            if drawn is None:
-                return contest.run(left_out, move)
-            decisions = contest.split(move).decide()
-        others = OtherRows(where, drawn, question, threads, moved)
-        return contest.value_winner(decisions, left_out, others)
+        training_rows = require_actions(read_rows(source) if sample is None else sample.log)
+        contest = Contest.of(
+            choose_grouped_context(training_rows),
+            learners=wanted_learners,
+            shares=checked_shares,
+            forbidden=forbidden,
+            limits=limits,
+            explore=float(explore),
+            question=question,
+            threads=threads,
+        )
+        fold = assign_outer_folds(contest.rows, folds)
+        with show_progress("Learning", progress=progress) as move:
+            policies = train_without_folds(contest, fold, with_pairs=sample is None, progress=move)
+        valuation: Valuation
+        if sample is None:
+            valuation = OutOfFoldValuation(contest, policies, progress)
+        else:
+            valuation = OtherRowsValuation(policies, log_engine, sample, progress)
+        return learn_policy(contest, policies, valuation)
 
 
 def require_sizes(folds: int, explore: float) -> None:
     """Require folds that can be learnt from in reasonable time, and a share to explore that leaves room."""
     validation.whole(3, folds=folds)
-    if folds > MOST_FOLDS:
+    if folds > MAX_FOLDS:
         rounds = f"so many take {folds * (folds + 1) // 2} rounds of learning"
-        raise ParameterError(f"`folds` must be at most {MOST_FOLDS}, got {folds}: {rounds}.")
-    validation.within(0, MOST_EXPLORED, explore=explore)
+        raise ParameterError(f"`folds` must be at most {MAX_FOLDS}, got {folds}: {rounds}.")
+    validation.within(0, MAX_EXPLORED, explore=explore)
 
 
 def require_one_reward(source: Log | LogScan) -> Log | LogScan:
     """Return a log with one reward; refuse one with several."""
     if isinstance(source, LogScan) and len(source.rewards) > 1:
-        way = "Weigh them in one: `click - 0.1 * cost`"
-        raise ParameterError(f"`learn` must have one reward to learn from, got {len(source.rewards)}. {way}.")
+        remedy = "Weigh them in one: `click - 0.1 * cost`"
+        raise ParameterError(f"`learn` must have one reward to learn from, got {len(source.rewards)}. {remedy}.")
     return source
 
 
 def read_rows(source: Log | LogScan) -> Log:
     """Return all rows of a log."""
-    return source if isinstance(source, Log) else next(iter(source.split().values())).read()
+    if isinstance(source, Log):
+        return source
+    (scan,) = source.split().values()  # one scan for each reward, of which there is one
+    return scan.read()
 
 
 def require_actions(log: Log) -> Log:
     """Return a log of actions; refuse one of doses."""
     if log.dose is not None:
-        way = "Cut doses into a few, such as three prices, and log these as actions"
-        raise DataError(f"`learn` must have a log of actions to choose from, got doses. {way}.")
+        remedy = "Cut doses into a few, such as three prices, and log these as actions"
+        raise DataError(f"`learn` must have a log of actions to choose from, got doses. {remedy}.")
     return log

@@ -5,9 +5,8 @@ from typing_extensions import TypedDict
 from counterfold.base.records import Answer, Records
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.records import ClosedAnswerRecord
-from counterfold.learning.choice import Simpler
 from counterfold.learning.limits import LimitLine
-from counterfold.learning.result import ContenderLine
+from counterfold.learning.result import ContenderLine, Simpler
 
 
 class PolicyRecord(TypedDict):

@@ -10,7 +10,6 @@ from counterfold.base.records import as_dictionary
 from counterfold.diagnostics import Verdict
 from counterfold.evaluation.next_step import NextStep
 from counterfold.evaluation.result import Evaluation
-from counterfold.learning.choice import Simpler
 from counterfold.learning.limits import LimitLine
 from counterfold.policies.learned.policy import Policy
 
@@ -49,6 +48,20 @@ class ContenderLine:
 
     chosen: bool
     """Whether all rows choose it; on a large log, the rows that it was trained on."""
+
+
+@dataclass(frozen=True)
+class Simpler:
+    """A contender that earns no more than the chosen one beyond noise."""
+
+    contender: str
+    """The contender with the largest lower bound."""
+
+    difference: float
+    """How much more it earns than the chosen one."""
+
+    stderr: float
+    """The standard error of the difference."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,13 +1,11 @@
-"""Same contexts: rows that a policy knows again by their context are one unit, where nobody named groups."""
+"""Same contexts: rows of one context are one unit if nobody named groups, because policies recognise them."""
 
-from copy import copy
 from typing import Any
 
 import numpy as np
 
 from counterfold.base.arrays import Ints
 from counterfold.base.hashing import hash_rows
-from counterfold.base.validation import freeze
 from counterfold.io.schema.same_context import REMEDY, find_common
 from counterfold.log.assignment import choose_context
 from counterfold.log.log import Log
@@ -42,19 +40,13 @@ def group_contexts(log: Log) -> Log:
     groups = join_few(hash_rows(log.context.T), places if log.group is None else log.group)
     if (groups == places).all():
         return log
-    grouped = copy(log)
-    grouped.group, grouped.by_context = freeze(groups), True
-    if log.fitted is None:
-        return grouped
-    grouped.units = grouped.group
-    return grouped.refit()
+    return log.group_by_context(groups)
 
 
 def join_few(keys: Ints, groups: Ints) -> Ints:
-    """Return the group of each row: that of all rows with its key, if these are few, or that of before.
+    """Return the group of each row: all rows with its key, if these are few, and its former group otherwise.
 
-    Groups are called by the place of their first row, so that rows on their own fall into the folds that they would be
-    in without any groups.
+    The name of a group is the place of its first row, so that single rows fall into the same folds as without groups.
 
     >>> join_few(np.array([7, 8, 7, *range(100, 140)]), np.arange(43))[:5]
     array([0, 1, 0, 3, 4])
@@ -66,7 +58,7 @@ def join_few(keys: Ints, groups: Ints) -> Ints:
 
 
 def describe(groups: Ints) -> tuple[str, str]:
-    """Return what an answer must say of rows that are one group, and what may be done about it."""
+    """Return the note of an answer on rows that are one group, and a remedy."""
     sizes = np.bincount(groups)
     joined = int(sizes[sizes > 1].sum())
     count = "rows of one context count as one observation, because a policy knows them again"

@@ -15,7 +15,7 @@ from counterfold.base.cached import cached_property
 from counterfold.base.display import Displayed
 from counterfold.base.errors import DataError, ParameterError
 from counterfold.base.hashing import add_hashes, drop_last_bits, hash_labels, hash_rows, rank_rows, thin_rows
-from counterfold.base.per_row import ByRow, take_each, take_marked
+from counterfold.base.per_row import ByRow, take_each, take_fields, take_marked
 from counterfold.base.validation import WHOLE, Checker, freeze
 from counterfold.log import log_checks, propensity_checks
 from counterfold.log.encoding import ColumnEncoding
@@ -271,6 +271,24 @@ class Log(Displayed):
         """Return the probabilities with which the logger of each row drew its action (n x A), if they are known."""
         return self.logging_probs if self.loggers is None else self.loggers.own
 
+    def take(self, index: Ints) -> "Log":
+        """Return some rows as a log of their own, which knows nothing of the other rows.
+
+        Rows keep their numbers in the whole log, and so their folds.
+
+        >>> log = Log(action=["a", "b", "a"], reward=[1.0, 0.0, 0.5], propensity=[0.5, 0.5, 0.8])
+        >>> rows = log.take(np.array([0, 2]))
+        >>> rows, rows.reward
+        (Log(2 rows, 2 actions, 0 context columns, propensities only), array([1. , 0.5]))
+        """
+        log = Log.__new__(Log)  # not `Log(...)`, because these rows are checked already
+        for name, value in take_fields(self, index).items():
+            setattr(log, name, value)
+        if self.row_numbers is None:
+            log.row_numbers = index
+        log.index = None  # the index of pandas is that of all rows
+        return log
+
     def leave_out(self, reasons: Mapping[str, str]) -> "Log":
         """Return the same log without some columns of its context, and with the reason for each of them."""
         kept = [place for place, source in enumerate(self.context_sources) if source not in reasons]
@@ -293,6 +311,16 @@ class Log(Displayed):
             log.logging_probs = None
             log.fit_propensities(self.fitted.wish, without)
         return log
+
+    def group_by_context(self, groups: Ints) -> "Log":
+        """Return the same log, whose groups are rows of one context each; fitted propensities are fitted anew."""
+        log = copy(self)
+        log.group = freeze(groups)
+        log.by_context = True
+        if self.fitted is None:
+            return log
+        log.units = log.group
+        return log.refit()
 
     def add_notes(self, notes: Sequence[tuple[str, str]]) -> "Log":
         """Return the same log with more to be said of how its rows were made: what was done, and what to do."""

@@ -9,8 +9,8 @@ from counterfold.base.arrays import Bools
 from counterfold.learning.learners.base import TrainingRows
 from counterfold.policies.learned.scorers import TreeScorer
 
-MOST = 100
-"""How many actions trees are learnt for at most: they take room and time for each."""
+MAX_ACTIONS = 100
+"""The largest number of actions: trees take room and time for each."""
 
 NEED = "needs EconML: pip install 'counterfold[learn]'"
 
@@ -21,19 +21,23 @@ def explain_lack(rows: TrainingRows) -> str | None:
         return NEED
     if not rows.context.shape[1]:
         return "needs a context"
-    count = int(rows.allowed.sum())
-    return f"takes at most {MOST} actions, of which there are {count}" if count > MOST else None
+    n_allowed = int(rows.allowed.sum())
+    return f"takes at most {MAX_ACTIONS} actions, of which there are {n_allowed}" if n_allowed > MAX_ACTIONS else None
 
 
 def take_tree(fitted: Any, allowed: Bools) -> TreeScorer:
     """Return a tree of EconML as arrays; actions that are not allowed have the worst of all scores."""
     tree = fitted.tree_
-    known = np.asarray(tree.value, dtype=np.float64)[:, :, 0]
-    values = np.full((len(known), len(allowed)), known.min() if known.size else 0.0)
-    values[:, np.flatnonzero(allowed)] = known
-    feature = np.where(tree.children_left < 0, -1, tree.feature).astype(np.intp)
-    left, right = (np.asarray(side, dtype=np.intp) for side in (tree.children_left, tree.children_right))
+    own_values = np.asarray(tree.value, dtype=np.float64)[:, :, 0]
+    values = np.full((len(own_values), len(allowed)), own_values.min() if own_values.size else 0.0)
+    values[:, np.flatnonzero(allowed)] = own_values
     gains = np.asarray(tree.compute_feature_importances(normalize=False), dtype=np.float64)
-    threshold = np.asarray(tree.threshold, dtype=np.float64)
-    rows = np.asarray(tree.weighted_n_node_samples, dtype=np.float64)
-    return TreeScorer(feature, threshold, left, right, values, np.maximum(gains, 0.0), rows)
+    return TreeScorer(
+        feature=np.where(tree.children_left < 0, -1, tree.feature).astype(np.intp),
+        threshold=np.asarray(tree.threshold, dtype=np.float64),
+        left=np.asarray(tree.children_left, dtype=np.intp),
+        right=np.asarray(tree.children_right, dtype=np.intp),
+        values=values,
+        gains=np.maximum(gains, 0.0),
+        rows=np.asarray(tree.weighted_n_node_samples, dtype=np.float64),
+    )

@@ -12,18 +12,17 @@ from counterfold.models.base import Examples, Scaling
 from counterfold.models.shared_ridge import SharedRidge
 from counterfold.policies.learned.scorers import LinearScorer
 
-MOST = 256
-"""At most how many columns there are in all; of too many features of actions the first principal components are taken,
-and one of them at least."""
+MAX_COLUMNS = 256
+"""The largest number of columns. Of too many features of actions, the first principal components are taken."""
 
 PENALTIES = tuple(np.geomspace(1.0, 1e6, 13).tolist())
-"""What is tried, and judged by leaving out one row after the other."""
+"""The penalties that are tried, and compared by leaving out one row after the other."""
 
 ROUNDING = 1e-12
-"""A row that others tell less of than this is told by itself alone."""
+"""If one minus the leverage of a row is less than this, its prediction depends on the row alone."""
 
 SLICE = 1 << 13
-"""How many rows are widened to all columns at a time."""
+"""The number of rows that are widened to all columns at a time."""
 
 
 def fit_reward_scorer(examples: Examples, action_features: Floats) -> LinearScorer:
@@ -36,10 +35,10 @@ def fit_reward_scorer(examples: Examples, action_features: Floats) -> LinearScor
     """
     if not action_features.shape[1]:
         return fit_shared(examples)
-    told = fit_features(examples, action_features)
-    rest = examples.rewards - told.score(examples.context)[np.arange(len(examples)), examples.actions]
-    own = fit_shared(replace(examples, rewards=rest))
-    return LinearScorer(told.intercepts + own.intercepts, told.slopes + own.slopes, own.spread)
+    by_features = fit_features(examples, action_features)
+    predicted = by_features.score(examples.context)[np.arange(len(examples)), examples.actions]
+    own = fit_shared(replace(examples, rewards=examples.rewards - predicted))
+    return LinearScorer(by_features.intercepts + own.intercepts, by_features.slopes + own.slopes, own.spread)
 
 
 def fit_shared(examples: Examples) -> LinearScorer:
@@ -50,17 +49,19 @@ def fit_shared(examples: Examples) -> LinearScorer:
 
 def fit_features(examples: Examples, features: Floats) -> LinearScorer:
     """Return the predicted rewards of a ridge regression on the context, the features of actions and their products."""
-    scaling, width = Scaling.of(examples.context), examples.context.shape[1]
+    scaling = Scaling.of(examples.context)
+    width = examples.context.shape[1]
     right = np.column_stack([np.ones(len(features)), features])
 
-    def widen(some: slice) -> Floats:
-        left = np.ones((len(examples.rewards[some]), width + 1))
-        left[:, 1:] = (examples.context[some] - scaling.centre) / scaling.scale
-        products = np.einsum("ij,ik->ijk", left, right[examples.actions[some]])
+    def widen(rows: slice) -> Floats:
+        left = np.ones((len(examples.rewards[rows]), width + 1))
+        left[:, 1:] = (examples.context[rows] - scaling.centre) / scaling.scale
+        products = np.einsum("ij,ik->ijk", left, right[examples.actions[rows]])
         return np.asarray(products.reshape(len(left), -1))
 
-    found = fit_ridge(widen, examples.rewards, SharedRidge().counts(examples)).reshape(width + 1, -1) @ right.T
-    return LinearScorer.of_scaled(found[0], found[1:], scaling.centre, scaling.scale)
+    flat = fit_ridge(widen, examples.rewards, SharedRidge().counts(examples))
+    coefficients = flat.reshape(width + 1, -1) @ right.T
+    return LinearScorer.of_scaled(coefficients[0], coefficients[1:], scaling.centre, scaling.scale)
 
 
 def fit_ridge(widen: Callable[[slice], Floats], rewards: Floats, counts: Floats) -> Floats:
@@ -97,6 +98,7 @@ def sum_up(several: Iterable[Floats]) -> Floats:
 
 def take_components(action_features: Floats, width: int) -> Floats:
     """Return the principal components of the features, of which each was scaled, for a context of so many columns."""
-    scaling, most = Scaling.of(action_features), max(1, (MOST + 1) // (width + 1) - 1)
+    scaling = Scaling.of(action_features)
+    n_components = max(1, (MAX_COLUMNS + 1) // (width + 1) - 1)
     left, sizes, _ = np.linalg.svd((action_features - scaling.centre) / scaling.scale, full_matrices=False)
-    return np.asarray((left * sizes)[:, :most])
+    return np.asarray((left * sizes)[:, :n_components])

@@ -21,11 +21,11 @@ from counterfold.models.cross_fitted import CrossFitted
 from counterfold.models.shared_ridge import SharedRidge
 from counterfold.policies.learned.scorers import LinearScorer, Scorer
 
-BITS = 37
-"""How many bits scores have that trees are learnt from."""
+SCORE_BITS = 37
+"""The number of bits of the scores that trees are trained on."""
 
-LONGEST = 200
-"""How many characters are said of a setting in a name."""
+MAX_SETTING_LENGTH = 200
+"""The largest number of characters of a setting in a name."""
 
 PLACED = re.compile(r"<(?:<locals>\.|\w+\.)*(\w+) object at 0x\w+>| at 0x\w+(?=>)")
 """What Python writes of an object that has no text of its own: its class, and its place in memory."""
@@ -33,13 +33,15 @@ PLACED = re.compile(r"<(?:<locals>\.|\w+\.)*(\w+) object at 0x\w+>| at 0x\w+(?=>
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    r"""Rows that a policy is learnt from, and what several learners make of them.
+    r"""The rows that a policy is trained on, and what several learners need of them.
 
-    `examples` are as if a policy that takes all actions equally often were to be valued, so that reward models are to
-    be right for all actions; they know nothing of probabilities, because a policy does not know them either.
-    `logging_probs` (n x A) have no columns where only those of the logged actions are known, and `action_features`
-    (A x k), of which principal components are taken, none where nothing is known of actions. `labels` are those of the
-    actions as text.
+    - `examples`: the rows as reward models see them, with the weights of a target that takes all actions equally often,
+      so that models are right for all actions. They have no probabilities, because a policy does not see them either.
+    - `propensity`: the probabilities of the logged actions.
+    - `logging_probs`: the probabilities of all actions (n x A), without columns if they are unknown.
+    - `allowed`: which actions a policy may take at all.
+    - `action_features`: principal components of the features of actions (A x k), without columns if there are none.
+    - `labels`: the labels of the actions as text.
     """
 
     examples: Examples
@@ -52,25 +54,45 @@ class TrainingRows:
     @classmethod
     def of(cls, log: Log, allowed: Bools) -> "TrainingRows":
         """Return all rows of a log."""
-        count, nothing = len(log.actions), np.empty((len(log), 0))
+        n_actions = len(log.actions)
+        nothing = np.empty((len(log), 0))
         ids = np.arange(len(log)) if log.row_numbers is None else log.row_numbers
-        units = ids if log.group is None else log.group
-        importance = freeze(1 / (count * log.propensity))
-        known = log.context, log.action, log.reward, nothing, importance, nothing, nothing
-        examples = Examples(ids, units, *known, count, log.counts)
-        probs = nothing if log.logging_probs is None else log.logging_probs
-        features, width = log.action_features, examples.context.shape[1]
-        components = np.empty((count, 0)) if features is None else take_components(features, width)
-        labels = [str(label) for label in log.actions]
-        return cls(examples, log.propensity, probs, allowed, components, labels)
+        examples = Examples(
+            ids=ids,
+            units=ids if log.group is None else log.group,
+            context=log.context,
+            actions=log.action,
+            rewards=log.reward,
+            doses=nothing,
+            importance=freeze(1 / (n_actions * log.propensity)),
+            target_probs=nothing,
+            logging_probs=nothing,
+            n_actions=n_actions,
+            counts=log.counts,
+        )
+        action_features = np.empty((n_actions, 0))
+        if log.action_features is not None:
+            action_features = take_components(log.action_features, examples.context.shape[1])
+        return cls(
+            examples=examples,
+            propensity=log.propensity,
+            logging_probs=nothing if log.logging_probs is None else log.logging_probs,
+            allowed=allowed,
+            action_features=action_features,
+            labels=[str(label) for label in log.actions],
+        )
 
     def __len__(self) -> int:
         return len(self.propensity)
 
     def take(self, index: Ints) -> "TrainingRows":
         """Return some of the rows."""
-        some = replace(self, examples=self.examples.take(index), propensity=self.propensity[index])
-        return replace(some, logging_probs=self.logging_probs[index])
+        return replace(
+            self,
+            examples=self.examples.take(index),
+            propensity=self.propensity[index],
+            logging_probs=self.logging_probs[index],
+        )
 
     @property
     def context(self) -> Floats:
@@ -110,7 +132,7 @@ def mean_rewards(rows: TrainingRows) -> Floats:
 
 
 def round_scores(scores: Floats) -> Floats:
-    """Return scores without the bits that are `BITS` below how far apart they are: sums of a few thousand are exact.
+    """Return scores with `SCORE_BITS` bits relative to their range, so that sums of a few thousand are exact.
 
     >>> round_scores(np.array([0.0, 1 / 3, 1.0])) * 2**36 % 1
     array([0., 0., 0.])
@@ -118,7 +140,7 @@ def round_scores(scores: Floats) -> Floats:
     spread = float(np.ptp(scores)) if scores.size else 0.0
     if not 0 < spread < np.inf:
         return scores
-    exponent = math.frexp(spread)[1] - BITS
+    exponent = math.frexp(spread)[1] - SCORE_BITS
     return np.ldexp(np.round(np.ldexp(scores, -exponent)), exponent)
 
 
@@ -154,10 +176,15 @@ class Learner(ABC):
     @property
     def name(self) -> str:
         """Return what it is called, with the settings that are not the usual ones."""
-        known: Any = fields(self) if is_dataclass(self) else ()  # a user's own need not be one
-        settings = [(one.name, getattr(self, one.name), find_default(one)) for one in known]
-        own = [f"{name}={describe(value)}" for name, value, usual in settings if not is_usual(value, usual)]
-        return f"{type(self).__name__}({', '.join(own)})" if own else type(self).__name__
+        name = type(self).__name__
+        if not is_dataclass(self):  # a user's own learner need not be one
+            return name
+        own_settings = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not is_usual(value, find_default(field)):
+                own_settings.append(f"{field.name}={describe(value)}")
+        return f"{name}({', '.join(own_settings)})" if own_settings else name
 
     def explain_lack(self, rows: TrainingRows) -> str | None:
         """Return why it does not apply to a log, if so."""
@@ -190,7 +217,7 @@ def describe(value: object) -> str:
     >>> describe({"a": object()}), describe(len)
     ("{'a': object}", '<built-in function len>')
     """
-    return abbreviate(PLACED.sub(r"\1", " ".join(repr(value).split())), LONGEST)
+    return abbreviate(PLACED.sub(r"\1", " ".join(repr(value).split())), MAX_SETTING_LENGTH)
 
 
 def fit_learner(learner: Learner, rows: TrainingRows, seed: int) -> Scorer:

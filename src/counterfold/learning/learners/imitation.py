@@ -12,14 +12,17 @@ from counterfold.learning.learners.base import Learner, TrainingRows
 from counterfold.models.base import Scaling
 from counterfold.policies.learned.scorers import LinearScorer, Scorer
 
-NUMBERS, LEAST = 1 << 19, 1 << 10
-"""At most how many probabilities are learnt from, or those of LEAST rows if they are more."""
+MAX_PROBABILITIES = 1 << 19
+"""At most so many probabilities are trained on, unless these are of fewer than MIN_ROWS rows."""
 
-STEPS = 50
-"""How many steps are made towards the best slopes."""
+MIN_ROWS = 1 << 10
+"""At least so many rows are trained on, if there are so many."""
 
-LEVEL = 1e-3
-"""How much less levels are drawn to 0 than slopes are."""
+MAX_STEPS = 50
+"""At most so many steps are made towards the best slopes."""
+
+LEVEL_PENALTY = 1e-3
+"""The penalty of intercepts, relative to that of slopes."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +57,26 @@ class Imitation(Learner):
     def fit(self, rows: TrainingRows, seed: int) -> Scorer:
         from scipy.optimize import minimize
 
-        count = rows.examples.n_actions
-        some = rows.take(sample_least(np.arange(len(rows)), max(LEAST, NUMBERS // count)))
-        scaling = Scaling.of(some.context)
-        table = np.column_stack([np.ones(len(some)), (some.context - scaling.centre) / scaling.scale])
-        wanted = some.logging_probs if some.logging_probs.size else np.eye(count)[some.examples.actions]
-        counts = some.examples.counts
-        counts = np.ones(len(some)) if counts is None else counts / counts.mean()
-        penalty = self.alpha * np.append(LEVEL, np.ones(table.shape[1] - 1))[:, None]
-        loss, start = Loss(table, wanted, counts[:, None], penalty), np.zeros(table.shape[1] * count)
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x
-        slopes = found.reshape(table.shape[1], count)
+        n_actions = rows.examples.n_actions
+        n_rows = max(MIN_ROWS, MAX_PROBABILITIES // n_actions)
+        sample = rows.take(sample_least(np.arange(len(rows)), n_rows))
+        scaling = Scaling.of(sample.context)
+        table = np.column_stack([np.ones(len(sample)), (sample.context - scaling.centre) / scaling.scale])
+        n_columns = table.shape[1]
+        wanted = sample.logging_probs
+        if not wanted.size:
+            wanted = np.eye(n_actions)[sample.examples.actions]
+        counts = sample.examples.counts
+        counts = np.ones(len(sample)) if counts is None else counts / counts.mean()
+        loss = Loss(
+            table=table,
+            wanted=wanted,
+            counts=counts[:, None],
+            penalty=self.alpha * np.append(LEVEL_PENALTY, np.ones(n_columns - 1))[:, None],
+        )
+        start = np.zeros(n_columns * n_actions)
+        solution = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": MAX_STEPS})
+        slopes = solution.x.reshape(n_columns, n_actions)
         return LinearScorer.of_scaled(slopes[0], slopes[1:], scaling.centre, scaling.scale)
 
 

@@ -47,8 +47,13 @@ class ModelLearner(Learner):
         return name_with(self, self.model, Stack())
 
     def fit(self, rows: TrainingRows, seed: int) -> Scorer:
-        model, examples = require_member(self.model), replace(rows.examples, seed=seed)
-        return ModelScorer(model.fit(examples), examples.n_actions, type(self.model).__name__)
+        model = require_member(self.model)
+        examples = replace(rows.examples, seed=seed)
+        return ModelScorer(
+            predict=model.fit(examples),
+            n_actions=examples.n_actions,
+            name=type(self.model).__name__,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +71,21 @@ class ModelScorer(Scorer):
     def score(self, context: Floats) -> Floats:
         if not len(context):
             return np.empty((0, self.n_actions))
-        rows, nothing = np.arange(len(context)), np.empty((len(context), 0))
-        zeros, ones = np.zeros(len(context)), np.ones(len(context))
-        known = context, np.zeros(len(context), dtype=np.intp), zeros, nothing, ones, nothing, nothing
-        examples = Examples(rows, rows, *known, self.n_actions)
+        n_rows = len(context)
+        ids = np.arange(n_rows)
+        nothing = np.empty((n_rows, 0))
+        examples = Examples(  # the model predicts by the context alone
+            ids=ids,
+            units=ids,
+            context=context,
+            actions=np.zeros(n_rows, dtype=np.intp),
+            rewards=np.zeros(n_rows),
+            doses=nothing,
+            importance=np.ones(n_rows),
+            target_probs=nothing,
+            logging_probs=nothing,
+            n_actions=self.n_actions,
+        )
         return check_predictions(self.predict(examples), examples)
 
     def describe(self, features: Sequence[str], labels: Sequence[str]) -> str:

@@ -12,8 +12,8 @@ from counterfold.learning.learners.base import Learner, TrainingRows, name_with
 from counterfold.models.base import Scaling
 from counterfold.policies.learned.scorers import LEAST, ClassifierScorer, LinearScorer, Scorer
 
-LARGEST = 1 << 20
-"""At most how many pairs of a row and an action a classifier is fitted on."""
+MAX_EXAMPLES = 1 << 20
+"""A classifier is fitted on at most so many pairs of a row and an action."""
 
 
 @dataclass(frozen=True)
@@ -45,43 +45,56 @@ class WeightedClassifier(Learner):
     def explain_lack(self, rows: TrainingRows) -> str | None:
         if not rows.context.shape[1]:
             return "needs a context"
-        return f"takes at most {LARGEST} rows times actions" if len(rows) * rows.examples.n_actions > LARGEST else None
+        if len(rows) * rows.examples.n_actions > MAX_EXAMPLES:
+            return f"takes at most {MAX_EXAMPLES} rows times actions"
+        return None
 
     def fit(self, rows: TrainingRows, seed: int) -> Scorer:
-        scores, counts = rows.robust_scores[:, rows.allowed], rows.examples.counts
-        worth = scores - scores.min(axis=1, keepdims=True)
-        worth = worth if counts is None else worth * counts[:, None]
-        places, codes = np.nonzero(worth)
-        weights, actions = worth[places, codes], np.flatnonzero(rows.allowed)[codes]
+        scores = rows.robust_scores[:, rows.allowed]
+        counts = rows.examples.counts
+        gains = scores - scores.min(axis=1, keepdims=True)
+        if counts is not None:
+            gains = gains * counts[:, None]
+        places, codes = np.nonzero(gains)
+        actions = np.flatnonzero(rows.allowed)[codes]
         if len(np.unique(actions)) < 2:
             return prefer(actions[:1], rows)
-        given = rows.context[places], actions, weights / weights.mean()
+        context = rows.context[places]
+        weights = gains[places, codes]
+        weights = weights / weights.mean()
+        n_actions = rows.examples.n_actions
         if self.classifier is None:
-            return fit_logistic(*given, rows.examples.n_actions)
+            return fit_logistic(context, actions, weights, n_actions)
         with blame(ModelError, "the classifier {}", type(self.classifier).__name__):
-            fitted = copy_seeded(self.classifier, seed).fit(*given[:2], sample_weight=given[2])
-        return ClassifierScorer(fitted, rows.examples.n_actions)
+            fitted = copy_seeded(self.classifier, seed).fit(context, actions, sample_weight=weights)
+        return ClassifierScorer(fitted, n_actions)
 
 
 def prefer(actions: Ints, rows: TrainingRows) -> Scorer:
     """Return scores by which some actions are taken always; all are alike if there are none to prefer."""
-    intercepts, width = np.zeros(rows.examples.n_actions), rows.context.shape[1]
+    width = rows.context.shape[1]
+    intercepts = np.zeros(rows.examples.n_actions)
     intercepts[actions] = -np.log(LEAST)
     return LinearScorer(intercepts, np.zeros((width, len(intercepts))), np.ones(width))
 
 
-def fit_logistic(context: Floats, actions: Ints, weights: Floats, count: int) -> LinearScorer:
-    """Return the scores of so many actions by a logistic regression on columns with a standard deviation of 1.
+def fit_logistic(context: Floats, actions: Ints, weights: Floats, n_actions: int) -> LinearScorer:
+    """Return the scores of all actions by a logistic regression on columns with a standard deviation of 1.
 
     The mean of its scores is the same in all contexts, so an action that is never best has a chance of LEAST at most.
     """
     from sklearn.linear_model import LogisticRegression
 
     scaling = Scaling.of(context)
-    known = LogisticRegression(max_iter=300).fit((context - scaling.centre) / scaling.scale, actions, weights)
-    levels, several = known.intercept_, known.coef_.T
-    if len(known.classes_) == 2:  # these are of the second class less the first one
-        levels, several = np.outer(levels, [-0.5, 0.5])[0], several * [-0.5, 0.5]
-    intercepts, slopes = np.full(count, levels.mean() + np.log(LEAST)), np.zeros((context.shape[1], count))
-    intercepts[known.classes_], slopes[:, known.classes_] = levels, several
+    scaled = (context - scaling.centre) / scaling.scale
+    model = LogisticRegression(max_iter=300).fit(scaled, actions, weights)
+    own_intercepts = model.intercept_
+    own_slopes = model.coef_.T
+    if len(model.classes_) == 2:  # scikit-learn keeps those of the second class minus the first
+        own_intercepts = np.outer(own_intercepts, [-0.5, 0.5])[0]
+        own_slopes = own_slopes * [-0.5, 0.5]
+    intercepts = np.full(n_actions, own_intercepts.mean() + np.log(LEAST))
+    slopes = np.zeros((context.shape[1], n_actions))
+    intercepts[model.classes_] = own_intercepts
+    slopes[:, model.classes_] = own_slopes
     return LinearScorer.of_scaled(intercepts, slopes, scaling.centre, scaling.scale)

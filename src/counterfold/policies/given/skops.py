@@ -22,7 +22,7 @@ OWN = frozenset(
     f"counterfold.{name}"
     for name in (
         "policies.learned.policy.Policy",
-        "policies.training_rows.remembered.LearntRows",
+        "policies.training_rows.LearntRows",
         "policies.learned.features.Features",
         "policies.learned.scorers.LinearScorer",
         "policies.learned.scorers.TreeScorer",

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from counterfold.learning.comparison import N_FINALISTS, NORMAL_QUANTILE, pick_finalists, rank_contenders
 from counterfold.learning.learners.base import TrainingRows
-from counterfold.learning.screening import FINALISTS, NORMAL_QUANTILE, pick_finalists, rank_contenders
 from learning_logs import draw_log
 
 
@@ -36,6 +36,6 @@ def test_contenders_are_ranked_by_their_lower_bounds():
 
 def test_finalists_are_the_best_and_the_best_constant():
     ranked = [*"abcdefgh"]
-    assert pick_finalists(ranked, {"c", "h"}) == ranked[:FINALISTS]
-    assert pick_finalists(ranked, {"g", "h"}) == [*ranked[:FINALISTS], "g"]
+    assert pick_finalists(ranked, {"c", "h"}) == ranked[:N_FINALISTS]
+    assert pick_finalists(ranked, {"g", "h"}) == [*ranked[:N_FINALISTS], "g"]
     assert pick_finalists(ranked[:2], set()) == ranked[:2]

@@ -9,7 +9,6 @@ import pytest
 
 import counterfold as cf
 from counterfold.io.schema.scan import open_log
-from counterfold.learning.some_rows import take_rows
 
 ROWS, INDEX = 61, np.array([3, 60, 17, 17, 0])
 """How many rows there are, which is not how many there are of anything else, and some of them."""
@@ -81,7 +80,7 @@ def list_arrays(value, place):
 def test_nothing_is_left_of_other_rows(make):
     log = make(np.random.default_rng(0))
     assert log.counts is None or len(log.counts) == ROWS  # computed once of all rows
-    some = take_rows(log, INDEX)
+    some = log.take(INDEX)
     before, after = dict(list_arrays(vars(log), "log")), dict(list_arrays(vars(some), "log"))
     by_row = {place: one.shape.index(ROWS) for place, one in before.items() if ROWS in one.shape}
     assert {"log.reward", "log.context"} <= by_row.keys()
@@ -95,7 +94,7 @@ def test_nothing_is_left_of_other_rows(make):
     assert len(some) == len(INDEX)
     if log.counts is not None:
         np.testing.assert_array_equal(some.counts, log.counts[INDEX])
-    np.testing.assert_array_equal(take_rows(some, np.array([1, 4])).row_numbers, [60, 0])
+    np.testing.assert_array_equal(some.take(np.array([1, 4])).row_numbers, [60, 0])
 
 
 def test_what_a_log_takes_is_in_one_of_these_logs():

@@ -47,8 +47,8 @@ def save(tmp_path):
 def test_the_saved_policy_is_valued_by_the_rows_that_it_was_not_learnt_from(save, monkeypatch):
     frame = draw_frame()
     for size in (1 << 16, 600):
-        monkeypatch.setattr("counterfold.learning.large.SAMPLE", size)
-        monkeypatch.setattr("counterfold.learning.large.LEAST", 1)
+        monkeypatch.setattr("counterfold.learning.large_logs.MAX_SAMPLE", size)
+        monkeypatch.setattr("counterfold.learning.large_logs.MIN_SAMPLE", 1)
         learned = cf.learn(save(frame), **FAST, engine="local")
         drawn = list_drawn(range(ROWS), size)
         assert learned.sample == drawn.sum()
