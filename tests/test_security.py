@@ -16,10 +16,10 @@ MODULES = {
     # Partial sums, between driver and workers.
     "pickle": {"counterfold/engines/spark.py"},
     # Names of errors, and quoted texts.
-    "urllib": {"counterfold_lab/paper/datasets.py", "counterfold/files/folders.py", "counterfold/sources/_uris.py"},
+    "urllib": {"counterfold_lab/paper/datasets.py", "counterfold/io/files/folders.py", "counterfold/io/sources/_uris.py"},
     "multiprocessing": {"counterfold_lab/runner.py"},
     # Gone with the process, or when nobody needs them.
-    "tempfile": {"counterfold/readers/_events.py", "counterfold/sources/_fetched.py"},
+    "tempfile": {"counterfold/io/formats/_events.py", "counterfold/io/sources/_fetched.py"},
 }
 """Modules that can run code, reach the network or write elsewhere, and the files that may import them."""
 
@@ -38,8 +38,17 @@ NEVER = {
 }
 NEVER |= {"cloudpickle", "dill", "joblib", "requests", "subprocess", "webbrowser", "xml", "yaml"}
 
-IMPORTERS = {"counterfold/cli/__init__.py", "counterfold/registry.py", "counterfold/sources/_database.py"}
-"""The files that import a module by its name: commands, methods, `--add`, `--target`, models' classes, drivers."""
+IMPORTERS = {
+    "counterfold/cli/__init__.py",
+    "counterfold/base/display.py",
+    "counterfold/base/records.py",
+    "counterfold/base/registry.py",
+    "counterfold/io/sources/_database.py",
+}
+"""The files that import a module by its name.
+
+These are commands, the report, records of JSON, methods, `--add`, `--target`, models' classes and drivers.
+"""
 
 CALLS = {"eval", "exec", "compile", "__import__", "breakpoint", "input"}
 METHODS = {
@@ -81,7 +90,7 @@ def test_nothing_dangerous_is_used_but_where_it_is_said(file):
 def test_every_text_on_the_terminal_passes_the_console_that_cleans_it():
     for file in FILES:
         place, source = file.relative_to(SOURCE).as_posix(), file.read_text(encoding="utf-8")
-        assert place in {"counterfold/report/console.py", "counterfold/progress.py"} or "Console(" not in source, place
+        assert place in {"counterfold/report/console.py", "counterfold/base/progress.py"} or "Console(" not in source, place
         assert place == "counterfold/report/console.py" or "rich.text" not in source, place
         assert " err=True" not in source or place == "counterfold/cli/printing.py", place
 

@@ -78,7 +78,7 @@ def test_the_usual_reward_is_that_of_four_fifths_of_the_rows(place, rows, expect
     rewards = np.linspace(-1.0, 10.0, 1000)
     rewards[place : place + rows] = 5.0
     log = cf.Log(action=np.arange(1000) % 2, reward=rewards, propensity=np.full(1000, 0.5), kept=counts)
-    target = cf.targets.as_target(np.full(1000, 0.5), log)
+    target = as_target(np.full(1000, 0.5), log)
     assert cf.Rows.of(log, target, None).usual_reward == expected
 
 

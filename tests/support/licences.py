@@ -31,6 +31,8 @@ def list_groups() -> dict[str, list[str]]:
 def list_names(texts: list[str]) -> Iterator[str]:
     """Yield the name of each package that some requirements name, extras of it left out."""
     for one in map(Requirement, texts):
+        if one.name == "counterfold":  # an extra that includes another one
+            continue
         if one.marker is None or one.marker.evaluate({"extra": ""}):
             yield canonicalize_name(one.name)
 

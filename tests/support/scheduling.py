@@ -7,8 +7,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 TOGETHER = {
     "tests/engines/spark/": "spark",  # one Java process at a time
-    "tests/sources/test_object_store.py": "object store",  # one server
-    "tests/sources/test_databases.py": "databases",  # one server
+    "tests/io/sources/test_object_store.py": "object store",  # one server
+    "tests/io/sources/test_databases.py": "databases",  # one server
     "tests/lab/selection/test_selection.py": "selection",  # they share a run
     "tests/engines/test_engines.py::test_memory": "memory",
     "tests/lab/commands/test_synth.py::test_memory": "memory",

@@ -18,9 +18,9 @@ from torture.outcomes import Result
 
 OLDEST = (3, 11)
 TESTS = [
-    "tests/test_log.py",
+    "tests/log/test_log.py",
     "tests/test_bad_logs.py",
-    "tests/readers",
+    "tests/io/formats",
     "tests/engines/test_local.py",
     "tests/test_package.py",
 ]

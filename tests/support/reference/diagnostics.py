@@ -241,7 +241,7 @@ def fitted_propensities(_data, _labels):
 
 
 def several_loggers(_data, _labels):
-    """There is one logger; tests/balance/test_loggers.py has several."""
+    """There is one logger; tests/log/assignment/test_loggers.py has several."""
     return {"loggers_p": None}
 
 
@@ -331,7 +331,7 @@ def known_rows(_data, _labels):
 
 
 def missing_rewards(_data, _labels):
-    """No reward is missing; tests/tables/test_missing_rewards.py has the naive loop."""
+    """No reward is missing; tests/io/schema/test_missing_rewards.py has the naive loop."""
     return {"missing_rewards": None, "missing_rewards_p": None}
 
 
