@@ -9,8 +9,8 @@ from counterfold.base import messages
 from counterfold.base.errors import ParameterError
 from counterfold.estimators.estimates import Estimate
 from counterfold.evaluation import inequalities
-from counterfold.io.schema.roles import NAMED_ROLES
 from counterfold.io.schema.column_roles import ROLES
+from counterfold.io.schema.roles import NAMED_ROLES
 from counterfold.io.schema.scan import LogScan
 
 ENCLOSED = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\bcase\b.*?\bend\b", re.DOTALL | re.IGNORECASE)
