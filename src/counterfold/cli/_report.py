@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +13,7 @@ from counterfold.base import messages
 from counterfold.base.errors import ParameterError
 from counterfold.cli.options import LogOptions, make_option
 from counterfold.cli.printing import say
+from counterfold.io.schema.column_roles import ROLES
 
 if TYPE_CHECKING:
     from counterfold.diagnostics import Diagnostics
@@ -106,7 +107,7 @@ def name_source(log: LogOptions) -> str:
 
 def list_roles(log: LogOptions) -> dict[str, str]:
     """Return the columns that the command names, by what they hold."""
-    given = {one.name: vars(log.columns)[one.name] for one in fields(log.columns) if one.metadata.get("role")}
+    given = {role: vars(log.columns)[role] for role in ROLES}
     named = {role: several if isinstance(several, list) else [several] for role, several in given.items() if several}
     return {role: ", ".join(map(messages.show, names)) for role, names in {**named, "target": [*log.targets]}.items()}
 

@@ -1,7 +1,7 @@
 """Guard: a limit on another reward, as users write it, and on which rewards guards may be."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from counterfold.base import messages
@@ -9,6 +9,7 @@ from counterfold.base.errors import ParameterError
 from counterfold.base.notation import has_relation, read_relation
 from counterfold.diagnostics import Verdict
 from counterfold.estimators.estimates import Estimate
+from counterfold.io.schema.column_roles import ROLES
 from counterfold.io.schema.roles import NAMED_ROLES
 from counterfold.io.schema.scan import LogScan
 
@@ -140,9 +141,13 @@ def add_rewards(columns: Mapping[str, Any], guards: Sequence[Guard]) -> tuple[st
 
 def refuse_other_roles(guards: Sequence[Guard], columns: Mapping[str, Any]) -> None:
     """Refuse guards on columns that are no rewards, by the names that the user gave, or that are always taken so."""
-    named = {one.name: columns.get(one.name) for one in fields(LogScan) if one.metadata.get("role")}
-    named |= {role: role for role in TAKEN if named[role] is None}
-    for role, guard in ((role, guard) for role in named if role != "reward" for guard in guards):
-        if guard.reward == named[role]:
-            got = f"{messages.shorten(guard.text)} on a column that is {NAMED_ROLES.get(role, f'the {role}')}"
-            raise ParameterError(f"`guards` must be on rewards, got {got}.")
+    for role in ROLES:
+        if role == "reward":
+            continue
+        column = columns.get(role)
+        if column is None and role in TAKEN:
+            column = role
+        for guard in guards:
+            if guard.reward == column:
+                got = f"{messages.shorten(guard.text)} on a column that is {NAMED_ROLES.get(role, f'the {role}')}"
+                raise ParameterError(f"`guards` must be on rewards, got {got}.")
