@@ -16,7 +16,11 @@ MODULES = {
     # Partial sums, between driver and workers.
     "pickle": {"counterfold/engines/spark.py"},
     # Names of errors, and quoted texts.
-    "urllib": {"counterfold_lab/paper/datasets.py", "counterfold/io/files/folders.py", "counterfold/io/sources/_uris.py"},
+    "urllib": {
+        "counterfold_lab/paper/datasets.py",
+        "counterfold/io/files/folders.py",
+        "counterfold/io/sources/_uris.py",
+    },
     "multiprocessing": {"counterfold_lab/runner.py"},
     # Gone with the process, or when nobody needs them.
     "tempfile": {"counterfold/io/formats/_events.py", "counterfold/io/sources/_fetched.py"},
@@ -90,7 +94,9 @@ def test_nothing_dangerous_is_used_but_where_it_is_said(file):
 def test_every_text_on_the_terminal_passes_the_console_that_cleans_it():
     for file in FILES:
         place, source = file.relative_to(SOURCE).as_posix(), file.read_text(encoding="utf-8")
-        assert place in {"counterfold/report/console.py", "counterfold/base/progress.py"} or "Console(" not in source, place
+        assert place in {"counterfold/report/console.py", "counterfold/base/progress.py"} or "Console(" not in source, (
+            place
+        )
         assert place == "counterfold/report/console.py" or "rich.text" not in source, place
         assert " err=True" not in source or place == "counterfold/cli/printing.py", place
 

@@ -114,7 +114,7 @@ class Ladder(Selector):
     >>> import counterfold as cf
     >>> rows = cf.example_rows()
     >>> cf.Ladder().scores(rows, [cf.IPS(), cf.SNIPS()], np.random.default_rng(0), cf.Pool()).round(2)
-    array([2.18, 0.27])
+    array([2.16, 0.26])
     """
 
     boldness: float | None = None
