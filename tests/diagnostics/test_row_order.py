@@ -152,3 +152,31 @@ def test_logs_in_any_order_are_seldom_called_changing():
 def test_a_target_of_another_log_is_not_needed():
     data = reference.random_data(1, rows=300)
     assert cf.check(log_of(data), data.target).row_order_p is not None
+
+
+def amounts(rows=4000, seed=0, rate=0.3):
+    """Return a log of amounts: most people buy nothing, and the others spend log-normal amounts."""
+    rng = np.random.default_rng(seed)
+    columns = clicks(rows, seed=seed, rate=rate)
+    columns["reward"] = columns["reward"] * np.exp(rng.normal(size=rows))
+    return columns
+
+
+def test_another_unit_from_some_row_on_is_a_caution():
+    columns = amounts()
+    columns["reward"][2800:] *= 100
+    found, [finding] = find(columns)
+    assert (finding.severity, found.verdict) == ("caution", "caution")
+    assert "in one unit" in finding.remedy
+
+
+def test_amounts_that_grow_steadily_are_a_note():
+    columns = amounts()
+    columns["reward"] *= 100 ** np.linspace(0, 1, 4000)
+    assert [one.severity for one in find(columns)[1]] == ["note"]
+
+
+@pytest.mark.statistical
+def test_amounts_in_one_unit_are_never_taken_for_two():
+    several = [find(amounts(seed=seed, rate=rate))[1] for seed in range(50) for rate in (0.05, 0.3)]
+    assert all(one.severity == "note" for findings in several for one in findings)

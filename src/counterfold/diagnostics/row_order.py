@@ -12,7 +12,7 @@ from counterfold.diagnostics.base import Answer, Diagnostic, Finding, Measuremen
 from counterfold.estimators.base import Estimator, LoggedValue
 from counterfold.estimators.rows import Rows
 from counterfold.evidence.evidence import Evidence, count_alike
-from counterfold.evidence.history import FEWEST, Change, Means, Squares, Weights, compare_periods, find_end
+from counterfold.evidence.history import FEWEST, Means, Squares, Weights, compare_periods, find_end
 from counterfold.log.partition import ByNumber
 
 SHORTEST, MOST = 5, 64
@@ -23,6 +23,16 @@ ACTIONS = 32
 
 SORTED = 0.05
 """Rows are in the order of their rewards if less than this share of the variance of these is within stretches."""
+
+
+MIN_REWARDED = 20
+"""Stretches with fewer rewards are not compared for their unit: the mean of so few says too little."""
+
+MIN_STRETCHES = 8
+"""The unit is judged by at least so many stretches."""
+
+MIN_SHARE_OF_STRETCHES = 0.1
+"""Each of two units must be that of at least this share of the stretches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +136,13 @@ class Silent(NamedTuple):
     elsewhere: float
 
 
+class Units(NamedTuple):
+    """Mean rewards in two parts of a log that seem to have rewards in different units."""
+
+    smaller: float
+    larger: float
+
+
 @dataclass(frozen=True)
 class RowOrder(Diagnostic):
     """Warn where the last rows of a log without times have hardly any reward, or the first ones.
@@ -134,12 +151,15 @@ class RowOrder(Diagnostic):
     stretches of the same length. It is a caution where the share of rows with another than the usual reward is below
     `silent` of that in the others, even if their actions are allowed for, with a p-value below `alarm`. Where the mean
     rewards of stretches differ with such a p-value, by a standard deviation that is more than `large` of the mean or of
-    the standard deviation of rewards, it is a note: rows may be in another order than that of time.
+    the standard deviation of rewards, it is a note: rows may be in another order than that of time. It is a caution
+    where the mean rewards of stretches fall into two sets that are at least `jump` times apart, because rewards may be
+    in two units, such as euros and cents.
     """
 
     alarm: float = 0.001
     silent: float = 0.1
     large: float = 0.25
+    jump: float = 10.0
     sees_target = False
     examines_log = True
     label = "row order"
@@ -175,8 +195,10 @@ class RowOrder(Diagnostic):
         rewards = evidence.contents.rewards
         least = min(abs(rewards.mean), math.sqrt(rewards.squares / rewards.weight))
         is_large = change.p < self.alarm and change.spread >= self.large * least
-        usual = evidence.rows.usual_reward
-        return Measurement(numbers, text, self.describe(silent, usual) or self.note(change, text, is_large=is_large))
+        findings = self.describe(silent, evidence.rows.usual_reward)
+        if is_large and not findings:
+            findings = self.describe_units(self.find_units(found)) or self.note(text)
+        return Measurement(numbers, text, findings)
 
     def find_silent(self, found: Stretches, alike: float) -> Silent | None:
         """Return the end of a log where hardly any row has a reward, or else its beginning, if there is one."""
@@ -200,9 +222,34 @@ class RowOrder(Diagnostic):
             self.make_finding("caution", problem, f"{way}, unless rows are in another order than that of decisions")
         ]
 
-    def note(self, change: Change, text: str, *, is_large: bool) -> list[Finding]:
-        """Return what is good to know where rewards change along the rows."""
-        way = "name the column of when decisions were made as `time` (--time), to see whether the value changes"
-        return (
-            [self.make_finding("note", f"what the log earned changes along its rows: {text}", way)] if is_large else []
+    def find_units(self, found: Stretches) -> Units | None:
+        """Return the mean rewards in two parts of the log if these seem to have rewards in different units."""
+        rewards = found.rewards
+        is_compared = (rewards.rows >= FEWEST) & (found.rewarded >= MIN_REWARDED)
+        means = np.sort(rewards.values[is_compared])
+        if len(means) < MIN_STRETCHES or means[0] <= 0:
+            return None
+        ratios = means[1:] / means[:-1]
+        widest = int(ratios.argmax())
+        n_smaller = widest + 1
+        n_larger = len(means) - n_smaller
+        if ratios[widest] < self.jump or min(n_smaller, n_larger) < MIN_SHARE_OF_STRETCHES * len(means):
+            return None
+        return Units(smaller=float(means[:n_smaller].mean()), larger=float(means[n_smaller:].mean()))
+
+    def describe_units(self, units: Units | None) -> list[Finding]:
+        """Return what is wrong where rewards seem to be in two units."""
+        if units is None:
+            return []
+        levels = f"about {units.smaller:.3g} in one part of its rows and about {units.larger:.3g} in the other"
+        problem = f"the mean reward is {levels}, with nothing in between, as if the unit of rewards had changed"
+        remedy = (
+            "make sure that all rewards are in one unit, or name the column of when decisions were made as `time` "
+            "(--time) if rewards really changed so much"
         )
+        return [self.make_finding("caution", problem, remedy)]
+
+    def note(self, text: str) -> list[Finding]:
+        """Return what is good to know where rewards change along the rows."""
+        remedy = "name the column of when decisions were made as `time` (--time), to see whether the value changes"
+        return [self.make_finding("note", f"what the log earned changes along its rows: {text}", remedy)]

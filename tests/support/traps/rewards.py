@@ -72,6 +72,13 @@ def three_amounts_in_another_unit(rng):
     return Case(bandit.table(), truth=bandit.truth)
 
 
+@trap("amounts are in euros at first, and in cents from some row on", "row-order")
+def amounts_in_cents_from_some_row_on(rng):
+    bandit = make_clicks(rng, np.full((4000, 3), 1 / 3), np.tile([0.2, 0.3, 0.5], (4000, 1)), [0.4, 0.5, 0.6])
+    bandit.reward[2800:] *= 100
+    return Case(bandit.table(), truth=bandit.truth)
+
+
 @trap("-999 stands for a missing reward, in 1 % of the rows", "outlying-rewards")
 def missing_rewards_are_minus_999(rng):
     bandit = make_bandit(rng)
