@@ -24,7 +24,7 @@ from counterfold.log.assignment.frequencies import FrequencyTest
 from counterfold.log.assignment.levels import LevelSums, LevelTest
 from counterfold.log.assignment.loggers import LoggerSuspicion, compare_loggers, sum_loggers
 from counterfold.log.assignment.order import OrderSums
-from counterfold.log.assignment.sharing import Sharing, SharingSums, SharingTest, deflate, find_whole
+from counterfold.log.assignment.sharing import Sharing, SharingSums, SharingTest, find_whole
 from counterfold.log.assignment.sharpness import SharpnessTest
 from counterfold.log.assignment.weights import WeightTest
 from counterfold.log.log import Log
@@ -198,15 +198,14 @@ class BalanceStream:
         reasons |= self.levels.explain(sums.levels, has_two_rewards=sums.columns.has_two_rewards)
         if not self.tests:
             return Balance(reasons)
-        found = [one.test(some) for one, some in zip(self.tests, sums.tested, strict=True)]
+        sharing = self.sharing.test(sums.sharing)
+        design_effect = find_whole(sharing)
+        found = [test.test(tested, design_effect) for test, tested in zip(self.tests, sums.tested, strict=True)]
         is_sorted = sums.order.is_sorted and not self.has_time
         several = [one for some in found for one in some.general if not (one.needs_time and is_sorted)]
-        sharing = self.sharing.test(sums.sharing)
-        alike = find_whole(sharing)
-        several = [one._replace(p=deflate(one.p, alike)) for one in several]
         general = find_worst([one.name_time(CHANGED_IN_TIME) if self.has_time else one for one in several])
         [(p, is_explained)] = [(one.columns, one.explained) for one in found if one.columns is not None]
-        known = {name: deflate(one, alike) for name, one in join_columns(self.columns.sources, p).items()}
+        known = join_columns(self.columns.sources, p)
         places = () if is_explained is None else np.flatnonzero(is_explained).tolist()
         explained = frozenset(self.columns.sources[place] for place in places)
         columns = {name: one for name, one in known.items() if name not in reasons}
@@ -220,7 +219,7 @@ class BalanceStream:
             loggers=loggers,
             explained=explained,
             sharing=sharing,
-            design_effect=alike,
+            design_effect=design_effect,
         )
 
 

@@ -68,5 +68,9 @@ class PropensityTest(ABC, Generic[Sums]):
         """Return the sums of some rows, given their features and, if they are known, all actions' probabilities."""
 
     @abstractmethod
-    def test(self, sums: Sums) -> Tested:
-        """Return what the sums of all rows say."""
+    def test(self, sums: Sums, design_effect: float) -> Tested:
+        """Return what the sums of all rows say.
+
+        Where one decision was made for several rows at once, the variance of every sum is `design_effect` times that
+        of independent decisions. It is divided out before any p-value is computed.
+        """

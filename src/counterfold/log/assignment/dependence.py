@@ -105,13 +105,13 @@ class DependenceTest(PropensityTest[DependenceSums]):
         expected = (powers @ pooled).reshape(shape)
         return DependenceSums(residuals, expected, products.reshape(*shape, number), FeatureRange.of(features))
 
-    def test(self, sums: DependenceSums) -> Tested:
-        p = find_p(sums)
+    def test(self, sums: DependenceSums, design_effect: float) -> Tested:
+        p = find_p(sums, design_effect)
         general = [Suspicion(float(p[0]), CHANGED, needs_time=True)]
         return Tested(general=general, columns=p[1:], explained=sums.are_explained[1:])
 
 
-def find_p(sums: DependenceSums) -> Floats:
+def find_p(sums: DependenceSums, design_effect: float = 1.0) -> Floats:
     """Return the p-value of every feature but the first one, which is 1, given that one."""
     level, (first, second) = sums.covariances[0, 0], sums.covariances[:, 1:]
     change = first @ np.linalg.pinv(level, rcond=1e-10, hermitian=True)
@@ -124,11 +124,12 @@ def find_p(sums: DependenceSums) -> Floats:
     kept[every, variances[every].argmax(axis=1)] = False  # which the others determine
     counts, once, twice = sums.expected[0, 0], *sums.expected[:, 1:]
     allowed = TOLERANCE**2 * counts * (twice - 2 * centres * once + centres**2 * counts)
-    return find_p_of_residuals(np.where(kept, residuals, 0.0), covariances, largest, allowed, kept)
+    kept_residuals = np.where(kept, residuals, 0.0)
+    return find_p_of_residuals(kept_residuals, covariances, largest, allowed, kept, design_effect)
 
 
 def find_p_of_residuals(
-    residuals: Floats, covariances: Floats, largest: Floats, allowed: Floats, kept: Bools
+    residuals: Floats, covariances: Floats, largest: Floats, allowed: Floats, kept: Bools, design_effect: float
 ) -> Floats:
     r"""Return the p-values of residuals (J x K) by their chi-squares, less of them where few rows carry them.
 
@@ -146,4 +147,5 @@ def find_p_of_residuals(
     shrunk = tame(squares, squares, np.abs(np.where(kept, reach, 0.0)).max(axis=1)) ** 2
     freedom = is_known.sum(axis=1) - (~kept).sum(axis=1)
     excess = 1 + np.where(kept, allowed / errors**2, 0.0).max(axis=1)
-    return np.where(freedom > 0, special.chdtrc(np.maximum(freedom, 1), shrunk / excess), 1.0)
+    chi_squares = shrunk / (excess * design_effect)
+    return np.where(freedom > 0, special.chdtrc(np.maximum(freedom, 1), chi_squares), 1.0)

@@ -57,7 +57,7 @@ class FrequencyTest(PropensityTest[FrequencySums]):
         variances = [variance.sum(axis=0), (variance * root).sum(axis=0), (variance * probs).sum(axis=0)]
         return FrequencySums(taken, np.stack(sums), np.stack(variances), FeatureRange.of(root))
 
-    def test(self, sums: FrequencySums) -> Tested:
+    def test(self, sums: FrequencySums, design_effect: float) -> Tested:
         (level, slope), (once, cross, twice) = sums.residuals, np.maximum(sums.variances, 1e-300)
         expected = sums.taken - level
         apart = np.sign(level) * np.maximum(np.abs(level) - TOLERANCE * expected, 0.0)
@@ -73,7 +73,8 @@ class FrequencyTest(PropensityTest[FrequencySums]):
 
         def suspect(found: Floats, what: str) -> Suspicion:
             worst = int(np.argmax(found))
-            p = min(1.0, 2 * len(found) * float(special.ndtr(-found[worst])))
+            score = found[worst] / np.sqrt(design_effect)
+            p = min(1.0, 2 * len(found) * float(special.ndtr(-score)))
             rows = f"in {sums.taken.sum():.0f} rows, where {expected[worst]:.4g} are expected"
             times = f"{sums.taken[worst]:.0f} times {rows}"
             return Suspicion(p, what.format(action=self.labels[worst], times=times))

@@ -28,7 +28,7 @@ def compare_loggers(sums: DependenceSums | None, names: tuple[str, ...], *, is_s
     """Return what loggers differ by most, its p-value multiplied by the number of features (Bonferroni)."""
     if sums is None:
         return None
-    tested = DependenceTest(np.arange(sums.residuals.shape[1])).test(sums)
+    tested = DependenceTest(np.arange(sums.residuals.shape[1])).test(sums, design_effect=1.0)
     columns = [] if tested.columns is None else tested.columns.tolist()
     found = [LoggerSuspicion(p, f"column `{name}` differs") for name, p in zip(names, columns, strict=True)]
     if not is_sorted:

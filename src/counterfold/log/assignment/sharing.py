@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.special import chdtrc, ndtr, ndtri
+from scipy.special import chdtrc
 
 from counterfold.base.arrays import Floats, Ints
 from counterfold.log.log import Log
@@ -132,14 +132,3 @@ def measure_sharing(rows: Floats, totals: Floats, squares: Floats, columns: int)
 def find_whole(sharing: Mapping[str, Sharing]) -> float:
     """Return the design effect of decisions that were made for several rows at once; 1 where each row had its own."""
     return max((one.size for one in sharing.values() if one.is_whole), default=1.0)
-
-
-def deflate(p: float, design_effect: float) -> float:
-    """Return a p-value as if the variance behind it were larger by a design effect.
-
-    >>> round(deflate(0.0001, 4.0), 3), deflate(0.03, 1.0)
-    (0.052, 0.03)
-    """
-    if design_effect <= 1 or p <= 0:
-        return p
-    return float(min(1.0, 2 * ndtr(ndtri(p / 2) / np.sqrt(design_effect))))

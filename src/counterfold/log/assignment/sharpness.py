@@ -50,12 +50,12 @@ class SharpnessTest(PropensityTest[SharpnessSums]):
             largest.append(np.abs(apart, where=probs > 0, out=np.zeros_like(apart)).max())
         return SharpnessSums(len(probs), np.array(scores), np.array(variances), np.array(largest))
 
-    def test(self, sums: SharpnessSums) -> Tested:
+    def test(self, sums: SharpnessSums, design_effect: float) -> Tested:
         allowed = TOLERANCE * np.sqrt(sums.rows * sums.variances)
         apart = np.maximum(np.abs(sums.scores) - allowed, 0.0)
         known = sums.variances > 1e-9 * sums.rows
         scores = np.where(known, tame(apart, sums.variances, np.maximum(sums.largest, 1e-9)), 0.0)
-        sharper, random = 2 * special.ndtr(-scores)
+        sharper, random = 2 * special.ndtr(-scores / np.sqrt(design_effect))
         more, less = ("more", "less") if sums.scores[0] > 0 else ("less", "more")
         often = "more" if sums.scores[1] > 0 else "less"
         likely = f"the actions that the logged policy prefers were taken {more} often than it says, and others {less}"

@@ -86,7 +86,7 @@ class WeightTest(PropensityTest[WeightSums]):
         places = {label: place for place, label in enumerate(self.labels)}
         return np.array([places.get(str(action), len(places)) for action in log.actions], dtype=np.intp)
 
-    def test(self, sums: WeightSums) -> Tested:
+    def test(self, sums: WeightSums, design_effect: float) -> Tested:
         low, high = sums.ends.low, sums.ends.high
         steep = np.divide(1.0, high - low, out=np.zeros(len(low)), where=high > low)
         level = self.score(sums, 0, (1.0, 0.0))
@@ -98,9 +98,10 @@ class WeightTest(PropensityTest[WeightSums]):
             [self.score(sums, place, (-low[place] * steep[place], steep[place])) for place in range(2, len(low))]
         )
         columns = several.reshape(2, -1, len(level)).transpose(1, 0, 2).reshape(-1, 2 * len(level))
-        found = [Suspicion(bound(level), self._describe(sums, int(level.argmax())))]
-        found.append(Suspicion(bound(np.concatenate(order)), CHANGED, needs_time=True))
-        return Tested(found, np.array([bound(scores) for scores in columns]))
+        error = np.sqrt(design_effect)
+        found = [Suspicion(bound(level / error), self._describe(sums, int(level.argmax())))]
+        found.append(Suspicion(bound(np.concatenate(order) / error), CHANGED, needs_time=True))
+        return Tested(found, np.array([bound(scores / error) for scores in columns]))
 
     def score(self, sums: WeightSums, place: int, line: tuple[float, float]) -> Floats:
         """Return how far the sum for every action is above 0, with a factor that is a line in a feature."""
