@@ -227,14 +227,16 @@ def join_by_user(columns, users):
     return make_log(context[rows], action[rows], reward[others], propensity[rows])
 
 
-def test_decisions_with_the_rewards_of_others_are_found():
-    context, action, _, propensity = draw_log(np.random.default_rng(0), rows=900)
-    reward = np.random.default_rng(1).normal(size=900)
+@pytest.mark.parametrize("levels", [4, None])
+def test_decisions_with_the_rewards_of_others_are_found(levels):
+    context, action, _, propensity = draw_log(np.random.default_rng(0), rows=900, actions=10)
+    rng = np.random.default_rng(1)
+    reward = rng.normal(size=900) if levels is None else rng.integers(levels, size=900).astype(float)
     log = join_by_user((context, action, reward, propensity), np.arange(900).reshape(300, 3))
     severities, found = is_found(log)
     assert severities == ["caution"]
     assert "another reward" in next(one.problem for one in found.findings if one.name == "repeated-rows")
-    assert found.repeated_share == 0
+    assert (found.repeated_share == 0) == (levels is None)
 
 
 @pytest.mark.parametrize("kind", CLEAN)
@@ -244,3 +246,18 @@ def test_drawn_decisions_with_rewards_of_their_own_are_clean(kind):
         context, action, reward, propensity = draw_log(rng, **CLEAN[kind])
         log = make_log(context, action, reward + rng.normal(size=len(reward)), propensity)
         assert is_found(log)[0] == []
+
+
+def test_copies_of_doses_are_found_whatever_the_targets_and_their_order():
+    rng = np.random.default_rng(0)
+    rows = np.repeat(np.arange(500), 3)
+    dose = rng.normal(size=500)[rows]
+    log = cf.Log(
+        context=rng.normal(size=(500, 2))[rows], dose=dose, reward=rng.normal(size=500)[rows], propensity=np.ones(1500)
+    )
+    targets = {"same": dose, "other": rng.normal(size=1500)}
+    for names in (("same", "other"), ("other", "same")):
+        results = cf.evaluate(log, {name: targets[name] for name in names}, "dm", reward_model="ridge-on-dose")
+        for result in results.values():
+            assert "repeated-rows" in {one.name for one in result.diagnostics.findings}
+            assert result.diagnostics.row_copies == 3

@@ -100,7 +100,7 @@ def test_nothing_is_left_of_other_rows(make):
 def test_what_a_log_takes_is_in_one_of_these_logs():
     rng = np.random.default_rng(0)
     logs = [make(rng) for make in LOGS]
-    given = {"least_kept", "logger_weights", "logger_shares", "check", "index", "named_context"}
+    given = {"least_kept", "logger_weights", "logger_shares", "check", "facts", "index", "named_context"}
     kept = [pair for log in logs for pair in vars(log).items()]
     held = {name for name, one in kept if one is not None and (not hasattr(one, "__len__") or len(one))}
     same = {"logger": "loggers", "logger_probs": "loggers", "propensity_precision": "precision", "by": "segments"}

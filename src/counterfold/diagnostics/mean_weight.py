@@ -15,6 +15,9 @@ from counterfold.intervals.base import Units
 TOLERANCE = 1e-9
 """How far a mean weight may be from the expected one without a test, since weights have rounding errors."""
 
+LARGEST_UNSEEN_WEIGHT = 50.0
+"""Rows that the log happens to lack are assumed to have no larger weights than this."""
+
 MIN_UNITS_FOR_SKEWNESS = 20
 """The skewness of fewer rows or groups is mostly noise, so their mean is judged by Student's test alone."""
 
@@ -92,12 +95,29 @@ def find_p(units: Units, expected: float, design_effect: float, added_variance: 
         return 1.0
     error = math.hypot(units.stderr * math.sqrt(design_effect), math.sqrt(added_variance))
     if not error:
-        return 0.0
+        return bound_equal_weights(units.value, expected, len(units))
     z = gap / error
     freedom: float = len(units) - 1
     if len(units) >= MIN_UNITS_FOR_SKEWNESS and not units.constant:
-        skewness = units.slope * design_effect / error
+        # Noise that the units do not show adds to the variance, and nothing to the third moment.
+        shown = design_effect * units.stderr**2 / error**2
+        skewness = shown * units.slope * design_effect / error
         z = z + skewness * z**2 / 3 + skewness**2 * z**3 / 27 + skewness / 6
         # Rare large weights that are missing would raise the mean, and the variance as well.
         freedom = units.freedom if gap < 0 else freedom
     return 2 * float(stdtr(freedom, -abs(z)))
+
+
+def bound_equal_weights(value: float, expected: float, count: int) -> float:
+    """Return how likely so many units are to be all equal, at most, if another mean is expected.
+
+    Weights are at least 0, so each is as large as `value` with a probability of at most `expected / value`. Where they
+    are too small, the missing weight is that of rows that are not in the log. These may be as rare as their weights are
+    large, which is taken to be at most `LARGEST_UNSEEN_WEIGHT`.
+
+    >>> bound_equal_weights(2.0, 1.0, 4)
+    0.0625
+    """
+    if value > expected:
+        return float((expected / value) ** count)
+    return float((1 - (expected - value) / LARGEST_UNSEEN_WEIGHT) ** count)

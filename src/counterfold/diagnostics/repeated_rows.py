@@ -191,8 +191,9 @@ class Repeats:
         if with_times and rows.times is not None:
             columns.append(rows.times)
         context = hash_rows(columns) if columns else np.zeros(len(rows), dtype=np.intp)
-        row = hash_rows([context, rows.rewards, rows.propensity, rows.actions, *rows.examples.doses.T])
-        decision = hash_rows([context, rows.propensity, rows.actions, *rows.examples.doses.T])
+        logged = [rows.dose] if rows.kind == "doses" else [rows.actions]  # other doses are those of the target
+        row = hash_rows([context, rows.rewards, rows.propensity, *logged])
+        decision = hash_rows([context, rows.propensity, *logged])
         is_rare = np.mean((rows.whole or rows).rewards != rows.usual_reward) <= 1 - USUAL_SHARE
         some = np.flatnonzero(rows.rewards != rows.usual_reward) if is_rare else np.empty(0, dtype=np.intp)
         rewarded = Copies.of(context[some], row[some], rows.propensity[some], rows.rewards[some])
@@ -266,23 +267,27 @@ class RepeatedRows(Diagnostic):
         numbers = {"repeated_share": copies.repeated_share, "row_copies": copies.times}
         numbers["repeated_excess"] = copies.excess.rows
         text = f"{copies.repeated_share:.2%} of the rows are the same as one before them"
-        found = (self.find(*one, evidence) for one in list_comparable(seen, evidence.contents))
-        return Measurement(numbers, text, [one for one in found if one is not None][:1])
+        findings = (self.find(repeats, how, evidence) for repeats, how in list_comparable(seen, evidence.contents))
+        return Measurement(numbers, text, [finding for finding in findings if finding is not None][:1])
 
     def find(self, repeats: Repeats, how: str, evidence: Evidence) -> Finding | None:
         """Return what is wrong, if anything is; copies that form a group do no harm to errors."""
-        times, excess, holds = repeats.every.times, repeats.every.excess, evidence.contents.by_context
-        counts, worst = (COUNTS_IN_VALUE, NOTE) if holds else (COUNTS, CAUTION)
+        times = repeats.every.times
+        excess = repeats.every.excess
+        decisions = repeats.decisions.excess
+        counts, worst = (COUNTS_IN_VALUE, NOTE) if evidence.contents.by_context else (COUNTS, CAUTION)
         if times > 1:
             return self.describe(worst, f"every row is there {times} times{how}, {counts}")
-        found = self.explain_moves(repeats, how, evidence.rows.usual_reward)
-        if found is not None:
-            return self.describe(CAUTION, f"{found}, {MOVES}")
-        if excess.errors > SURPRISING and excess.rows >= self.some:
-            return self.describe(worst if excess.rows >= self.many else NOTE, f"{excess.describe(how)}, {counts}")
-        decisions = repeats.decisions.excess
+        moves = self.explain_moves(repeats, how, evidence.rows.usual_reward)
+        if moves is not None:
+            return self.describe(CAUTION, f"{moves}, {MOVES}")
+        if excess.errors > SURPRISING and excess.rows >= self.many:
+            return self.describe(worst, f"{excess.describe(how)}, {counts}")
+        # Where rewards are few different numbers, some rows of a wrong join are equal as well: this comes first.
         if decisions.errors > SURPRISING and decisions.rows >= self.many:
             return self.make_finding(worst, f"{decisions.rows:.0%} of the rows {SAME_DECISION}{how}", JOIN)
+        if excess.errors > SURPRISING and excess.rows >= self.some:
+            return self.describe(NOTE, f"{excess.describe(how)}, {counts}")
         return None
 
     def explain_moves(self, repeats: Repeats, how: str, usual: float) -> str | None:

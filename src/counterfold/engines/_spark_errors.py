@@ -26,7 +26,7 @@ def explain_errors() -> Iterator[None]:
             raise
         raise ParameterError("`engine` 'spark' needs Java 17 or later, which could not be started.") from None
     except (PySparkException, Py4JError) as error:
-        ours = re.findall(r"counterfold\.errors\.(\w+): (.*)", str(error))
+        ours = re.findall(rf"{re.escape(errors.__name__)}\.(\w+): (.*)", str(error))
         if ours:
             name, sentence = ours[-1]
             raise getattr(errors, name, DataError)(sentence.strip()) from None

@@ -64,7 +64,7 @@ def evaluate_targets(
 ) -> dict[str, Results[Evaluation]]:
     """Return the evaluation of every target of a log by each of its rewards, by an engine or the name of one.
 
-    `with_exhibits` says whether somebody looks at them, as nobody does at those of a policy that only competes.
+    `with_exhibits`: whether to compute the tables behind figures. The contenders of `learn` are evaluated without them.
     """
     pool = Pool(threads)
     progress = as_progress(progress)

@@ -132,7 +132,7 @@ class Contest:
     def evaluate(self, decisions: Mapping[str, Floats], *, with_exhibits: bool = True) -> dict[str, Evaluation]:
         """Return the evaluation of policies, by name, from their decisions (n x A).
 
-        `with_exhibits` says whether somebody looks at the exhibits.
+        `with_exhibits`: whether to compute the tables behind figures.
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SupportWarning)  # the verdict says the same
