@@ -65,6 +65,7 @@ class MeanWeight(Diagnostic):
             expected=expected,
             design_effect=design_effect,
             added_variance=evidence.find_propensity_variance(Weight()),
+            n_independent=evidence.row_count if evidence.contents.groups is None else evidence.contents.groups,
         )
         numbers = {"mean_weight": mean, "mean_weight_p": p}
         text = f"{mean:.4f}, and {expected:.4g} is expected (p = {p:.2g})"
@@ -81,10 +82,13 @@ class MeanWeight(Diagnostic):
         return Measurement(numbers, text, [self.make_finding("caution", problem, remedy)])
 
 
-def find_p(units: Units, expected: float, design_effect: float, added_variance: float) -> float:
+def find_p(
+    units: Units, expected: float, design_effect: float, added_variance: float, n_independent: int | None = None
+) -> float:
     """Return the two-sided p-value of the mean of units, if another one is expected.
 
-    A design effect makes the error larger, and so does the variance of noise that the units do not show.
+    A design effect makes the error larger, and so does the variance of noise that the units do not show. There are
+    `n_independent` rows or groups, which are more than the units of a large log. By default they are the units.
 
     >>> import numpy as np
     >>> find_p(Units.of(np.array([0.0, 2.0] * 20)), expected=1.0, design_effect=1.0, added_variance=0.0)
@@ -95,7 +99,7 @@ def find_p(units: Units, expected: float, design_effect: float, added_variance: 
         return 1.0
     error = math.hypot(units.stderr * math.sqrt(design_effect), math.sqrt(added_variance))
     if not error:
-        return bound_equal_weights(units.value, expected, len(units))
+        return bound_equal_weights(units.value, expected, n_independent or len(units))
     z = gap / error
     freedom: float = len(units) - 1
     if len(units) >= MIN_UNITS_FOR_SKEWNESS and not units.constant:
