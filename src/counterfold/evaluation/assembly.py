@@ -91,7 +91,7 @@ def evaluate_targets(
         require_range(evidence.contents.rewards, question.reward_range)
         warn_of_missing_support(evidence, name)
         title = f"Estimating {cut(show(name), 30)}"
-        if not isinstance(source, Log) and len(source.rewards) > 1:
+        if not isinstance(source, Log) and len(source.rewards) != 1:
             title += f" by {show(reward)}"
         # Choosing from sums takes no time, so no progress is shown.
         shown_progress = progress if engine.keeps_rows else False
