@@ -11,7 +11,7 @@ import counterfold as cf
 from counterfold.estimators.estimates import Exposure, Moves
 from counterfold.estimators.unseen_rewards import Chance, Unseen
 from counterfold.evaluation.decision import Field
-from counterfold.evaluation.joint import FREEDOM, find_each_level
+from counterfold.evaluation.joint import COMMON_ERROR_FREEDOM, find_each_level
 from counterfold_lab.selection.bandits import Bandit
 from reference import decision as naive
 
@@ -36,11 +36,11 @@ def find_theory(count):
 
     def hold(reach):
         squares = np.linspace(0.0, 60.0, 20_001)
-        inside = (2 * norm.cdf(reach * np.sqrt(squares / FREEDOM)) - 1) ** count
-        return np.trapezoid(chi2.pdf(squares, FREEDOM) * inside, squares)
+        inside = (2 * norm.cdf(reach * np.sqrt(squares / COMMON_ERROR_FREEDOM)) - 1) ** count
+        return np.trapezoid(chi2.pdf(squares, COMMON_ERROR_FREEDOM) * inside, squares)
 
     reach = brentq(lambda reach: hold(reach) - 0.95, 1.0, 30.0)
-    return 2 * norm.cdf(norm.ppf(0.975) * reach / t.ppf(0.975, FREEDOM)) - 1
+    return 2 * norm.cdf(norm.ppf(0.975) * reach / t.ppf(0.975, COMMON_ERROR_FREEDOM)) - 1
 
 
 @pytest.mark.parametrize("count", [2, 10, 50])
@@ -67,9 +67,9 @@ def test_equal_policies_cost_nothing():
 def test_level_and_probabilities_against_a_naive_bootstrap():
     columns = draw_columns(3, 0.7, rows=100) + np.array([[0.0], [0.1], [0.0], [0.15]])
     field = make_field(columns)
-    reach = naive.find_reach(columns[1:].tolist(), columns[0].tolist(), (0.95, FREEDOM), 4000, 1)
+    reach = naive.find_reach(columns[1:].tolist(), columns[0].tolist(), (0.95, COMMON_ERROR_FREEDOM), 4000, 1)
     wider = norm.ppf((1 + field.each_level) / 2) / norm.ppf(0.975)
-    assert wider == pytest.approx(reach / t.ppf(0.975, FREEDOM), rel=0.05)
+    assert wider == pytest.approx(reach / t.ppf(0.975, COMMON_ERROR_FREEDOM), rel=0.05)
     expected = naive.find_probabilities(columns[1:].tolist(), columns[0].tolist(), 4000, 2)
     assert field.find_probabilities() == pytest.approx(expected, abs=0.03)
 

@@ -10,7 +10,7 @@ from scipy.stats import norm, t
 
 import counterfold as cf
 from counterfold.evaluation.guard import Guard
-from counterfold.evaluation.joint import FREEDOM
+from counterfold.evaluation.joint import COMMON_ERROR_FREEDOM
 from json_schema import validate
 from reference import decision as naive
 
@@ -195,9 +195,9 @@ def test_ends_of_several_policies_hold_at_once_against_a_naive_bootstrap(log):
     found = cf.compare(some, list("bcd"), guards=rules, **ASKED, **FIXED)
     own = found.guards.evaluations["latency"]
     gaps = [own[name].estimate.contributions.tolist() for name in "bcd"]
-    reach = naive.find_reach(gaps, own["b"].logged.contributions.tolist(), (0.95, FREEDOM), 4000, 1)
+    reach = naive.find_reach(gaps, own["b"].logged.contributions.tolist(), (0.95, COMMON_ERROR_FREEDOM), 4000, 1)
     wider = norm.ppf((1 + found.guards.each_level) / 2) / norm.ppf(0.95)
-    assert wider == pytest.approx(reach / t.ppf(0.95, FREEDOM), rel=0.05)
+    assert wider == pytest.approx(reach / t.ppf(0.95, COMMON_ERROR_FREEDOM), rel=0.05)
     for one in found.guarded:
         low, high = own[one.target].uplift().interval(found.guards.each_level)
         most, least = one.guards

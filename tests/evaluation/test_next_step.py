@@ -9,7 +9,7 @@ from scipy import stats
 import counterfold as cf
 from counterfold.diagnostics import Diagnostics, Finding
 from counterfold.evaluation.design import Design
-from counterfold.evaluation.next_step import FEWEST, LARGEST_TEST, Trial, advise, round_up
+from counterfold.evaluation.next_step import LARGEST_TEST, SMALLEST_TEST, Trial, advise, round_up
 from counterfold.log.contents import Contents
 
 ROWS = 2000
@@ -137,7 +137,7 @@ def test_a_log_may_see_what_no_test_can():
 
 
 def test_few_decisions_and_no_difference():
-    assert make_trial(50.0).per_arm == FEWEST
+    assert make_trial(50.0).per_arm == SMALLEST_TEST
     assert make_trial(0.0, spread=0.0).per_arm is None
     for tiny in (1e-200, 5e-324):
         assert make_trial(tiny, spread=0.0).per_arm is None
@@ -224,7 +224,7 @@ def test_answers_and_comparisons_say_what_to_do():
     assert found["b"].next_step.action == "ship"
     assert found["a"].next_step.action == found.advise("a").action == "do not ship"
     assert "`b` would" in found.advise("a").sentence
-    assert found["b"].next_step.per_arm == FEWEST
+    assert found["b"].next_step.per_arm == SMALLEST_TEST
 
 
 def test_rows_for_an_interval_of_some_width():

@@ -1,4 +1,4 @@
-"""Comparison: how much more several targets would have earned than the log did, or than one of them."""
+"""Comparison: how much more several targets would have earned than the log or than one of them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,11 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Difference:
-    """How much more one target would have earned, with an interval, and the verdict on it.
+    """How much more one target would have earned than the baseline, with an interval, and the verdict on it.
 
-    The verdict is that on the target's own value, or "not answerable" if the log cannot tell what the baseline earned.
-    `simultaneous` is the interval that holds together with those of the other targets; None where there is no other,
-    or where the log cannot answer.
+    The verdict is the worse one of the target and the baseline. `simultaneous` is the interval that covers together
+    with those of the other targets; None if there is no other, or if the log cannot answer.
     """
 
     target: str
@@ -53,12 +52,13 @@ class Difference:
 class Comparison(Reported):
     """Evaluations of several targets on one log, and their differences to `baseline`, or to the log if that is None.
 
-    `comparison["name"]` is the evaluation of a target; `table` has a line for each difference, and `pandas.DataFrame`
-    and `polars.DataFrame` take it as it is. `simultaneous` are the intervals that hold all at once, and `decision` is
-    what the differences say together: which target to choose, and which may be the best. With `guards`, `guarded` has a
-    line for each target: whether it keeps to all of them, and cautions about their rewards are among the findings of
-    evaluations. With a baseline, those that speak of harmed segments or of a small log go by differences to that, not
-    to the log.
+    - `comparison["name"]` is the evaluation of a target. With a baseline, its findings on harmed segments and on a
+      small log are about the difference to the baseline, not to the log.
+    - `table` has a line for each difference; `pandas.DataFrame` and `polars.DataFrame` accept it.
+    - `simultaneous` are the intervals that cover all differences at once.
+    - `decision` is which target to choose by all differences together, and which targets may be the best.
+    - `guarded` has a line for each target if there are `guards`: whether it keeps to all of them. The findings of
+      evaluations then include cautions about the rewards of guards.
     """
 
     evaluations: Mapping[str, Evaluation]
@@ -66,15 +66,19 @@ class Comparison(Reported):
     guards: Guards | None = None
 
     def __post_init__(self) -> None:
-        judged = dict(self.evaluations)
+        evaluations = dict(self.evaluations)
         if self.baseline is not None:
-            other = judged[self.baseline]
-            judged = {name: one.judge_against(other, self.baseline) for name, one in judged.items()}
+            baseline = evaluations[self.baseline]
+            evaluations = {
+                name: evaluation.judge_against(baseline, self.baseline) for name, evaluation in evaluations.items()
+            }
         if self.guards is not None:
             idle = self.guards.list_idle()
-            cautions = {name: [*self.guards.list_cautions(name), *idle] for name in judged}
-            judged = {name: one.with_cautions(cautions[name]) for name, one in judged.items()}
-        object.__setattr__(self, "evaluations", judged)
+            evaluations = {
+                name: evaluation.with_cautions([*self.guards.list_cautions(name), *idle])
+                for name, evaluation in evaluations.items()
+            }
+        object.__setattr__(self, "evaluations", evaluations)
 
     def __getitem__(self, target: str) -> Evaluation:
         return self.evaluations[target]
@@ -88,8 +92,15 @@ class Comparison(Reported):
     @cached_property
     def differences(self) -> dict[str, Estimate]:
         """Return how much more each target would have earned, paired row by row."""
-        other = None if self.baseline is None else self.evaluations[self.baseline]
-        return {name: one.uplift(other) for name, one in self.evaluations.items() if name != self.baseline}
+        baseline = self._baseline_evaluation
+        return {
+            name: evaluation.uplift(baseline) for name, evaluation in self.evaluations.items() if name != self.baseline
+        }
+
+    @property
+    def _baseline_evaluation(self) -> Evaluation | None:
+        """Return the evaluation of the baseline; None if that is the log."""
+        return None if self.baseline is None else self.evaluations[self.baseline]
 
     @property
     def table(self) -> list[Difference]:
@@ -97,76 +108,112 @@ class Comparison(Reported):
         return [self._describe(name, gap) for name, gap in self.differences.items()]
 
     def _describe(self, name: str, gap: Estimate) -> Difference:
-        ends, together = gap.interval(), self.simultaneous.get(name)
-        return Difference(name, gap.value, gap.stderr, ends.low, ends.high, self.judge(name).verdict, together)
+        """Return the line of a difference."""
+        bounds = gap.interval()
+        return Difference(
+            target=name,
+            value=gap.value,
+            stderr=gap.stderr,
+            low=bounds.low,
+            high=bounds.high,
+            verdict=self.judge(name).verdict,
+            simultaneous=self.simultaneous.get(name),
+        )
 
     @cached_property
     def field(self) -> Field | None:
-        """Return the policies that the log can answer for; None where that leaves nothing to compare."""
-        first, known = next(iter(self.evaluations.values())), list(filter(self.is_answerable, self.differences))
-        if not known:
+        """Return the policies that the log can answer for; None if it cannot answer for any difference."""
+        answerable = [name for name in self.differences if self.is_answerable(name)]
+        if not answerable:
             return None
-        targets = {name: one.estimate for name, one in self.evaluations.items() if name in {*known, self.baseline}}
-        allowed = None if self.guards is None else frozenset(one.target for one in self.guarded if one.passes)
-        return Field(first.logged, targets, self.baseline, first.seed, allowed)
+        compared = {*answerable, self.baseline}
+        allowed = None
+        if self.guards is not None:
+            allowed = frozenset(guarded.target for guarded in self.guarded if guarded.passes)
+        # What the log earned and the seed are the same in all evaluations.
+        first = next(iter(self.evaluations.values()))
+        return Field(
+            logged=first.logged,
+            targets={name: one.estimate for name, one in self.evaluations.items() if name in compared},
+            baseline=self.baseline,
+            seed=first.seed,
+            allowed=allowed,
+        )
 
     @cached_property
     def guarded(self) -> list[Guarded]:
         """Return for each target but the baseline whether it keeps to all guards."""
-        return [] if self.guards is None else [self.guards.judge(name) for name in self.differences]
+        if self.guards is None:
+            return []
+        return [self.guards.judge(name) for name in self.differences]
 
     @cached_property
     def decision(self) -> Decision | None:
-        """Return which target to choose by all differences together; None where the log cannot answer for any."""
+        """Return which target to choose by all differences together; None if the log cannot answer for any."""
         if self.field is None:
             return None
-        found = self.field.decide()
-        return found if found.choice is None else replace(found, verdict=self.judge(found.choice).verdict)
+        decision = self.field.decide()
+        if decision.choice is None:
+            return decision
+        return replace(decision, verdict=self.judge(decision.choice).verdict)
 
     @cached_property
     def simultaneous(self) -> dict[str, Bounds]:
-        """Return intervals of the differences that hold all at once, if the log can answer for several.
+        """Return intervals that cover all differences at once, if the log can answer for several.
 
-        They are wider than those of each difference alone, the less the more alike targets are.
+        They are wider than those of each difference alone. The more alike the targets are, the less wider they are.
         """
-        several = {} if self.field is None else self.field.widened
-        return {name: gap.interval() for name, gap in several.items()} if len(several) > 1 else {}
+        widened = {} if self.field is None else self.field.widened
+        if len(widened) < 2:
+            return {}
+        return {name: gap.interval() for name, gap in widened.items()}
 
     def judge(self, target: str) -> Diagnostics:
-        """Return what speaks against a difference: the worse of what does against the target and the baseline."""
+        """Return the diagnostics of the target or of the baseline, whichever have the worse verdict."""
         names = [target] if self.baseline is None else [target, self.baseline]
-        several = [self.evaluations[name].diagnostics for name in names]
-        return max(several, key=lambda found: get_args(Verdict).index(found.verdict))
+        diagnostics = [self.evaluations[name].diagnostics for name in names]
+        return max(diagnostics, key=lambda judged: get_args(Verdict).index(judged.verdict))
 
     def advise(self, target: str, *, logged: str = "the log did") -> NextStep:
         """Return what to do about a target, by its difference to the baseline and the worse verdict of both.
 
-        Of several targets, one is shipped only if the interval that holds together with those of the others says so.
-        `logged` is what sentences say of the log where that is the baseline: "it would earn more than the log did".
+        If there are several targets, one is shipped only if its simultaneous interval is above 0. `logged` is what
+        sentences say of the log if that is the baseline: "it would earn more than the log did".
         """
-        one, other = self.evaluations[target], None if self.baseline is None else self.evaluations[self.baseline]
-        named = logged if self.baseline is None else f"`{messages.show(self.baseline)}` would"
-        known = {} if self.field is None else self.field.widened
-        gap = known[target] if target in known else one.uplift(other)
-        design = one.design if other is None else one.design.join(other.design)
-        trial = Trial(gap, one.planned_value, one.logged, one.contents, design)
-        step = advise(trial, self.judge(target), named)
-        broken = next((guarded for guarded in self.guarded if guarded.target == target and not guarded.passes), None)
-        return step if broken is None else heed_guards(step, broken, one.level)
+        evaluation = self.evaluations[target]
+        baseline = self._baseline_evaluation
+        baseline_words = logged if self.baseline is None else f"`{messages.show(self.baseline)}` would"
+        widened = {} if self.field is None else self.field.widened
+        trial = Trial(
+            gap=widened[target] if target in widened else evaluation.uplift(baseline),
+            value=evaluation.planned_value,
+            logged=evaluation.logged,
+            contents=evaluation.contents,
+            design=evaluation.design if baseline is None else evaluation.design.join(baseline.design),
+        )
+        step = advise(trial, self.judge(target), baseline_words)
+        for guarded in self.guarded:
+            if guarded.target == target and not guarded.passes:
+                return heed_guards(step, guarded, evaluation.level)
+        return step
 
     def is_answerable(self, target: str) -> bool:
-        """Say whether the log can tell how much more a target would have earned."""
-        other = self.baseline is None or self.evaluations[self.baseline].answerable
-        return other and self.evaluations[target].answerable
+        """Say whether the log can answer how much more a target would have earned than the baseline."""
+        if self._baseline_evaluation is not None and not self._baseline_evaluation.answerable:
+            return False
+        return self.evaluations[target].answerable
 
     def over_time(self, period: str | None = None) -> dict[str, DifferenceOverTime]:
-        """Return the difference of each target to the baseline in each period; nothing where the log has no time.
+        """Return the difference of each target to the baseline in each period; nothing if the log has no time.
 
         Without a `period` it is that of the evaluations.
         """
-        other = None if self.baseline is None else self.evaluations[self.baseline]
-        found = {name: compare_over_time(self.evaluations[name], other, period) for name in self.differences}
-        return {name: one for name, one in found.items() if one is not None}
+        differences: dict[str, DifferenceOverTime] = {}
+        for name in self.differences:
+            difference = compare_over_time(self.evaluations[name], self._baseline_evaluation, period)
+            if difference is not None:
+                differences[name] = difference
+        return differences
 
     @cached_property
     def segments(self) -> dict[str, list[Segment]]:
@@ -175,27 +222,29 @@ class Comparison(Reported):
 
     def _segment(self, target: str) -> tuple[SegmentedColumn, ...]:
         """Return the answers for all segments, with differences to the baseline."""
-        one = self.evaluations[target]
-        return one.segmented if self.baseline is None else one.subtract_segments(self.evaluations[self.baseline])
+        evaluation = self.evaluations[target]
+        if self._baseline_evaluation is None:
+            return evaluation.segmented
+        return evaluation.subtract_segments(self._baseline_evaluation)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain numbers, texts, lists and dictionaries."""
         return as_dictionary(self.to_record())
 
     def to_record(self) -> "ComparisonRecord":
-        """Return what JSON answers say about the comparison."""
+        """Return the comparison as JSON answers describe it."""
         over_time = self.over_time()
         steps = {name: self.advise(name) for name in self.differences}
         differences: list[NamedDifferenceRecord] = []
         for name, gap in self.differences.items():
             evaluation = self.evaluations[name]
-            ends = self.simultaneous.get(name)
+            simultaneous = self.simultaneous.get(name)
             differences.append(
                 {
                     "target": name,
                     "answerable": self.is_answerable(name),
                     **evaluation.difference(gap),
-                    "simultaneous": None if ends is None else evaluation.ends(ends),
+                    "simultaneous": None if simultaneous is None else evaluation.ends(simultaneous),
                     "next_step": steps[name],
                     "over_time": over_time.get(name),
                     "segments": describe_segments(evaluation.segmented, self.segments[name]),
@@ -222,11 +271,18 @@ class Comparison(Reported):
 
 
 def guard_comparison(
-    found: Mapping[str, Mapping[str, Evaluation]], baseline: str | None, guards: Sequence[Guard], decisive: str
+    by_reward: Mapping[str, Mapping[str, Evaluation]], baseline: str | None, guards: Sequence[Guard], decisive: str
 ) -> Comparison:
-    """Return a comparison by the reward to decide by, with guards on others (evaluations by reward and target)."""
-    judged = {reward: Comparison(several, baseline).evaluations for reward, several in found.items()}
-    return Comparison(judged[decisive], baseline, Guards(tuple(guards), judged, decisive, baseline))
+    """Return a comparison by the `decisive` reward, with guards on other rewards.
+
+    `by_reward` are the evaluations by reward and target.
+    """
+    judged = {reward: Comparison(evaluations, baseline).evaluations for reward, evaluations in by_reward.items()}
+    return Comparison(
+        evaluations=judged[decisive],
+        baseline=baseline,
+        guards=Guards(rules=tuple(guards), evaluations=judged, decisive=decisive, baseline=baseline),
+    )
 
 
 def list_targets(targets: Any) -> Mapping[str, Any]:
@@ -234,24 +290,27 @@ def list_targets(targets: Any) -> Mapping[str, Any]:
     if isinstance(targets, Mapping) and not has_fixed_shares(targets):
         return require_readable_names(targets)
     names = [targets] if isinstance(targets, str) else targets
-    if isinstance(names, Sequence) and all(isinstance(one, str) for one in names) and len(set(names)) == len(names):
+    is_list_of_names = isinstance(names, Sequence) and all(isinstance(name, str) for name in names)
+    if is_list_of_names and len(set(names)) == len(names):
         return dict(zip(names, names, strict=True))
     wanted = "a mapping of names to targets, or different names of columns"
     raise ParameterError(f"`targets` must be {wanted}, got {messages.shorten(targets)}.")
 
 
 def require_readable_names(targets: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return targets whose names people can tell apart, also from the log; refuse others."""
+    """Return the targets if people can tell their names from each other and from the log; refuse others."""
     for name in targets:
-        said = str(name).strip()
-        if name is None or not said or (said.lower() == LOG and name != LOG):  # of that name more is said
-            got = "None" if name is None else repr(str(name))
-            raise ParameterError(f"`targets` must have names that people can tell from each other, got {got}.")
+        text = str(name).strip()
+        # `resolve_baseline` refuses the exact name "log" with a message that says more.
+        is_like_log = text.lower() == LOG and name != LOG
+        if name is None or not text or is_like_log:
+            shown = "None" if name is None else repr(str(name))
+            raise ParameterError(f"`targets` must have names that people can tell from each other, got {shown}.")
     return targets
 
 
 def add_baseline(targets: Mapping[str, Any], baseline: str | None) -> Mapping[str, Any]:
-    """Return targets that were given by their columns or texts, with the baseline if it is not among them.
+    """Return targets that were named by their columns or texts, with the baseline if it is not among them.
 
     >>> add_baseline({"new": "new"}, "old")
     {'new': 'new', 'old': 'old'}
@@ -262,7 +321,7 @@ def add_baseline(targets: Mapping[str, Any], baseline: str | None) -> Mapping[st
 
 
 def resolve_baseline(baseline: str | None, targets: Collection[str]) -> str | None:
-    """Return the target to compare with, which must be one of several; None for the log, by its name, too.
+    """Return the name of the target to compare with, which must be one of several; None for the log.
 
     >>> resolve_baseline("log", ["new"]) is None
     True
@@ -272,10 +331,10 @@ def resolve_baseline(baseline: str | None, targets: Collection[str]) -> str | No
         raise ParameterError(f"`targets` must have {rule}, got `{LOG}`. Give that target another name.")
     if baseline is None or baseline == LOG:
         return None
-    if baseline not in list(targets):  # which compares, as what is given may have no hash
-        known = messages.list_names(targets)
-        raise ParameterError(f"`baseline` must be one of the targets, {known}, got {messages.show(str(baseline))}.")
+    if baseline not in list(targets):  # a list compares with ==, as the value of a user may have no hash
+        names = messages.list_names(targets)
+        raise ParameterError(f"`baseline` must be one of the targets, {names}, got {messages.show(str(baseline))}.")
     if len(targets) == 1:
-        got = f"{messages.show(baseline)} alone: nothing to compare"
-        raise ParameterError(f"`baseline` must be one of several targets, got {got}.")
+        alone = f"{messages.show(baseline)} alone: nothing to compare"
+        raise ParameterError(f"`baseline` must be one of several targets, got {alone}.")
     return baseline

@@ -9,7 +9,7 @@ from counterfold.base.arrays import Floats
 from counterfold.base.cached import cached_property
 from counterfold.diagnostics import Verdict
 from counterfold.estimators.estimates import Estimate
-from counterfold.evaluation.joint import LOWEST, Joint, find_each_level, standardise, stretch_noise
+from counterfold.evaluation.joint import Joint, find_each_level, find_two_sided_level, standardise, stretch_noise
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class Decision:
 
     @property
     def contenders(self) -> list[str]:
-        """Return the policies that cannot be told from the best one, the most probable first."""
-        ranked = sorted(self.standings, key=lambda one: -one.probability_best)
-        return [one.policy for one in ranked if one.may_be_best]
+        """Return the policies that the log cannot tell from the best one, the most probable first."""
+        ranked = sorted(self.standings, key=lambda standing: -standing.probability_best)
+        return [standing.policy for standing in ranked if standing.may_be_best]
 
 
-ALIKE = 1e-4
-"""Policies whose difference has a noise below this share of the largest one are the same, but for rounding errors."""
+ALIKE_NOISE_SHARE = 1e-4
+"""Two policies differ by rounding errors alone if the noise of their difference is below this share of the largest."""
 
 LOG = "log"
 """What the log's own policy is called."""
@@ -64,9 +64,13 @@ LOG = "log"
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """All policies that a log can answer for: what it `logged`, and targets by name, one of which is the `baseline`.
+    """All policies that a log can answer for.
 
-    If only some are `allowed`, others are not chosen.
+    - `logged`: what the log earned.
+    - `targets`: the estimates of the targets by name.
+    - `baseline`: the target to compare with; None for the log.
+    - `seed`: the seed of the draws.
+    - `allowed`: the only targets that may be chosen; None for all.
     """
 
     logged: Estimate
@@ -82,70 +86,83 @@ class Field:
 
     @property
     def home(self) -> int:
-        """Return the place of the baseline."""
+        """Return the index of the baseline among the estimates."""
         return 0 if self.baseline is None else 1 + list(self.targets).index(self.baseline)
 
     @cached_property
     def every_gap(self) -> list[Estimate]:
-        """Return the differences of all policies to the baseline, its own included."""
-        return [one - self.estimates[self.home] for one in self.estimates]
+        """Return the differences of all policies to the baseline, including its difference to itself."""
+        baseline = self.estimates[self.home]
+        return [estimate - baseline for estimate in self.estimates]
 
     @cached_property
     def gaps(self) -> dict[str, Estimate]:
         """Return the differences of targets to the baseline."""
-        own = zip(self.targets, self.every_gap[1:], strict=True)
-        return {name: gap for name, gap in own if name != self.baseline}
+        named_gaps = zip(self.targets, self.every_gap[1:], strict=True)
+        return {name: gap for name, gap in named_gaps if name != self.baseline}
 
     @cached_property
     def drawn(self) -> Floats:
         """Return draws of the noise of the differences of all policies to the baseline, a column for each."""
-        every = np.eye(len(self.estimates))
-        return Joint.of(self.estimates).draw(every - every[self.home], self.every_gap, self.seed)
+        identity = np.eye(len(self.estimates))
+        contrasts = identity - identity[self.home]
+        return Joint.of(self.estimates).draw(contrasts, self.every_gap, self.seed)
 
     @cached_property
     def each_level(self) -> float:
-        """Return the level of each interval, by which those of all targets hold together: max-t."""
+        """Return the level of each interval at which the intervals of all targets cover together: max-t."""
         if len(self.gaps) < 2:
             return self.logged.level
-        largest = np.abs(standardise(self.drawn[:, 1:])).max(axis=1)  # the log's own is none of those that are shown
+        # No interval of the log's own difference is reported, so its column is left out.
+        largest = np.abs(standardise(self.drawn[:, 1:])).max(axis=1)
         return find_each_level(largest, self.logged.level, tails=2, seed=self.seed)
 
     @cached_property
     def widened(self) -> dict[str, Estimate]:
-        """Return the differences to the baseline, whose intervals hold all at once."""
+        """Return the differences to the baseline, with the level at which their intervals cover all at once."""
         return {name: replace(gap, level=self.each_level) for name, gap in self.gaps.items()}
 
     def choose(self) -> str | None:
-        """Return the target that beats the baseline by most, by the lower ends of the intervals; None if none does."""
+        """Return the target with the highest lower end of its simultaneous interval; None if that is not above 0."""
         allowed = self.widened if self.allowed is None else self.allowed
         lows = {name: gap.interval().low for name, gap in self.widened.items() if name in allowed}
         best = max(lows, key=lambda name: lows[name], default=None)
         return best if best is not None and lows[best] > 0 else None
 
     def find_probabilities(self) -> list[float]:
-        """Return with which probability each policy earns most, by draws that reach as far as the intervals."""
+        """Return the probability that each policy earns most, by draws that reach as far as the intervals."""
         values = stretch_noise(self.drawn, self.every_gap)
-        best = values == values.max(axis=1, keepdims=True)
-        return [float(share) for share in (best / best.sum(axis=1, keepdims=True)).mean(axis=0)]
+        is_best = values == values.max(axis=1, keepdims=True)
+        shares = is_best / is_best.sum(axis=1, keepdims=True)  # policies with equal values share the draw
+        return [float(probability) for probability in shares.mean(axis=0)]
 
-    def may_be_best(self, place: int) -> bool:
-        """Say whether a policy cannot be told from the best one.
+    def may_be_best(self, index: int) -> bool:
+        """Say whether the log cannot tell a policy from the best one.
 
-        It can, if the policy with the highest value earns more by an interval that allows for all comparisons of this
+        It can if the policy with the highest value earns more, by an interval that allows for all comparisons of this
         policy with others: the best one is wrongly ruled out with a probability of at most $1 - level$.
 
         Edwards, Hsu (1983), "Multiple comparisons with the best treatment".
         """
-        leader = int(np.argmax([one.in_differences.value for one in self.estimates]))
-        gap, level = self.estimates[leader] - self.estimates[place], self.logged.level
-        if place == leader or gap.interval(max(2 * level - 1, LOWEST)).low <= 0:
+        leader = int(np.argmax([estimate.in_differences.value for estimate in self.estimates]))
+        gap = self.estimates[leader] - self.estimates[index]
+        level = self.logged.level
+        # The interval for all comparisons is wider than this one, so a gap that this one does not show needs no draws.
+        if index == leader or gap.interval(find_two_sided_level(level)).low <= 0:
             return True
-        least = ALIKE * float(self.drawn.std(axis=0).max())
-        largest = standardise(self.drawn - self.drawn[:, [place]], least).max(axis=1)
+        least_deviation = ALIKE_NOISE_SHARE * float(self.drawn.std(axis=0).max())
+        largest = standardise(self.drawn - self.drawn[:, [index]], least_deviation).max(axis=1)
         return gap.interval(find_each_level(largest, level, tails=1, seed=self.seed)).low <= 0
 
     def decide(self) -> Decision:
-        """Return what to choose, and how all stand."""
-        may, probable = map(self.may_be_best, range(len(self.estimates))), self.find_probabilities()
-        standings = [Standing(*one) for one in zip([LOG, *self.targets], probable, may, strict=True)]
-        return Decision(self.logged.level, self.each_level, self.choose(), standings)
+        """Return which policy to choose, and how all policies compare."""
+        names = [LOG, *self.targets]
+        standings = []
+        for index, (name, probability) in enumerate(zip(names, self.find_probabilities(), strict=True)):
+            standings.append(Standing(policy=name, probability_best=probability, may_be_best=self.may_be_best(index)))
+        return Decision(
+            level=self.logged.level,
+            each_level=self.each_level,
+            choice=self.choose(),
+            standings=standings,
+        )

@@ -15,29 +15,38 @@ from counterfold.log.contents import Contents
 
 Action = Literal["ship", "A/B test", "check first", "log more", "do not ship", "keep", "evaluate"]
 
-LEVEL, POWER = 0.05, 0.8
-"""The two-sided level of the A/B test that is planned, and the probability with which it shows the difference."""
+TEST_LEVEL = 0.05
+"""The two-sided level of the A/B test that is planned."""
 
-REACH, LUCK = float(ndtri(1 - LEVEL / 2)), float(ndtri(POWER))
-"""How many standard errors a difference must be from 0 to be shown, and how many more for that to be so probable."""
+TEST_POWER = 0.8
+"""The probability with which the A/B test shows the difference that it is planned for."""
 
-FEWEST = 100
-"""The decisions per arm of the smallest A/B test: of fewer, means are not normal."""
+Z_LEVEL = float(ndtri(1 - TEST_LEVEL / 2))
+"""How many standard errors an estimated difference must be from 0 to be shown."""
+
+Z_POWER = float(ndtri(TEST_POWER))
+"""How many more standard errors the true difference must be from 0 to be shown with the power of the test."""
+
+SMALLEST_TEST = 100
+"""The decisions per arm of the smallest A/B test. With fewer, means are not normal."""
 
 LARGEST_TEST = 1_000_000
 """The decisions per arm of the largest A/B test that is proposed, whatever the size of the log."""
 
-TOO_MANY_TIMES = 10
-"""A log that would have to be so many times as large is not proposed."""
+MAX_TIMES_ROWS = 10
+"""A log that would have to be more than this many times as large is not proposed."""
 
-WORTHWHILE = 0.1
-"""A gain is worth an A/B test against the estimate if it is at least this part of the level of the rewards."""
+WORTHWHILE_GAIN = 0.1
+"""If the estimate is no gain, an A/B test needs a possible gain of at least this part of the level of the rewards."""
 
-ENDLESS = 1e12
-"""A difference that needs more decisions to be shown is no difference that anybody can act on.
+MOST_ROWS_NEEDED = 1e12
+"""A difference that needs more decisions than this to be shown is too small to act on.
 
-It is below 1e-5 standard deviations of the rewards: what probabilities of single precision may do.
+It is below 1e-5 standard deviations of the rewards, which rounding of probabilities in single precision may cause.
 """
+
+TRIAL_IN_LOG = "The log is a randomised trial itself, and larger than the A/B test that would show this difference."
+"""The reason why no test is proposed."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +85,13 @@ class NextStep:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """An A/B test that is to show a difference (`gap`), planned by the rewards of the log.
+    """An A/B test that is to show a difference, planned with the rewards of the log.
 
-    `value` is what the target would earn by the answer that differences are made of, and `logged` what the log did:
-    where rows of a group are alike, its error tells by how much they count less. `design` is how the log assigned
-    actions.
+    - `gap`: the difference to show.
+    - `value`: what the target would earn, by the answer that differences are computed from.
+    - `logged`: what the log earned. If rows of a group are alike, its error includes the design effect of grouping.
+    - `contents`: the contents of the log.
+    - `design`: how the log assigned actions.
     """
 
     gap: Estimate
@@ -91,34 +102,42 @@ class Trial:
 
     @property
     def planned_gap(self) -> float:
-        """Return the difference that tests are planned for, if they can show it."""
+        """Return the estimated difference, which tests are planned for if they can show it."""
         return self.gap.value
 
     @cached_property
     def possible(self) -> Bounds:
-        """Return the least and the largest difference that the log leaves possible."""
+        """Return the smallest and the largest difference that the log leaves possible."""
         return self.gap.interval()
 
     @cached_property
     def effect(self) -> float:
         """Return the difference that a test should show.
 
-        It is the estimated one where that is told from 0, or is a gain that a test can show; otherwise it is the
+        It is the estimated one if the interval excludes 0, or if it is a gain that a test can show. Otherwise it is the
         largest gain that the log leaves possible.
         """
         low, high = self.possible
-        is_told = low > 0 or high < 0
-        if is_told or (self.planned_gap > 0 and is_test_possible(self.count_per_arm(self.planned_gap))):
+        if low > 0 or high < 0:
+            return self.planned_gap
+        if self.planned_gap > 0 and is_test_possible(self.count_per_arm(self.planned_gap)):
             return self.planned_gap
         return high
 
     def find_variance(self, mean: float) -> float:
-        """Return the variance of rewards with this mean: if there are two, that tells it; others vary as in the log."""
+        """Return the variance of rewards with this mean.
+
+        If rewards have two values, their mean determines their variance. Otherwise it is that of the log.
+        """
         rewards = self.contents.rewards
-        plain = rewards.squares / rewards.weight
-        alike = self.logged.shown_variance * rewards.effective / plain if self.contents.groups is not None else 1.0
-        own = (rewards.high - mean) * (mean - rewards.low) if rewards.is_two_valued else plain
-        return max(own, 0.0) * max(alike, 1.0)
+        variance_of_log = rewards.squares / rewards.weight
+        design_effect = 1.0
+        if self.contents.groups is not None:
+            design_effect = self.logged.shown_variance * rewards.effective / variance_of_log
+        variance = variance_of_log
+        if rewards.is_two_valued:
+            variance = (rewards.high - mean) * (mean - rewards.low)
+        return max(variance, 0.0) * max(design_effect, 1.0)
 
     def count_per_arm(self, effect: float) -> int | None:
         r"""Return how many decisions each of two equal arms needs for a two-sided z-test of their means, rounded up.
@@ -127,8 +146,8 @@ class Trial:
         """
         baseline = self.value - self.gap.value
         variance = self.find_variance(baseline + effect) + self.find_variance(baseline)
-        needed = count_needed(math.sqrt(variance) * (REACH + LUCK), effect)
-        return None if needed is None else max(FEWEST, round_up(needed))
+        needed = count_needed(math.sqrt(variance) * (Z_LEVEL + Z_POWER), effect)
+        return None if needed is None else max(SMALLEST_TEST, round_up(needed))
 
     @cached_property
     def per_arm(self) -> int | None:
@@ -139,11 +158,12 @@ class Trial:
     def times_rows(self) -> float | None:
         """Return how many times as many rows of the log would show the estimated difference.
 
-        The interval reaches towards 0 as far as it does, which is farther than a normal one where rewards are skewed.
+        It uses the actual distance of the interval's end from the estimate, towards 0. Where rewards are skewed, that
+        is more than for a normal interval.
         """
         low, high = self.possible
-        reach = self.gap.value - low if self.gap.value > 0 else high - self.gap.value
-        return count_needed(reach + LUCK * self.gap.stderr, self.gap.value)
+        distance_to_end = self.gap.value - low if self.gap.value > 0 else high - self.gap.value
+        return count_needed(distance_to_end + Z_POWER * self.gap.stderr, self.gap.value)
 
     @property
     def is_same(self) -> bool:
@@ -160,29 +180,34 @@ class Trial:
         """Say whether the log is a randomised trial itself, and worth more decisions of both policies than the test."""
         return self.design.is_trial and self.per_arm is not None and self.design.effective_rows >= self.per_arm
 
-    def is_gain_worthwhile(self, level: float | None) -> bool:
-        """Say whether a gain is possible that is a large enough part of the level of the rewards, if that is known."""
-        return level is not None and self.possible.high >= WORTHWHILE * level
+    def is_gain_worthwhile(self, reward_level: float | None) -> bool:
+        """Say whether a possible gain is a large enough part of the level of the rewards, if that is known."""
+        return reward_level is not None and self.possible.high >= WORTHWHILE_GAIN * reward_level
 
     def __str__(self) -> str:
         if not self.is_feasible:
             return "an A/B test"
-        power = f"{100 * LEVEL:g} % level, {100 * POWER:g} % power"
+        power = f"{100 * TEST_LEVEL:g} % level, {100 * TEST_POWER:g} % power"
         return f"an A/B test with about {self.per_arm:,} decisions per arm ({power})"
 
     def propose(self, action: Action, sentence: str) -> NextStep:
         """Return a step, with what a test needs."""
-        effect = None if self.per_arm is None else self.effect
-        return NextStep(action, sentence, self.per_arm, self.times_rows, effect)
+        return NextStep(
+            action=action,
+            sentence=sentence,
+            per_arm=self.per_arm,
+            times_rows=self.times_rows,
+            effect=None if self.per_arm is None else self.effect,
+        )
 
 
 def is_test_possible(per_arm: int | None) -> bool:
-    """Say whether an A/B test of that size is proposed; the same rule holds everywhere."""
+    """Say whether an A/B test of this size is proposed."""
     return per_arm is not None and per_arm <= LARGEST_TEST
 
 
 def advise(trial: Trial, diagnostics: Diagnostics, baseline: str = "the log did") -> NextStep:
-    """Return what to do about a target; nothing is shipped where the verdict is not good."""
+    """Return what to do about a target. A target is shipped only if its verdict is good."""
     low, high = trial.possible
     if diagnostics.verdict == "not answerable":
         remedy = diagnostics.findings[0].remedy
@@ -199,7 +224,7 @@ def advise(trial: Trial, diagnostics: Diagnostics, baseline: str = "the log did"
 
 
 def advise_on_caution(trial: Trial, diagnostics: Diagnostics, baseline: str) -> NextStep:
-    """Return what to do where something must be checked before the answer counts."""
+    """Return what to do if something must be checked before the answer counts."""
     then = "Until then, do not ship it."
     if trial.planned_gap < 0 and trial.count_per_arm(trial.planned_gap) is not None:
         then = f"Until then, do not ship it: it would seem to earn less than {baseline}."
@@ -209,23 +234,19 @@ def advise_on_caution(trial: Trial, diagnostics: Diagnostics, baseline: str) -> 
 
 
 def advise_on_gain(trial: Trial, baseline: str) -> NextStep:
-    """Return what to do about a target that earns more: one that does so only just is to be confirmed."""
+    """Return what to do about a target that earns more. A gain that the log barely shows is to be confirmed."""
     if trial.per_arm is None:
         return advise_on_nothing(trial, baseline)
-    more = f"it would earn more than {baseline}"
-    barely = f"{more}, but only just beyond what chance may do"
-    is_barely = trial.times_rows is None or trial.times_rows > 1
+    gain = f"it would earn more than {baseline}"
+    # The log needs more rows than it has to show this difference with the power of a test.
+    is_barely_shown = trial.times_rows is None or trial.times_rows > 1
+    if is_barely_shown:
+        gain = f"{gain}, but only just beyond what chance may do"
     if trial.is_in_log:
-        told = barely if is_barely else more
-        return trial.propose("ship", f"Ship it: {told}. {TRIAL_IN_LOG}")
-    if is_barely:
-        return trial.propose("A/B test", f"Confirm it by {trial} before you ship it: {barely}.")
-    costly = f"If a mistake would be costly, confirm it first by {trial}."
-    return trial.propose("ship", f"Ship it: {more}. {costly}")
-
-
-TRIAL_IN_LOG = "The log is a randomised trial itself, and larger than the A/B test that would show this difference."
-"""Why no test is proposed."""
+        return trial.propose("ship", f"Ship it: {gain}. {TRIAL_IN_LOG}")
+    if is_barely_shown:
+        return trial.propose("A/B test", f"Confirm it by {trial} before you ship it: {gain}.")
+    return trial.propose("ship", f"Ship it: {gain}. If a mistake would be costly, confirm it first by {trial}.")
 
 
 def advise_on_loss(trial: Trial, baseline: str) -> NextStep:
@@ -236,7 +257,7 @@ def advise_on_loss(trial: Trial, baseline: str) -> NextStep:
 
 
 def advise_on_nothing(trial: Trial, baseline: str) -> NextStep:
-    """Return what to do where no number of decisions that anybody has would show a difference."""
+    """Return what to do if no practical number of decisions would show a difference."""
     return trial.propose("keep", f"Keep what you have: nothing shows that it would earn more or less than {baseline}.")
 
 
@@ -246,26 +267,32 @@ def advise_on_doubt(trial: Trial, diagnostics: Diagnostics, baseline: str) -> Ne
         return advise_on_nothing(trial, baseline)
     low, high = trial.possible
     is_small = diagnostics.verdict == "undecided"
-    unknown = "This log has too few rows to tell" if is_small else "This log cannot tell"
-    unknown = f"{unknown}: it may earn up to {high:.3g} more than {baseline}, or {-low:.3g} less."
+    doubt = "This log has too few rows to tell" if is_small else "This log cannot tell"
+    doubt = f"{doubt}: it may earn up to {high:.3g} more than {baseline}, or {-low:.3g} less."
+
     times = trial.times_rows
-    is_loggable = trial.planned_gap > 0 and times is not None and times <= TOO_MANY_TIMES
-    more = f"log about {max(2, round_up(times or 0)):,} times as many rows"
-    level = diagnostics.measures.get("reward_level")
-    is_wanted = is_small or trial.planned_gap > 0 or trial.is_gain_worthwhile(level)
-    if trial.is_feasible and is_wanted and not trial.is_in_log:
-        also = f", or {more}" if is_loggable else ""
-        finds = f"which would find a gain of {trial.effect:.3g}"
-        return trial.propose("A/B test", f"Run {trial}, {finds}{also}. {unknown}")
-    needed = f"An A/B test that finds a gain of {trial.effect:.3g} needs about {trial.per_arm:,} decisions per arm."
-    why = TRIAL_IN_LOG if trial.is_in_log else needed
-    if is_loggable:
-        return trial.propose("log more", f"Keep what you have, or {more}. {unknown} {why}")
-    return trial.propose("keep", f"Keep what you have. {unknown} {why}")
+    can_log_more = trial.planned_gap > 0 and times is not None and times <= MAX_TIMES_ROWS
+    log_more = f"log about {max(2, round_up(times or 0)):,} times as many rows"
+
+    reward_level = diagnostics.measures.get("reward_level")
+    is_test_worthwhile = is_small or trial.planned_gap > 0 or trial.is_gain_worthwhile(reward_level)
+    if trial.is_feasible and is_test_worthwhile and not trial.is_in_log:
+        alternative = f", or {log_more}" if can_log_more else ""
+        shown_gain = f"which would find a gain of {trial.effect:.3g}"
+        return trial.propose("A/B test", f"Run {trial}, {shown_gain}{alternative}. {doubt}")
+
+    if trial.is_in_log:
+        why_no_test = TRIAL_IN_LOG
+    else:
+        needed = f"needs about {trial.per_arm:,} decisions per arm"
+        why_no_test = f"An A/B test that finds a gain of {trial.effect:.3g} {needed}."
+    if can_log_more:
+        return trial.propose("log more", f"Keep what you have, or {log_more}. {doubt} {why_no_test}")
+    return trial.propose("keep", f"Keep what you have. {doubt} {why_no_test}")
 
 
 def advise_on_log(diagnostics: Diagnostics) -> NextStep:
-    """Return what to do where it is only known how far the log can answer."""
+    """Return what to do if the target has been checked, but not evaluated."""
     if diagnostics.verdict in {"good", "undecided"}:
         return NextStep("evaluate", "Evaluate it: the log can answer.")
     remedy = diagnostics.findings[0].remedy
@@ -275,13 +302,16 @@ def advise_on_log(diagnostics: Diagnostics) -> NextStep:
 
 
 def count_needed(distance: float, difference: float) -> float | None:
-    """Return how many rows make a distance, which shrinks with their root, as short as a difference, if any do."""
+    """Return how many rows make a distance, which shrinks with their root, as short as a difference; None if too many.
+
+    That is the squared ratio of both.
+    """
     ratio = distance / difference if difference else math.inf
-    return ratio * ratio if ratio * ratio <= ENDLESS else None
+    return ratio * ratio if ratio * ratio <= MOST_ROWS_NEEDED else None
 
 
 def round_up(number: float) -> int:
-    """Return a whole number of two digits and zeros that is no less.
+    """Return the smallest whole number of two digits and zeros that is no less.
 
     >>> round_up(123.4), round_up(7.2), round_up(0.0)
     (130, 8, 0)

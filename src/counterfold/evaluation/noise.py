@@ -10,11 +10,11 @@ from counterfold.estimators.estimates import Estimate, Moves
 from counterfold.estimators.sums import Sums
 from counterfold.selectors.base import Selector
 
-REPLICATES = 40
-"""On how many bootstrap samples of the units the choice is made anew."""
+N_SAMPLES = 40
+"""The number of bootstrap samples on which the choice is repeated."""
 
-UNITS = 256
-"""Over about how many units sums are drawn anew: more of them take longer, and tell as much of the noise."""
+MAX_UNITS_TO_RESAMPLE = 256
+"""About how many units are resampled. More units take longer and estimate the noise no better."""
 
 
 def include_choosing(
@@ -23,14 +23,18 @@ def include_choosing(
     """Return the answer with an error that includes the noise of choosing it.
 
     The choice is repeated on bootstrap samples of the units. The standard deviation of those answers is the noise of
-    choosing; the error is the larger of it and the error so far. Samples of a small log that hold too few different
-    units to choose by are left out.
+    choosing, and the error is the larger of it and the error so far. Samples that have too few different units for the
+    selector are left out; that happens in small logs.
     """
-    found, sums = [], sums.coarsen(UNITS)
-    for drawn in rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=REPLICATES):
-        sample = sums.resample(drawn)
+    sums = sums.coarsen(MAX_UNITS_TO_RESAMPLE)
+    n_units = len(sums)
+    answers = []
+    for times_drawn in rng.multinomial(n_units, np.full(n_units, 1 / n_units), size=N_SAMPLES):
+        sample = sums.resample(times_drawn)
         if len(sample) >= selector.least_units:
             shares = selector.select_from_sums(sample, candidates, rng).shares
-            found.append(shares @ sample.overall(candidates))
-    moves = Moves.by_bootstrap("choices", np.array(found))
-    return replace(answer, moves=moves) if moves.variance > answer.moves.variance else answer
+            answers.append(shares @ sample.overall(candidates))
+    moves = Moves.by_bootstrap("choices", np.array(answers))
+    if moves.variance > answer.moves.variance:
+        return replace(answer, moves=moves)
+    return answer

@@ -58,35 +58,57 @@ class DifferenceOverTime:
 
 
 def compare_over_time(
-    one: Evaluation, other: Evaluation | None, period: str | None = None
+    target: Evaluation, baseline: Evaluation | None, period: str | None = None
 ) -> DifferenceOverTime | None:
-    """Return the difference of a target to another one on the same log, or to the log; nothing where that has no time.
+    """Return the difference of a target to another one on the same log, or to the log; None if the log has no time.
 
     Differences to the log are paired row by row. Those to another target are paired over 32 pieces of each period, so
-    their intervals have Student's quantiles; either allows for groups. No interval is shorter than that of all rows
-    would be with as few: rewards that nobody saw in a week are not known better for that.
+    their intervals use Student's t quantiles. Both allow for groups. No interval is narrower than that of the whole log
+    would be with as few rows: a reward that happens to be missing in one week must not make its interval narrower.
     """
-    history = (one if period is None else one.by(period)).diagnostics.history
+    target_by_period = target if period is None else target.by(period)
+    history = target_by_period.diagnostics.history
     if history is None:
         return None
-    means, reach = history.differences, normal_quantile(one.level)
-    if other is not None:
-        if other.diagnostics.history is None:
+    if baseline is None:
+        means = history.differences
+        quantile = normal_quantile(target.level)
+    else:
+        baseline_history = baseline.diagnostics.history
+        if baseline_history is None:
             return None
-        means, reach = history.subtract(other.diagnostics.history), student_quantile(one.level, PIECES - 1)
+        means = history.subtract(baseline_history)
+        quantile = student_quantile(target.level, PIECES - 1)
+
     errors = np.sqrt(means.variances)
-    below, above = (np.maximum(reach * errors, far) for far in spread_interval(one.uplift(other), means.rows))
-    numbers = means.values, errors, means.values - below, means.values + above
-    lines = zip(history.starts, means.rows.astype(int).tolist(), *(each.tolist() for each in numbers), strict=True)
+    least_below, least_above = spread_interval(target.uplift(baseline), means.rows)
+    lows = means.values - np.maximum(quantile * errors, least_below)
+    highs = means.values + np.maximum(quantile * errors, least_above)
+    table = [
+        PeriodDifference(start=start, rows=rows, difference=difference, stderr=stderr, low=low, high=high)
+        for start, rows, difference, stderr, low, high in zip(
+            history.starts,
+            means.rows.astype(int).tolist(),
+            means.values.tolist(),
+            errors.tolist(),
+            lows.tolist(),
+            highs.tolist(),
+            strict=True,
+        )
+    ]
     change = compare_periods(means, history.periods.numbers)
-    table = [PeriodDifference(*line) for line in lines]
-    return DifferenceOverTime(history.used_period, history.estimator, None if change is None else change.p, table)
+    return DifferenceOverTime(
+        period=history.used_period,
+        estimator=history.estimator,
+        p=None if change is None else change.p,
+        table=table,
+    )
 
 
-def spread_interval(whole: Estimate, rows: Floats) -> tuple[Floats, Floats]:
-    """Return how far the interval of all rows would reach down and up with as few rows as each period has."""
-    low, high = whole.interval()
-    reach = np.array([whole.value - low, high - whole.value])
-    few = np.sqrt(rows.sum() / rows)
+def spread_interval(uplift: Estimate, rows: Floats) -> tuple[Floats, Floats]:
+    """Return how far the interval of the whole log would reach down and up with as few rows as each period has."""
+    low, high = uplift.interval()
+    reach = np.array([uplift.value - low, high - uplift.value])
     down, up = np.where(np.isfinite(reach), reach, 0.0)
-    return down * few, up * few
+    widening = np.sqrt(rows.sum() / rows)
+    return down * widening, up * widening

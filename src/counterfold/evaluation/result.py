@@ -56,16 +56,18 @@ class Candidate:
 class Evaluation(Reported):
     """What the target would have earned per decision: `value` and `interval` by the estimator named `selected`.
 
-    `stderr` and `interval` include the noise of fitting a reward model, if one was fitted, and of choosing.
-    `table` has a line for every candidate, its error as if the reward model were fixed; `pandas.DataFrame(table)` and
-    `polars.DataFrame(table)` take it as it is. `left_out` says which estimators did not apply and why. `contents` is
-    what the log holds: `contents.context` are the columns of its context, and `contents.left_out` says which others
-    might have been and why they are not. `exhibits` are the tables behind the figures of a report, such as
-    `exhibits["weights"].lines`. `estimate` keeps the contributions of the rows, so that differences have a
-    paired error: `uplift` is the one to `logged`, the mean reward of the log, or to another target. `design` says how
-    the log assigned actions, and whether the target is the policy that logged. Where the `verdict`
-    is "not answerable", the numbers are there, but they are not to be relied on: `answerable` is False, JSON says so,
-    and neither `repr` nor the terminal shows them, unless `--all` asks for all candidates.
+    - `stderr` and `interval` include the noise of fitting a reward model, if one was fitted, and of choosing.
+    - `uplift` is the difference to `logged`, the mean reward of the log, or to another target. Its error is paired,
+      because `estimate` keeps the contributions of the rows.
+    - `table` has a line for every candidate, with its error as if the reward model were fixed;
+      `pandas.DataFrame(table)` and `polars.DataFrame(table)` accept it.
+    - `left_out` are the estimators that did not apply, with the reasons.
+    - `contents` describes the log: `contents.context` are the columns of its context, and `contents.left_out` are
+      columns that were left out of it, with the reasons.
+    - `exhibits` are the tables behind the figures of a report, such as `exhibits["weights"].lines`.
+    - `design` is how the log assigned actions, and whether the target is the policy that logged.
+    - `answerable` is False if the `verdict` is "not answerable". The numbers are then there, but they are not to be
+      relied on: JSON says so, and neither `repr` nor the terminal shows them, unless `--all` asks for all candidates.
     """
 
     estimate: Estimate
@@ -92,7 +94,8 @@ class Evaluation(Reported):
     @cached_property
     def interval(self) -> Bounds:
         """Return the interval of the value, at the `level` and by the `method` that were asked for."""
-        return Bounds(*map(self.keep_possible, self.estimate.interval()))
+        low, high = self.estimate.interval()
+        return Bounds(self.keep_possible(low), self.keep_possible(high))
 
     @property
     def stderr(self) -> float:
@@ -101,7 +104,7 @@ class Evaluation(Reported):
 
     @property
     def planned_value(self) -> float:
-        """Return the value that differences are made of, which is shrunk less: A/B tests are planned by it."""
+        """Return the value that differences are computed from, which is shrunk less. A/B tests are planned with it."""
         return self.keep_possible(self.estimate.in_differences.value)
 
     @property
@@ -117,67 +120,81 @@ class Evaluation(Reported):
     @property
     def next_step(self) -> NextStep:
         """Return what to do now: a word such as "ship" or "A/B test", and a sentence."""
-        trial = Trial(self.uplift(), self.planned_value, self.logged, self.contents, self.design)
+        trial = Trial(
+            gap=self.uplift(),
+            value=self.planned_value,
+            logged=self.logged,
+            contents=self.contents,
+            design=self.design,
+        )
         return advise(trial, self.diagnostics)
 
     @property
     def robustness(self) -> Robustness:
-        """Return how wrong the data may be before the difference to the log is no longer told from 0."""
+        """Return how wrong the data may be before the interval of the difference to the log includes 0."""
         return Robustness.of(self.exhibits, self.uplift().interval())
 
     def count_rows(self, width: float) -> int:
-        """Return how many rows like these an interval of the difference to the log needs that is so wide.
+        """Return how many rows like these are needed for an interval of this width of the difference to the log.
 
-        It shrinks with the square root of the rows.
+        The width shrinks with the square root of the number of rows.
         """
         validation.above(0, width=width)
         low, high = self.uplift().interval()
         return max(1, math.ceil(self.contents.rewards.count * ((high - low) / width) ** 2))
 
     def uplift(self, other: "Evaluation | None" = None) -> Estimate:
-        """Return how much more than the log, or than another target on the same log, the target would have earned.
+        """Return how much more the target would have earned than the log, or than another target on the same log.
 
         The error is paired row by row, so it may be much smaller than those of both values; the difference of two
-        equal targets is exactly 0. Its interval has the level and method of this evaluation, unless told otherwise.
-        The default selector shrinks a value towards what the log earned, for a small squared error, and a difference
-        less. So this may differ a little from `value` less `logged.value`.
+        equal targets is exactly 0. Its interval has the level and method of this evaluation. The default selector
+        shrinks a value towards what the log earned, for a small squared error, and shrinks a difference less.
+        Therefore the difference may deviate a little from `value` minus `logged.value`.
         """
-        if other is not None:
-            validation.an_object(Evaluation, "an evaluation of another target on the same log", other=other)
-        return self.estimate - (self.logged if other is None else other.estimate)
+        if other is None:
+            return self.estimate - self.logged
+        validation.an_object(Evaluation, "an evaluation of another target on the same log", other=other)
+        return self.estimate - other.estimate
 
     def subtract_segments(self, other: "Evaluation") -> tuple[SegmentedColumn, ...]:
         """Return the answers for all segments, with differences to another target on the same log."""
-        whole, pairs = self.uplift(other), zip(self.segmented, other.segmented, strict=True)
-        return tuple(subtract_answers(mine, theirs, whole) for mine, theirs in pairs)
+        uplift = self.uplift(other)
+        columns = zip(self.segmented, other.segmented, strict=True)
+        return tuple(subtract_answers(own_column, other_column, uplift) for own_column, other_column in columns)
 
     def judge_against(self, baseline: "Evaluation", name: str) -> "Evaluation":
-        """Return the same, with findings on differences to a baseline instead of the log.
+        """Return the same evaluation, with findings on differences to a baseline of this name instead of the log.
 
-        These are harmed segments, and whether the log is too small.
+        These are the findings on harmed segments, and on whether the log is too small.
         """
-        small = SmallLog()
-        level = self.diagnostics.measures["reward_level"] or 0.0
-        size = small.compare(self.uplift(baseline), level, f"`{messages.show(name)}`")
-        found = self.diagnostics.with_measured(small, size)
+        small_log = SmallLog()
+        reward_level = self.diagnostics.measures["reward_level"] or 0.0
+        size = small_log.compare(self.uplift(baseline), reward_level, f"`{messages.show(name)}`")
+        diagnostics = self.diagnostics.with_measured(small_log, size)
         if self.segmented:
-            harm = HarmedSegment()
-            found = found.with_measured(harm, harm.find_harm(self.subtract_segments(baseline), name))
-        return replace(self, diagnostics=found)
+            harmed_segment = HarmedSegment()
+            harm = harmed_segment.find_harm(self.subtract_segments(baseline), name)
+            diagnostics = diagnostics.with_measured(harmed_segment, harm)
+        return replace(self, diagnostics=diagnostics)
 
     def with_cautions(self, cautions: Sequence[Finding]) -> "Evaluation":
-        """Return the same, with cautions about something else that the decision depends on."""
-        return replace(self, diagnostics=self.diagnostics.with_cautions(cautions)) if cautions else self
+        """Return the same evaluation, with cautions about something else that the decision depends on."""
+        if not cautions:
+            return self
+        return replace(self, diagnostics=self.diagnostics.with_cautions(cautions))
 
     def by(self, period: str | None) -> "Evaluation":
-        """Return the same, with a table over time by some period, such as "week"; by default the log's size decides."""
+        """Return the same evaluation, with a table over time by this period, such as "week".
+
+        Without a period, the size of the log decides.
+        """
         return replace(self, diagnostics=self.diagnostics.by(period))
 
     def over_time(self, period: str | None = None) -> list[Period]:
         """Return a line for each hour, day, week, month, quarter or year: the value there, and what the log earned.
 
-        The value is that of DR, or of SNIPS where nothing is predicted. Without a `period` it is the shortest of which
-        there are at most 31, with enough rows each. The table is empty where the log has no time.
+        The value is estimated by DR, or by SNIPS if there are no predictions. Without a `period`, it is the shortest
+        one that gives at most 31 periods with enough rows each. The table is empty if the log has no time.
         """
         return self.diagnostics.over_time(period)
 
@@ -185,7 +202,7 @@ class Evaluation(Reported):
     def segments(self) -> list[Segment]:
         """Return a line for each segment of every column in `by`: the value there and its difference to the log.
 
-        No verdict on a segment is better than that on the whole. The table is empty where no column was named.
+        No verdict on a segment is better than that on the whole log. The table is empty if no column was named.
         """
         return judge_segments(self.segmented, self.diagnostics)
 
@@ -195,11 +212,11 @@ class Evaluation(Reported):
         return min(max(number, low), high)
 
     def ends(self, bounds: Bounds) -> "IntervalRecord":
-        """Return what JSON answers say about an interval of the level and method of this evaluation."""
+        """Return an interval of the level and method of this evaluation as JSON answers describe it."""
         return {"level": self.level, "low": bounds.low, "high": bounds.high, "method": repr(self.method)}
 
     def difference(self, gap: Estimate) -> "DifferenceRecord":
-        """Return what JSON answers say about a difference to another value."""
+        """Return a difference to another value as JSON answers describe it."""
         return {"value": gap.value, "stderr": gap.stderr, "interval": self.ends(gap.interval())}
 
     def to_dict(self) -> dict[str, Any]:
@@ -207,7 +224,7 @@ class Evaluation(Reported):
         return as_dictionary(self.to_record())
 
     def to_record(self) -> "AnswerRecord":
-        """Return what JSON answers say about the evaluation."""
+        """Return the evaluation as JSON answers describe it."""
         return {
             "value": self.value,
             "stderr": self.stderr,
@@ -244,29 +261,34 @@ class Evaluation(Reported):
         return f"Evaluation({self.value:.4g}, {interval}, {by})"
 
 
-OWN = {"harmed-segment", "outcome-segments", "small-log"}
-"""What is said of segments themselves, or of the whole alone, and is no reason to doubt all of them."""
+NOT_ABOUT_SEGMENTS = {"harmed-segment", "outcome-segments", "small-log"}
+"""Diagnostics whose findings are about single segments or about the whole log, and cast no doubt on all segments."""
 
 
 def judge_segments(columns: Sequence[SegmentedColumn], diagnostics: Diagnostics) -> list[Segment]:
-    """Return a line for each segment; no verdict on one is better than that on the whole."""
+    """Return a line for each segment. No verdict on a segment is better than that on the whole log."""
     lines = [line for column in columns for line in column.table]
-    against = (one for one in diagnostics.findings if one.severity != "note" and one.name not in OWN)
-    worst = next(against, None)
+    worst = None
+    for finding in diagnostics.findings:  # the worst first
+        if finding.severity != "note" and finding.name not in NOT_ABOUT_SEGMENTS:
+            worst = finding
+            break
     # A log that is only too small is no reason: each segment has a verdict of its own on that.
     if worst is None or worst.severity == "note" or worst.severity == "undecided":  # noqa: PLR1714 (mypy reads these)
         return lines
-    at_best, reason = worst.severity, f"of the whole log: {worst.problem}"
-    return [
-        line
-        if VERDICTS.index(line.verdict) >= VERDICTS.index(at_best)
-        else replace(line, verdict=at_best, reason=reason)
-        for line in lines
-    ]
+    best_verdict = worst.severity
+    reason = f"of the whole log: {worst.problem}"
+    judged = []
+    for line in lines:
+        if VERDICTS.index(line.verdict) < VERDICTS.index(best_verdict):
+            judged.append(replace(line, verdict=best_verdict, reason=reason))
+        else:
+            judged.append(line)
+    return judged
 
 
 def describe_segments(columns: Sequence[SegmentedColumn], lines: Sequence[Segment]) -> "list[SegmentsRecord] | None":
-    """Return what JSON answers say about segments, column by column; None where no column was named."""
+    """Return the segments as JSON answers describe them, column by column; None if no column was named."""
     if not columns:
         return None
     records: list[SegmentsRecord] = []
