@@ -7,7 +7,7 @@ from counterfold.base import capacity
 from counterfold.base.errors import ModelError, ParameterError, blame
 from counterfold.base.hashing import assign_folds
 from counterfold.models._fitted import Fitted
-from counterfold.models._moments import CELLS, FOLDS, ModelStream, ModelSums, Summed
+from counterfold.models._moments import MAX_CELLS, TUNING_FOLDS, ModelStream, ModelSums, Summed
 from counterfold.models.base import Examples, Predictor, RewardModel, TrainedModel
 from counterfold.models.cross_fitted import CrossFitted
 
@@ -19,7 +19,7 @@ def solve_stream(stream: ModelStream[Summed], sums: ModelSums, sample: Examples 
         return Fitted(solve_folds(stream, sums, stream.folds, sample), without)
     one = stream.fit(sums)
     one = one if sample is None else stream.model.refine(one, sample)
-    return Fitted((one,), without, solve_folds(stream, sums, FOLDS, sample))
+    return Fitted((one,), without, solve_folds(stream, sums, TUNING_FOLDS, sample))
 
 
 def solve_folds(
@@ -46,7 +46,7 @@ def stream_models(model: RewardModel | None, heads: Mapping[str, Examples]) -> d
     if not isinstance(plain, Summed):
         return {}
     several = take_aimed(plain, heads)
-    cells = max(1, CELLS // len(several))
+    cells = max(1, MAX_CELLS // len(several))
     streams = {name: ModelStream.of(plain, folds, head, cells) for name, head in several.items()}
     widest = max(streams.values(), key=lambda stream: stream.width)
     capacity.require_sums(len(streams) * widest.cells, widest.n_actions, widest.width)
@@ -55,7 +55,7 @@ def stream_models(model: RewardModel | None, heads: Mapping[str, Examples]) -> d
 
 def fit_on_sample(model: RewardModel, samples: Mapping[str, Examples], count: int) -> dict[str, Fitted]:
     """Return models that are fitted on a sample of so many rows, each fold predicted by what the others tell."""
-    plain, folds = (model.model, model.folds) if isinstance(model, CrossFitted) else (model, FOLDS)
+    plain, folds = (model.model, model.folds) if isinstance(model, CrossFitted) else (model, TUNING_FOLDS)
     if not isinstance(plain, TrainedModel):
         rule = "one that can be fitted on some rows and used on others"
         raise ParameterError(f"`reward_model` must be {rule}, got {type(model).__name__}.")
