@@ -36,7 +36,7 @@ def predict_alone(model, examples, place):
 
 @pytest.mark.parametrize("limits", [LIMITS, LIMITS[:1] * 3], ids=["limits differ", "same limits"])
 def test_each_row_is_predicted_by_the_model_of_its_fold(limits, monkeypatch):
-    monkeypatch.setattr("counterfold.models._policy_models.NEAR", 40)
+    monkeypatch.setattr("counterfold.models._policy_models.ROWS_PER_BLOCK", 40)
     examples = rows_of(reference.random_data(4, rows=97), cf.CrossFitted()).examples
     models = fit_folds(rows_of(reference.random_data(4, rows=97), cf.CrossFitted()), limits)
     fold = assign_folds(examples.units, 3)

@@ -61,8 +61,9 @@ class RidgePerAction(Summed):
             for some in outside
         ]
 
-    def from_moments(self, known: Solved, scaling: Scaling) -> Predictor:
-        return ScaledModels(scaling, self.solve(known, scaling, np.arange(len(known.sums))))
+    def from_moments(self, totals: Solved, scaling: Scaling) -> Predictor:
+        actions = np.arange(len(totals.sums))
+        return ScaledModels(scaling=scaling, solved=self.solve(totals, scaling, actions))
 
     def refit(self, examples: Examples) -> "RidgeRefits":
         scaling = Scaling.of(examples.context)
