@@ -238,7 +238,7 @@ def test_slow_members_learn_from_enough_rows_and_linear_ones_from_all(monkeypatc
             seen.append(-len(examples))
             return cf.SharedRidge.fit(self, examples)
 
-    monkeypatch.setattr(_stacked, "ENOUGH", 50)
+    monkeypatch.setattr(_stacked, "MAX_ROWS_FOR_SLOW_MEMBERS", 50)
     cf.Stack(members=[Watched(), WatchedRidge()]).fit(rows_of(reference.random_data(9, rows=200)).examples)
     assert max(seen) == 50
     assert min(seen) == -200

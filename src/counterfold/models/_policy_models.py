@@ -139,8 +139,8 @@ def _predict_block(models: Sequence[PolicyModels], rows: Examples, fold: Ints) -
     slopes = np.stack([model.slopes for model in models]) / scaling.scale[:, None]
     levels = np.stack([model.intercepts for model in models]) - scaling.centre[width:] @ slopes[:, width:]
 
-    # Only the context is sorted by fold, for one matrix product per fold. The log-probabilities of all actions are larger
-    # and stay in place.
+    # Only the context is sorted by fold, for one matrix product per fold. The log-probabilities (n x A) are larger, and
+    # stay in place.
     order, places = group_rows(fold, len(models))
     context = take_rows(rows.columns, order)
     context -= scaling.centre[:width]
