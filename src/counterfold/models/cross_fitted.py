@@ -15,7 +15,7 @@ from counterfold.models.pooled_ridge import PooledRidge
 
 @dataclass(frozen=True, eq=False)
 class CrossFitted(RewardModel):
-    r"""Predict each row by a model that was not trained on it: $\hat q(x_i, a) = \hat q^{(-f(i))}(x_i, a)$.
+    r"""Predict each row by a model that never saw it: $\hat q(x_i, a) = \hat q^{(-f(i))}(x_i, a)$.
 
     Rows fall into `folds` by a fixed hash, groups as a whole, so that the folds of a subset are those of the log and no
     seed is involved. Up to 16,384 rows the hash is that of the rank of a row by its values, so that the order of the

@@ -19,7 +19,7 @@ MIN_SHARE = 0.01
 
 @dataclass(frozen=True)
 class PooledRidge(Summed):
-    r"""`SharedRidge`, mixed with one regression for all actions if few rows are informative about the target.
+    r"""`SharedRidge`, mixed with one regression for all actions where few rows tell of the target.
 
     $$\hat q(x, a) = (1 - m)\, \bar q_a + m\, g^{-1}\bigl(b + \beta^\top [g(\bar q_a), z_a]\bigr), \qquad
       m = \frac{k}{k + n_{\text{eff}}}$$

@@ -24,7 +24,7 @@ MIN_COLUMNS_TO_SOLVE_SINGLY = 64
 
 @dataclass(frozen=True)
 class SharedRidge(Summed):
-    r"""A linear model of the reward for each action, shrunk towards a model that all actions share.
+    r"""A linear model of the reward for each action that differs from a common one only as far as its rows say so.
 
     $$\hat q(x, a) = b_a + z_a^\top \beta_a, \quad z_a = [x, \ln \pi'(a \mid x), \ln \pi_0'(a \mid x)], \qquad
       (b_a, \beta_a) = \arg\min

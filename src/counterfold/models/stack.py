@@ -26,7 +26,7 @@ MAX_ACTIONS_FOR_ALL_MEMBERS = 100
 
 @dataclass(frozen=True, eq=False)
 class Stack(TrainedModel):
-    r"""The mixture of several reward models that predicts held-out rows best.
+    r"""The mixture of several reward models that predicts rows best that none of them saw.
 
     $$s = \arg\min_{s \ge 0,\ \sum_m s_m = 1} \sum_i u_i \Bigl(r_i - \sum_m s_m\, \hat q_m^{(-f(i))}(x_i, a_i)\Bigr)^2$$
 
