@@ -200,5 +200,5 @@ def test_wide_equations_are_solved_as_narrow_ones_are(monkeypatch):
     nothing = np.empty((rows, 0))
     examples = Examples(ids, ids, context, ids % 3, rewards, nothing, np.ones(rows), nothing, nothing, 3)
     wide = cf.SharedRidge().predictions(examples)
-    monkeypatch.setattr(shared_ridge, "WIDE", 1000)
+    monkeypatch.setattr(shared_ridge, "MIN_COLUMNS_TO_SOLVE_SINGLY", 1000)
     np.testing.assert_allclose(wide, cf.SharedRidge().predictions(examples), rtol=1e-9, atol=1e-12)

@@ -36,7 +36,7 @@ def predict_alone(model, examples, place):
 
 @pytest.mark.parametrize("limits", [LIMITS, LIMITS[:1] * 3], ids=["limits differ", "same limits"])
 def test_each_row_is_predicted_by_the_model_of_its_fold(limits, monkeypatch):
-    monkeypatch.setattr("counterfold.models._policy_models.NEAR", 40)
+    monkeypatch.setattr("counterfold.models._policy_models.ROWS_PER_BLOCK", 40)
     examples = rows_of(reference.random_data(4, rows=97), cf.CrossFitted()).examples
     models = fit_folds(rows_of(reference.random_data(4, rows=97), cf.CrossFitted()), limits)
     fold = assign_folds(examples.units, 3)
@@ -57,7 +57,7 @@ def test_the_sums_of_a_model_do_not_depend_on_how_many_rows_are_scaled_together(
     examples = rows_of(reference.random_data(6, rows=97), cf.CrossFitted()).examples
     stream = ModelStream.of(cf.SharedRidge(), 3, examples)
     whole = stream.sums(examples)
-    monkeypatch.setattr("counterfold.models._moments.NEAR", 10)
+    monkeypatch.setattr("counterfold.models._moments.ROWS_PER_BLOCK", 10)
     parts = stream.sums(examples)
     np.testing.assert_allclose(parts.moments, whole.moments, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(parts.columns, whole.columns, rtol=1e-10, atol=1e-12)

@@ -13,7 +13,7 @@ import reference
 from counterfold.models import _stacked, as_model, fit_on_sample
 from counterfold.models._stacked import Stacked, find_shares
 from counterfold.models.base import TrainedModel
-from counterfold.models.stack import MANY, make_usual_members
+from counterfold.models.stack import MAX_ACTIONS_FOR_ALL_MEMBERS, make_usual_members
 from counterfold.policies.given import as_target
 from counterfold.selectors._model_pull import ModelPull
 from large_logs import answer, made
@@ -218,8 +218,11 @@ def test_the_same_answer_by_both_engines_and_by_any_threads(save_table):
 
 
 def test_with_many_actions_only_members_take_part_that_predict_all_at_once():
-    assert len(make_usual_members(MANY)) == 5
-    assert [type(one) for one in make_usual_members(MANY + 1)] == [cf.PooledRidge, cf.LogisticRidge]
+    assert len(make_usual_members(MAX_ACTIONS_FOR_ALL_MEMBERS)) == 5
+    assert [type(one) for one in make_usual_members(MAX_ACTIONS_FOR_ALL_MEMBERS + 1)] == [
+        cf.PooledRidge,
+        cf.LogisticRidge,
+    ]
 
 
 def test_slow_members_learn_from_enough_rows_and_linear_ones_from_all(monkeypatch):
@@ -235,7 +238,7 @@ def test_slow_members_learn_from_enough_rows_and_linear_ones_from_all(monkeypatc
             seen.append(-len(examples))
             return cf.SharedRidge.fit(self, examples)
 
-    monkeypatch.setattr(_stacked, "ENOUGH", 50)
+    monkeypatch.setattr(_stacked, "MAX_ROWS_FOR_SLOW_MEMBERS", 50)
     cf.Stack(members=[Watched(), WatchedRidge()]).fit(rows_of(reference.random_data(9, rows=200)).examples)
     assert max(seen) == 50
     assert min(seen) == -200

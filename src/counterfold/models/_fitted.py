@@ -1,4 +1,4 @@
-"""Fitted: reward models that were fitted before, one for each fold of the rows."""
+"""Fitted: reward models that are already fitted, one for each fold of the rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +14,14 @@ from counterfold.models.base import Examples, FitNoise, Predictor, RewardModel, 
 
 @dataclass(frozen=True, eq=False)
 class Fitted(RewardModel):
-    """What was fitted before, for rows that come all at once, or a few at a time.
+    """Predictors that are already fitted, for rows that come all at once or in batches.
 
-    With several `predictors`, each row is predicted by that of its fold, which never saw it. `without` are predictors
-    fitted on all but one of several equal parts; how they differ tells the noise of fitting. `elsewhere` are those of
-    folds, where a single predictor saw every row. What a sample of the rows taught does not say how far others move it.
+    - `predictors`: one for all rows, or one for each fold, which is trained on the rows outside the fold.
+    - `without`: predictors trained on all but one of several equal parts; their spread shows the noise of fitting.
+    - `elsewhere`: the predictors of folds, if a single predictor is trained on all rows.
+    - `name`: the name of the model in errors.
+    - `is_of_sample`: whether the predictors are trained on a sample of the rows. Then the influence of each row on
+      values is unknown.
     """
 
     predictors: tuple[Predictor, ...]
@@ -30,15 +33,23 @@ class Fitted(RewardModel):
 
     @property
     def fit_noise(self) -> FitNoise:
-        is_known = 1 < len(self.predictors) == len(self._models)
-        return "known" if is_known and not self.is_of_sample else "unknown"
+        is_cross_fitted = len(self.predictors) > 1
+        is_linear = len(self._models) == len(self.predictors)
+        return "known" if is_cross_fitted and is_linear and not self.is_of_sample else "unknown"
 
     @property
     def _models(self) -> list[PolicyModels]:
-        """Return the linear models, or those that others were made of, if all of them see the same columns."""
-        every = (one.linear if isinstance(one, Derived) else one for one in self.predictors)
-        linear = [one for one in every if isinstance(one, PolicyModels)]
-        return linear if all(one.scaling is linear[0].scaling for one in linear) else []
+        """Return the linear models, also those inside derived predictors; none if their scalings differ."""
+        linear: list[PolicyModels] = []
+        for predictor in self.predictors:
+            model = predictor.linear if isinstance(predictor, Derived) else predictor
+            if isinstance(model, PolicyModels):
+                linear.append(model)
+        # `predict_folds` and `find_pulls` scale each row once for the models of all folds. That is valid only if all
+        # models have the same Scaling object: equal but distinct scalings may differ in the last bit.
+        if any(model.scaling is not linear[0].scaling for model in linear):
+            return []
+        return linear
 
     def predictions(self, examples: Examples) -> Floats:
         if len(self.predictors) == 1:
@@ -48,10 +59,10 @@ class Fitted(RewardModel):
             return predict_folds(self._models, examples, fold)
         q = np.empty((len(examples), examples.n_actions))
         for number, predict in enumerate(self.predictors):
-            mine = np.flatnonzero(fold == number)
-            if len(mine):
-                some = examples.take(mine)
-                q[mine] = check_predictions(predict(some), some)
+            inside = np.flatnonzero(fold == number)
+            if len(inside):
+                rows = examples.take(inside)
+                q[inside] = check_predictions(predict(rows), rows)
         return q
 
     def find_pulls(self, examples: Examples, caps: Sequence[float]) -> RidgePulls:

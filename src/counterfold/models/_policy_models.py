@@ -1,4 +1,4 @@
-"""PolicyModels: linear models of all actions, on the context and on what both policies think of the action."""
+"""PolicyModels: linear models of all actions, on the context and the log-probabilities of both policies."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -8,22 +8,19 @@ from typing import NamedTuple
 import numpy as np
 
 from counterfold.base.arrays import Floats, Ints, group_rows, take_rows
-from counterfold.models.base import Examples, Predictor, Scaling
+from counterfold.models.base import ROWS_PER_BLOCK, Examples, Predictor, Scaling
 
-LEAST = 0.1
-"""What is added to every weight, so that no row is ignored."""
-
-NEAR = 1 << 14
-"""How many rows are predicted at a time, so that they stay near the processor."""
+ADDED_WEIGHT = 0.1
+"""Added to the importance weight of every row, so that no row is ignored."""
 
 
 def weigh_rows(examples: Examples, aim: float) -> Floats:
-    """Return how much models are to be right in each row: more where the target goes."""
-    return np.asarray((examples.importance + LEAST) ** aim)
+    """Return the weight of each row in the loss of a model, which is larger where the target goes."""
+    return np.asarray((examples.importance + ADDED_WEIGHT) ** aim)
 
 
 class Derived(ABC):
-    """A predictor that was made of a linear model of the same rows; how far rows move that tells the noise of both."""
+    """A predictor with a linear model of the same rows, which stands for it where the noise of fitting is computed."""
 
     linear: Predictor
 
@@ -33,10 +30,13 @@ class Derived(ABC):
 
 
 class Equations(NamedTuple):
-    """What models were solved from: the matrices of all actions and of the shared model, penalties added.
+    """The equations that models were solved from.
 
-    `alpha` is the penalty that draws actions to the shared model, whose coefficients are `shared`, and `factor` makes
-    the sum of how much rows count the effective number of rows.
+    - `own`: the matrices of all actions, with the penalty added (A x p x p).
+    - `common`: the matrix of the shared model, with the penalty added (p x p).
+    - `shared`: the coefficients of the shared model.
+    - `alpha`: the penalty that shrinks actions towards the shared model.
+    - `factor`: makes the counts of the rows add up to their effective number.
     """
 
     own: Floats
@@ -46,10 +46,10 @@ class Equations(NamedTuple):
     factor: float
 
     def solve(self, gradients: Floats) -> tuple[Floats, Floats]:
-        """Return what the products of a row's columns and errors are multiplied by, to know how it moves values.
+        """Return the factors by which the scores of a row, its columns times its error, are multiplied in influences.
 
         `gradients` (values x A x p) are those of the values in the coefficients of all actions. The first result
-        (values x A x p) is for the errors of an action's own model, the second one (values x p) for those of the shared
+        (values x A x p) multiplies scores of an action's own model, the second one (values x p) those of the shared
         model.
         """
         own = np.linalg.solve(self.own, gradients.transpose(1, 2, 0)).transpose(2, 0, 1)
@@ -59,10 +59,13 @@ class Equations(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PolicyModels:
-    """The models; `slopes` ((d + policies) x A) are those of scaled columns, and predictions stay within `limits`.
+    """The linear models of all actions.
 
-    `aim` says how much more rows count where the target goes, and `effective` is how many rows of the target those are
-    worth that taught them.
+    - `scaling`: of the features, which `slopes` ((d + policies) x A) and `intercepts` are for.
+    - `limits`: predictions are clipped to this range, unless its ends are reversed.
+    - `equations`: what the models were solved from.
+    - `aim`: the exponent of the importance weights in the loss.
+    - `effective`: the effective number of training rows under the target.
     """
 
     scaling: Scaling
@@ -76,68 +79,90 @@ class PolicyModels:
     def __call__(self, rows: Examples) -> Floats:
         """Return the predicted reward of every action (n x A)."""
         q = np.empty((len(rows), rows.n_actions))
-        for start in range(0, len(rows), NEAR):
-            near = slice(start, start + NEAR)
-            self._predict_near(rows.take(near), q[near])
+        for start in range(0, len(rows), ROWS_PER_BLOCK):
+            block = slice(start, start + ROWS_PER_BLOCK)
+            self._predict_block(rows.take(block), q[block])
         return q
 
-    def _predict_near(self, rows: Examples, q: Floats) -> None:
-        """Fill in the predictions of a few rows."""
-        width, scaling = rows.context.shape[1], self.scaling
+    def _predict_block(self, rows: Examples, q: Floats) -> None:
+        """Fill in the predictions of a block of rows."""
+        width = rows.context.shape[1]
+        scaling = self.scaling
         slopes = self.slopes / scaling.scale[:, None]
         np.matmul(rows.columns - scaling.centre[:width], slopes[:width], out=q)
         q += self.intercepts - scaling.centre[width:] @ slopes[width:]
         for logarithm, slope in zip(rows.log_probs, slopes[width:], strict=True):
             q += slope * logarithm
         low, high = self.limits
-        if low <= high:
+        if low <= high:  # they are reversed if there was no training row
             np.clip(q, low, high, out=q)
 
     def see_logged(self, rows: Examples) -> Floats:
-        """Return what the models see of the logged actions (n x p)."""
+        """Return [1, scaled features] of the logged actions (n x p), in column order."""
         columns = rows.see(rows.actions)
         columns -= self.scaling.centre
         columns /= self.scaling.scale
         return np.vstack([np.ones(len(rows)), columns.T]).T
 
     def sum_policy(self, rows: Examples, shares: Floats) -> Floats:
-        """Return the sum over rows of what the models see of every action, times how likely the target takes it."""
-        width, (centre, scale) = rows.context.shape[1], (self.scaling.centre, self.scaling.scale)
-        likely = rows.target_probs * shares[:, None]
-        context = likely.T @ ((rows.columns - centre[:width]) / scale[:width])
-        thought = [
-            np.einsum("ij,ij->j", likely, (one - at) / by)
-            for one, at, by in zip(rows.log_probs, centre[width:], scale[width:], strict=True)
-        ]
-        return np.column_stack([likely.sum(axis=0), context, *thought])
+        """Return [1, scaled features] of each action (A x p), summed over rows with weights.
+
+        The weight of a row is its share times the target's probability of the action.
+        """
+        width = rows.context.shape[1]
+        centre = self.scaling.centre
+        scale = self.scaling.scale
+        weights = rows.target_probs * shares[:, None]
+        context = weights.T @ ((rows.columns - centre[:width]) / scale[:width])
+        log_probs = []
+        for logarithm, middle, spread in zip(rows.log_probs, centre[width:], scale[width:], strict=True):
+            log_probs.append(np.einsum("ij,ij->j", weights, (logarithm - middle) / spread))
+        return np.column_stack([weights.sum(axis=0), context, *log_probs])
 
 
 def predict_folds(models: Sequence[PolicyModels], rows: Examples, fold: Ints) -> Floats:
-    """Return the predicted reward of every action (n x A) by the model of each row's fold; all are scaled alike."""
+    """Return the predicted reward of every action (n x A) by the model of each row's fold.
+
+    All models must have the same scaling.
+    """
     q = np.empty((len(rows), rows.n_actions))
-    for start in range(0, len(rows), NEAR):
-        near = slice(start, start + NEAR)
-        q[near] = _predict_near(models, rows.take(near), fold[near])
+    for start in range(0, len(rows), ROWS_PER_BLOCK):
+        block = slice(start, start + ROWS_PER_BLOCK)
+        q[block] = _predict_block(models, rows.take(block), fold[block])
     return q
 
 
-def _predict_near(models: Sequence[PolicyModels], rows: Examples, fold: Ints) -> Floats:
-    """Return the predictions of a few rows; only their contexts are sorted by fold, to be multiplied together."""
-    width, scaling = rows.context.shape[1], models[0].scaling
-    slopes = np.stack([one.slopes for one in models]) / scaling.scale[:, None]
-    levels = np.stack([one.intercepts for one in models]) - scaling.centre[width:] @ slopes[:, width:]
+def _predict_block(models: Sequence[PolicyModels], rows: Examples, fold: Ints) -> Floats:
+    """Return the predictions of a block of rows."""
+    width = rows.context.shape[1]
+    scaling = models[0].scaling
+    slopes = np.stack([model.slopes for model in models]) / scaling.scale[:, None]
+    levels = np.stack([model.intercepts for model in models]) - scaling.centre[width:] @ slopes[:, width:]
+
+    # Only the context is sorted by fold, for one matrix product per fold. The log-probabilities (n x A) are larger, and
+    # stay in place.
     order, places = group_rows(fold, len(models))
-    context, ordered, back = take_rows(rows.columns, order), np.empty((len(rows), rows.n_actions)), np.empty_like(order)
+    context = take_rows(rows.columns, order)
     context -= scaling.centre[:width]
+    sorted_q = np.empty((len(rows), rows.n_actions))
     for slope, place in zip(slopes, places, strict=True):
-        np.matmul(context[place], slope[:width], out=ordered[place])
-    back[order] = np.arange(len(order))
-    q = take_rows(ordered, back)
+        np.matmul(context[place], slope[:width], out=sorted_q[place])
+    position = np.empty_like(order)  # of each row in the sorted order
+    position[order] = np.arange(len(order))
+
+    q = take_rows(sorted_q, position)
     q += take_rows(levels, fold)
     for number, logarithm in enumerate(rows.log_probs, width):
-        moved = take_rows(slopes[:, number], fold)
-        moved *= logarithm
-        q += moved
-    limits = np.array([one.limits if one.limits[0] <= one.limits[1] else (-np.inf, np.inf) for one in models])
+        term = take_rows(slopes[:, number], fold)
+        term *= logarithm
+        q += term
+
+    limits = np.array([_list_limits(model) for model in models])
     limits = limits[:1] if (limits == limits[0]).all() else take_rows(limits, fold)
     return np.clip(q, limits[:, :1], limits[:, 1:], out=q)
+
+
+def _list_limits(model: PolicyModels) -> tuple[float, float]:
+    """Return the limits of predictions, infinite ones for a model without training rows."""
+    low, high = model.limits
+    return (low, high) if low <= high else (-np.inf, np.inf)

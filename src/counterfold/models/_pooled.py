@@ -1,4 +1,4 @@
-"""Pooled: the predictions of a linear model, mixed with one regression on them for all actions."""
+"""Pooled: a linear model, mixed with one regression on its predictions for all actions."""
 
 from dataclasses import dataclass
 
@@ -10,26 +10,29 @@ from counterfold.models._moments import scale_counts
 from counterfold.models._policy_models import Derived, PolicyModels
 from counterfold.models.base import Examples, Predictor, Scaling
 
-PENALTY, STEEPEST = 8.0, 0.25
-"""How many rows, or groups of them, draw slopes to 0; and how steep a chance is at most as a function of log-odds."""
+PENALTY_IN_UNITS = 8.0
+"""The penalty on slopes, in the information of rows, or of groups of rows."""
+
+MAX_SLOPE_OF_LOGISTIC = 0.25
+"""The largest slope of a probability as a function of its log-odds. It converts the penalty to log-odds."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """What is linear: rewards between two ends or, where there are no others, the log-odds of the larger one."""
+    """The scale on which the regression is linear: the reward, or the log-odds of `high` if there are two rewards."""
 
     low: float
     high: float
     is_logistic: bool
 
     def bend(self, q: Floats) -> Floats:
-        """Return predicted rewards as what is linear."""
+        """Return predicted rewards on the linear scale."""
         if not self.is_logistic:
             return np.array(q)
         return find_log_odds(q, self.low, self.high)
 
     def unbend(self, values: Floats) -> Floats:
-        """Return what is linear as predicted rewards."""
+        """Return values on the linear scale as predicted rewards within `low` and `high`."""
         if not self.is_logistic:
             return np.clip(values, self.low, self.high)
         from scipy.special import expit
@@ -39,7 +42,10 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Pooled(Derived):
-    """The mixture: the regression has a `share`, and `slopes` (1 + p) for columns that are scaled."""
+    """The mixture of a linear model and the pooled regression, which has the weight `share`.
+
+    `slopes` (1 + p) are for scaled columns: the prediction of the linear model, then the features of the action.
+    """
 
     linear: Predictor
     share: float
@@ -50,8 +56,11 @@ class Pooled(Derived):
 
     def __call__(self, rows: Examples) -> Floats:
         """Return the predicted reward of every action (n x A)."""
-        q, width = self.linear(rows), 1 + rows.context.shape[1]
-        slopes, centre = self.slopes / self.scaling.scale, self.scaling.centre
+        q = self.linear(rows)
+        width = 1 + rows.context.shape[1]
+        slopes = self.slopes / self.scaling.scale
+        centre = self.scaling.centre
+        # in place, because the matrices are large
         total = self.link.bend(q)
         total -= centre[0]
         total *= slopes[0]
@@ -64,43 +73,62 @@ class Pooled(Derived):
 
 
 def fit_pooled(solved: PolicyModels, rows: Examples, share: float) -> Predictor:
-    """Return what rows make of a model of theirs; nothing else where all of their rewards are equal."""
-    (low, high), rewards = solved.limits, rows.rewards
+    """Return the mixture of a linear model and a regression on its predictions for these rows.
+
+    It is the linear model alone if all rewards of the rows are equal.
+    """
+    low, high = solved.limits
+    rewards = rows.rewards
     if not len(rows) or rewards.min() == rewards.max():
         return solved
-    link = Link(low, high, is_logistic=bool(((rewards == low) | (rewards == high)).all()))
-    bent, counts = link.bend(solved(rows)), scale_counts(np.ones(len(rows)) if rows.counts is None else rows.counts)
-    columns = np.column_stack([bent[np.arange(len(rows)), rows.actions], rows.see(rows.actions)])
-    scaling = find_scaling(columns, bent, rows)
+    has_two_rewards = bool(((rewards == low) | (rewards == high)).all())
+    link = Link(low=low, high=high, is_logistic=has_two_rewards)
+    linear_q = link.bend(solved(rows))
+    columns = np.column_stack([linear_q[np.arange(len(rows)), rows.actions], rows.see(rows.actions)])
+    scaling = find_scaling(columns, linear_q, rows)
     columns = (columns - scaling.centre) / scaling.scale
-    penalty = PENALTY * len(rows) / count_different(rows.units)
+    counts = scale_counts(np.ones(len(rows)) if rows.counts is None else rows.counts)
+    penalty = PENALTY_IN_UNITS * len(rows) / count_different(rows.units)
     if link.is_logistic:
-        found = fit_logistic(columns, (rewards == high).astype(np.float64), counts, STEEPEST * penalty)
+        is_high = (rewards == high).astype(np.float64)
+        coefficients = fit_logistic(columns, is_high, counts, MAX_SLOPE_OF_LOGISTIC * penalty)
     else:
-        found = fit_linear(columns, rewards, counts, penalty)
-    return Pooled(solved, share, link, scaling, float(found[0]), found[1:])
+        coefficients = fit_linear(columns, rewards, counts, penalty)
+    return Pooled(
+        linear=solved,
+        share=share,
+        link=link,
+        scaling=scaling,
+        intercept=float(coefficients[0]),
+        slopes=coefficients[1:],
+    )
 
 
-def find_scaling(columns: Floats, bent: Floats, rows: Examples) -> Scaling:
-    """Return scales between how much columns vary and how far the target's actions lie from what was logged.
+def find_scaling(columns: Floats, linear_q: Floats, rows: Examples) -> Scaling:
+    """Return the scaling of the columns, with larger scales for columns in which the target is far from the log.
 
-    The farther these lie, the more an error of a slope does to their predictions, and the more it is held down.
+    The larger the distance, the more an error of a slope changes the predictions of the target's actions, and the more
+    the slope is shrunk. `linear_q` (n x A) are the predictions that the first column has for the logged actions.
     """
-    plain, first = Scaling.of(columns), 1 + rows.context.shape[1]
+    plain = Scaling.of(columns)
     if not rows.target_probs.shape[1]:
         return plain
     scale = plain.scale.copy()
-    for place, matrix in zip([0, *range(first, len(scale))], [bent, *rows.log_probs], strict=True):
+    # the context is the same for all actions, so that only these columns have values of their own for each
+    places = [0, *range(1 + rows.context.shape[1], len(scale))]
+    for place, matrix in zip(places, [linear_q, *rows.log_probs], strict=True):
         squares = row_sums(rows.target_probs, (matrix - plain.centre[place]) ** 2)
-        far = np.sqrt(np.average(squares, weights=rows.counts))
-        scale[place] *= np.sqrt(max(1.0, far / scale[place]))
-    return Scaling(plain.centre, scale)
+        distance = np.sqrt(np.average(squares, weights=rows.counts))
+        scale[place] *= np.sqrt(max(1.0, distance / scale[place]))
+    return Scaling(centre=plain.centre, scale=scale)
 
 
 def fit_linear(columns: Floats, rewards: Floats, counts: Floats, penalty: float) -> Floats:
-    """Return the intercept and slopes of a ridge regression (1 + p); rewards may lie around a large number."""
-    table, level = np.column_stack([np.ones(len(rewards)), columns]), float(np.average(rewards, weights=counts))
+    """Return the intercept and slopes of a ridge regression (1 + p), with a penalty on the slopes."""
+    table = np.column_stack([np.ones(len(rewards)), columns])
     gram = (table * counts[:, None]).T @ table + np.diag([0.0, *np.full(columns.shape[1], penalty)])
-    found = np.linalg.solve(gram, table.T @ (counts * (rewards - level)))
-    found[0] += level
-    return np.asarray(found)
+    # rewards around a large level would lose digits
+    level = float(np.average(rewards, weights=counts))
+    coefficients = np.linalg.solve(gram, table.T @ (counts * (rewards - level)))
+    coefficients[0] += level
+    return np.asarray(coefficients)

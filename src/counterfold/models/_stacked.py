@@ -1,4 +1,4 @@
-"""Stacked: several reward models and their shares, which are found on rows that none of them saw."""
+"""Stacked: several reward models and their shares, which are fitted to held-out predictions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,16 +12,18 @@ from counterfold.models._action_predictor import predict_one
 from counterfold.models._policy_models import Derived
 from counterfold.models.base import Examples, Predictor, TrainedModel, check_predictions
 
-ENOUGH = 20_000
-"""From how many rows, at most, a member learns that is not fast to fit."""
+MAX_ROWS_FOR_SLOW_MEMBERS = 20_000
+"""The largest number of rows that members are trained on, unless they are fast to fit."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stacked(Derived):
-    """Predictors and their shares; predictions stay within `limits`.
+    """A mixture of predictors.
 
-    `linear` is a linear model of the same rows. How far rows move it tells the noise of fitting, about as large as that
-    of the mixture, of which nobody knows.
+    - `shares`: of the predictors; they add up to 1.
+    - `limits`: predictions are clipped to this range.
+    - `linear`: a linear model of the same rows. The noise of fitting the mixture is unknown, and about as large as that
+      of this model, which can be computed.
     """
 
     predictors: tuple[Predictor, ...]
@@ -33,26 +35,30 @@ class Stacked(Derived):
         """Return the predicted reward of every action (n x A), a few rows at a time."""
         from threadpoolctl import threadpool_limits
 
-        with threadpool_limits(1, "openmp"):  # on busy cores threads wait long
+        with threadpool_limits(1, "openmp"):  # threads wait for each other if the cores are busy
             return self.mix(rows)
 
     def mix(self, rows: Examples) -> Floats:
-        """Return the same by this thread alone."""
+        """Return the predicted rewards, without limiting the number of threads."""
         q = np.zeros((len(rows), rows.n_actions))
         step = capacity.count_rows(rows.context.shape[1] + rows.n_actions, max(1, len(rows)))
         for start in range(0, len(rows), step):
-            some = rows.take(slice(start, start + step))
+            block = slice(start, start + step)
+            block_rows = rows.take(block)
             for predict, share in zip(self.predictors, self.shares, strict=True):
-                if share > 0:  # what is of no use costs nothing
-                    q[start : start + step] += share * check_predictions(predict(some), some)
+                if share > 0:  # predictors without a share cost no time
+                    q[block] += share * check_predictions(predict(block_rows), block_rows)
         return np.clip(q, *self.limits, out=q)
 
 
 @dataclass(frozen=True, eq=False)
 class Stacking:
-    """What finds shares on rows that fall into folds; what was predicted once is kept.
+    """Fits mixtures of members to parts of the rows.
 
-    `counts` are how much the mixture is to be right in each row.
+    - `counts`: the weight of each row in the loss of the mixture.
+    - `fold`: the fold of each row, within which all members predict it.
+    - `predicted`: held-out predictions that were computed before, by the rows that members were trained on. They serve
+      every mixture that needs them.
     """
 
     members: Sequence[TrainedModel]
@@ -62,44 +68,54 @@ class Stacking:
     predicted: dict[bytes, Floats] = field(default_factory=dict)
 
     def combine(self, kept: Bools, linear: Predictor) -> Predictor:
-        """Return the mixture that some of the rows teach; the linear model of them if they are all in one fold."""
+        """Return the mixture fitted to some of the rows, or `linear`, their linear model, if they are in one fold."""
         folds = np.unique(self.fold[kept])
         if len(folds) < 2:
             return linear
-        found = np.empty((len(kept), len(self.members)))
+        predicted = np.empty((len(kept), len(self.members)))
         for number in folds:
-            mine = kept & (self.fold == number)
-            found[mine] = self.predict_others(kept & ~mine)[mine]
+            held_out = kept & (self.fold == number)
+            predicted[held_out] = self.predict_others(kept & ~held_out)[held_out]
         rewards = self.examples.rewards[kept]
-        shares = find_shares(found[kept], rewards, self.counts[kept])
-        limits = float(rewards.min()), float(rewards.max())
-        return Stacked(tuple(self.fit_members(kept)), shares, limits, linear)
+        shares = find_shares(predicted[kept], rewards, self.counts[kept])
+        return Stacked(
+            predictors=tuple(self.fit_members(kept)),
+            shares=shares,
+            limits=(float(rewards.min()), float(rewards.max())),
+            linear=linear,
+        )
 
     def predict_others(self, kept: Bools) -> Floats:
-        """Return what each member, fitted on some rows, predicts of the logged actions of the others (n x members)."""
+        """Return the predictions of members trained on some rows, for the logged actions of the others (n x members).
+
+        They are 0 in the rows that members are trained on.
+        """
         key = np.packbits(kept).tobytes()
         if key not in self.predicted:
-            others, several = self.examples.take(np.flatnonzero(~kept)), self.fit_members(kept)
-            found = np.zeros((len(kept), len(self.members)))
-            found[~kept] = np.column_stack([predict_one(one, others, others.actions) for one in several])
-            self.predicted[key] = found
+            others = self.examples.take(np.flatnonzero(~kept))
+            predictors = self.fit_members(kept)
+            predicted = np.zeros((len(kept), len(self.members)))
+            predicted[~kept] = np.column_stack([predict_one(predict, others, others.actions) for predict in predictors])
+            self.predicted[key] = predicted
         return self.predicted[key]
 
     def fit_members(self, kept: Bools) -> list[Predictor]:
-        """Return what each member makes of some rows."""
+        """Return each member trained on some rows."""
         from threadpoolctl import threadpool_limits
 
-        every = self.examples.take(np.flatnonzero(kept))
-        fewer = every.take(sample_least(every.ids, ENOUGH)) if len(every) > ENOUGH else every
+        rows = self.examples.take(np.flatnonzero(kept))
+        sample = rows
+        if len(rows) > MAX_ROWS_FOR_SLOW_MEMBERS:
+            sample = rows.take(sample_least(rows.ids, MAX_ROWS_FOR_SLOW_MEMBERS))
         with threadpool_limits(1, "openmp"):
-            return [one.fit(every if one.is_fast else fewer) for one in self.members]
+            return [member.fit(rows if member.is_fast else sample) for member in self.members]
 
 
 def find_shares(predicted: Floats, rewards: Floats, counts: Floats) -> Floats:
-    r"""Return the shares, none below 0 and 1 in sum, with which predictions (n x members) come nearest to rewards.
+    r"""Return the non-negative shares with sum 1 that minimise the squared error of mixed predictions (n x members).
 
     With errors $E$, the $s \ge 0$ that minimise $\lVert E s \rVert^2 + (1 - \sum_m s_m)^2$ are a multiple of these
-    shares: whatever their sum, it is best to have $\lVert E s \rVert$ as small as that sum allows.
+    shares, because for each sum of $s$ the minimum has the smallest $\lVert E s \rVert$ that this sum allows.
 
     >>> find_shares(np.array([[1.0, 0.0], [2.0, 4.0]]), np.array([0.5, 3.0]), np.ones(2))
     array([0.5, 0.5])
@@ -108,6 +124,8 @@ def find_shares(predicted: Floats, rewards: Floats, counts: Floats) -> Floats:
 
     errors = (predicted - rewards[:, None]) * np.sqrt(counts)[:, None]
     size = np.linalg.norm(errors, axis=0).max() or 1.0
+    # the triangular factor has the same norms as the errors, in as many rows as there are members
     system = np.vstack([np.linalg.qr(errors / size, mode="r"), np.ones(predicted.shape[1])])
-    found = nnls(system, np.append(np.zeros(len(system) - 1), 1.0))[0]
-    return np.asarray(found / found.sum())
+    right = np.append(np.zeros(len(system) - 1), 1.0)
+    multiple = nnls(system, right)[0]
+    return np.asarray(multiple / multiple.sum())

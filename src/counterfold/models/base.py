@@ -1,4 +1,4 @@
-"""RewardModel: predicts the reward of every action in every row, from the rows an estimator was given."""
+"""RewardModel: predicts the reward of every action in every row, trained on the rows of an estimator."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -17,25 +17,43 @@ from counterfold.log.log import Kind
 Lazy = Callable[[], Floats]
 """Predicted rewards (n x A), computed when called."""
 
-BY_ROW = (
-    *("ids", "units", "context", "actions", "rewards", "doses", "importance"),
-    *("target_probs", "logging_probs", "counts", "normal_scores"),
+ROW_FIELDS = (
+    "ids",
+    "units",
+    "context",
+    "actions",
+    "rewards",
+    "doses",
+    "importance",
+    "target_probs",
+    "logging_probs",
+    "counts",
+    "normal_scores",
 )
-"""What examples hold for every row; `counts` and `normal_scores` may be missing."""
+"""The fields of `Examples` with one entry per row; `counts` and `normal_scores` may be missing."""
 
-EVEN_SHARE = 0.1
-"""This part of an even share is added to probabilities in logarithms, so that never and hardly ever look much alike."""
+ADDED_EVEN_SHARE = 0.1
+"""Part of an even share added to probabilities before the logarithm, so that 0 and a tiny probability look alike."""
+
+ROWS_PER_BLOCK = 1 << 14
+"""How many rows are processed at a time, so that they stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """What a reward model learns from: `ids` are places in the log, `units` the groups, or the rows themselves.
+    """The rows that a reward model is trained on.
 
-    `doses` has no columns where actions are labels. Where they are doses, the actions of a row are the columns of its
-    `doses`: the logged one first, then those that the target would give; so `actions` is 0 everywhere. `importance` is
-    the weight of each row. `target_probs` and `logging_probs` (n x A) have no columns if only those of logged actions
-    are known. `counts` are how many decisions rows stand for, if that differs. `normal_scores` is the context with
-    normal scores in place of skewed columns, if there are any. `seed` is for models that draw numbers.
+    - `ids`: places in the log.
+    - `units`: groups, or the rows themselves.
+    - `actions`: codes of the logged actions; 0 everywhere if actions are doses.
+    - `doses`: no columns if actions are labels. Otherwise the actions of a row are the columns of its `doses`: the
+      logged dose first, then the doses that the target would give.
+    - `importance`: the importance weight of each row.
+    - `target_probs`, `logging_probs`: probabilities of all actions (n x A); no columns if only the probabilities of the
+      logged actions are available.
+    - `counts`: how many decisions each row represents; None if each represents one.
+    - `normal_scores`: the context with normal scores in place of skewed columns; None if no column is skewed.
+    - `seed`: for models that draw random numbers.
     """
 
     ids: Ints
@@ -57,75 +75,91 @@ class Examples:
 
     @property
     def masses(self) -> Floats:
-        """Return how much the target counts each row: its weight, times how many decisions it stands for."""
-        return self.importance if self.counts is None else self.importance * self.counts
+        """Return the weight of each row under the target, times the number of decisions that the row represents."""
+        if self.counts is None:
+            return self.importance
+        return self.importance * self.counts
 
     @property
     def columns(self) -> Floats:
-        """Return the context as linear models see it (n x d): skewed columns by their normal scores."""
-        return self.context if self.normal_scores is None else self.normal_scores
+        """Return the context for linear models (n x d), with normal scores in place of skewed columns."""
+        if self.normal_scores is None:
+            return self.context
+        return self.normal_scores
 
     @cached_property
     def log_probs(self) -> tuple[Floats, ...]:
         """Return the logarithm of the probability of every action (n x A), by the target and by the logging policy.
 
-        A policy of which only the logged actions' probabilities are known is left out.
+        A policy is left out if only the probabilities of the logged actions are available.
         """
-        return tuple(map(self._take_logarithm, self._known_policies))
+        return tuple(self._take_logarithm(probs) for probs in self._complete_probs)
 
     def see(self, actions: Ints) -> Floats:
-        """Return the `columns` and, as `log_probs`, what policies think of one action in each row (n x p).
+        """Return the features of one action in each row (n x p): the `columns` and the action's `log_probs`.
 
-        Numbers of a column are neighbours in memory, as it is columns that are scaled.
+        The result is in column order, because callers scale it column by column.
         """
-        width, places, known = self.context.shape[1], (np.arange(len(self)), actions), self._known_policies
-        columns = np.empty((width + len(known), len(self)))
-        columns[:width] = self.columns.T
-        for line, probs in zip(columns[width:], known, strict=True):
-            line[:] = self._take_logarithm(probs[places])
-        return columns.T
+        policies = self._complete_probs
+        width = self.context.shape[1]
+        rows = np.arange(len(self))
+        features = np.empty((width + len(policies), len(self)))
+        features[:width] = self.columns.T
+        for feature, probs in zip(features[width:], policies, strict=True):
+            feature[:] = self._take_logarithm(probs[rows, actions])
+        return features.T
 
     @property
-    def _known_policies(self) -> list[Floats]:
+    def _complete_probs(self) -> list[Floats]:
+        """Return the probabilities (n x A) of the policies that have them for all actions."""
         return [probs for probs in (self.target_probs, self.logging_probs) if probs.shape[1]]
 
     def _take_logarithm(self, probs: Floats) -> Floats:
-        raised = np.asarray(probs + EVEN_SHARE / self.n_actions)
+        raised = np.asarray(probs + ADDED_EVEN_SHARE / self.n_actions)
         return np.log(raised, out=raised)
 
     def take(self, index: Ints | slice) -> "Examples":
-        """Return some of the rows; a slice copies nothing."""
-        there = {name: getattr(self, name) for name in BY_ROW}
-        some: dict[str, Any] = {name: take_rows(one, index) for name, one in there.items() if one is not None}
-        return copy_with(self, **some)
+        """Return the rows at `index`; a slice copies nothing."""
+        taken: dict[str, Any] = {}
+        for name in ROW_FIELDS:
+            values = getattr(self, name)
+            if values is not None:
+                taken[name] = take_rows(values, index)
+        return copy_with(self, **taken)
 
     @classmethod
-    def join(cls, several: Sequence["Examples"]) -> "Examples":
-        """Return the rows of several, one after the other."""
-        there = [name for name in BY_ROW if getattr(several[0], name) is not None]
-        every: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in several]) for name in there}
-        return copy_with(several[0], **every)
+    def join(cls, parts: Sequence["Examples"]) -> "Examples":
+        """Return the rows of all parts, one part after the other."""
+        joined: dict[str, Any] = {}
+        for name in ROW_FIELDS:
+            if getattr(parts[0], name) is not None:
+                joined[name] = np.concatenate([getattr(part, name) for part in parts])
+        return copy_with(parts[0], **joined)
 
 
 def check_predictions(q: Any, examples: Examples) -> Floats:
-    """Return predicted rewards if there is a finite number for each action in each row; or blame the model."""
-    wanted = len(examples), examples.n_actions
+    """Return the predicted rewards; raise `ModelError` unless they are a finite number per row and action."""
+    n_rows = len(examples)
+    n_actions = examples.n_actions
     try:
-        given = np.asarray(q)
-        values = np.asarray(given, dtype=None if given.dtype.kind in "cmM" else np.float64)
+        raw = np.asarray(q)
+        # complex numbers and times could be converted, but they are no rewards: the check of the dtype rejects them
+        values = np.asarray(raw, dtype=None if raw.dtype.kind in "cmM" else np.float64)
     except (TypeError, ValueError):
         raise ModelError(f"the reward model must predict numbers, got {shorten(q)}.") from None
     if values.dtype != np.float64:
         raise ModelError(f"the reward model must predict numbers, got {values.dtype}.")
-    if values.shape != wanted:
-        rule = f"predict a number for each of {wanted[1]} actions in each of {wanted[0]} rows"
+    if values.shape != (n_rows, n_actions):
+        rule = f"predict a number for each of {n_actions} actions in each of {n_rows} rows"
         raise ModelError(f"the reward model must {rule}, got shape {values.shape}.")
     if values.size and not (values.min() >= -LARGEST and values.max() <= LARGEST):  # False where there is a NaN
-        bad = ~(np.abs(values) <= LARGEST)
-        row = int(np.argmax(bad.any(axis=1)))
-        where = f"{int(bad.any(axis=1).sum())} of {len(values)} rows, first at row {examples.ids[row]}"
+        is_invalid = ~(np.abs(values) <= LARGEST)
+        is_invalid_row = is_invalid.any(axis=1)
+        row = int(np.argmax(is_invalid_row))
+        first_invalid = values[row][is_invalid[row]][0]
+        where = f"{int(is_invalid_row.sum())} of {len(values)} rows, first at row {examples.ids[row]}"
         rule = f"predict finite rewards of at most {LARGEST:g} in size"
-        raise ModelError(f"the reward model must {rule}, got {values[row][bad[row]][0]} in {where}.")
+        raise ModelError(f"the reward model must {rule}, got {first_invalid} in {where}.")
     return values
 
 
@@ -134,49 +168,49 @@ Predictor = Callable[[Examples], Floats]
 
 
 class Pulls(Protocol):
-    """How far each row moves several values by being one of those that a reward model learns from."""
+    """The influence of each training row of a reward model on several values."""
 
     def move(self, examples: Examples, residuals: Floats) -> Floats:
-        """Return how far one decision like each row's moves each value (values x n)."""
+        """Return how far one more decision like that of each row would move each value (values x n)."""
 
 
 FitNoise = Literal["none", "known", "unknown"]
 
 
 def predict_nothing(rows: Examples) -> Floats:
-    """Return 0 everywhere, as a model that no row was left for."""
+    """Predict 0 everywhere, as a model without training rows does."""
     return np.zeros((len(rows), rows.n_actions))
 
 
 class RewardModel(ABC):
-    """Predicts rewards for the very rows it learns from, as the paper does."""
+    """Predicts the rewards of the rows that it is trained on, as in the paper."""
 
     learns: ClassVar[bool] = True
-    """Whether predictions depend on which rows are given."""
+    """Whether predictions depend on the rows that are passed."""
 
     is_in_sample: ClassVar[bool] = False
-    """Whether rows are predicted by a model that was fitted on them, too."""
+    """Whether each row is predicted by a model that was trained on it, too."""
 
     kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
-    """What an action may be."""
+    """The kinds of actions that the model supports."""
 
     @property
     def name(self) -> str:
-        """Return what the model is called in errors."""
+        """Return the name of the model in errors."""
         return type(self).__name__
 
     def suits(self, kind: Kind) -> bool:
-        """Say whether the model can predict the rewards of such actions."""
+        """Return whether the model can predict the rewards of actions of this kind."""
         return kind in self.kinds
 
     @property
     def fit_noise(self) -> FitNoise:
-        """Say whether it is known how far each row moves values by what the model learns from it; see `find_pulls`."""
+        """Return whether `find_pulls` can compute the influence of each training row on the values."""
         return "unknown"
 
     @property
     def is_aimed(self) -> bool:
-        """Say whether predictions depend on the target."""
+        """Return whether predictions depend on the target."""
         return True
 
     @abstractmethod
@@ -184,42 +218,39 @@ class RewardModel(ABC):
         """Return the predicted reward of every action in every row (n x A)."""
 
     def settle(self, examples: Examples) -> "RewardModel":
-        """Return the model as it is once it has learnt from these rows, if it then predicts each of them by itself."""
+        """Return the model trained on these rows, if it can then predict each row without the others."""
         return self
 
     def find_pulls(self, examples: Examples, caps: Sequence[float]) -> Pulls:
-        """Return how far rows move `TruncatedSNDR` on these rows by what the model learns from them, for each cap.
-
-        The caps are on weights.
-        """
+        """Return the influence of training rows on `TruncatedSNDR` on these rows, for each cap on weights."""
         raise NotImplementedError(f"{type(self).__name__} does not tell")
 
     def count_lessons(self, examples: Examples) -> int:
-        """Return how many numbers `sum_lessons` keeps for each unit."""
+        """Return how many numbers `sum_lessons` stores for each unit."""
         raise NotImplementedError(f"{type(self).__name__} does not tell")
 
     def sum_lessons(self, examples: Examples, residuals: Floats, unit: Ints, units: int) -> Any:
-        """Return what the rows of each unit teach the model, summed; that of other rows can be added."""
+        """Return sums over the rows of each unit from which `pull_values` computes influences; they can be added."""
         raise NotImplementedError(f"{type(self).__name__} does not tell")
 
     def pull_values(self, examples: Examples, caps: Sequence[float], lessons: Any) -> Floats:
-        """Return how far units move `TruncatedSNDR` on these rows by what the model learns, for each cap.
+        """Return the influence of units, as training data, on `TruncatedSNDR` on these rows (caps x units).
 
-        The caps are on weights, and the result (caps x units) is 0 on average over the rows that were summed.
+        The caps are on weights. The mean influence is 0 over the rows that were summed.
         """
         raise NotImplementedError(f"{type(self).__name__} does not tell")
 
     def tune(self, examples: Examples) -> Self:
-        """Return the model with every setting chosen that it leaves to the rows."""
+        """Return the model with every setting that depends on the rows chosen."""
         return self
 
     def refit(self, examples: Examples) -> "Refits":
-        """Return the model as it is fitted anew on parts of these rows."""
+        """Return an object that refits the model on parts of these rows."""
         return PlainRefits(self, examples)
 
 
 class Refits(ABC):
-    """A reward model fitted anew on the first rows of any order of some rows, which end at several places."""
+    """Refits a reward model on the first rows of an order of the rows, for several numbers of rows (`ends`)."""
 
     @abstractmethod
     def predict(self, order: Ints, ends: Sequence[int]) -> Iterator[Floats]:
@@ -232,27 +263,29 @@ class Refits(ABC):
 
 @dataclass(frozen=True, eq=False)
 class PlainRefits(Refits):
-    """A model that is fitted on the rows before each end as if there were no others."""
+    """Refits a model from scratch on the rows before each end."""
 
     model: RewardModel
     examples: Examples
 
     def predict(self, order: Ints, ends: Sequence[int]) -> Iterator[Floats]:
         for end in ends:
-            some = self.examples.take(order[:end])
-            yield check_predictions(self.model.predictions(some), some)
+            first_rows = self.examples.take(order[:end])
+            yield check_predictions(self.model.predictions(first_rows), first_rows)
 
     def add_up(self, order: Ints, ends: Sequence[int], factors: Floats) -> Floats:
-        pairs = zip(ends, self.predict(order, ends), strict=True)
-        return np.stack([np.einsum("tia,ia->t", factors[:, order[:end]], q) for end, q in pairs], axis=1)
+        sums = []
+        for end, q in zip(ends, self.predict(order, ends), strict=True):
+            sums.append(np.einsum("tia,ia->t", factors[:, order[:end]], q))
+        return np.stack(sums, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class Given(RewardModel):
-    r"""Predicted rewards $\hat q(x_i, a)$ (n x A) that the user brings; nothing is ever fitted.
+    r"""Predicted rewards $\hat q(x_i, a)$ (n x A) that the user supplies; nothing is fitted.
 
-    On a log of doses the columns are the logged dose and what the target would give. Predictions from a model trained
-    on other data keep DR unbiased, which in-sample predictions do not promise.
+    On a log of doses the columns are the logged dose and the doses that the target would give. DR stays unbiased with
+    predictions from a model that was trained on other data; in-sample predictions do not guarantee this.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -273,25 +306,30 @@ class Given(RewardModel):
 
 
 class TrainedModel(RewardModel):
-    """A reward model that can be fitted on some rows and used on others."""
+    """A reward model that can be trained on some rows and used on others."""
 
     is_in_sample = True
     knows_pulls: ClassVar[bool] = False
-    """Whether what it makes of the rows outside of folds tells how far each row moves values."""
+    """Whether the influence of each row on values can be computed from the models that `fit_outside` returns."""
 
     is_fast: ClassVar[bool] = False
-    """Whether it takes little time to fit, however many rows there are."""
+    """Whether fitting takes little time for any number of rows."""
 
     @abstractmethod
     def fit(self, examples: Examples) -> Predictor:
-        """Return a function that predicts the reward of every action (n x A) in any rows."""
+        """Return a function that predicts the reward of every action (n x A) for any rows."""
 
     def fit_outside(self, examples: Examples, fold: Ints, folds: int) -> Sequence[Predictor]:
-        """Return, for each of several folds, the function that knows only the rows outside of it."""
-        sizes = np.bincount(fold, minlength=folds)
-        is_there = [0 < size < len(fold) for size in sizes]
-        outside = (examples.take(np.flatnonzero(fold != number)) for number in range(folds))
-        return [self.fit(some) if there else predict_nothing for some, there in zip(outside, is_there, strict=True)]
+        """Return, for each fold, a predictor that is trained on the rows outside the fold."""
+        predictors: list[Predictor] = []
+        for number in range(folds):
+            outside = np.flatnonzero(fold != number)
+            # an empty fold has no rows to predict, and a fold with all rows leaves none to train on
+            if 0 < len(outside) < len(fold):
+                predictors.append(self.fit(examples.take(outside)))
+            else:
+                predictors.append(predict_nothing)
+        return predictors
 
     def predictions(self, examples: Examples) -> Floats:
         return self.fit(examples)(examples)
@@ -299,19 +337,25 @@ class TrainedModel(RewardModel):
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Centre and scale of the columns: sums of large raw numbers would lose digits; the penalty is scaled back."""
+    """The centre and scale of each column.
+
+    Sums of squares of large raw numbers would lose digits, so that models are solved from scaled columns.
+    """
 
     centre: Floats
     scale: Floats
 
     @classmethod
     def of(cls, context: Floats) -> Self:
-        """Return the means and standard deviations, 1 for columns that do not vary."""
-        centre, spread = context.mean(axis=0), context.std(axis=0)
-        return cls(centre, np.where(spread > np.maximum(1e-12 * np.abs(centre), 1e-100), spread, 1.0))
+        """Return the means and standard deviations of the columns; the scale is 1 for columns that do not vary."""
+        centre = context.mean(axis=0)
+        spread = context.std(axis=0)
+        # the standard deviation of a constant column is a rounding error of its mean
+        varies = spread > np.maximum(1e-12 * np.abs(centre), 1e-100)
+        return cls(centre=centre, scale=np.where(varies, spread, 1.0))
 
     def apply(self, examples: Examples) -> Examples:
-        """Return the rows with context centred and scaled."""
+        """Return the rows with their context centred and scaled."""
         context = examples.context - self.centre
         context /= self.scale
         return copy_with(examples, context=context)

@@ -17,10 +17,11 @@ from counterfold.models.pooled_ridge import PooledRidge
 class CrossFitted(RewardModel):
     r"""Predict each row by a model that never saw it: $\hat q(x_i, a) = \hat q^{(-f(i))}(x_i, a)$.
 
-    Rows fall into `folds` by a fixed hash, groups as a whole, so the folds of a subset are those of the log and no seed
-    is involved. Up to 16,384 rows it is a hash of the rank of what a row holds, so that the order of the rows does not
-    matter; in longer logs, of the place of the row. A fold that holds all the rows of a subset predicts from none, that
-    is 0. What the model leaves to the rows, such as a penalty, is chosen by the rows outside of each fold, too.
+    Rows fall into `folds` by a fixed hash, groups as a whole, so that the folds of a subset are those of the log and no
+    seed is involved. Up to 16,384 rows the hash is that of the rank of a row by its values, so that the order of the
+    rows does not matter. In longer logs it is that of the position of the row. If one fold contains all rows of a
+    subset, no rows are left to train on, and its predictions are 0. Settings that depend on the rows, such as a
+    penalty, are chosen on the rows outside each fold, too.
 
     Chernozhukov et al. (2018), "Double/debiased machine learning for treatment and structural parameters".
 
@@ -58,7 +59,8 @@ class CrossFitted(RewardModel):
 
     def settle(self, examples: Examples) -> Fitted:
         fold = assign_folds(examples.units, self.folds)
-        return Fitted(tuple(self.model.fit_outside(examples, fold, self.folds)), name=self.name)
+        predictors = self.model.fit_outside(examples, fold, self.folds)
+        return Fitted(predictors=tuple(predictors), name=self.name)
 
     def predictions(self, examples: Examples) -> Floats:
         return self.settle(examples).predictions(examples)

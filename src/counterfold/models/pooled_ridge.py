@@ -1,8 +1,8 @@
-"""A shared ridge regression, mixed with one regression on its predictions that all rows of all actions teach."""
+"""A shared ridge regression, mixed with one regression on its predictions over the rows of all actions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Self
 
 from counterfold.base import validation
 from counterfold.base.arrays import Floats, Ints
@@ -13,8 +13,8 @@ from counterfold.models._pooled import fit_pooled
 from counterfold.models.base import Examples, Predictor, Scaling
 from counterfold.models.shared_ridge import SharedRidge
 
-LEAST_SHARE = 0.01
-"""A smaller share than this is none, as predictions of long logs take time."""
+MIN_SHARE = 0.01
+"""With a smaller share than this the pooled regression is left out, because its predictions take time in long logs."""
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,17 @@ class PooledRidge(Summed):
     $$\hat q(x, a) = (1 - m)\, \bar q_a + m\, g^{-1}\bigl(b + \beta^\top [g(\bar q_a), z_a]\bigr), \qquad
       m = \frac{k}{k + n_{\text{eff}}}$$
 
-    $\bar q_a$ is the prediction of `SharedRidge`. It counts rows by weight and has a model for each action, so it is
-    right where the target goes, and noisy if few rows say so: $n_{\text{eff}}$ of them. The pooled regression, on
-    that prediction and on the columns $z_a$ that it sees, counts all rows alike and is drawn towards the mean reward.
-    $g$ is the log-odds where rewards have two values, else the identity. `even` is k, the effective number of rows with
-    which each has a share of one half.
+    $\bar q_a$ is the prediction of `SharedRidge`. It weights rows and has a model for each action, so that it is
+    accurate where the target goes, but noisy if the effective number of rows $n_{\text{eff}}$ is small. The pooled
+    regression, on that prediction and on the features $z_a$ of `SharedRidge`, weights all rows equally and shrinks
+    towards the mean reward. $g$ is the log-odds if rewards have two values, otherwise the identity. `even` is k, the
+    effective number of rows at which both have a share of one half.
 
-    Columns are scaled by the geometric mean of their standard deviation and of how far the target's actions lie from
-    the logged ones (root mean square), if that is more; $\beta$ has a penalty of 8 rows, or groups, and a quarter of
-    that on log-odds, of which chances are at most a quarter as steep a function. At most 16,384 rows, a random sample,
-    teach it. In $n_{\text{eff}}$ all rows count, also those of a group. How far rows move a value by what all of this
-    learns from them is taken to be what it is for `SharedRidge`.
+    Columns are scaled by their standard deviation or, if the target's actions lie farther (root mean square) from the
+    mean of the logged ones than that, by the geometric mean of both. $\beta$ has a penalty of 8 rows, or groups. On
+    log-odds it is a quarter of that, because the slope of a probability in the log-odds is at most a quarter. The
+    pooled regression is trained on a random sample of at most 16,384 rows. $n_{\text{eff}}$ counts rows, not groups.
+    The influence of training rows on a value is taken to be that of `SharedRidge`.
 
     >>> import counterfold as cf
     >>> cf.example_rows(cf.PooledRidge()).q.shape
@@ -62,16 +62,20 @@ class PooledRidge(Summed):
     def tune_on_folds(self, folds: Floats) -> Self:
         return replace(self, ridge=self.ridge.tune_on_folds(folds))
 
-    def from_moments(self, known: Solved, scaling: Scaling) -> PolicyModels:
-        return self.ridge.from_moments(known, scaling)
+    def from_moments(self, totals: Solved, scaling: Scaling) -> PolicyModels:
+        return self.ridge.from_moments(totals, scaling)
 
     def fit(self, examples: Examples) -> Predictor:
-        return self.refine(self.ridge.fit(examples), examples.take(sample_least(examples.ids, self.sees_rows)))
+        sampled = sample_least(examples.ids, self.sees_rows)
+        return self.refine(self.ridge.fit(examples), examples.take(sampled))
 
     def fit_outside(self, examples: Examples, fold: Ints, folds: int) -> Sequence[Predictor]:
-        solved, kept = self.ridge.fit_outside(examples, fold, folds), sample_least(examples.ids, self.sees_rows)
-        return self.refine_outside(solved, examples.take(kept), fold[kept])
+        solved = self.ridge.fit_outside(examples, fold, folds)
+        sampled = sample_least(examples.ids, self.sees_rows)
+        return self.refine_outside(solved, examples.take(sampled), fold[sampled])
 
-    def refine(self, solved: Any, rows: Examples) -> Predictor:
+    def refine(self, solved: PolicyModels, rows: Examples) -> Predictor:
         share = self.even / (self.even + solved.effective) if self.even else 0.0
-        return solved if share < LEAST_SHARE else fit_pooled(solved, rows, share)
+        if share < MIN_SHARE:
+            return solved
+        return fit_pooled(solved, rows, share)

@@ -1,4 +1,4 @@
-"""A mixture of several reward models, whose shares are what predicts new rows best."""
+"""A mixture of several reward models, with the shares that predict held-out rows best."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from counterfold.models.nearest_neighbours import NearestNeighbours
 from counterfold.models.pooled_ridge import PooledRidge
 from counterfold.models.shared_ridge import SharedRidge
 
-MANY = 100
-"""With more actions than this, those alone take part by default that predict all actions at once."""
+MAX_ACTIONS_FOR_ALL_MEMBERS = 100
+"""With more actions than this, the default members are only those that predict all actions at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,17 +30,18 @@ class Stack(TrainedModel):
 
     $$s = \arg\min_{s \ge 0,\ \sum_m s_m = 1} \sum_i u_i \Bigl(r_i - \sum_m s_m\, \hat q_m^{(-f(i))}(x_i, a_i)\Bigr)^2$$
 
-    Each member predicts each of `folds` folds of the rows from the other ones, groups as a whole; a member that is of
-    no use has a share of 0. Rows count $u_i \propto (w_i + 0.1)^{\text{aim}}$, more where the target goes. No
-    prediction is outside the rewards that were seen.
+    Each member predicts each of `folds` folds of the rows from the other folds, groups as a whole. A member that does
+    not improve the mixture has a share of 0. Rows have the weights $u_i \propto (w_i + 0.1)^{\text{aim}}$, which are
+    larger where the target goes. Predictions are clipped to the range of the observed rewards.
 
     Members are by default `PooledRidge`, `LogisticRidge` and, for at most 100 actions, `LinearPlus` of gradient
-    boosting, of extra trees and of `NearestNeighbours`, which see what both policies think of an action, too. Your own
-    may be reward models, or scikit-learn estimators: regressors become `LinearPlus` of them, too. What cannot be solved
-    from sums learns from at most 20,000 rows. Within `CrossFitted` no row has a say in its own prediction, and what is
-    fitted without two folds serves both, if there are as many `folds`. `reward_model="best"` is `CrossFitted(Stack())`.
+    boosting, of extra trees and of `NearestNeighbours`, whose features include the log-probabilities of the action
+    under both policies. You can pass reward models or scikit-learn estimators; regressors are wrapped in `LinearPlus`,
+    too. Models that are not solved from sums are trained on at most 20,000 rows. Within `CrossFitted` the prediction of
+    a row does not depend on its reward. If both have the same number of `folds`, each model without two folds is fitted
+    once and used for both. `reward_model="best"` is `CrossFitted(Stack())`.
 
-    How far rows move a value by what the stack learns from them is taken to be what it is for `SharedRidge`.
+    The influence of training rows on a value is taken to be that of `SharedRidge`.
 
     Breiman (1996), "Stacked regressions".
 
@@ -57,38 +58,43 @@ class Stack(TrainedModel):
     def __post_init__(self) -> None:
         validation.whole(3, folds=self.folds)
         validation.within(0, 1, aim=self.aim)
-        for one in require_several(self.members):
-            require_member(one)
+        for member in require_sequence(self.members):
+            require_member(member)
 
     def fit(self, examples: Examples) -> Predictor:
         linear = SharedRidge(aim=self.aim).fit(examples)
         return self.start(examples).combine(np.ones(len(examples), dtype=bool), linear)
 
     def fit_outside(self, examples: Examples, fold: Ints, folds: int) -> Sequence[Predictor]:
-        linear, stacking = SharedRidge(aim=self.aim).fit_outside(examples, fold, folds), self.start(examples)
-        return [stacking.combine(fold != number, one) for number, one in enumerate(linear)]
+        linear = SharedRidge(aim=self.aim).fit_outside(examples, fold, folds)
+        stacking = self.start(examples)
+        return [stacking.combine(fold != number, predictor) for number, predictor in enumerate(linear)]
 
     def start(self, examples: Examples) -> Stacking:
-        """Return what finds shares on these rows, of which nothing is fitted yet."""
-        members = list(map(require_member, self.members)) or make_usual_members(examples.n_actions)
-        counts = SharedRidge(aim=self.aim).counts(examples)
-        return Stacking(members, examples, counts, assign_folds(examples.units, self.folds))
+        """Return the `Stacking` of these rows, before any member is fitted."""
+        members = [require_member(member) for member in self.members]
+        return Stacking(
+            members=members or make_usual_members(examples.n_actions),
+            examples=examples,
+            counts=SharedRidge(aim=self.aim).counts(examples),
+            fold=assign_folds(examples.units, self.folds),
+        )
 
 
 def make_usual_members(n_actions: int) -> list[TrainedModel]:
-    """Return the models that take part where the user does not say."""
+    """Return the default members."""
     linear: list[TrainedModel] = [PooledRidge(), LogisticRidge()]
-    if n_actions > MANY:
+    if n_actions > MAX_ACTIONS_FOR_ALL_MEMBERS:
         return linear
     from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 
     boosting = HistGradientBoostingRegressor(max_iter=40, max_leaf_nodes=15, early_stopping=False)
     forest = ExtraTreesRegressor(30, min_samples_leaf=10, max_features=0.5)
-    return [*linear, *map(require_member, (boosting, forest)), LinearPlus(NearestNeighbours())]
+    return [*linear, require_member(boosting), require_member(forest), LinearPlus(NearestNeighbours())]
 
 
-def require_several(members: Any) -> Sequence[Any]:
-    """Return the members, which must be a list of any length."""
+def require_sequence(members: Any) -> Sequence[Any]:
+    """Return the members; raise `ParameterError` unless they are a list, which may be empty."""
     if isinstance(members, (str, bytes)) or not isinstance(members, Sequence):
         wanted = "a list of reward models or scikit-learn estimators, such as [SharedRidge(), Lasso()]"
         raise ParameterError(f"`members` must be {wanted}, got {messages.shorten(members)}.")
@@ -96,19 +102,21 @@ def require_several(members: Any) -> Sequence[Any]:
 
 
 def require_member(value: Any) -> TrainedModel:
-    """Return the reward model that one of the members stands for."""
-    found = as_member(value)
-    if found is None:
+    """Return the reward model of a member; raise `ParameterError` if it has none."""
+    member = as_member(value)
+    if member is None:
         wanted = "reward models that can be fitted, or scikit-learn estimators, such as [SharedRidge(), Lasso()]"
         raise ParameterError(f"`members` must be {wanted}, got {messages.shorten(value)} among them.")
-    return found
+    return member
 
 
 def as_member(value: Any) -> TrainedModel | None:
-    """Return a reward model that can be fitted, from one or from a scikit-learn estimator; nothing from others."""
+    """Return the reward model that is `value` or that wraps it, if it is a scikit-learn estimator; otherwise None."""
     if isinstance(value, TrainedModel) and value.suits("labels"):
         return value
     if isinstance(value, type) or not (hasattr(value, "fit") and hasattr(value, "predict")):
         return None
     encoded = ActionEncoded(value, sees_policies=True)
-    return encoded if predicts_classes(value) else LinearPlus(encoded)
+    if predicts_classes(value):
+        return encoded
+    return LinearPlus(encoded)
