@@ -19,13 +19,13 @@ from counterfold.estimators.rows import Rows
 from counterfold.log.partition import ByNumber, Consecutive, Counted, Partition
 
 BUCKETS = 1024
-"""How many units a log is summed over, unless it has fewer rows or groups."""
+"""The number of units that a log is summed over, unless it has fewer rows or groups."""
 
-CHUNK = 1 << 17
-"""How many rows a thread sums over buckets before it takes the next ones, at most."""
+MAX_ROWS_PER_SLICE = 1 << 17
+"""A thread sums at most this many rows over buckets before it takes the next slice."""
 
-NEAR = 1 << 15
-"""How many rows are summed at a time: few enough that what is computed from them stays near the processor."""
+ROWS_IN_CACHE = 1 << 15
+"""The number of rows that are summed at a time: few enough that their numbers stay in the cache of the processor."""
 
 
 class Additive(Protocol):
@@ -236,7 +236,9 @@ def sum_slices(rows: Rows, estimators: Sequence[Estimator], sum_some: Callable[[
     """Return what a function of some rows and their places adds up to over slices; reward models are not refitted."""
     if any(one.uses("model") for one in estimators):
         _ = rows.q  # fitted once, before the rows are cut
-    step = max(1024, capacity.count_rows(rows.examples.n_actions, CHUNK))  # each leaves sums over all buckets
+    step = max(
+        1024, capacity.count_rows(rows.examples.n_actions, MAX_ROWS_PER_SLICE)
+    )  # each leaves sums over all buckets
     slices = [slice(start, start + step) for start in range(0, len(rows), step)]
 
     def sum_slice(place: slice) -> Sum:
@@ -250,8 +252,8 @@ def sum_by_bucket(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buc
     whole = rows.whole or rows
 
     def sum_near(start: int) -> Sums:
-        near = slice(start, start + NEAR)
+        near = slice(start, start + ROWS_IN_CACHE)
         some = replace(rows.take(near, lambda: rows.q[near]), whole=whole)
         return Sums.of(some, estimators, ByNumber(bucket[near], buckets))
 
-    return reduce(add, map(sum_near, range(0, len(rows), NEAR)))
+    return reduce(add, map(sum_near, range(0, len(rows), ROWS_IN_CACHE)))
