@@ -12,7 +12,7 @@ from counterfold.base.arrays import Floats, Ints
 from counterfold.base.threads import Pool
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.rows import Rows
-from counterfold.estimators.sums import MAX_ROWS_PER_SLICE, Sums
+from counterfold.estimators.sums import MAX_ROWS_PER_SLICE, MIN_ROWS_PER_SLICE, Sums
 from counterfold.log.partition import Consecutive
 
 ROWS_PER_TASK = 1 << 15
@@ -23,9 +23,6 @@ MIN_CONTEXT_SIZE_FOR_THREADS = 1 << 20
 
 With fewer, the threads mostly wait for each other.
 """
-
-MIN_ROWS_PER_SLICE = 1024
-"""Terms are computed for at least this many rows at a time."""
 
 
 def compute_unit_losses(
